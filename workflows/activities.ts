@@ -1,13 +1,18 @@
-import { proxyActivities, type ActivityInterfaceFor, type ActivityOptions } from '@temporalio/workflow';
+import { proxyActivities, workflowInfo, type ActivityInterfaceFor, type ActivityOptions } from '@temporalio/workflow';
 import type { Activities } from '../activities/activities.js';
-import type { ResolvedPolicy } from '../protocol/order/policy.js';
+import type { ResolvedOrderPolicy } from '../protocol/order/policy.js';
 import { settlingAfter } from '../protocol/settling.js';
+import { sideQueueName, type SideQueue } from '../protocol/task-queues.js';
 
 /**
  * The timeouts and retries of every activity, with their reasons; delays that depend on how a call failed are in
  * activities/failures.ts. A call's options are merged into the row, nested fields included. Options that depend on a policy or
  * on who waits come from the functions below the table.
  */
+interface Row extends ActivityOptions {
+  /** The task queue, if it is not the deployment's own: for what nobody waits for (protocol/task-queues.ts). */
+  queue?: SideQueue;
+}
 
 /** One call of the service takes seconds; an activity makes a few. Longer than that, its worker is gone. */
 const oneExchange = '2 minutes';
@@ -26,13 +31,24 @@ const read = {
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '2 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
-} satisfies ActivityOptions;
+} satisfies Row;
+
+/**
+ * Reads that nobody waits for. The time in a backlog is no outage of the service, so it does not end them: the attempts do, which take
+ * two minutes if the service refuses connections.
+ */
+const backgroundRead = {
+  queue: 'background',
+  startToCloseTimeout: oneExchange,
+  scheduleToCloseTimeout: '1 hour',
+  retry: { ...read.retry, maximumAttempts: 7 },
+} satisfies Row;
 
 /** What a run is for must be known before it does anything: without end, with the same pauses. It reads and searches in turn. */
 const identification = {
   startToCloseTimeout: '2 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
-} satisfies ActivityOptions;
+} satisfies Row;
 
 /**
  * Commands: somebody waits for the answer. After three minutes an outage is reported to the caller, who knows better
@@ -42,8 +58,8 @@ const commandWithoutHeartbeat = {
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '3 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '20 seconds' },
-} satisfies ActivityOptions;
-const command = { ...commandWithoutHeartbeat, heartbeatTimeout: workerGone } satisfies ActivityOptions;
+} satisfies Row;
+const command = { ...commandWithoutHeartbeat, heartbeatTimeout: workerGone } satisfies Row;
 
 /**
  * Changes of webhook endpoints that are not idempotent at the service: as patient as a command, but what a lost answer was
@@ -53,33 +69,33 @@ const endpointChange = {
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '3 minutes',
   retry: { initialInterval: '35 seconds', backoffCoefficient: 1 },
-} satisfies ActivityOptions;
+} satisfies Row;
 
 /** A person waits on a screen: after half a minute an outage is reported, and asking again is harmless. */
 const screen = {
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '5 seconds' },
-} satisfies ActivityOptions;
+} satisfies Row;
 
 /** Signals to our own workflows, and Temporal's own list: Temporal comes back, and nothing must be lost; so without end. */
 const temporal = {
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
-} satisfies ActivityOptions;
+} satisfies Row;
 
 /** The store: an operator waits, so half a minute, and not at all if there is no store. */
 const store = {
   startToCloseTimeout: '30 seconds',
   scheduleToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, nonRetryableErrorTypes: ['StoreNotConfigured'] },
-} satisfies ActivityOptions;
+} satisfies Row;
 
 /** Calls about a user that is being deleted: repeated until the service answers, in rounds (`round`). */
 const userCall = {
   startToCloseTimeout: oneExchange,
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 minutes' },
-} satisfies ActivityOptions;
+} satisfies Row;
 
 /**
  * Creations are not idempotent at the service. Every attempt looks for the order first; the interval before an attempt
@@ -89,7 +105,7 @@ const userCall = {
 const orderCreation = {
   startToCloseTimeout: oneExchange,
   retry: { backoffCoefficient: 1.5, maximumInterval: '10 minutes' },
-} satisfies ActivityOptions;
+} satisfies Row;
 
 /**
  * Booking and moving an appointment is not idempotent at the service either. An attempt reads the appointment, then the
@@ -101,24 +117,25 @@ const appointmentChange = {
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '5 minutes',
   retry: { backoffCoefficient: 1.5 },
-} satisfies ActivityOptions;
+} satisfies Row;
 
 /** Nothing outside is asked, so a second is long; it fails only while a worker of a later release is needed. */
 const resolution = {
   startToCloseTimeout: '10 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
-} satisfies ActivityOptions;
+} satisfies Row;
 
 const options = {
   resolvePolicy: resolution,
-  readOrder: read,
-  readParsingJob: read,
+  readOrder: backgroundRead,
+  readParsingJob: backgroundRead,
+  // Made between two steps of their workflows, whose commands wait meanwhile.
   readAppointment: read,
   readMatchReview: read,
   readChain: identification,
-  identifyJob: identification,
-  identifyAppointment: identification,
+  identifyJob: { ...identification, queue: 'background' },
   identifyMatchReview: identification,
+  identifyAppointment: identification,
   registerKit: command,
   cancelOrder: command,
   undoDeletion: command,
@@ -137,11 +154,11 @@ const options = {
   createLinkToken: screen,
   findSlots: screen,
   handOver: temporal,
-  forwardOrder: temporal,
-  forwardCriticalResult: temporal,
-  joinChain: temporal,
+  forwardOrder: { ...temporal, queue: 'background' },
+  forwardCriticalResult: { ...temporal, queue: 'background' },
+  joinChain: { ...temporal, queue: 'background' },
   handOverReport: temporal,
-  handOverNotifications: temporal,
+  handOverNotifications: { ...temporal, queue: 'notifications' },
   findRunningWork: temporal,
   findEarlierDeletion: temporal,
   listRejected: store,
@@ -201,12 +218,13 @@ const options = {
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   },
   /** Temporal may take an attempt for lost whose worker goes on: repeating it is harmless. */
-  eraseHealthData: userCall,
+  eraseHealthData: { ...userCall, queue: 'background' },
   /**
    * Reconciliation: nobody waits, and a pass that fails is taken up by the next one. A page has 50 signals at ten a second
    * and two calls of the service; it sends a heartbeat at every one.
    */
   reconcilePage: {
+    queue: 'background',
     startToCloseTimeout: '10 minutes',
     scheduleToCloseTimeout: '6 hours',
     heartbeatTimeout: '2 minutes',
@@ -214,6 +232,7 @@ const options = {
   },
   /** The whole list is read by the next pass again, so orders are not kept waiting for it. */
   reconcileMatchReviews: {
+    queue: 'background',
     startToCloseTimeout: '10 minutes',
     scheduleToCloseTimeout: '15 minutes',
     heartbeatTimeout: '2 minutes',
@@ -224,6 +243,7 @@ const options = {
    * a day), and a round of a day costs no history.
    */
   fetchStream: {
+    queue: 'background',
     startToCloseTimeout: oneExchange,
     scheduleToCloseTimeout: '1 day',
     retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '1 hour' },
@@ -233,6 +253,7 @@ const options = {
    * It sends a heartbeat before each. Repeating it is harmless, because what was replayed waits no longer.
    */
   replayRejected: {
+    queue: 'background',
     startToCloseTimeout: '20 minutes',
     scheduleToCloseTimeout: '30 minutes',
     heartbeatTimeout: '1 minute',
@@ -249,34 +270,45 @@ const options = {
    * does not learn how the one before it failed; so it is the workflow that decides whether the file is sent again.
    */
   uploadReport: {
+    queue: 'files',
     startToCloseTimeout: oneExchange,
     // A submission that is cancelled has to know whether there is a job: an attempt that learns of it sends no more bytes.
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
     retry: { maximumAttempts: 1 },
   },
   /** Looking for the job of a lost answer asks our own workflows: Temporal comes back, so without end. */
-  findUnclaimedJob: { ...temporal, startToCloseTimeout: '1 minute' },
+  findUnclaimedJob: { ...temporal, queue: 'files', startToCloseTimeout: '1 minute' },
   /**
    * Notifications: the receiver may be down for days. Retried gently until the policy's deadline (`delivery`); then a person
    * is asked to look and the same batch is tried again.
    */
   notify: {
+    queue: 'notifications',
     startToCloseTimeout: oneExchange,
-    // A delivery makes two calls of 15 seconds at most, and sends a heartbeat before each: longer, and its worker is gone.
+    // A delivery makes two calls of 15 seconds and one of 5 at most, and is preceded by a heartbeat: longer, and its worker is gone.
     heartbeatTimeout: '45 seconds',
     // Nobody waits for a delivery that is given up: the run is ending, and what comes in meanwhile must not be lost.
     cancellationType: 'TRY_CANCEL',
     retry: { initialInterval: '2 seconds', backoffCoefficient: 2, maximumInterval: '10 minutes' },
   },
-} satisfies Record<keyof Activities, ActivityOptions>;
+} satisfies Record<keyof Activities, Row>;
 
 /** All activities, each with its options. A call adds its summary by `executeWithOptions`. */
-export const activities = Object.fromEntries(
-  Object.entries(options).map(([name, its]) => [
-    name,
-    proxyActivities<Record<string, () => Promise<unknown>>>(its)[name],
-  ]),
-) as unknown as ActivityInterfaceFor<Activities>;
+export const activities = Object.defineProperties(
+  {},
+  Object.fromEntries(Object.entries<Row>(options).map(([name, row]) => [name, { get: () => proxy(name, row) }])),
+) as ActivityInterfaceFor<Activities>;
+
+/** Made when it is called: only a running workflow knows its task queue. */
+function proxy(name: string, { queue, ...its }: Row) {
+  const taskQueue = queue && sideQueueName(workflowInfo().taskQueue, queue);
+  return proxyActivities<Record<string, () => Promise<unknown>>>({ ...its, ...(taskQueue && { taskQueue }) })[name];
+}
+
+/** For a read of the background that somebody waits for all the same: it joins no backlog, and does not take long. */
+export function aheadOfBacklog(): Pick<ActivityOptions, 'taskQueue' | 'scheduleToCloseTimeout'> {
+  return { taskQueue: workflowInfo().taskQueue, scheduleToCloseTimeout: read.scheduleToCloseTimeout };
+}
 
 /**
  * An attempt to create an order.
@@ -284,7 +316,7 @@ export const activities = Object.fromEntries(
  * @param giveUpAfterMs until the activity fails
  */
 export function creation(
-  { creationTimeout, creationSettling }: Pick<ResolvedPolicy, 'creationTimeout' | 'creationSettling'>,
+  { creationTimeout, creationSettling }: Pick<ResolvedOrderPolicy, 'creationTimeout' | 'creationSettling'>,
   giveUpAfterMs: number,
 ): ActivityOptions {
   return {
@@ -295,7 +327,7 @@ export function creation(
 }
 
 /** A look for an order that may have been created. */
-export function creationLook({ creationTimeout }: Pick<ResolvedPolicy, 'creationTimeout'>): ActivityOptions {
+export function creationLook({ creationTimeout }: Pick<ResolvedOrderPolicy, 'creationTimeout'>): ActivityOptions {
   return { startToCloseTimeout: creationTimeout + 120_000, heartbeatTimeout: creationTimeout + heartbeatMargin };
 }
 

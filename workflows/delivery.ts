@@ -3,7 +3,7 @@ import {
   CancellationScope,
   condition,
   isCancellation,
-  makeContinueAsNewFunc,
+  log,
   setHandler,
   sleep,
   workflowInfo,
@@ -18,17 +18,17 @@ import {
   type DeliveryResult,
   type DeliveryState,
   type DiscardCommand,
-  type NotificationsLeft,
   type RefusedNotification,
   type ResendCommand,
   type UndeliveredNotification,
 } from '../protocol/delivery.js';
 import { deliverNotificationsId } from '../protocol/ids.js';
 import type { Notification } from '../protocol/notifications.js';
-import { labAttentionKey } from '../protocol/search-attributes.js';
+import { ofAttention } from '../protocol/search-attributes.js';
 import { activities, delivery as deliveryOptions } from './activities.js';
 import { refusalOf, refuse } from './entity/commands.js';
-import { isObject } from './entity/fields.js';
+import { readNotificationsLeft } from './delivery-intake.js';
+import { continueInNewRun, isNewRunSuggested } from './entity/new-run.js';
 import { code, moment, showToOperators, table } from './entity/operators.js';
 import { batchSize, inBrief } from './entity/outbox.js';
 import { day } from './entity/spans.js';
@@ -62,6 +62,9 @@ interface DeliveryRun {
 /** A receiver that is down for weeks is not called every few minutes. */
 const longestPause = '1 hour' as const;
 
+/** A time beyond it may be none that can be written. */
+const longestGiveUp = 3_650 * day;
+
 /** After attempts that lasted a day, or that ended at once because nothing more is tried. */
 const betweenRounds = '10 minutes';
 
@@ -79,7 +82,7 @@ export async function deliverNotifications(input: DeliverNotificationsInput): Pr
     if (isDone(delivery)) break;
     run.hasNews = false;
     show(delivery);
-    if (workflowInfo().continueAsNewSuggested) await continueAsNew(delivery);
+    if (isNewRunSuggested()) await continueAsNew(delivery);
     if (delivery.waiting.length > 0) await deliverOnce(run);
     else await awaitOperator(run);
   }
@@ -104,6 +107,9 @@ function open({ source, giveUpAfter, carried }: DeliverNotificationsInput): Deli
       'InvalidCommand',
       'the workflow ID must be deliver-notifications/<the ID of the workflow they come from>',
     );
+  }
+  if (!(typeof giveUpAfter === 'number' && giveUpAfter > 0 && giveUpAfter <= longestGiveUp)) {
+    throw refuse('InvalidCommand', 'giveUpAfter must be a number of milliseconds above 0, at most ten years');
   }
   const now = Date.now();
   return {
@@ -201,11 +207,8 @@ async function awaitOperator(run: DeliveryRun): Promise<void> {
 async function continueAsNew(delivery: Delivery): Promise<void> {
   await condition(allHandlersFinished);
   const { source, giveUpAfter } = delivery;
-  await makeContinueAsNewFunc<typeof deliverNotifications>({ workflowType: deliverNotificationsName })({
-    source,
-    giveUpAfter,
-    carried: delivery,
-  });
+  const input: DeliverNotificationsInput = { source, giveUpAfter, carried: delivery };
+  await continueInNewRun(input, deliverNotificationsName);
 }
 
 function listen(run: DeliveryRun): void {
@@ -218,7 +221,12 @@ function listen(run: DeliveryRun): void {
   });
   setHandler(resendUpdate, (command) => resend(run, command), {
     description: 'Tries now, refused notifications first.',
-    validator: ({ ids }: ResendCommand = {}) => demandKnown(delivery, ids ?? []),
+    validator: (command: ResendCommand | undefined) => {
+      const ids: unknown = command?.ids;
+      if (ids == null) return;
+      if (!Array.isArray(ids)) throw refuse('InvalidCommand', 'ids must be a list of notifications');
+      demandKnown(delivery, ids);
+    },
   });
   setHandler(discardUpdate, (command) => discard(run, command), {
     description: 'Drops notifications that nobody needs any more.',
@@ -231,13 +239,13 @@ function listen(run: DeliveryRun): void {
 }
 
 /** The same notifications may be handed over twice. */
-function take(run: DeliveryRun, left: Partial<NotificationsLeft> | undefined): void {
+function take(run: DeliveryRun, given: unknown): void {
   const { delivery } = run;
-  const isKnown = (id: string) => idsOf(delivery).includes(id);
-  const notifications = (left?.notifications ?? []).filter((each) => isObject(each) && !isKnown(each.id));
-  const refused = (left?.refused ?? []).filter((each) => isObject(each) && !isKnown(each.notification.id));
-  delivery.waiting.push(...notifications);
-  delivery.refused.push(...refused);
+  const isNew = ({ id }: Notification) => !idsOf(delivery).includes(id);
+  const { leftOut, ...left } = readNotificationsLeft(given);
+  if (leftOut > 0) log.error('notifications without an id, a type or a time cannot be delivered', { leftOut });
+  delivery.waiting.push(...left.notifications.filter(isNew));
+  delivery.refused.push(...left.refused.filter(({ notification }) => isNew(notification)));
   delivery.since = Date.now();
   delivery.arrivedAt ??= {};
   for (const id of idsOf(delivery)) delivery.arrivedAt[id] ??= delivery.since;
@@ -248,9 +256,9 @@ function idsOf({ waiting, refused }: Delivery): string[] {
   return [...waiting, ...refused.map(({ notification }) => notification)].map(({ id }) => id);
 }
 
-function resend(run: DeliveryRun, { ids }: ResendCommand = {}): DeliveryState {
+function resend(run: DeliveryRun, command: ResendCommand | undefined): DeliveryState {
   const { delivery } = run;
-  const isMeant = (id: string) => ids === undefined || ids.includes(id);
+  const isMeant = (id: string) => command?.ids?.includes(id) ?? true;
   const again = delivery.refused.filter(({ notification }) => isMeant(notification.id));
   delivery.refused = delivery.refused.filter((each) => !again.includes(each));
   delivery.waiting = [...again.map(({ notification }) => notification), ...delivery.waiting];
@@ -311,5 +319,6 @@ function show(delivery: Delivery): void {
     ...(rows.length === 0 ? [] : [table(['Id', 'Type', 'Time (UTC)', 'Refused with'], rows)]),
   ].join('\n');
   const attention = isDone(delivery) && !delivery.givenUp ? [] : ['notifications_undelivered'];
-  showToOperators(details, [{ key: labAttentionKey, value: attention }]);
+  const since = attention.map(() => new Date(delivery.since).toISOString());
+  showToOperators(details, ofAttention(attention, since));
 }

@@ -7,6 +7,7 @@ import {
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
 import { isRefused, isUnencrypted, unwrapped } from '../protocol/unencrypted.js';
+import { tracePassing } from './tracing.js';
 import { UnstartedEventsRefusal } from './unstarted-events.js';
 
 /**
@@ -14,7 +15,8 @@ import { UnstartedEventsRefusal } from './unstarted-events.js';
  * signal is dropped with an error in the log. No workflow task gets stuck (docs/decisions/0010-encryption-is-required.md).
  */
 export function interceptors(): WorkflowInterceptors {
-  return { inbound: [new ClearRefusal()], internals: [new UnstartedEventsRefusal()] };
+  const { inbound, outbound } = tracePassing();
+  return { inbound: [new ClearRefusal(), inbound], outbound: [outbound], internals: [new UnstartedEventsRefusal()] };
 }
 
 type Inbound = Required<WorkflowInboundCallsInterceptor>;

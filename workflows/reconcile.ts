@@ -2,6 +2,7 @@ import { log, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/wo
 import type { PageReconciled, PageToReconcile } from '../activities/reconcile.js';
 import {
   reconcileProgressQuery,
+  type PageCounts,
   type ReconcileCounts,
   type ReconcileInput,
   type ReconcileProgress,
@@ -114,7 +115,7 @@ function watermarkOf(lastResult: unknown): string | undefined {
   return typeof last?.watermark === 'string' ? last.watermark : undefined;
 }
 
-function add(counts: ReconcileCounts, more: ReconcileCounts): void {
+function add(counts: ReconcileCounts, more: PageCounts): void {
   counts.listed += more.listed;
   counts.notified += more.notified;
   counts.finished += more.finished;

@@ -217,7 +217,7 @@ function ask(appointment: Appointment, { key }: Deadline, reason: AppointmentAtt
 }
 
 /** Brings everything in line with what is known now: questions and announcements. */
-export function review(appointment: Appointment): void {
+export function bringInLine(appointment: Appointment): void {
   const now = Date.now();
   const { phase } = appointment.stage;
   const isOpen = openVisit(appointment) !== undefined && appointment.ending === undefined;

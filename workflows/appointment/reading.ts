@@ -5,6 +5,7 @@ import { isOpen, isWalkIn } from '../../protocol/appointment/lifecycle.js';
 import type { AppointmentEvent, AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import { activities } from '../activities.js';
 import { noteAbsence } from '../entity/absence.js';
+import { resumeQuestions } from '../entity/attention.js';
 import { refusalOf, answeringMeanwhile } from '../entity/commands.js';
 import { isObject, readTime, textsOf, timesOf } from '../entity/fields.js';
 import { setPolicy } from '../entity/policy.js';
@@ -105,6 +106,7 @@ export async function identify({ appointment, commands, earlierRun }: Appointmen
   const previous = found.previous && upgradeAppointmentResult(found.previous);
   if (previous) {
     appointment.announced = [...new Set([...previous.announced, ...appointment.announced])];
+    resumeQuestions(appointment, previous);
     const { outcome, appointment: last } = previous;
     appointment.before = { outcome, ...(last && { appointmentId: last.appointmentId }) };
     if (!appointment.requested) setPolicy(appointment, previous.policy);

@@ -7,7 +7,7 @@ import type {
 } from '../../protocol/appointment/messages.js';
 import { labOrderIdKey, labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
-import { attentionAttribute, attentionLines, shownAttention } from '../entity/attention.js';
+import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
 import { code, moment, plain, sentence, table, waitingLine, words, showToOperators } from '../entity/operators.js';
 import { currentPhase, siteCodeOf, type Appointment } from './appointment.js';
 import { waitingUntil } from './deadlines.js';
@@ -29,7 +29,7 @@ export function appointmentStateOf(appointment: Appointment): AppointmentState {
 }
 
 export function appointmentResultOf(appointment: Appointment): AppointmentResult {
-  const { ending = 'unresolved', policy, announced, journal } = appointment;
+  const { ending = 'unresolved', policy, announced, journal, attention, raised } = appointment;
   return {
     version: appointmentResultVersion,
     outcome: ending,
@@ -39,6 +39,8 @@ export function appointmentResultOf(appointment: Appointment): AppointmentResult
     timeline: journal,
     policy,
     announced,
+    ...(attention.length > 0 && { attention }),
+    ...(Object.keys(raised).length > 0 && { raised }),
   };
 }
 
@@ -129,7 +131,7 @@ export function show(appointment: Appointment): void {
   const state = appointmentStateOf(appointment);
   showToOperators(caseFileOf(state), [
     { key: labPhaseKey, value: state.phase },
-    attentionAttribute(state.attention),
+    ...attentionAttributes(state.attention),
     { key: labOrderIdKey, value: [state.orderId] },
     ...ofUser(state.userId),
   ]);

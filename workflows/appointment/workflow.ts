@@ -27,7 +27,7 @@ import { announceEnd, clear, raise } from './announcements.js';
 import { openAppointment, type Appointment, learnFromWebhook, takeRequest } from './appointment.js';
 import { carryOut } from './commands.js';
 import { validateCancellation, validateChoice, validateQuestion, validateRequest } from './validation.js';
-import { deadlinesOf, handlePassedDeadlines, review } from './deadlines.js';
+import { bringInLine, deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readAppointmentSnapshot } from './reading.js';
 import { appointmentResultOf, show, appointmentStateOf } from './view.js';
 import { appointmentPolicyVersions } from './versions.js';
@@ -86,7 +86,7 @@ async function act(run: AppointmentRun): Promise<void> {
   // At the service everything stays as it is.
   if (run.cancelled) appointment.ending ??= 'abandoned';
   await handlePassedDeadlines(appointment);
-  review(appointment);
+  bringInLine(appointment);
   show(appointment);
 }
 

@@ -10,7 +10,7 @@ import type { DeletionNotification } from '../../protocol/deletion/notifications
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import { deleteUserId } from '../../protocol/ids.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
-import { attentionAttribute, attentionVerbsFor } from '../entity/attention.js';
+import { attentionAttributes, attentionVerbsFor } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import { showToOperators } from '../entity/operators.js';
 import { enqueue } from '../entity/outbox.js';
@@ -60,7 +60,7 @@ export function show(deletion: Deletion): void {
   showToOperators(caseFileOf(deletion), [
     { key: labUserIdKey, value: userId },
     { key: labPhaseKey, value: phase },
-    attentionAttribute(attention),
+    ...attentionAttributes(attention),
   ]);
 }
 

@@ -1,6 +1,6 @@
-import type { SearchAttributePair } from '@temporalio/common';
+import type { SearchAttributeUpdatePair } from '@temporalio/common';
 import type { Attention, RaisedAttention } from '../../protocol/attention.js';
-import { labAttentionKey } from '../../protocol/search-attributes.js';
+import { ofAttention } from '../../protocol/search-attributes.js';
 import { note, type Journal } from './journal.js';
 import { moment, words } from './operators.js';
 import type { Delivery } from './outbox.js';
@@ -76,6 +76,24 @@ function nameOf({ key, reason }: { key?: string | undefined; reason: string }): 
   return key === undefined ? reason : `${key}.${reason}`;
 }
 
+/** What an earlier run of the same thing left of its questions, in its result. */
+interface QuestionsLeft<Raised extends RaisedAttention<string>> {
+  attention?: readonly Raised[];
+  raised?: Readonly<Record<string, number>>;
+}
+
+/** What stood at the end of an earlier run still stands, until it is answered: then the product is notified that it is cleared. */
+export function resumeQuestions<Raised extends RaisedAttention<string>>(
+  state: Attentive<Raised>,
+  { attention = [], raised = {} }: QuestionsLeft<Raised>,
+): void {
+  const stood = new Set(attention.map(nameOf));
+  state.attention = [...attention, ...state.attention.filter((question) => !stood.has(nameOf(question)))];
+  const counts = { ...raised, ...state.raised };
+  for (const [name, times] of Object.entries(raised)) counts[name] = Math.max(times, state.raised[name] ?? 0);
+  state.raised = counts;
+}
+
 /** Raises attention while notifications cannot be delivered: a person has to look at the receiver. */
 export function deliveryOf<Raised extends RaisedAttention<string>, State>(
   state: State,
@@ -101,9 +119,12 @@ export function shownAttention<Reason extends string>(
   return attention.map(({ reason, since }) => ({ reason, since }));
 }
 
-/** The search attribute: each reason once. */
-export function attentionAttribute(attention: readonly Attention<string>[]): SearchAttributePair {
-  return { key: labAttentionKey, value: [...new Set(attention.map(({ reason }) => reason))].toSorted() };
+/** The search attributes: each reason once, and since when the oldest stands. */
+export function attentionAttributes(attention: readonly Attention<string>[]): SearchAttributeUpdatePair[] {
+  return ofAttention(
+    attention.map(({ reason }) => reason),
+    attention.map(({ since }) => since),
+  );
 }
 
 /** The lines of the case file. */

@@ -1,14 +1,9 @@
-import {
-  allHandlersFinished,
-  CancellationScope,
-  condition,
-  makeContinueAsNewFunc,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import type { RaisedAttention } from '../../protocol/attention.js';
 import { Alarm, type Moment } from './alarm.js';
 import { deliveryOf, type AttentionVerbs } from './attention.js';
 import { CommandQueue } from './commands.js';
+import { continueInNewRun, isNewRunSuggested } from './new-run.js';
 import { deliverBeforeEnd, keepDelivering, type Outbox } from './outbox.js';
 
 /** One run of a long-running workflow: the commands that wait for its main loop, and all that wakes it. */
@@ -80,7 +75,7 @@ async function workToTheEnd(run: Wakeable, turns: Turns): Promise<void> {
     run.hasNews = false;
     await turns.act();
     if (turns.isForwarded?.() || (turns.isOver() && !isDisturbed(run))) return;
-    if (isNewRunDue(turns) && (await awaitIdle(run))) await continueAsNew(turns);
+    if (isNewRunDue(turns) && (await awaitIdle(run))) await continueInNewRun(turns.nextInput(), turns.workflowType);
     // What came in meanwhile is due at once: it needs no timer.
     if (!isDisturbed(run)) {
       alarm.set(turns.nextMoment());
@@ -112,11 +107,7 @@ function isDisturbed({ hasNews, commands }: Wakeable): boolean {
 }
 
 function isNewRunDue({ mustContinueAsNew }: Turns): boolean {
-  return workflowInfo().continueAsNewSuggested || mustContinueAsNew?.() === true;
-}
-
-async function continueAsNew({ workflowType, nextInput }: Turns): Promise<void> {
-  await makeContinueAsNewFunc<(input: object) => Promise<unknown>>({ workflowType })(nextInput());
+  return isNewRunSuggested() || mustContinueAsNew?.() === true;
 }
 
 /**

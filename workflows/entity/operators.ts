@@ -1,21 +1,25 @@
-import type { SearchAttributePair } from '@temporalio/common';
+import type { SearchAttributePair, SearchAttributeUpdatePair } from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { canonicalJson } from '../../protocol/canonical-json.js';
+import { labAttentionSinceKey } from '../../protocol/search-attributes.js';
 
 /** What operators see: the case file, and search attributes. */
-export function showToOperators(caseFile: string, attributes: readonly SearchAttributePair[]): void {
+export function showToOperators(caseFile: string, attributes: readonly SearchAttributeUpdatePair[]): void {
   setCurrentDetails(caseFile);
   setSearchAttributes(attributes);
 }
 
 /**
  * Writes search attributes only when one of them changes, which is once per coarse phase and not per event; what the
- * start set already is not written again.
+ * start set already is not written again. LabAttentionSince is only written together with another, because alone it would cost an
+ * event, and one that histories from before it do not have.
  */
-export function setSearchAttributes(attributes: readonly SearchAttributePair[]): void {
+export function setSearchAttributes(attributes: readonly SearchAttributeUpdatePair[]): void {
   const present = workflowInfo().typedSearchAttributes;
-  const changed = attributes.filter(({ key, value }) => canonicalJson(present.get(key) ?? []) !== canonicalJson(value));
-  if (changed.length > 0) upsertSearchAttributes(changed);
+  const changed = attributes.filter(
+    ({ key, value }) => canonicalJson(present.get(key) ?? []) !== canonicalJson(value ?? []),
+  );
+  if (changed.some(({ key }) => key.name !== labAttentionSinceKey.name)) upsertSearchAttributes(changed);
 }
 
 /** Sets those that the start has not set: a backend may set none. */

@@ -88,7 +88,7 @@ export async function settlePolicy<Of extends PolicyName>(
 ): Promise<void> {
   while (governed.requestedPolicy !== undefined) {
     const requested = governed.requestedPolicy;
-    const policy = await resolvePolicy(versions, requested);
+    const policy = await obtainPolicy(versions, requested);
     // A policy that came meanwhile is the later one.
     if (governed.requestedPolicy === requested) setPolicy(governed, policy);
   }
@@ -122,7 +122,7 @@ interface Resolution<Policy> {
   within?: Duration;
 }
 
-export async function resolvePolicy<Of extends PolicyName>(
+export async function obtainPolicy<Of extends PolicyName>(
   versions: PolicyVersions<Of>,
   given: unknown,
   { base, within }: Resolution<ResolvedPolicies[Of]> = {},

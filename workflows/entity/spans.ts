@@ -11,5 +11,11 @@ export function doubled(first: number, times: number, longest: number): number {
   return Math.min(first * 2 ** Math.min(times, 30), longest);
 }
 
+/** Shortens the span by up to a tenth, so what came due together is not repeated together. The same key always shortens it by the same part. */
+export function spread(span: number, key: string): number {
+  const tenths = Array.from(key).reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 1000, 0) / 1000;
+  return Math.round(span * (1 - tenths / 10));
+}
+
 /** A run is started together with its first signal; one that was started manually reads what it is about instead. */
 export const firstReportWait = '10 seconds';

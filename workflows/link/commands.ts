@@ -12,7 +12,7 @@ import type {
 import { codeRules, readCode } from '../../protocol/link/mfa-code.js';
 import { activities } from '../activities.js';
 import { commandWait, refusalOf, refuse, refuseField } from '../entity/commands.js';
-import { resolvePolicy } from '../entity/policy.js';
+import { obtainPolicy } from '../entity/policy.js';
 import { readConnection, soughtBy } from './deadlines.js';
 import {
   pageOf,
@@ -82,7 +82,7 @@ type RequestLink = Extract<LinkCommand, { kind: 'requestLink' }>;
 /** The options of a caller that joins a link that stands change nothing, and are refused all the same if they are wrong. */
 async function startNew(link: Link, options: LinkOptions, joins: boolean): Promise<void> {
   if (joins && options.policy == null) return;
-  const policy = await resolvePolicy(linkPolicyVersions, options.policy, { within: commandWait });
+  const policy = await obtainPolicy(linkPolicyVersions, options.policy, { within: commandWait });
   if (!joins && link.outcome !== undefined) beginNext(link, { ...options, policy }, Date.now());
 }
 

@@ -1,4 +1,4 @@
-import type { ConnectionQuery } from '../../activities/links.js';
+import type { ConnectionQuery } from '../../activities/new-connection.js';
 import { activities } from '../activities.js';
 import type { Moment } from '../entity/alarm.js';
 import { refusalOf } from '../entity/commands.js';

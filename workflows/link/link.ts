@@ -1,4 +1,4 @@
-import type { KnownConnection } from '../../activities/links.js';
+import type { KnownConnection } from '../../activities/new-connection.js';
 import { attentionVerbsFor, type Attentive } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import { beginNext as beginNextWithOutbox, enqueue, type Outbox } from '../entity/outbox.js';

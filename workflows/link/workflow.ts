@@ -21,7 +21,7 @@ import {
 import { anyProvider } from '../../protocol/link/provider-source.js';
 import { readCode } from '../../protocol/link/mfa-code.js';
 import { labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
-import { attentionAttribute } from '../entity/attention.js';
+import { attentionAttributes } from '../entity/attention.js';
 import { openRun, runLoop, workThrough, type Cancellable, type EntityRun } from '../entity/loop.js';
 import { settlePolicy } from '../entity/policy.js';
 import { showToOperators } from '../entity/operators.js';
@@ -109,7 +109,7 @@ function show({ link }: LinkRun): void {
   const state = stateOf(link);
   showToOperators(caseFileOf(state), [
     { key: labPhaseKey, value: state.phase },
-    attentionAttribute(state.attention),
+    ...attentionAttributes(state.attention),
     // Set at the start, but perhaps by a backend in another language.
     ...ofUser(state.userId),
   ]);

@@ -7,6 +7,7 @@ import { rootOf } from '../../protocol/order/root-order.js';
 import type { MatchReviewReport } from '../../service/match-review-snapshot.js';
 import { activities } from '../activities.js';
 import { noteAbsence } from '../entity/absence.js';
+import { resumeQuestions } from '../entity/attention.js';
 import { answeringMeanwhile, refusalOf } from '../entity/commands.js';
 import { isObject, textsOf } from '../entity/fields.js';
 import { note } from '../entity/journal.js';
@@ -62,7 +63,7 @@ export async function identify({ review, commands, earlierRun }: MatchReviewRun)
   if (previous) {
     review.announced = [...new Set([...previous.announced, ...review.announced])];
     review.journal = [...previous.timeline, ...review.journal];
-    review.raised = { ...review.raised, ...previous.raised };
+    resumeQuestions(review, { raised: previous.raised });
     if (previous.decision) review.decision = previous.decision;
     const { outcome, resolvedOrderId, resolvedUserId } = previous;
     if (outcome !== undefined && outcome !== 'abandoned') {

@@ -1,6 +1,6 @@
 import type { MatchReviewPhase, MatchReviewResult, MatchReviewState } from '../../protocol/match-review/messages.js';
 import { labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
-import { attentionAttribute, attentionLines, shownAttention } from '../entity/attention.js';
+import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
 import { code, moment, plain, sentence, table, waitingLine, words, showToOperators } from '../entity/operators.js';
 import { waitingUntil } from './deadlines.js';
 import { currentPhase, type Review } from './review.js';
@@ -76,7 +76,7 @@ export function show(review: Review): void {
   const state = reviewStateOf(review);
   showToOperators(caseFileOf(state), [
     { key: labPhaseKey, value: state.phase },
-    attentionAttribute(state.attention),
+    ...attentionAttributes(state.attention),
     ...ofUser(state.userId),
   ]);
 }

@@ -1,7 +1,7 @@
 import { kitOrderId } from '../../protocol/ids.js';
 import type { Notification } from '../../protocol/notifications.js';
 import { readStatus } from '../../protocol/order/lifecycle.js';
-import type { AttentionReason, RaisedOrderAttention } from '../../protocol/order/messages.js';
+import type { AttentionReason, RaisedOrderAttention } from '../../protocol/order/state.js';
 import type { NotificationHead, OrderNotification } from '../../protocol/order/notifications.js';
 import type { OrderEvent } from '../../service/order-snapshot.js';
 import { attentionVerbsFor } from '../entity/attention.js';
@@ -14,8 +14,10 @@ import {
   type Chain,
   type ChainOrder,
   currentOrder,
+  outcomeOf,
 } from './chain.js';
 import { deadlinesOf } from './deadlines.js';
+import type { KitOrderRun } from './run.js';
 
 export function enqueue(chain: Chain, notification: OrderNotification): void {
   enqueueIn(chain, asNotification(notification));
@@ -153,6 +155,22 @@ export const { raise, clear } = attentionVerbsFor<RaisedOrderAttention, Chain>({
 export function clearAnswered(chain: Chain, now: number): void {
   const standing = new Set(deadlinesOf(chain).map(({ key }) => key));
   clear(chain, ({ key, reason }) => answeredByMoving.includes(reason) && !standing.has(key), now);
+}
+
+/** Announces an end that no event announced. Completion and cancellation were announced as events. */
+export function announceEnd(run: KitOrderRun): void {
+  const { chain } = run;
+  const outcome = outcomeOf(chain);
+  if (outcome === undefined || chain.ending === undefined || chain.endAnnounced) return;
+  chain.endAnnounced = true;
+  const order = currentOrder(chain);
+  const head = headOf(
+    chain,
+    order,
+    `${order.orderId}/${order.standing.last?.id ?? 0}.${outcome}/ended`,
+    new Date(Date.now()).toISOString(),
+  );
+  enqueue(chain, { ...head, type: 'ended', data: { outcome } });
 }
 
 function asNotification(notification: OrderNotification): Notification {

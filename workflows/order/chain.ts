@@ -1,14 +1,13 @@
 import { isProblem, standingOf, type Standing } from '../../protocol/order/lifecycle.js';
+import type { CriticalResultReported, KitOrderInput } from '../../protocol/order/messages.js';
 import type {
   CriticalResultRecord,
-  CriticalResultReported,
-  KitOrderInput,
   OrderOutcome,
   OrderPhase,
   RaisedOrderAttention,
   Replacement,
-} from '../../protocol/order/messages.js';
-import type { ResolvedPolicy } from '../../protocol/order/policy.js';
+} from '../../protocol/order/state.js';
+import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import type { Attentive } from '../entity/attention.js';
 import type { Outbox } from '../entity/outbox.js';
@@ -21,10 +20,10 @@ import { chainVersion, orderPolicyVersions, upgradeChain } from './versions.js';
  * Everything a `kitOrder` run knows: what was reported (`orders`, the converging fold) and what was decided on it. It
  * is plain JSON and goes through continue-as-new as it is.
  */
-export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed<ResolvedPolicy> {
+export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed<ResolvedOrderPolicy> {
   version: number;
   rootOrderId: string;
-  policy: ResolvedPolicy;
+  policy: ResolvedOrderPolicy;
   /** Whether `placeKitOrder` handed this order over; one that was not is adopted, and nothing is replaced by itself. */
   handedOver: boolean;
   /** The order was created for this hand-over: there is no history to read. */
@@ -137,7 +136,18 @@ export function learn(chain: Chain, snapshot: OrderSnapshot): boolean {
 }
 
 export function ordersOf(chain: Chain): ChainOrder[] {
-  return chain.orders.map((order) => ({ ...order, standing: standingOf(order.events, order.greatest.status) }));
+  return chain.orders.map(withStanding);
+}
+
+/** Worked out once for each record, because records never change. It says nothing that the record does not. */
+const withStandings = new WeakMap<OrderRecord, ChainOrder>();
+
+function withStanding(record: OrderRecord): ChainOrder {
+  const known = withStandings.get(record);
+  if (known) return known;
+  const order = { ...record, standing: standingOf(record.events, record.greatest.status) };
+  withStandings.set(record, order);
+  return order;
 }
 
 export function findOrder(chain: Chain, orderId: string | undefined): ChainOrder | undefined {

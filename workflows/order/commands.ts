@@ -1,13 +1,8 @@
 import type { ApplicationFailure } from '@temporalio/workflow';
 import type { FailureDetails } from '../../protocol/failure-details.js';
-import type {
-  AttentionReason,
-  Decision,
-  OrderAttention,
-  OrderState,
-  RegisterCommand,
-} from '../../protocol/order/messages.js';
-import { activities } from '../activities.js';
+import type { Decision, RegisterCommand } from '../../protocol/order/messages.js';
+import type { AttentionReason, OrderAttention, OrderState } from '../../protocol/order/state.js';
+import { activities, aheadOfBacklog } from '../activities.js';
 import { refusalOf, refuse } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { clear, raise } from './announcements.js';
@@ -17,9 +12,9 @@ import { awaitIdentity } from './identify.js';
 import { receiveSnapshot } from './intake.js';
 import { endWaitingUnlessDue } from './decisions.js';
 import { readOrder } from './reading.js';
-import { allReplacements, replaceKit } from './replacement.js';
+import { allReplacements, replaceKit } from './replacement-order.js';
 import { isDone, recordResolution } from './resolutions.js';
-import { review } from './review.js';
+import { bringInLine } from './bring-in-line.js';
 import { demandOpen, validate, type Command } from './validation.js';
 import { stateOf } from './view.js';
 import type { KitOrderRun } from './run.js';
@@ -70,7 +65,7 @@ async function carryOut(run: KitOrderRun, command: Command): Promise<OrderState>
   }
   note(run.chain, doneBy(command), Date.now(), orderId);
   // A forwarder shows and announces nothing.
-  if (run.forwardsTo === undefined) review(run);
+  if (run.forwardsTo === undefined) bringInLine(run);
   return stateOf(run.chain);
 }
 
@@ -126,7 +121,7 @@ async function cancel(run: KitOrderRun, orderId: string): Promise<void> {
 /** An order that the service does not find any more is gone, which ends the chain. */
 async function refused(run: KitOrderRun, orderId: string, refusal: ApplicationFailure): Promise<ApplicationFailure> {
   const [details] = (refusal.details ?? []) as Partial<FailureDetails>[];
-  if (details?.status === 404) await readOrder(run, orderId);
+  if (details?.status === 404) await readOrder(run, orderId, aheadOfBacklog());
   return refusal;
 }
 

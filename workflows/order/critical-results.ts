@@ -1,10 +1,6 @@
 import { readStatus } from '../../protocol/order/lifecycle.js';
-import type {
-  AcknowledgeCriticalResultCommand,
-  Acknowledgement,
-  CriticalResult,
-  CriticalResultRecord,
-} from '../../protocol/order/messages.js';
+import type { AcknowledgeCriticalResultCommand } from '../../protocol/order/messages.js';
+import type { Acknowledgement, CriticalResult, CriticalResultRecord } from '../../protocol/order/state.js';
 import type { CriticalResultReport } from '../../service/critical-result.js';
 import { enqueue, headOf, clear, raise } from './announcements.js';
 import { note } from '../entity/journal.js';

@@ -1,9 +1,9 @@
 import type { Moment } from '../entity/alarm.js';
 import { currentOrder, lastEventId, needsSuccessor, outcomeOf, type Chain, type ChainOrder } from './chain.js';
 import { timeAfter, type BusinessDays } from '../../protocol/business-days.js';
-import { hour } from '../entity/spans.js';
+import { hour, spread } from '../entity/spans.js';
 import { readStatus } from '../../protocol/order/lifecycle.js';
-import type { AttentionReason, CriticalResultRecord } from '../../protocol/order/messages.js';
+import type { AttentionReason, CriticalResultRecord } from '../../protocol/order/state.js';
 
 /**
  * The moments at which silence means something. All of them derive from the events' own times and the policy; there
@@ -37,6 +37,11 @@ export interface Reminder extends Deadline {
 
 export function isReminder(deadline: Deadline): deadline is Reminder {
   return deadline.name === 'registration_reminder' || deadline.name === 'return_reminder';
+}
+
+/** In the list of what was met, which names deadlines by their keys. */
+export function isKeyOfReminder(key: string): boolean {
+  return /_reminder\.\d+$/.test(key);
 }
 
 /** A deadline whose passing raises attention, unless the order moved without a report. */
@@ -302,4 +307,9 @@ function deadline(
 function later(base: string | undefined, span: number): string | undefined {
   const from = Date.parse(base ?? '');
   return Number.isNaN(from) ? undefined : new Date(from + span).toISOString();
+}
+
+/** When an order that is overdue is read again. */
+export function nextRecheck({ policy, rootOrderId }: Chain, now: number): number {
+  return now + spread(policy.recheckEvery, rootOrderId);
 }

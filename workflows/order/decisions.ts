@@ -1,34 +1,24 @@
-import { log } from '@temporalio/workflow';
-import { readStatus } from '../../protocol/order/lifecycle.js';
-import type { RaisedOrderAttention } from '../../protocol/order/messages.js';
-import type { Remedy } from '../../protocol/order/policy.js';
-import { refusalOf } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { enqueue, headOf, raise } from './announcements.js';
-import {
-  currentOrder,
-  outcomeOf,
-  unreadOrder,
-  type Chain,
-  findOrder,
-  lastEventId,
-  needsSuccessor,
-  replacementOf,
-  type ChainOrder,
-} from './chain.js';
+import { currentOrder, outcomeOf, unreadOrder, type Chain } from './chain.js';
 import {
   deadlinesOf,
   givingUpAt,
   needsRead,
+  nextRecheck,
   isOverdueName,
   isReminder,
   isUnasked,
   type Deadline,
-  mayBeRedrawn,
-  shipsKit,
 } from './deadlines.js';
 import { endPostponement, isAbsent, isPostponed, postponeRefused, readOrder } from './reading.js';
-import { replaceKit } from './replacement.js';
+import {
+  dueRemedy,
+  failedReplacement,
+  retryReplacement,
+  takeProblemRemedy,
+  takeRemedy,
+} from './replacement-decision.js';
 import type { KitOrderRun } from './run.js';
 
 /** After its time no redraw is expected any more. */
@@ -57,7 +47,7 @@ const steps: readonly ((run: KitOrderRun) => Promise<void> | void)[] = [
 ];
 
 /**
- * Takes the decisions that are due: asking a person, replacing a kit, giving an order up. Silence may only mean a lost
+ * Takes the decisions that are due: asking a person, replacing a kit (`replacement-decision.ts`), giving an order up. Silence may only mean a lost
  * webhook, and a webhook may be late. So the order is read first, and without an answer nothing is decided.
  */
 export async function decide(run: KitOrderRun): Promise<void> {
@@ -130,16 +120,10 @@ async function handlePassed(run: KitOrderRun, { key, name, orderId }: Deadline):
     chain.ending = 'failed';
     return;
   }
-  chain.recheckAt = Date.now() + chain.policy.recheckEvery;
+  chain.recheckAt = nextRecheck(chain, Date.now());
   if (name !== 'problem_persists') raise(chain, { key, reason: name, orderId }, Date.now());
-  else if (!(await apply(run, currentOrder(chain), problemRemedy(chain), key))) return;
+  else if (!(await takeProblemRemedy(run, key))) return;
   chain.met.push(key);
-}
-
-/** A blocked sample is at the lab: no new kit helps it. */
-function problemRemedy(chain: Chain) {
-  const order = currentOrder(chain);
-  return order.standing.phase === 'at_lab' ? 'ask' : allowed(chain, order, chain.policy.onProblem);
 }
 
 /** An order that had missed a deadline, was replaced, and is the current one again: the question stands once more. */
@@ -147,7 +131,7 @@ function askAgain({ chain }: KitOrderRun): void {
   for (const { key, name, orderId } of unasked(chain)) {
     if (!isOverdueName(name)) continue;
     raise(chain, { key, reason: name, orderId }, Date.now());
-    chain.recheckAt ??= Date.now() + chain.policy.recheckEvery;
+    chain.recheckAt ??= nextRecheck(chain, Date.now());
   }
 }
 
@@ -185,7 +169,7 @@ function giveUp({ chain }: KitOrderRun): void {
   const givingUp = givingUpAt(chain);
   if (givingUp === undefined) return;
   if (givingUp <= Date.now()) chain.ending = 'unresolved';
-  else chain.recheckAt ??= Date.now() + chain.policy.recheckEvery;
+  else chain.recheckAt ??= nextRecheck(chain, Date.now());
 }
 
 /** Reminders ask for nothing that cannot be undone, so no read is made for them. */
@@ -204,103 +188,4 @@ export function remind(chain: Chain, now: number): void {
 
 function stands(chain: Chain, { key, at }: Deadline): boolean {
   return deadlinesOf(chain).some((deadline) => deadline.key === key && deadline.at <= at);
-}
-
-/** Does what the policy says about a kit that failed. */
-async function takeRemedy(run: KitOrderRun): Promise<void> {
-  const { chain } = run;
-  const question = dueRemedy(chain);
-  if (!question) return;
-  const order = currentOrder(chain);
-  await apply(run, order, remedyFor(chain, order), question.key);
-}
-
-/** The question of what becomes of a kit that failed, once no redraw is expected any more, until it is asked or answered. */
-function dueRemedy(chain: Chain): Deadline | undefined {
-  if (chain.ending !== undefined || !needsSuccessor(currentOrder(chain))) return undefined;
-  const deadlines = deadlinesOf(chain);
-  if (deadlines.some(({ name, key }) => name === 'redraw' && !chain.met.includes(key))) return undefined;
-  const question = deadlines.find(({ name }) => name === 'decision');
-  if (!question || chain.attention.some(({ key }) => key === question.key)) return undefined;
-  return chain.patience.some(({ key }) => key === question.baseKey) ? undefined : question;
-}
-
-function remedyFor(chain: Chain, order: ChainOrder): Remedy {
-  const { low } = readStatus(order.standing.last?.status ?? '');
-  if (low === 'redraw_available') return 'ask';
-  return allowed(chain, order, mayBeRedrawn(order) ? chain.policy.onSampleError : chain.policy.onLost);
-}
-
-/**
- * An adopted order is never replaced by itself, nor one for which no kit is shipped, nor one whose chain has had all its
- * replacements: a person is asked.
- */
-function allowed(chain: Chain, order: ChainOrder, remedy: Remedy): Remedy {
-  const isReserved = replacementOf(chain, order.orderId) !== undefined;
-  const isLeft = isReserved || chain.replacements.length < chain.policy.replacementLimit;
-  const mayReplace = chain.handedOver && shipsKit(order) && isLeft;
-  return remedy === 'replace' && !mayReplace ? 'ask' : remedy;
-}
-
-/**
- * @param key identifies the question, so that it is asked once
- * @returns false when the order has moved on since it was read: then it is decided on again
- */
-async function apply(run: KitOrderRun, order: ChainOrder, remedy: Remedy, key: string): Promise<boolean> {
-  const { chain } = run;
-  const { orderId } = order;
-  switch (remedy) {
-    case 'fail':
-      chain.ending = 'failed';
-      return true;
-    case 'ask':
-      raise(
-        chain,
-        { key, reason: needsSuccessor(order) ? 'decision_needed' : 'problem_persists', orderId },
-        Date.now(),
-      );
-      return true;
-    case 'replace':
-      return replace(run, order, key);
-    default:
-      return remedy satisfies never;
-  }
-}
-
-async function replace(run: KitOrderRun, order: ChainOrder, key: string): Promise<boolean> {
-  const { chain } = run;
-  const { orderId } = order;
-  try {
-    await replaceKit(run, orderId);
-    return true;
-  } catch (error) {
-    const { type, message } = refusalOf(error);
-    log.warn('replacement failed', { orderId, type, message });
-    // It was given up, or brought its results, meanwhile: nobody is asked any more.
-    if (outcomeOf(chain) !== undefined) return false;
-    const now = findOrder(chain, orderId) ?? order;
-    if (type === 'OrderMovedOn' && lastEventId(now) > lastEventId(order)) {
-      chain.recheckAt = Date.now();
-      return false;
-    }
-    raise(chain, { key, reason: 'replacement_failed', orderId }, Date.now());
-    chain.recheckAt = Date.now() + chain.policy.recheckEvery;
-    return true;
-  }
-}
-
-/** A replacement that the policy asks for and that failed is tried again; the question stands until one is ordered. */
-async function retryReplacement(run: KitOrderRun): Promise<void> {
-  const failed = failedReplacement(run.chain);
-  if (failed) await apply(run, currentOrder(run.chain), 'replace', failed.key);
-}
-
-function failedReplacement(chain: Chain): RaisedOrderAttention | undefined {
-  const { orderId } = currentOrder(chain);
-  return chain.attention.find(
-    (raised) =>
-      raised.reason === 'replacement_failed' &&
-      raised.orderId === orderId &&
-      deadlinesOf(chain).some(({ key }) => key === raised.key),
-  );
 }

@@ -4,21 +4,23 @@ import {
   allHandlersFinished,
   setCurrentDetails,
   upsertSearchAttributes,
-  workflowInfo,
 } from '@temporalio/workflow';
 import type { ChainReading } from '../../activities/chains.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { standingOf } from '../../protocol/order/lifecycle.js';
-import type { KitOrderResult, OrderOutcome, RaisedOrderAttention } from '../../protocol/order/messages.js';
+import type { KitOrderResult } from '../../protocol/order/messages.js';
+import type { OrderOutcome } from '../../protocol/order/state.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
-import { forwardedPhase, labAttentionKey, labPhaseKey, labReferenceKey } from '../../protocol/search-attributes.js';
+import { forwardedPhase, labPhaseKey, labReferenceKey, ofAttention } from '../../protocol/search-attributes.js';
 import { activities } from '../activities.js';
+import { resumeQuestions } from '../entity/attention.js';
 import { commandWait, notKnownYet } from '../entity/commands.js';
 import { markAnnounced } from './announcements.js';
 import { ordersOf, currentOrder, lastEventId, learn, needsSuccessor, outcomeOf, type Chain } from './chain.js';
 import { raiseCriticalResults, openReports, recountReminders } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
+import { isNewRunSuggested } from '../entity/new-run.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { firstReportWait, minute } from '../entity/spans.js';
@@ -168,16 +170,9 @@ function resume(chain: Chain, previous: KitOrderResult): void {
   chain.announced = before.announced;
   chain.replacements = previous.replacements;
   chain.criticalResults = previous.criticalResults;
+  chain.met = [...(previous.reminded ?? []), ...chain.met];
   recountReminders(chain, previous.policy.criticalResultReminder);
   resumeQuestions(chain, previous);
-}
-
-/** What stood at the end still stands, until it is answered: then the product is notified that it is cleared. */
-function resumeQuestions(chain: Chain, { attention, raised }: KitOrderResult): void {
-  const isNew = ({ key, reason }: RaisedOrderAttention) =>
-    !attention.some((before) => before.key === key && before.reason === reason);
-  chain.attention = [...attention, ...chain.attention.filter(isNew)];
-  chain.raised = { ...chain.raised, ...raised };
 }
 
 /**
@@ -188,7 +183,7 @@ export async function forward(run: KitOrderRun, rootOrderId: string): Promise<Ki
   const { chain } = run;
   upsertSearchAttributes([
     { key: labPhaseKey, value: forwardedPhase },
-    { key: labAttentionKey, value: [] },
+    ...ofAttention([], []),
     ...(chain.reference === undefined ? [] : [{ key: labReferenceKey, value: chain.reference }]),
   ]);
   setCurrentDetails(`Passes on what it receives to \`${kitOrderId(rootOrderId)}\`, the workflow of its chain.`);
@@ -205,7 +200,7 @@ export async function forward(run: KitOrderRun, rootOrderId: string): Promise<Ki
     }
     await forwardCriticalResults(chain, rootOrderId);
     // With a long history it ends, too: the next webhook starts another.
-    const isOver = currentOrder(chain).standing.final || workflowInfo().continueAsNewSuggested;
+    const isOver = currentOrder(chain).standing.final || isNewRunSuggested();
     if (!run.hasNews && isOver) break;
   } while (await condition(() => run.hasNews, chain.policy.giveUpAfter, { summary: 'silence' }));
   await condition(allHandlersFinished);

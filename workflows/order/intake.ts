@@ -1,8 +1,10 @@
+import { isObject } from '../entity/fields.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy, upgradePolicy } from '../entity/policy.js';
 import { log } from '@temporalio/workflow';
 import type { OrderPlaced, ReplacementPlaced } from '../../protocol/order/messages.js';
-import type { ResolvedPolicy } from '../../protocol/order/policy.js';
+import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
+import { isReference } from '../../protocol/ids.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { raise } from './announcements.js';
@@ -81,7 +83,7 @@ function recogniseReplacement(chain: Chain, { orderId, passthrough }: OrderSnaps
 /** The placed order arrives with its reference and policy. It may come twice, and after any number of webhooks. */
 export function receivePlacement(run: KitOrderRun, placed: OrderPlaced): void {
   const { chain } = run;
-  if (typeof placed?.reference !== 'string' || typeof placed.policy !== 'object') {
+  if (!isReference(placed?.reference) || !isObject(placed.policy)) {
     log.error('a hand-over was dropped: it lacks reference or policy');
     return;
   }
@@ -109,7 +111,7 @@ function accept(chain: Chain, { reference, policy, labTestId, labAccountId, adop
 }
 
 /** The product may have changed settings of the order before its hand-over came: those stay. */
-function acceptPolicy(chain: Chain, given: ResolvedPolicy): void {
+function acceptPolicy(chain: Chain, given: ResolvedOrderPolicy): void {
   const before = chain.policy;
   const changed = Object.entries(before).filter(([name]) => chain.changedSettings?.includes(name));
   setPolicy(chain, { ...given, ...Object.fromEntries(changed) });
@@ -125,7 +127,7 @@ export function receiveReplacement(run: KitOrderRun, placed: ReplacementPlaced):
     return;
   }
   run.forwardsTo = placed.rootOrderId;
-  if (placed.reference !== undefined) chain.reference = placed.reference;
+  if (isReference(placed.reference)) chain.reference = placed.reference;
   receiveSnapshot(run, placed.snapshot);
   run.hasNews = true;
 }

@@ -2,7 +2,6 @@ import {
   ApplicationFailure,
   CancellationScope,
   ContinueAsNew,
-  continueAsNew,
   setCurrentDetails,
   setHandler,
   sleep,
@@ -28,26 +27,22 @@ import {
   type PlacingAttentionReason,
   type PlacingEnd,
   type PlacingState,
-} from '../../protocol/order/messages.js';
-import type { ResolvedPolicy } from '../../protocol/order/policy.js';
-import {
-  labAttentionKey,
-  labPhaseKey,
-  labReferenceKey,
-  ofUser,
-  placingPhase,
-} from '../../protocol/search-attributes.js';
+} from '../../protocol/order/placing-messages.js';
+import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
+import { labPhaseKey, labReferenceKey, ofUser, placingPhase } from '../../protocol/search-attributes.js';
 import { activities, creation, creationLook } from '../activities.js';
+import { attentionAttributes } from '../entity/attention.js';
 import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
 import { refusalOf, refuse } from '../entity/commands.js';
 import { isFinalRefusal, isAccessRefused } from '../entity/failures.js';
+import { continueInNewRun, isNewRunSuggested } from '../entity/new-run.js';
 import { openPolicy, settlePolicy, isUnsettled, type Governed } from '../entity/policy.js';
 import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
 import { hour, minute } from '../entity/spans.js';
 import { orderPolicyVersions } from './versions.js';
 
 /** A run of the placing, which a command can end. */
-interface PlacingRun extends Governed<ResolvedPolicy>, Attempting<PlacingEnd> {
+interface PlacingRun extends Governed<ResolvedOrderPolicy>, Attempting<PlacingEnd> {
   input: PlaceKitOrderInput;
   /** What the last attempt reported; without a report, a creation may have been sent. */
   progress?: CreationProgress;
@@ -206,7 +201,7 @@ async function create(run: PlacingRun): Promise<PlacedOrder> {
       return placed;
     } catch (error) {
       await waitIfDelayed(run, error);
-      if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof placeKitOrder>({ ...input, policy });
+      if (isNewRunSuggested()) await continueInNewRun({ ...input, policy } satisfies PlaceKitOrderInput);
     }
   }
 }
@@ -270,7 +265,7 @@ async function waitForNextRound(run: PlacingRun, refusal: ApplicationFailure): P
 function askForAttention(run: PlacingRun, ...reasons: PlacingAttentionReason[]): void {
   const since = new Date(Date.now()).toISOString();
   run.attention = reasons.map((reason) => run.attention.find((asked) => asked.reason === reason) ?? { reason, since });
-  setSearchAttributes([{ key: labAttentionKey, value: reasons }]);
+  setSearchAttributes(attentionAttributes(run.attention));
 }
 
 function canonicalRequest({ kind, order }: PlaceKitOrderInput): KitRequest {

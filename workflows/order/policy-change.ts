@@ -1,25 +1,20 @@
 import type { ApplicationFailure } from '@temporalio/workflow';
 import type { FailureDetails } from '../../protocol/failure-details.js';
-import type {
-  MovedMoment,
-  OrderState,
-  PolicyPreview,
-  PolicyRefusal,
-  SetPolicyCommand,
-} from '../../protocol/order/messages.js';
-import type { PolicyChanges, ResolvedPolicy } from '../../protocol/order/policy.js';
+import type { MovedMoment, PolicyPreview, PolicyRefusal, SetPolicyCommand } from '../../protocol/order/messages.js';
+import type { OrderState } from '../../protocol/order/state.js';
+import type { PolicyChanges, ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import type { Moment } from '../entity/alarm.js';
 import { commandWait, refusalOf, refuse } from '../entity/commands.js';
 import { isObject } from '../entity/fields.js';
 import { note } from '../entity/journal.js';
-import { resolvePolicy, setPolicy, wrongSettings } from '../entity/policy.js';
+import { obtainPolicy, setPolicy, wrongSettings } from '../entity/policy.js';
 import { clear } from './announcements.js';
 import { outcomeOf, type Chain } from './chain.js';
 import { answerCaller } from './commands.js';
 import { awaitsAcknowledgement, recountReminders } from './critical-results.js';
 import { deadlinesOf, isOverdueName, momentsOf } from './deadlines.js';
 import { endWaitingUnlessDue } from './decisions.js';
-import { review } from './review.js';
+import { bringInLine } from './bring-in-line.js';
 import type { KitOrderRun } from './run.js';
 import { demandOpen, forwarded } from './validation.js';
 import { orderPolicyVersions } from './versions.js';
@@ -66,17 +61,17 @@ export function changePolicy(run: KitOrderRun, command: SetPolicyCommand): Promi
 }
 
 /** The whole policy with the changes. A hand-over, or another change, may have come meanwhile: then they are for that one. */
-async function resolved(run: KitOrderRun, given: object): Promise<ResolvedPolicy> {
+async function resolved(run: KitOrderRun, given: object): Promise<ResolvedOrderPolicy> {
   const { chain } = run;
   for (;;) {
     demandEffect(run, Object.keys(given));
     const base = chain.policy;
-    const policy = await resolvePolicy(orderPolicyVersions, given, { base, within: commandWait });
+    const policy = await obtainPolicy(orderPolicyVersions, given, { base, within: commandWait });
     if (chain.policy === base) return policy;
   }
 }
 
-function apply(run: KitOrderRun, names: readonly string[], policy: ResolvedPolicy): void {
+function apply(run: KitOrderRun, names: readonly string[], policy: ResolvedOrderPolicy): void {
   demandEffect(run, names);
   const { chain } = run;
   const now = Date.now();
@@ -90,16 +85,16 @@ function apply(run: KitOrderRun, names: readonly string[], policy: ResolvedPolic
   const changed = differences(before, policy);
   if (changed.length > 0) note(chain, `the product changed the policy: ${changed.join(', ')}`, now);
   if (outcomeOf(chain) === undefined) endWaitingUnlessDue(run);
-  review(run);
+  bringInLine(run);
 }
 
-function differences(before: ResolvedPolicy, after: ResolvedPolicy): string[] {
-  const names = Object.keys(after) as (keyof ResolvedPolicy)[];
+function differences(before: ResolvedOrderPolicy, after: ResolvedOrderPolicy): string[] {
+  const names = Object.keys(after) as (keyof ResolvedOrderPolicy)[];
   return names.filter((name) => String(before[name]) !== String(after[name])).toSorted();
 }
 
 /** The keys of the limits that were missed, and that the policy moves into the future: they count again. */
-function movedOn(chain: Chain, policy: ResolvedPolicy, now: number): string[] {
+function movedOn(chain: Chain, policy: ResolvedOrderPolicy, now: number): string[] {
   return deadlinesOf({ ...chain, policy })
     .filter(({ name, key, at }) => isOverdueName(name) && at > now && chain.met.includes(key))
     .map(({ key }) => key);
@@ -117,7 +112,7 @@ export function previewPolicy(run: KitOrderRun, policy: PolicyChanges, now: numb
 }
 
 /** Refused where the change would be, so that what is shown is what happens. */
-function changedIn(run: KitOrderRun, policy: PolicyChanges): ResolvedPolicy {
+function changedIn(run: KitOrderRun, policy: PolicyChanges): ResolvedOrderPolicy {
   const { chain } = run;
   validatePolicyChange(run, { policy });
   if (chain.orders.length === 0) throw refuse('OrderNotFound', 'No order was reported to this workflow yet');
@@ -128,7 +123,7 @@ function changedIn(run: KitOrderRun, policy: PolicyChanges): ResolvedPolicy {
   throw refusePolicy(`has settings that are unknown, out of range or not in milliseconds: ${wrong.join(', ')}`);
 }
 
-function previewOf(chain: Chain, policy: ResolvedPolicy, now: number): PolicyPreview {
+function previewOf(chain: Chain, policy: ResolvedOrderPolicy, now: number): PolicyPreview {
   const moved = movedOn(chain, policy, now);
   const criticalResults = chain.criticalResults.map((result) => ({ ...result }));
   const after = { ...chain, policy, criticalResults, met: chain.met.filter((key) => !moved.includes(key)) };

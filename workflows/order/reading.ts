@@ -1,9 +1,9 @@
-import { log, type ApplicationFailure } from '@temporalio/workflow';
+import { log, type ActivityOptions, type ApplicationFailure } from '@temporalio/workflow';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import { activities } from '../activities.js';
 import { absenceBelieved, isAbsenceBelieved } from '../entity/absence.js';
 import { refusalOf } from '../entity/commands.js';
-import { doubled, hour, longestOutage, minute } from '../entity/spans.js';
+import { doubled, hour, longestOutage, minute, spread } from '../entity/spans.js';
 import { clear, raise } from './announcements.js';
 import { currentOrder, outcomeOf, unreadOrder, type Chain } from './chain.js';
 import { receiveSnapshot } from './intake.js';
@@ -23,16 +23,17 @@ export async function readUnreadOrders(run: KitOrderRun): Promise<void> {
  * An order that was known and is gone ends the chain, once the service has said so for long enough. One that cannot be
  * read now is `unanswered` and will be read again. A refusal other than 404 (an id that is not a UUID) will be one next
  * time, too.
+ * @param more `aheadOfBacklog()` in a command
  */
 export async function readOrder(
   run: KitOrderRun,
   orderId: string,
+  more: ActivityOptions = {},
 ): Promise<'read' | 'gone' | 'refused' | 'unanswered'> {
   const { chain } = run;
   try {
-    const snapshot = await activities.readOrder.executeWithOptions({ summary: `read order ${orderId.slice(0, 8)}` }, [
-      orderId,
-    ]);
+    const summary = `read order ${orderId.slice(0, 8)}`;
+    const snapshot = await activities.readOrder.executeWithOptions({ ...more, summary }, [orderId]);
     if (!snapshot && !takeAbsence(chain, orderId, Date.now())) return 'unanswered';
     endAbsence(chain, orderId);
     if (chain.unanswered?.orderId === orderId) endPostponement(chain, Date.now());
@@ -75,7 +76,8 @@ function postpone(chain: Chain, orderId: string, now: number): void {
   const pause = doubled(firstPause, times, Math.min(longestPause, chain.policy.recheckEvery));
   const shownAt = since + longestOutage;
   if (now >= shownAt) askAbout(chain, orderId, now);
-  const againAt = now < shownAt ? Math.min(now + pause, shownAt) : now + pause;
+  const again = now + spread(pause, orderId);
+  const againAt = now < shownAt ? Math.min(again, shownAt) : again;
   chain.unanswered = { orderId, since, times: times + 1, againAt };
 }
 

@@ -1,4 +1,5 @@
-import type { AttentionReason, Decision } from '../../protocol/order/messages.js';
+import type { Decision } from '../../protocol/order/messages.js';
+import type { AttentionReason } from '../../protocol/order/state.js';
 import { currentOrder, findOrder, lastEventId, replacementOf, type Chain } from './chain.js';
 import type { Command } from './validation.js';
 

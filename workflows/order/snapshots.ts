@@ -43,13 +43,15 @@ function merge(record: OrderRecord, snapshot: OrderSnapshot): OrderRecord {
  * came first, the same one stays.
  */
 function unionOf(winners: readonly OrderEvent[], others: readonly OrderEvent[]): OrderEvent[] {
+  const won = new Map(winners.map((event) => [event.id, event]));
   const byId = new Map<number, OrderEvent>();
   for (const event of others) {
+    // Nearly all: a snapshot repeats the events of the one before it. Comparing texts is dear.
+    if (won.has(event.id)) continue;
     const known = byId.get(event.id);
     if (!known || compareText(canonicalJson(event), canonicalJson(known)) > 0) byId.set(event.id, event);
   }
-  for (const event of winners) byId.set(event.id, event);
-  return [...byId.values()].toSorted((a, b) => a.id - b.id);
+  return [...won.values(), ...byId.values()].toSorted((a, b) => a.id - b.id);
 }
 
 function compareSnapshots(a: OrderSnapshot, b: OrderSnapshot): number {

@@ -6,8 +6,8 @@ import type {
   ReplaceKitCommand,
   ResolveProblemCommand,
   AcknowledgeCriticalResultCommand,
-  AcknowledgementOutcome,
 } from '../../protocol/order/messages.js';
+import type { AcknowledgementOutcome } from '../../protocol/order/state.js';
 import { currentOrder, findOrder, outcomeOf, type Chain } from './chain.js';
 import { alarmsOf, findCriticalResult, isRepeated } from './critical-results.js';
 import { isDone, resolutionOf } from './resolutions.js';

@@ -1,16 +1,16 @@
-import type { SearchAttributePair } from '@temporalio/common';
+import type { SearchAttributeUpdatePair } from '@temporalio/common';
 import { compareText } from '../../protocol/canonical-json.js';
 import { readStatus } from '../../protocol/order/lifecycle.js';
+import type { KitOrderResult } from '../../protocol/order/messages.js';
 import type {
   ChainLink,
-  KitOrderResult,
   OrderAttention,
   OrderPhase,
   OrderState,
   TimelineEntry,
   Waiting,
   CriticalResult,
-} from '../../protocol/order/messages.js';
+} from '../../protocol/order/state.js';
 import {
   labOrderIdKey,
   labPhaseKey,
@@ -18,7 +18,7 @@ import {
   ofTransaction,
   ofUser,
 } from '../../protocol/search-attributes.js';
-import { attentionAttribute, attentionLines } from '../entity/attention.js';
+import { attentionAttributes, attentionLines } from '../entity/attention.js';
 import { code, moment, plain, sentence, table, waitingLine, words, showToOperators } from '../entity/operators.js';
 import {
   ordersOf,
@@ -30,7 +30,7 @@ import {
   type ChainOrder,
 } from './chain.js';
 import { shownCriticalResult } from './critical-results.js';
-import { deadlinesOf, isAwaitedImport, isKit, isReminder, type Deadline } from './deadlines.js';
+import { deadlinesOf, isAwaitedImport, isKeyOfReminder, isKit, isReminder, type Deadline } from './deadlines.js';
 import type { KitOrderRun } from './run.js';
 import { orderResultVersion } from './versions.js';
 
@@ -64,6 +64,7 @@ export function stateOf(chain: Chain): OrderState {
 export function resultOf(chain: Chain): KitOrderResult {
   const current = currentOrder(chain);
   const { interpretation } = current.greatest;
+  const reminded = chain.met.filter(isKeyOfReminder);
   return {
     version: orderResultVersion,
     outcome: outcomeOf(chain) ?? 'unresolved',
@@ -78,6 +79,7 @@ export function resultOf(chain: Chain): KitOrderResult {
     attention: chain.attention,
     raised: chain.raised,
     criticalResults: chain.criticalResults,
+    ...(reminded.length > 0 && { reminded }),
   };
 }
 
@@ -267,13 +269,13 @@ export function show({ chain }: KitOrderRun): void {
   showToOperators(caseFileOf(chain), attributesOf(chain));
 }
 
-function attributesOf(chain: Chain): SearchAttributePair[] {
+function attributesOf(chain: Chain): SearchAttributeUpdatePair[] {
   const { chain: links, phase, reference, userId, attention } = stateOf(chain);
   const transactionId = currentOrder(chain).greatest.transaction?.id;
   return [
     { key: labPhaseKey, value: phase },
     { key: labOrderIdKey, value: [...new Set([chain.rootOrderId, ...links.map(({ orderId }) => orderId)])] },
-    attentionAttribute(attention),
+    ...attentionAttributes(attention),
     ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
     ...ofTransaction(transactionId),
     ...ofUser(userId),

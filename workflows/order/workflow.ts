@@ -16,7 +16,6 @@ import {
   stateQuery,
   type KitOrderInput,
   type KitOrderResult,
-  type OrderState,
   type AcknowledgeCriticalResultCommand,
   type CancelCommand,
   type RegisterCommand,
@@ -24,8 +23,9 @@ import {
   type ResolveProblemCommand,
   type SetPolicyCommand,
 } from '../../protocol/order/messages.js';
+import type { OrderState } from '../../protocol/order/state.js';
 import { runLoop } from '../entity/loop.js';
-import { clear, raise } from './announcements.js';
+import { announceEnd, clear, raise } from './announcements.js';
 import { openChain, outcomeOf, unreadOrder } from './chain.js';
 import { carryOutCancelRequest, carryOutInTurn } from './commands.js';
 import { acknowledge, awaitsAcknowledgement } from './critical-results.js';
@@ -35,7 +35,7 @@ import { awaitsDecision, decide, endRedrawWaits, remind } from './decisions.js';
 import { forward, awaitIdentity, identify } from './identify.js';
 import { receiveReplacement, receivePlacement, receiveSnapshot, receiveCriticalReport } from './intake.js';
 import { readUnreadOrders } from './reading.js';
-import { announceEnd, review } from './review.js';
+import { bringInLine } from './bring-in-line.js';
 import { openRun, type KitOrderRun } from './run.js';
 import {
   meant,
@@ -85,7 +85,7 @@ async function act(run: KitOrderRun): Promise<void> {
   if (awaitsDecision(run)) await decide(run);
   remind(chain, Date.now());
   if (chain.cancelRequest === 'open') await carryOutCancelRequest(run);
-  review(run);
+  bringInLine(run);
   // An order with an open critical result announces its outcome and stays open, so this is not the loop's `announceEnd`.
   if (run.forwardsTo === undefined) announceEnd(run);
 }

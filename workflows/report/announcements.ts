@@ -6,7 +6,8 @@ import type { ReportAttentionReason } from '../../protocol/report/messages.js';
 import type { ReportNotification, ReportNotificationHead } from '../../protocol/report/notifications.js';
 import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueue as enqueueIn } from '../entity/outbox.js';
-import { currentJob, currentPhase, type Job } from './job.js';
+import type { OverdueReason } from './deadlines.js';
+import { currentJob, currentPhase, outcomeOf, type Job } from './job.js';
 
 function enqueue(job: Job, notification: ReportNotification): void {
   enqueueIn(job, asNotification(notification));
@@ -67,12 +68,18 @@ export function announceClaim(job: Job, now: number): void {
   enqueue(job, { ...headOf(job, 'claim', 'claimed', now), type: 'claimed', data: { status } });
 }
 
-/** Announces an end that no status of the service announced. */
+/**
+ * Announces an end that no status of the service announced. A job that has moved since may end so once more: that is another
+ * announcement. A run that a repeated webhook started, and that finds the same end again, announces nothing.
+ */
 export function announceEnd(job: Job, now: number): void {
-  const { ending, endAnnounced, supersededBy } = job;
+  const { ending, endAnnounced, supersededBy, before, timeline } = job;
   if (ending === undefined || endAnnounced) return;
   job.endAnnounced = true;
-  const head = headOf(job, ending, 'ended', now);
+  if (before?.outcome === ending && timeline.length <= before.statuses) return;
+  const times = job.announced.filter((id) => id.startsWith(`${job.jobId}/${ending}`) && id.endsWith('/ended')).length;
+  const head = headOf(job, times === 0 ? ending : `${ending}.${times + 1}`, 'ended', now);
+  job.announced.push(head.id);
   const data = { outcome: ending, ...(supersededBy !== undefined && { supersededBy }) };
   enqueue(job, { ...head, type: 'ended', data });
 }
@@ -82,6 +89,19 @@ export const { raise, clear } = attentionVerbsFor<RaisedAttention<ReportAttentio
     enqueue(job, { ...headOf(job, id, type, now), type, data: { reason, since } });
   },
 });
+
+/** Brings everything in line with what is known now: questions and announcements. */
+export function bringInLine(job: Job): void {
+  const now = Date.now();
+  clear(job, answeredQuestions(job), now);
+  announceNews(job, now);
+}
+
+/** Moving on answers the question of the stage that is over. */
+function answeredQuestions(job: Job): OverdueReason[] {
+  if (outcomeOf(job) === undefined) return currentPhase(job) === 'in_review' ? ['parsing_overdue'] : ['review_overdue'];
+  return job.ending === undefined ? ['parsing_overdue', 'review_overdue'] : [];
+}
 
 function asNotification({ id, at, type, data, jobId, reference, userId }: ReportNotification): Notification {
   return {

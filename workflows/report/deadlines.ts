@@ -1,6 +1,6 @@
 import type { ReportAttentionReason } from '../../protocol/report/messages.js';
 import type { Moment } from '../entity/alarm.js';
-import { doubled } from '../entity/spans.js';
+import { doubled, longestOutage } from '../entity/spans.js';
 import { currentJob, type Job } from './job.js';
 
 /** How long a job may take, and when it is read though nothing was reported. Pure; time comes in as data. */
@@ -42,10 +42,16 @@ export function giveUpAt(job: Job): number {
   return Math.max(at, Number.isNaN(movedAt) ? at : movedAt) + job.policy.giveUpAfter;
 }
 
+/** The same, but if the service did not answer when the job was read at that moment, the next read may show that it has moved. */
+export function mustGiveUpAt(job: Job): number {
+  return giveUpAt(job) + longestOutage;
+}
+
 /** The next moment at which the job has to be looked at. One timer serves all of them. */
 export function nextMoment(job: Job): Moment {
   const poll = { at: pollAt(job), name: 'read the job' };
   const deadline = { at: isOverdue(job) ? Infinity : deadlineOf(job).at, name: deadlineOf(job).reason };
-  const givingUp = { at: giveUpAt(job), name: 'give_up' };
+  const isAsked = giveUpAt(job) <= job.lookedAt;
+  const givingUp = { at: isAsked ? mustGiveUpAt(job) : giveUpAt(job), name: 'give_up' };
   return [poll, deadline, givingUp].reduce((next, moment) => (moment.at < next.at ? moment : next));
 }

@@ -4,6 +4,7 @@ import type { ParsingJobResult, ReportTimelineEntry } from '../../protocol/repor
 import { activities } from '../activities.js';
 import { announceClaim, raise } from './announcements.js';
 import { takeAbsence, takeRead, takeUnsureAbsence } from './intake.js';
+import { resumeQuestions } from '../entity/attention.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { firstReportWait, second } from '../entity/spans.js';
@@ -108,9 +109,11 @@ function settleOwner(job: Job, { owner }: JobReading): void {
 function resume(job: Job, previous: ParsingJobResult): void {
   if (!job.handedOver) setPolicy(job, previous.policy);
   job.announced = [...new Set([...previous.announced, ...job.announced])];
+  resumeQuestions(job, previous);
   const isKnown = ({ status, isReviewed }: ReportTimelineEntry) =>
     previous.timeline.some((entry) => entry.status === status && entry.isReviewed === isReviewed);
   job.timeline = [...previous.timeline, ...job.timeline.filter((entry) => !isKnown(entry))];
+  job.before = { outcome: previous.outcome, statuses: previous.timeline.length };
   if (previous.userId !== undefined) job.userId ??= previous.userId;
   if (previous.reference === undefined) {
     if (job.handedOver) announceClaim(job, Date.now());

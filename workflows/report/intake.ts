@@ -1,7 +1,9 @@
 import { noteAbsence } from '../entity/absence.js';
+import { isObject } from '../entity/fields.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy, upgradePolicy } from '../entity/policy.js';
 import { log } from '@temporalio/workflow';
+import { isReference } from '../../protocol/ids.js';
 import type { ReportSubmitted } from '../../protocol/report/messages.js';
 import { announceClaim, raise } from './announcements.js';
 import {
@@ -40,7 +42,7 @@ export function receiveSubmission(run: ReportRun, submitted: ReportSubmitted): v
   const { job } = run;
   const now = Date.now();
   const snapshot = readReportSnapshot(submitted?.snapshot);
-  if (typeof submitted?.reference !== 'string' || typeof submitted.policy !== 'object' || !snapshot) {
+  if (!isReference(submitted?.reference) || !isObject(submitted.policy) || !snapshot) {
     log.error('a hand-over was dropped: it lacks reference, policy or snapshot');
     return;
   }

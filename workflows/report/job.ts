@@ -52,6 +52,8 @@ export interface Job extends Outbox, Attentive<RaisedAttention<ReportAttentionRe
   /** The ending was put into the outbox. */
   endAnnounced?: boolean;
   supersededBy?: string;
+  /** How an earlier run ended, and how many statuses its timeline had. */
+  before?: { outcome: ReportOutcome; statuses: number };
   /** The status of the end that a webhook reported without its outcome; the job has been read for that. */
   endRead?: string;
 }

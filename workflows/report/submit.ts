@@ -2,7 +2,6 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
-  continueAsNew,
   isCancellation,
   setCurrentDetails,
   setHandler,
@@ -13,18 +12,18 @@ import type { UploadAnswer } from '../../activities/report-upload.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import { isAddressable, referencePattern, canonicalUserId, parsingJobId, submitReportId } from '../../protocol/ids.js';
 import { settlingAfter } from '../../protocol/settling.js';
+import type { ReportAttentionReason } from '../../protocol/report/messages.js';
 import {
   cancelSubmissionUpdate,
   type LostUpload,
-  type ReportAttentionReason,
   type SubmissionEnd,
   type SubmitReportInput,
   submissionResultVersion,
   type SubmitReportResult,
-} from '../../protocol/report/messages.js';
+} from '../../protocol/report/submission-messages.js';
 import type { ResolvedReportPolicy } from '../../protocol/report/policy.js';
 import { uploadOutcomeOf } from '../../protocol/report/upload-outcome.js';
-import { labAttentionKey, labReferenceKey, ofUser } from '../../protocol/search-attributes.js';
+import { labReferenceKey, ofAttention, ofUser } from '../../protocol/search-attributes.js';
 import type { ReportSnapshot } from '../../service/report-snapshot.js';
 import { activities, upload as uploadOptions } from '../activities.js';
 
@@ -32,6 +31,7 @@ import ms from 'ms';
 import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
 import { refuse } from '../entity/commands.js';
 import { isAccessRefused } from '../entity/failures.js';
+import { continueInNewRun, isNewRunSuggested } from '../entity/new-run.js';
 import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
 import { openPolicy, settlePolicy, type Governed } from '../entity/policy.js';
 import { doubled, hour, minute, second } from '../entity/spans.js';
@@ -303,11 +303,17 @@ function expired({ policy }: Submission, type: string): ApplicationFailure {
 
 async function continueIfLong({ input, policy, lostUploads, failures, since, looksBack }: Submission): Promise<void> {
   // A cancellation is answered by the run that accepted it.
-  if (!workflowInfo().continueAsNewSuggested || CancellationScope.current().consideredCancelled) return;
+  if (!isNewRunSuggested() || CancellationScope.current().consideredCancelled) return;
   const carried: CarriedSubmission = { version: submissionVersion, lostUploads, failures, since, looksBack };
-  await continueAsNew<typeof submitReport>({ ...input, policy, carried });
+  await continueInNewRun({ ...input, policy, carried } satisfies SubmitReportInput);
 }
 
 function askForAttention(reasons: ReportAttentionReason[]): void {
-  setSearchAttributes([{ key: labAttentionKey, value: reasons }]);
+  // Written when the reason is new, so it is the time of the first delay.
+  setSearchAttributes(
+    ofAttention(
+      reasons,
+      reasons.map(() => isoOf(Date.now())),
+    ),
+  );
 }

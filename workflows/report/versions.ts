@@ -1,4 +1,5 @@
-import type { LostUpload, ParsingJobResult } from '../../protocol/report/messages.js';
+import type { ParsingJobResult } from '../../protocol/report/messages.js';
+import type { LostUpload } from '../../protocol/report/submission-messages.js';
 import { upgradeGoverned, type PolicyVersions } from '../entity/policy.js';
 import { upgrade, type Step } from '../entity/versions.js';
 import type { Job } from './job.js';

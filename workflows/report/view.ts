@@ -2,7 +2,7 @@ import { compareText } from '../../protocol/canonical-json.js';
 import { failureOf } from '../../protocol/report/failure-reasons.js';
 import type { ParsingJobResult, ReportPhase, ReportState } from '../../protocol/report/messages.js';
 import { labPhaseKey, labReferenceKey, ofUser, supersededPhase } from '../../protocol/search-attributes.js';
-import { attentionAttribute, attentionLines, shownAttention } from '../entity/attention.js';
+import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
 import { code, moment, plain, sentence, table, waitingLine, words, showToOperators } from '../entity/operators.js';
 import { deadlineOf, isOverdue } from './deadlines.js';
 import { currentJob, currentPhase, outcomeOf, type Job } from './job.js';
@@ -33,6 +33,8 @@ export function reportResultOf(job: Job): ParsingJobResult {
     timeline: job.timeline,
     policy: job.policy,
     announced: job.announced,
+    ...(job.attention.length > 0 && { attention: job.attention }),
+    ...(Object.keys(job.raised).length > 0 && { raised: job.raised }),
   };
 }
 
@@ -109,7 +111,7 @@ export function show(job: Job): void {
   const { reference, userId, attention, ending } = job;
   showToOperators(reportCaseFileOf(job), [
     { key: labPhaseKey, value: ending === 'superseded' ? supersededPhase : currentPhase(job) },
-    attentionAttribute(attention),
+    ...attentionAttributes(attention),
     ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
     ...ofUser(userId),
   ]);

@@ -12,13 +12,13 @@ import {
 } from '../../protocol/report/messages.js';
 import { openRun, runLoop, type EntityRun } from '../entity/loop.js';
 import { note } from '../entity/journal.js';
-import { announceEnd, clear, raise } from './announcements.js';
+import { announceEnd, bringInLine, clear, raise } from './announcements.js';
 import { nextMoment } from './deadlines.js';
 import { identify } from './identify.js';
 import { receiveSnapshot, receiveSubmission } from './intake.js';
 import { openJob, outcomeOf, type Job } from './job.js';
-import { handlePassedDeadlines, review } from './review.js';
-import { reportResultOf, reportStateOf } from './view.js';
+import { handlePassedDeadlines } from './reading.js';
+import { reportResultOf, reportStateOf, show } from './view.js';
 import { refuse } from '../entity/commands.js';
 
 /**
@@ -45,7 +45,8 @@ function loopOf(run: ReportRun) {
     attention: { raise, clear },
     async act() {
       await handlePassedDeadlines(run);
-      review(run);
+      bringInLine(job);
+      show(job);
     },
     isOver: () => outcomeOf(job) !== undefined,
     announceEnd: () => announceEnd(job, Date.now()),

@@ -18,7 +18,7 @@ import { minute } from '../entity/spans.js';
 import { shipsKit } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
 import { demandOpen } from './validation.js';
-import type { Replacement } from '../../protocol/order/messages.js';
+import type { Replacement } from '../../protocol/order/state.js';
 import type { KitOrderRun } from './run.js';
 
 /**

@@ -1,25 +1,27 @@
 import { log } from '@temporalio/workflow';
 import { activities } from '../activities.js';
 import { refusalOf } from '../entity/commands.js';
-import { announceNews, clear, raise } from './announcements.js';
-import { deadlineOf, giveUpAt, isOverdue, pollAt, type OverdueReason } from './deadlines.js';
+import { raise } from './announcements.js';
+import { deadlineOf, giveUpAt, mustGiveUpAt, nextMoment } from './deadlines.js';
 import { takeAbsence, takeRead, takeUnsureAbsence } from './intake.js';
-import { currentPhase, outcomeOf, type Job, saidNothing } from './job.js';
-import { show } from './view.js';
+import { outcomeOf, type Job, saidNothing } from './job.js';
 import type { ReportRun } from './workflow.js';
 
 /** Reads the job if nothing was reported for too long, and asks a person to look if it really stands still. */
 export async function handlePassedDeadlines(run: ReportRun): Promise<void> {
   const { job } = run;
-  if (isContradicted(job) || isIncompleteEnd(job)) return readJob(run);
-  if (outcomeOf(job) !== undefined || !isDue(job, Date.now())) return;
+  if (isContradicted(job) || isIncompleteEnd(job)) {
+    await readJob(run);
+    return;
+  }
+  if (outcomeOf(job) !== undefined || nextMoment(job).at > Date.now()) return;
   // Silence may only mean a lost webhook.
-  await readJob(run);
+  const isAnswered = await readJob(run);
   if (outcomeOf(job) !== undefined) return;
   const now = Date.now();
   const { reason, at } = deadlineOf(job);
   if (at <= now) raise(job, reason, now);
-  if (giveUpAt(job) <= now) job.ending = 'unresolved';
+  if ((isAnswered ? giveUpAt(job) : mustGiveUpAt(job)) <= now) job.ending = 'unresolved';
 }
 
 /** Asked once for each time: a read that fails is repeated when the job is read next. */
@@ -39,41 +41,28 @@ function isIncompleteEnd(job: Job): boolean {
   return isIncomplete;
 }
 
-function isDue(job: Job, now: number): boolean {
-  const deadline = isOverdue(job) ? Infinity : deadlineOf(job).at;
-  return Math.min(pollAt(job), deadline, giveUpAt(job)) <= now;
-}
-
-/** Brings everything in line with what is known now: questions, announcements, and what operators see. */
-export function review(run: ReportRun): void {
-  const { job } = run;
-  const now = Date.now();
-  clear(job, answeredQuestions(job), now);
-  announceNews(job, now);
-  show(job);
-}
-
-/** Moving on answers the question of the stage that is over. */
-function answeredQuestions(job: Job): OverdueReason[] {
-  if (outcomeOf(job) === undefined) return currentPhase(job) === 'in_review' ? ['parsing_overdue'] : ['review_overdue'];
-  return job.ending === undefined ? ['parsing_overdue', 'review_overdue'] : [];
-}
-
 /**
  * A job that was known and is gone ends the workflow; one that cannot be read now is as silent as before, and so is one that is
  * not found by an answer that is not the service's own.
+ *
+ * @returns whether the service itself has answered
  */
-async function readJob(run: ReportRun): Promise<void> {
+async function readJob(run: ReportRun): Promise<boolean> {
   const { job } = run;
   const asked = job.reported;
   try {
     const read = await activities.readParsingJob.executeWithOptions({ summary: 'read the job' }, [job.jobId]);
+    if (read !== null && 'unsure' in read) {
+      takeUnsureAbsence(job, Date.now());
+      return false;
+    }
     if (read === null) takeAbsence(job);
-    else if ('unsure' in read) takeUnsureAbsence(job, Date.now());
     else takeRead(run, read, asked);
+    return true;
   } catch (error) {
     const { type, message } = refusalOf(error);
     log.warn('parsing job could not be read', { jobId: job.jobId, type, message });
     saidNothing(job, Date.now());
+    return false;
   }
 }
