@@ -4,7 +4,9 @@ import { appointmentActivities } from './appointments.js';
 import { linkActivities } from './links.js';
 import { matchReviewReconcileActivities } from './match-review-reconcile.js';
 import { matchReviewActivities } from './match-reviews.js';
-import { notificationActivities, type NotificationTarget } from './notifications.js';
+import { notificationActivities } from './notifications.js';
+import type { NotificationTarget } from './receiver.js';
+import type { ActivityObserver } from './observer.js';
 import { orderActivities } from './orders.js';
 import { placingActivities } from './placing.js';
 import { chainActivities } from './chains.js';
@@ -42,6 +44,8 @@ export interface ActivityDependencies {
    * not know it, and whatever needs it fails until another worker takes it up.
    */
   workerStore?: WorkerStore | 'off';
+  /** Is notified of what the activities did, for metrics. */
+  observer?: ActivityObserver;
 }
 
 export function createActivities(dependencies: ActivityDependencies) {

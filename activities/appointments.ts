@@ -6,14 +6,13 @@ import { settlingAfter } from '../protocol/settling.js';
 import type { ActivityDependencies } from './activities.js';
 import {
   bookOnce,
-  cancelOnce,
   moveOnce,
   requestOnce,
   type BookSlot,
-  type CancelAppointment,
   type RequestAppointment,
   type RescheduleAppointment,
-} from './appointment-changes.js';
+} from './appointment-booking.js';
+import { cancelOnce, type CancelAppointment } from './appointment-cancellation.js';
 import { readIfReadable, readWithOrder, type AppointmentReading } from './appointment-reading.js';
 import { slotsFor } from './appointment-slots.js';
 import { endingWithActivity } from './attempt.js';

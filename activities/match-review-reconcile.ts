@@ -1,9 +1,9 @@
 import { heartbeat, log } from '@temporalio/activity';
-import { ServiceError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { FeatureNotEnabled, ServiceRefused, Unauthorized } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import { matchReviewReportOf } from '../service/match-review-snapshot.js';
-import type { UnmatchedResult } from '../service/unmatched-results.js';
+import type { MatchReview } from '../service/match-reviews.js';
 import { signalOrStart } from '../protocol/earlier-run.js';
 import { isAddressable, matchReviewId } from '../protocol/ids.js';
 import {
@@ -14,6 +14,7 @@ import {
 import { matchReviewStart } from '../protocol/match-review/start.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures } from './failures.js';
+import { isUndecodable } from './workflow-runs.js';
 
 /** What a pass over the results that wait for a review has found. */
 export interface MatchReviewsReconciled {
@@ -37,6 +38,7 @@ export function matchReviewReconcileActivities(dependencies: ActivityDependencie
           if (!isOff(error)) throw error;
           log.info('the team has no match review', { status: error.status });
         }
+        dependencies.observer?.reconciled({ matchReviews: started });
         return { started };
       });
     },
@@ -50,8 +52,8 @@ function isOff(error: unknown): error is ServiceRefused {
   return error instanceof ServiceRefused && (error.status === 400 || error.status === 404);
 }
 
-async function* openReviews(service: LabService): AsyncGenerator<UnmatchedResult, void, undefined> {
-  for await (const item of service.unmatchedResults.list()) {
+async function* openReviews(service: LabService): AsyncGenerator<MatchReview, void, undefined> {
+  for await (const item of service.matchReviews.list()) {
     // A review that is over needs no decision, but a service may still list it.
     if (item.status === 'resolved' || item.status === 'matched') continue;
     if (isAddressable(item.id)) yield item;
@@ -59,7 +61,7 @@ async function* openReviews(service: LabService): AsyncGenerator<UnmatchedResult
   }
 }
 
-async function startIfMissed({ temporal, taskQueue }: ActivityDependencies, item: UnmatchedResult): Promise<boolean> {
+async function startIfMissed({ temporal, taskQueue }: ActivityDependencies, item: MatchReview): Promise<boolean> {
   if (await isSettled(temporal, item)) return false;
   const reported = matchReviewReportOf(item);
   await signalOrStart(temporal.workflow, matchReviewName, {
@@ -72,7 +74,7 @@ async function startIfMissed({ temporal, taskQueue }: ActivityDependencies, item
 }
 
 /** True if a workflow follows the review, or an operator has ended the one that did and nothing has changed since. */
-async function isSettled(temporal: Client, { id, updated_at: updatedAt }: UnmatchedResult): Promise<boolean> {
+async function isSettled(temporal: Client, { id, updated_at: updatedAt }: MatchReview): Promise<boolean> {
   try {
     const workflow = temporal.workflow.getHandle(matchReviewId(id));
     const { status, closeTime, runId } = await workflow.describe();
@@ -93,7 +95,7 @@ async function isAbandoned(temporal: Client, rawResultId: string, runId: string)
     return result?.outcome === 'abandoned';
   } catch (error) {
     // Temporal is away, which the next attempt may change; a result that cannot be decoded stays as it is.
-    if (error instanceof ServiceError || error instanceof WorkflowNotFoundError) throw error;
+    if (!isUndecodable(error)) throw error;
     const { name } = error instanceof Error ? error : new Error(String(error));
     log.error('the result of a match review could not be read, so it is not started again', {
       rawResultId,

@@ -12,7 +12,7 @@ import type { ActivityDependencies } from './activities.js';
 import { endingWithActivity } from './attempt.js';
 import { asFailures } from './failures.js';
 import { hasEndpoint } from './notifications.js';
-import { lastResultOf } from './workflow-runs.js';
+import { lastDecodableResultOf } from './workflow-runs.js';
 
 /** The review as it is now. */
 export interface MatchReviewReading {
@@ -60,7 +60,7 @@ export function matchReviewActivities({ service, temporal, target }: ActivityDep
 
     /** An error of Temporal's is rethrown, so it is retried; an error of the service delays nothing. */
     async identifyMatchReview(rawResultId: string, earlier?: EarlierRun): Promise<MatchReviewFound> {
-      const previous = await lastResultOf<MatchReviewResult>(temporal, matchReviewId(rawResultId), earlier);
+      const previous = await lastDecodableResultOf<MatchReviewResult>(temporal, matchReviewId(rawResultId), earlier);
       const reading = await read(rawResultId).catch((error: unknown) => {
         if (!(error instanceof ServiceError)) throw error;
         const { name, message, status } = error;
@@ -84,7 +84,7 @@ async function shown(
   options: CallOptions = {},
 ): Promise<MatchReviewSnapshot | undefined> {
   try {
-    return matchReviewSnapshotOf(await service.unmatchedResults.get(rawResultId, options));
+    return matchReviewSnapshotOf(await service.matchReviews.get(rawResultId, options));
   } catch (error) {
     if (error instanceof NotFound) return undefined;
     throw error;
@@ -106,14 +106,14 @@ async function decideOnce(
   if (!item.allowedActions.includes(action)) throw notAllowed(action, item);
   const noted = note === undefined ? {} : { note };
   if (action !== 'accept') {
-    const resolved = await service.unmatchedResults.resolve(rawResultId, { action, ...noted }, options);
+    const resolved = await service.matchReviews.resolve(rawResultId, { action, ...noted }, options);
     return { item: matchReviewSnapshotOf(resolved), isOurs: true };
   }
   const chosen = {
     ...(orderId !== undefined && { order_id: orderId }),
     ...(userId !== undefined && { user_id: userId }),
   };
-  const order = await service.unmatchedResults.accept(rawResultId, { ...chosen, ...noted }, options);
+  const order = await service.matchReviews.accept(rawResultId, { ...chosen, ...noted }, options);
   return { order: snapshotOf(order), isOurs: true };
 }
 

@@ -2,7 +2,6 @@ import { ApplicationFailure, activityInfo, heartbeat, log } from '@temporalio/ac
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { ServiceError, ServiceRefused, TooManyRequests } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
-import { sign } from '../service/webhook-signature.js';
 import type { CloudEvent, PortalLinkData } from '../protocol/notification-events.js';
 import {
   deliverNotificationsName,
@@ -15,16 +14,10 @@ import {
 import { deliverNotificationsId } from '../protocol/ids.js';
 import type { Notification } from '../protocol/notifications.js';
 import type { ActivityDependencies } from './activities.js';
+import { connectionUnsettledType, isOutdated } from './broken-connections.js';
+import { createClientUserIds, type ClientUserIdOf } from './client-user-ids.js';
 import { asFailures } from './failures.js';
-
-/** The product's endpoint for notifications. */
-export interface NotificationTarget {
-  url: string;
-  /** `whsec_…`: signs every notification as Standard Webhooks. */
-  secret: string;
-  /** How many days a notification is tried after its workflow has ended. Default 30. */
-  retryDays?: number;
-}
+import { callMs, receiverOf, receiverPausedType, type Receiver } from './receiver.js';
 
 /** One batch of a workflow's notifications, in their order. */
 export interface NotifyCall {
@@ -42,9 +35,6 @@ export interface NotifyOutcome {
   handedOver: boolean;
 }
 
-/** For one call of the portal or the target. The target gets as long as the service allows a webhook receiver. */
-const callMs = 15_000;
-
 /** Deliveries must be reported before the activity times out; otherwise all of them are sent again. */
 const enoughMs = 60_000;
 
@@ -60,9 +50,15 @@ export function hasEndpoint(target: ActivityDependencies['target']): boolean {
 }
 
 export function notificationActivities(
-  dependencies: Pick<ActivityDependencies, 'service' | 'target' | 'temporal' | 'taskQueue'>,
+  dependencies: Pick<ActivityDependencies, 'service' | 'target' | 'temporal' | 'taskQueue' | 'observer'>,
 ) {
-  const { service, target } = dependencies;
+  const { service, target, observer } = dependencies;
+  const receiver = typeof target === 'object' ? receiverOf(target) : undefined;
+  const namesClientUser = typeof target === 'object' && target.namesClientUser === true;
+  const sources: EventSources = {
+    service,
+    ...(namesClientUser && { clientUserIdOf: createClientUserIds(service.users) }),
+  };
   return {
     /**
      * Delivers notifications in order, and reports which arrived and which the receiver refused for good. Fails only if
@@ -78,17 +74,23 @@ export function notificationActivities(
       if (target === 'off' && notifications.every(({ dropIfOff }) => dropIfOff)) {
         return { ...outcome, delivered: notifications.map(({ id }) => id) };
       }
-      if (target === undefined || target === 'off') throw withoutTarget();
+      if (!receiver) throw withoutTarget();
       const enoughAt = Date.now() + enoughMs;
       for (const [index, notification] of notifications.entries()) {
         if (index > 0 && Date.now() > enoughAt) break;
         // The start of the activity counts as its first.
         if (index > 0) heartbeat();
         try {
-          const status = await deliver(target, await eventOf(service, notification));
-          if (status === undefined) outcome.delivered.push(notification.id);
-          else outcome.refused.push(refusedWith(status, notification));
+          const status = await sendOne(receiver, sources, notification);
+          if (status === undefined || status === 'dropped') {
+            outcome.delivered.push(notification.id);
+            if (status === undefined) observer?.notificationSent('delivered', Date.now() - Date.parse(notification.at));
+          } else {
+            outcome.refused.push(refusedWith(status, notification));
+            observer?.notificationSent('refused');
+          }
         } catch (error) {
+          if (!isPostponed(error)) observer?.notificationSent('failed');
           if (index === 0) throw error;
           log.warn('notification not delivered yet', { notification: notification.id, error });
           break;
@@ -104,6 +106,30 @@ export function notificationActivities(
       await handOver(dependencies, left);
     },
   };
+}
+
+/** Nothing was sent, on purpose. */
+function isPostponed(error: unknown): boolean {
+  return (
+    error instanceof ApplicationFailure && [receiverPausedType, connectionUnsettledType].includes(error.type ?? '')
+  );
+}
+
+/** @returns the status if the receiver refused it for good, nothing if it arrived, `dropped` if it need not arrive any more */
+async function sendOne(
+  receiver: Receiver,
+  sources: EventSources,
+  notification: Notification,
+): Promise<number | 'dropped' | undefined> {
+  receiver.requireOpen();
+  if (await isOutdated(sources.service, notification)) {
+    log.info('notification dropped: the connection works again', { notification: notification.id });
+    return 'dropped';
+  }
+  const event = await eventOf(sources, notification);
+  // What was read for it took its time.
+  heartbeat();
+  return receiver.send(event);
 }
 
 /** Nobody sends it again by itself: the log is the first place where somebody looks for it. */
@@ -153,7 +179,14 @@ function withoutTarget(): ApplicationFailure {
   );
 }
 
-async function eventOf(service: LabService, notification: Notification): Promise<CloudEvent> {
+/** The sources of what is not in the workflow's notification: it is looked up when the notification is sent, and not stored. */
+interface EventSources {
+  service: LabService;
+  /** Absent if notifications carry no `client_user_id`. */
+  clientUserIdOf?: ClientUserIdOf;
+}
+
+async function eventOf({ service, clientUserIdOf }: EventSources, notification: Notification): Promise<CloudEvent> {
   const { id, at, source, type, subject, data, portalLink } = notification;
   return {
     specversion: '1.0',
@@ -163,8 +196,17 @@ async function eventOf(service: LabService, notification: Notification): Promise
     subject,
     time: at,
     datacontenttype: 'application/json',
-    data: { ...snakeCased(data), ...(portalLink && (await linkTo(service, portalLink))) },
+    data: {
+      ...snakeCased(data),
+      ...(clientUserIdOf && (await clientUserOf(clientUserIdOf, data['userId']))),
+      ...(portalLink && (await linkTo(service, portalLink))),
+    },
   };
+}
+
+async function clientUserOf(clientUserIdOf: ClientUserIdOf, userId: unknown): Promise<{ client_user_id?: string }> {
+  const clientUserId = typeof userId === 'string' ? await clientUserIdOf(userId) : undefined;
+  return clientUserId === undefined ? {} : { client_user_id: clientUserId };
 }
 
 /**
@@ -187,50 +229,6 @@ async function linkTo(
       return { portal_url: null, portal_url_refused: error.name };
     }
   });
-}
-
-/** @returns the status if the receiver refused it for good, nothing if it arrived */
-async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): Promise<number | undefined> {
-  const body = JSON.stringify(event);
-  const timestampSeconds = Math.floor(Date.now() / 1000);
-  const response = await fetch(url, {
-    method: 'POST',
-    body,
-    redirect: 'error',
-    signal: AbortSignal.timeout(callMs),
-    headers: {
-      'content-type': 'application/cloudevents+json',
-      'webhook-id': event.id,
-      'webhook-timestamp': String(timestampSeconds),
-      'webhook-signature': sign({ id: event.id, timestampSeconds, body, secret }),
-    },
-  });
-  await response.body?.cancel();
-  if (response.ok) return undefined;
-  const { status } = response;
-  if (isFinal(status)) return status;
-  const { attempt } = activityInfo();
-  const pause = retryAfterMs(response.headers.get('retry-after'));
-  throw ApplicationFailure.create({
-    message: `The target answered ${status} (attempt ${attempt})`,
-    type: 'NotificationRefused',
-    ...(pause !== undefined && { nextRetryDelay: pause }),
-  });
-}
-
-/** A refusal that a later attempt cannot change: any 4xx but a timeout, a conflict, "too early" and "too many". */
-function isFinal(status: number): boolean {
-  return status >= 400 && status < 500 && ![408, 409, 425, 429].includes(status);
-}
-
-/** The longest pause that a receiver may request. */
-const longestPauseMs = 60 * 60_000;
-
-/** In milliseconds. The header's value is seconds or a date. */
-function retryAfterMs(value: string | null): number | undefined {
-  if (value === null) return undefined;
-  const pause = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return pause > 0 ? Math.min(pause, longestPauseMs) : undefined;
 }
 
 /** Converts the names as the types of protocol/notification-events.ts do. */

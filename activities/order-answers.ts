@@ -3,7 +3,7 @@ import { ServiceError } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import type { Marker } from '../service/lab-tests.js';
 import { answerFaults } from '../service/order-answers.js';
-import type { KitRequest } from '../protocol/order/messages.js';
+import type { KitRequest } from '../protocol/order/placing-messages.js';
 import type { Attempt } from './attempt.js';
 
 /** The longest that one read of a lab test may take: the service refuses a wrong answer without it, too. */

@@ -159,10 +159,10 @@ export async function firstPlacing(
   requireSettled(runs, settling);
   const runId = activityInfo().workflowExecution?.runId;
   const isFirstRun = runs.every((run) => run.runId === runId);
-  const first = earliest([since, ...runs.map(({ startTime }) => startTime.toISOString())]);
+  const first = earliest([since, ...startsOf(runs)]);
   return {
-    // If passthrough is echoed, an earlier run's order is recognised by it, and an order without it is not this run's.
-    since: echoesPassthrough ? since : first,
+    // If passthrough is echoed, an earlier placing's order is recognised by it, and an order without it is not this placing's.
+    since: echoesPassthrough ? earliest([since, ...startsOf(continued(runs))]) : first,
     ...((!isFirstAttempt({ triedBefore }) || !isFirstRun) && { sentSince: first }),
   };
 }
@@ -178,6 +178,17 @@ function requireSettled(runs: readonly Pick<WorkflowExecutionInfo, 'status' | 'c
     nonRetryable: false,
     nextRetryDelay: rest,
   });
+}
+
+type PlacingRun = Pick<WorkflowExecutionInfo, 'status' | 'startTime'>;
+
+/** Runs of one placing that went on in another run. */
+function continued(runs: readonly PlacingRun[]): PlacingRun[] {
+  return runs.filter(({ status }) => status.name === 'CONTINUED_AS_NEW');
+}
+
+function startsOf(runs: readonly PlacingRun[]): string[] {
+  return runs.map(({ startTime }) => startTime.toISOString());
 }
 
 function earliest(times: readonly string[]): string {

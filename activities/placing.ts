@@ -15,7 +15,7 @@ import { brokenRulesOf } from '../service/validation.js';
 import { writePassthrough } from '../protocol/order/root-order.js';
 import type { FailureDetails } from '../protocol/failure-details.js';
 import type { DecidedOn } from '../workflows/order/chain.js';
-import { creationProgressSignal, type CreationProgress, type KitRequest } from '../protocol/order/messages.js';
+import { creationProgressSignal, type CreationProgress, type KitRequest } from '../protocol/order/placing-messages.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures } from './failures.js';
 import { importedBefore } from './import-search.js';

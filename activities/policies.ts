@@ -1,16 +1,16 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { FailureDetails } from '../protocol/failure-details.js';
-import { PolicyInvalid, PolicyTooNew } from '../protocol/policy-settings.js';
+import { PolicyInvalid, PolicyTooNew } from '../protocol/policy-resolution.js';
 import { resolveAppointmentPolicy, type ResolvedAppointmentPolicy } from '../protocol/appointment/policy.js';
 import { resolveDeletionPolicy, type ResolvedDeletionPolicy } from '../protocol/deletion/policy.js';
 import { resolveLinkPolicy, type ResolvedLinkPolicy } from '../protocol/link/policy.js';
 import { resolveMatchReviewPolicy, type ResolvedMatchReviewPolicy } from '../protocol/match-review/policy.js';
-import { resolvePolicy as resolveOrderPolicy, type ResolvedPolicy } from '../protocol/order/policy.js';
+import { resolveOrderPolicy, type ResolvedOrderPolicy } from '../protocol/order/policy.js';
 import { resolveReportPolicy, type ResolvedReportPolicy } from '../protocol/report/policy.js';
 
 /** Every workflow with a policy. */
 export interface ResolvedPolicies {
-  order: ResolvedPolicy;
+  order: ResolvedOrderPolicy;
   link: ResolvedLinkPolicy;
   report: ResolvedReportPolicy;
   appointment: ResolvedAppointmentPolicy;

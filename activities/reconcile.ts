@@ -11,7 +11,7 @@ import { kitOrderName, orderChangedSignal } from '../protocol/order/messages.js'
 import { kitOrderStart } from '../protocol/order/start.js';
 import type { LabService } from '../service/lab-service.js';
 import type { OrderFilter, OrderPage } from '../service/orders.js';
-import type { ReconcileCounts } from '../protocol/reconcile.js';
+import type { PageCounts } from '../protocol/reconcile.js';
 import type { ActivityDependencies } from './activities.js';
 import { asFailures } from './failures.js';
 import { isCritical, isEndKnown, lastRunOf } from './last-run.js';
@@ -29,7 +29,7 @@ export interface PageToReconcile {
 }
 
 export interface PageReconciled {
-  counts: ReconcileCounts;
+  counts: PageCounts;
   /** Orders that the service listed although they were not updated in the range; no workflow was notified of them. */
   outside: number;
   /** The page before; missing after the first. */
@@ -46,7 +46,7 @@ const pageSize = 50;
 const pauseMs = 100;
 
 export function reconcileActivities(dependencies: ActivityDependencies) {
-  const { service } = dependencies;
+  const { service, observer } = dependencies;
   const known = new KnownEnds();
   return {
     /**
@@ -56,14 +56,13 @@ export function reconcileActivities(dependencies: ActivityDependencies) {
     async reconcilePage({ page, ...range }: PageToReconcile): Promise<PageReconciled> {
       return asFailures('ServiceRefused', async () => {
         const { pages, nextPage } = await readPages(service, range, page);
-        const counts: ReconcileCounts = {
+        const counts: PageCounts = {
           listed: 0,
           notified: 0,
           finished: 0,
           reopened: 0,
           passedOver: 0,
           critical: 0,
-          matchReviews: 0,
         };
         let outside = 0;
         for await (const { orders, unreadable } of pages) {
@@ -81,6 +80,7 @@ export function reconcileActivities(dependencies: ActivityDependencies) {
             await sleep(pauseMs);
           }
         }
+        observer?.reconciled(counts);
         // A list that ignores the filter is the whole list: reading it every hour for the few would be too much.
         const goesOn = nextPage !== undefined && !(range.critical && outside > 0);
         return { counts, outside, ...(goesOn && { nextPage }) };
@@ -146,7 +146,7 @@ function isWithin({ from, to, critical }: PageToReconcile, { updatedAt, interpre
 }
 
 /** An unreadable order must not block the others. */
-function passOver(unreadable: number, counts: ReconcileCounts): void {
+function passOver(unreadable: number, counts: PageCounts): void {
   if (unreadable === 0) return;
   log.warn('orders that cannot be read were skipped', { unreadable });
   counts.listed += unreadable;
@@ -189,7 +189,7 @@ async function notify(
   snapshot: OrderSnapshot,
   { from, critical }: Pick<PageToReconcile, 'from' | 'critical'>,
   known: KnownEnds,
-): Promise<Exclude<keyof ReconcileCounts, 'listed' | 'matchReviews'>> {
+): Promise<Exclude<keyof PageCounts, 'listed'>> {
   const root = rootOf(snapshot);
   if (!isAddressable(snapshot.orderId) || !isAddressable(root)) {
     // It may be anything, a person's name too: its length has to do.

@@ -1,11 +1,7 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { isAddressable, parsingJobId, submitReportId } from '../protocol/ids.js';
-import {
-  parsingJobName,
-  submitReportName,
-  type LostUpload,
-  type ParsingJobResult,
-} from '../protocol/report/messages.js';
+import { parsingJobName, type ParsingJobResult } from '../protocol/report/messages.js';
+import { submitReportName, type LostUpload } from '../protocol/report/submission-messages.js';
 import { labPhaseKey, labReferenceKey, labUserIdKey, supersededPhase } from '../protocol/search-attributes.js';
 import { runsOf, listed } from './workflow-runs.js';
 import { standingOf, type Standing } from './report-submissions.js';

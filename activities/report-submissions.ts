@@ -1,7 +1,11 @@
 import { WorkflowFailedError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { submitReportId } from '../protocol/ids.js';
-import { submissionResultVersion, type LostUpload, type SubmitReportResult } from '../protocol/report/messages.js';
+import {
+  submissionResultVersion,
+  type LostUpload,
+  type SubmitReportResult,
+} from '../protocol/report/submission-messages.js';
 import { uploadOutcomeOf } from '../protocol/report/upload-outcome.js';
 import { readable, runsOf } from './workflow-runs.js';
 

@@ -1,6 +1,6 @@
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import { reportSnapshotOf, type ReportSnapshot } from '../service/report-snapshot.js';
-import type { LostUpload, ReportSource } from '../protocol/report/messages.js';
+import type { LostUpload, ReportSource } from '../protocol/report/submission-messages.js';
 import { isSignedUrl } from '../protocol/report/signed-url.js';
 import { settlingAfter } from '../protocol/settling.js';
 import type { ActivityDependencies } from './activities.js';

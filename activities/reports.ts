@@ -8,10 +8,10 @@ import { parsingJobId, canonicalUserId } from '../protocol/ids.js';
 import {
   parsingJobName,
   reportSubmittedSignal,
-  type LostUpload,
   type ParsingJobResult,
   type ReportSubmitted,
 } from '../protocol/report/messages.js';
+import type { LostUpload } from '../protocol/report/submission-messages.js';
 import { parsingJobStart } from '../protocol/report/start.js';
 import type { ActivityDependencies } from './activities.js';
 import { hasEndpoint } from './notifications.js';

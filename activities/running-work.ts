@@ -18,23 +18,15 @@ import {
   type WorkFate,
 } from '../protocol/deletion/messages.js';
 import { cancelLinkUpdate, linkProviderName, type LinkOutcome } from '../protocol/link/messages.js';
+import { cancelUpdate, kitOrderName, type KitOrderResult } from '../protocol/order/messages.js';
+import { cancelPlacingUpdate, placeKitOrderName, type PlacingEnd } from '../protocol/order/placing-messages.js';
+import type { OrderPhase } from '../protocol/order/state.js';
+import { cancelReportUpdate, parsingJobName, type ReportPhase } from '../protocol/report/messages.js';
 import {
-  cancelPlacingUpdate,
-  cancelUpdate,
-  kitOrderName,
-  placeKitOrderName,
-  type KitOrderResult,
-  type OrderPhase,
-  type PlacingEnd,
-} from '../protocol/order/messages.js';
-import {
-  cancelReportUpdate,
   cancelSubmissionUpdate,
-  parsingJobName,
   submitReportName,
-  type ReportPhase,
   type SubmissionEnd,
-} from '../protocol/report/messages.js';
+} from '../protocol/report/submission-messages.js';
 import { forwardedPhase, labPhaseKey, labUserIdKey, supersededPhase } from '../protocol/search-attributes.js';
 import type { ActivityDependencies } from './activities.js';
 import { endedRunsOf, listed, readable } from './workflow-runs.js';

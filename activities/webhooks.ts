@@ -65,7 +65,14 @@ function endpointActivities({ service, encrypts }: Dependencies) {
     /** Sent twice, it changes nothing more. */
     async updateWebhook({ place, webhookId, change }: OneWebhook & { change: WebhookChange }) {
       if (!encrypts && isSignedUrl(change.url ?? '')) throw unprotected('The address is a credential by itself');
-      return callingOne(async () => shown(await webhooks.update(place, webhookId, requestOf(change))));
+      const request = requestOf(change);
+      return callingOne(async () => {
+        const changed = await webhooks.update(place, webhookId, request);
+        if (Object.values(request).every((value) => value !== null)) return shown(changed);
+        const read = await webhooks.get(place, webhookId);
+        requireCleared(request, read);
+        return shown(read);
+      });
     },
 
     /** True if there was one to delete. */
@@ -181,6 +188,22 @@ function requestOf({ url, description, disabled, eventTypes, rateLimit }: Webhoo
     ...(eventTypes !== undefined && { filter_types: eventTypes.length > 0 ? eventTypes : null }),
     ...(rateLimit !== undefined && { rate_limit: rateLimit }),
   };
+}
+
+/** It is not documented if null clears a field or leaves it as it is, and an answer may repeat the request. */
+function requireCleared(request: UpdateWebhookRequest, { filter_types: types, rate_limit: rateLimit }: Webhook): void {
+  const kept = [
+    ...(request.filter_types === null && types?.length
+      ? [{ field: 'eventTypes', message: `is still ${types.join(', ')}` }]
+      : []),
+    ...(request.rate_limit === null && rateLimit != null
+      ? [{ field: 'rateLimit', message: `is still ${rateLimit}` }]
+      : []),
+  ];
+  if (kept.length === 0) return;
+  const which = kept.map(({ field, message }) => `${field} ${message}`).join('; ');
+  const message = `The service accepted the change, but did not remove a filter or a limit: ${which}`;
+  throw ApplicationFailure.nonRetryable(message, 'WebhookChangeIgnored', { fields: kept });
 }
 
 function endpointOf(webhook: Webhook, encrypts: boolean): WebhookEndpoint {

@@ -1,5 +1,12 @@
 import { activityInfo, ApplicationFailure, log, sleep } from '@temporalio/activity';
-import { isGrpcServiceError, WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
+import {
+  isGrpcServiceError,
+  ServiceError,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  type Client,
+  type WorkflowExecutionInfo,
+} from '@temporalio/client';
 import type { EarlierRun } from '../protocol/earlier-run.js';
 
 /** gRPC's number of UNIMPLEMENTED. */
@@ -61,13 +68,40 @@ export async function lastResultOf<Result>(
   workflowId: string,
   earlier?: EarlierRun,
 ): Promise<Result | undefined> {
-  const last = await lastEndedBefore(temporal, workflowId, earlier);
-  const { runId } =
-    last === 'unknown'
-      ? await searching<EarlierRun>(temporal, async () => (await endedRunsOf(temporal, workflowId))[0] ?? {}, {})
-      : last;
+  const { runId } = await lastEndedOf(temporal, workflowId, earlier);
   if (runId === undefined) return undefined;
   return temporal.workflow.getHandle(workflowId, runId).result() as Promise<Result>;
+}
+
+/**
+ * The same, but a result that cannot be decoded is unknown, as soon as a worker that has the key for it had time to take the
+ * activity: what its run announced is then announced again with the same ids.
+ */
+export async function lastDecodableResultOf<Result>(
+  temporal: Client,
+  workflowId: string,
+  earlier?: EarlierRun,
+): Promise<Result | undefined> {
+  const { runId } = await lastEndedOf(temporal, workflowId, earlier);
+  if (runId === undefined) return undefined;
+  try {
+    return (await temporal.workflow.getHandle(workflowId, runId).result()) as Result;
+  } catch (error) {
+    if (!isUndecodable(error) || activityInfo().attempt < decodingAttempts) throw error;
+    const { name } = error instanceof Error ? error : new Error(String(error));
+    log.error('the result of the run before this one cannot be decoded: the run continues without it', {
+      ...{ workflowId, runId, name },
+    });
+    return undefined;
+  }
+}
+
+/** With the pauses of an identification, half a minute. */
+const decodingAttempts = 6;
+
+/** True if reading a result failed in this process. Temporal's own errors, which the next attempt may not meet, are others. */
+export function isUndecodable(error: unknown): boolean {
+  return ![ServiceError, WorkflowNotFoundError, WorkflowFailedError].some((known) => error instanceof known);
 }
 
 /**
@@ -79,6 +113,13 @@ export function readable<Result extends { version?: number }>(what: string, resu
   if (version <= known) return result;
   const message = `The result of ${what} has version ${version}, and this release knows ${known}: run a later release again`;
   throw ApplicationFailure.retryable(message, 'StateTooNew');
+}
+
+/** The last run before that ended by itself, searched if that cannot be found out by ID. */
+async function lastEndedOf(temporal: Client, workflowId: string, earlier?: EarlierRun): Promise<EarlierRun> {
+  const last = await lastEndedBefore(temporal, workflowId, earlier);
+  if (last !== 'unknown') return last;
+  return searching(temporal, async () => (await endedRunsOf(temporal, workflowId))[0] ?? {}, {});
 }
 
 /** The last run before that ended by itself; unknown if that cannot be found out by ID. */

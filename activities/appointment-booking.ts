@@ -6,7 +6,6 @@ import {
   FeatureNotEnabled,
   RequestInvalid,
   ServiceError,
-  ServiceRefused,
   ServiceUnreachable,
   TooManyRequests,
   Unauthorized,
@@ -15,16 +14,16 @@ import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
 import { snapshotOf } from '../service/order-snapshot.js';
 import { slotOf } from '../protocol/appointment/slots.js';
-import { isOpen, visitPhaseOf, walkInType } from '../protocol/appointment/lifecycle.js';
-import { addressOf, callsAt, placeOf, placeOfSlot, snapshotAt, type Place } from './appointment-places.js';
+import { isOpen } from '../protocol/appointment/lifecycle.js';
+import { addressOf, callsAt, placeOf, placeOfSlot, snapshotAt } from './appointment-places.js';
 import { present } from './appointment-reading.js';
 import { translateRefusal } from './appointment-refusals.js';
 import { bookingKeyFor } from './appointment-slots.js';
 import { startAttempt, type Attempt } from './attempt.js';
 
 /*
- * Changes of an appointment read before they act, and again if the answer was lost: none of the calls is idempotent, except a
- * booking at a service centre, which has a key as well.
+ * Books, requests and moves an appointment, at home or at a service centre. Each reads before it acts, and again if the answer was
+ * lost: none of the calls is idempotent, except a booking at a service centre, which has a key as well.
  */
 
 interface Booking {
@@ -52,16 +51,6 @@ export interface RescheduleAppointment extends Booking {
   /** Another appointment is not moved. */
   appointmentId: string;
   slotId: string;
-}
-
-export interface CancelAppointment {
-  orderId: string;
-  /** Another appointment is not cancelled. */
-  appointmentId: string;
-  reasonId?: string;
-  notes?: string;
-  /** `patient_service_center` for one at a service centre. */
-  type?: string;
 }
 
 export async function bookOnce(service: LabService, input: BookSlot): Promise<AppointmentSnapshot> {
@@ -225,7 +214,7 @@ async function checkThenAct(arrangement: Arrangement): Promise<AppointmentSnapsh
 }
 
 /** Nothing can have been done, or another read would show nothing new. */
-function isCertain(error: unknown): boolean {
+export function isCertain(error: unknown): boolean {
   if (error instanceof ApplicationFailure) return error.type !== 'SlotUnavailable';
   if (!(error instanceof ServiceError)) return true;
   return [RequestInvalid, ServiceUnreachable, TooManyRequests, Unauthorized, FeatureNotEnabled].some(
@@ -234,57 +223,9 @@ function isCertain(error: unknown): boolean {
 }
 
 /** A failed read shows nothing, but an existing appointment outweighs the answer. */
-function unlessExisting(error: unknown): undefined {
+export function unlessExisting(error: unknown): undefined {
   if (error instanceof ServiceError) return undefined;
   throw error;
-}
-
-/**
- * If the appointment is no longer open, an earlier attempt whose answer was lost has cancelled it. Another appointment,
- * made in the meantime, is left alone.
- */
-export async function cancelOnce(
-  service: LabService,
-  input: CancelAppointment,
-  options: CallOptions,
-): Promise<AppointmentSnapshot | null> {
-  const { orderId, appointmentId, notes } = input;
-  const place: Place = input.type === walkInType ? 'centre' : 'home';
-  const calls = callsAt(place, service);
-  const standing = async () => {
-    const found = await present(service, orderId, place, options);
-    return found?.appointmentId === appointmentId ? found : null;
-  };
-  const before = await standing();
-  if (!before || !isOpen(before)) return before;
-  const reasonId = input.reasonId ?? (await firstReason(calls, options));
-  const request = { reasonId, ...(notes !== undefined && { notes }) };
-  try {
-    return snapshotAt(place, await calls.cancel(orderId, request, options));
-  } catch (error) {
-    if (isCertain(error)) throw error;
-    const after = await standing().catch(unlessExisting);
-    if (after && visitPhaseOf(after) === 'cancelled') return after;
-    // Only active appointments are shown at a service centre.
-    if (after === null && place === 'centre' && mayHaveCancelled(error)) return { ...before, status: 'cancelled' };
-    throw error;
-  }
-}
-
-/** A visit that was just completed is refused too, and is not shown any more either. */
-function mayHaveCancelled(error: unknown): boolean {
-  if (!(error instanceof ServiceRefused)) return true;
-  const text = [error.reason ?? '', ...error.fields.map(({ message }) => message)].join(' ');
-  return /\balready (?:been )?cancel/i.test(text);
-}
-
-async function firstReason(calls: ReturnType<typeof callsAt>, options: CallOptions): Promise<string> {
-  const [reason] = await calls.cancellationReasons(options);
-  if (reason) return reason.id;
-  const message = 'is needed: the service lists no reason';
-  throw ApplicationFailure.nonRetryable(`reasonId ${message}`, 'CancellationRefused', {
-    fields: [{ field: 'reasonId', message }],
-  });
 }
 
 function exists(): ApplicationFailure {

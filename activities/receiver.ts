@@ -1,0 +1,114 @@
+import { ApplicationFailure, activityInfo } from '@temporalio/activity';
+import { circuitBreaker, CircuitState, ConsecutiveBreaker, handleAll, isBrokenCircuitError } from 'cockatiel';
+import type { CloudEvent } from '../protocol/notification-events.js';
+import { sign } from '../service/webhook-signature.js';
+
+/** The product's endpoint for notifications. */
+export interface NotificationTarget {
+  url: string;
+  /** `whsec_…`: signs every notification as Standard Webhooks. */
+  secret: string;
+  /** How many days a notification is tried after its workflow has ended. Default 30. */
+  retryDays?: number;
+  /** True if notifications carry the user's `client_user_id`. Default false: it costs a read per user. */
+  namesClientUser?: boolean;
+  /** How long nothing is sent to an endpoint that fails again and again, in milliseconds. Default 10,000. */
+  pauseMs?: number;
+}
+
+/** How long a call of the target may take, in milliseconds: as long as the service allows a webhook receiver. */
+export const callMs = 15_000;
+
+/** Deliveries in a row that fail before the endpoint gets a pause: fewer may be one instance that is being replaced. */
+const failuresBeforePause = 5;
+
+export const receiverPausedType = 'ReceiverPaused';
+
+export interface Receiver {
+  /** @throws ApplicationFailure `ReceiverPaused` while nothing may be sent. Ask before anything is read for a notification. */
+  readonly requireOpen: () => void;
+  /** @returns the status if the receiver refused it for good, nothing if it arrived */
+  readonly send: (event: CloudEvent) => Promise<number | undefined>;
+}
+
+/**
+ * An endpoint that fails or hangs holds up one delivery at a time: after five failures in a row this process fails the others at
+ * once, and lets one through after the pause to see whether it answers again. What failed is retried as after any other failure.
+ */
+export function receiverOf(target: NotificationTarget): Receiver {
+  const { pauseMs = 10_000 } = target;
+  const breaker = circuitBreaker(handleAll, {
+    halfOpenAfter: pauseMs,
+    breaker: new ConsecutiveBreaker(failuresBeforePause),
+  });
+  let pausedUntil = 0;
+  breaker.onBreak(() => (pausedUntil = Date.now() + pauseMs));
+  const requireOpen = (): void => {
+    // The library would let the others wait for the one that tries: their slots are needed.
+    const isTried = breaker.state === CircuitState.HalfOpen;
+    if (isTried || (breaker.state === CircuitState.Open && Date.now() < pausedUntil)) throw paused();
+  };
+  return {
+    requireOpen,
+    send: async (event) => {
+      requireOpen();
+      try {
+        return await breaker.execute(() => deliver(target, event));
+      } catch (error) {
+        throw isBrokenCircuitError(error) ? paused() : error;
+      }
+    },
+  };
+}
+
+function paused(): ApplicationFailure {
+  return ApplicationFailure.create({
+    message:
+      'Deliveries to NOTIFY_URL failed several times in a row, so they pause for a moment: check the receiver. This delivery is retried',
+    type: receiverPausedType,
+  });
+}
+
+/** @returns the status if the receiver refused it for good, nothing if it arrived */
+async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): Promise<number | undefined> {
+  const body = JSON.stringify(event);
+  const timestampSeconds = Math.floor(Date.now() / 1000);
+  const response = await fetch(url, {
+    method: 'POST',
+    body,
+    redirect: 'error',
+    signal: AbortSignal.timeout(callMs),
+    headers: {
+      'content-type': 'application/cloudevents+json',
+      'webhook-id': event.id,
+      'webhook-timestamp': String(timestampSeconds),
+      'webhook-signature': sign({ id: event.id, timestampSeconds, body, secret }),
+    },
+  });
+  await response.body?.cancel();
+  if (response.ok) return undefined;
+  const { status } = response;
+  if (isFinal(status)) return status;
+  const { attempt } = activityInfo();
+  const pause = retryAfterMs(response.headers.get('retry-after'));
+  throw ApplicationFailure.create({
+    message: `NOTIFY_URL answered ${status} (attempt ${attempt}): read the receiver's log. The delivery is retried`,
+    type: 'NotificationRefused',
+    ...(pause !== undefined && { nextRetryDelay: pause }),
+  });
+}
+
+/** A refusal that a later attempt cannot change: any 4xx but a timeout, a conflict, "too early" and "too many". */
+function isFinal(status: number): boolean {
+  return status >= 400 && status < 500 && ![408, 409, 425, 429].includes(status);
+}
+
+/** The longest pause that a receiver may request. */
+const longestPauseMs = 60 * 60_000;
+
+/** In milliseconds. The header's value is seconds or a date. */
+function retryAfterMs(value: string | null): number | undefined {
+  if (value === null) return undefined;
+  const pause = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return pause > 0 ? Math.min(pause, longestPauseMs) : undefined;
+}
