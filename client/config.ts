@@ -1,3 +1,4 @@
+import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { type KeyRing, KeyRingInvalid, parseKeyRing } from './encryption/key-ring.js';
 import { SecretFileInvalid, secretOf } from './secret-file.js';
 
@@ -46,5 +47,35 @@ export class EncryptionSettingInvalid extends Error {
 
   constructor() {
     super('ENCRYPTION is neither required nor optional');
+  }
+}
+
+/**
+ * Temporal's standard settings and configuration file; the API key may also be in the file TEMPORAL_API_KEY_FILE.
+ * @throws TemporalKeyFileInvalid
+ */
+export function readTemporalSettings(env: Env = process.env): ClientConnectConfig {
+  const apiKey = temporalKeyOf(env);
+  const given = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const overrideEnvVars = { ...Object.fromEntries(given), ...(apiKey !== undefined && { TEMPORAL_API_KEY: apiKey }) };
+  return loadClientConnectConfig({ overrideEnvVars });
+}
+
+function temporalKeyOf(env: Env): string | undefined {
+  try {
+    return secretOf(env, 'TEMPORAL_API_KEY');
+  } catch (error) {
+    if (!(error instanceof SecretFileInvalid)) throw error;
+    throw new TemporalKeyFileInvalid(error.message);
+  }
+}
+
+/** TEMPORAL_API_KEY_FILE names no file with a key, or TEMPORAL_API_KEY is set as well. */
+export class TemporalKeyFileInvalid extends Error {
+  static readonly remedy = 'Correct TEMPORAL_API_KEY_FILE, or leave it unset.';
+  override readonly name = 'TemporalKeyFileInvalid';
+
+  constructor(fault: string) {
+    super(`TEMPORAL_API_KEY_FILE ${fault}`);
   }
 }

@@ -17,7 +17,12 @@ export type { OrderSearch } from './orders/order-search.js';
 export type { OrderSummary } from './orders/order-list.js';
 export type { CancelledPlacing, KitOrderHandle, WhichOrder } from './orders/order-handle.js';
 export type { ResultOperations, WhichResults } from './results/results.js';
-export type { DocumentOperations, SpecimenLabels } from './documents/documents.js';
+export type {
+  DocumentOperations,
+  DocumentReads,
+  DocumentStreamOptions,
+  SpecimenLabels,
+} from './documents/documents.js';
 export type { CatalogueOperations } from './catalogue/catalogue.js';
 export type { ReportOperations, ReportSubmission } from './reports/reports.js';
 export type { ReportFilter, ReportSummary } from './reports/report-list.js';
@@ -103,7 +108,7 @@ export {
   LinkNotFound,
   LinkRefused,
 } from './links/errors.js';
-export { EncryptionSettingInvalid, type Encryption } from './config.js';
+export { EncryptionSettingInvalid, type Encryption, TemporalKeyFileInvalid } from './config.js';
 export { labDataConverter } from './encryption/data-converter.js';
 export { KeyRingInvalid, parseKeyRing, type EncryptionKey, type KeyRing } from './encryption/key-ring.js';
 export {
@@ -166,13 +171,16 @@ export {
   ManagementKeyMissing,
   ManagementKeyRefused,
   WebhookInvalid,
+  WebhookChangeIgnored,
   WebhookNotFound,
   WebhookRefused,
   WebhooksInterrupted,
 } from './webhook-endpoints/errors.js';
 export { createWebhookHandler, type WebhookHandler, type WebhookHandlerOptions } from './webhooks/handler.js';
-export type { WebhookLogger, WebhookRequest } from './webhooks/endpoint.js';
-export type { HealthDataSink, RejectedEventReceived, RejectedEventSink, TakenMessages } from './webhooks/route.js';
+export type { AnsweredRequest, RequestObserver, WebhookLogger, WebhookRequest } from './webhooks/endpoint.js';
+export type { TakenMessages } from './webhooks/destinations.js';
+export type { HealthDataSink } from './webhooks/health-data-events.js';
+export type { RejectedEventReceived, RejectedEventSink } from './webhooks/rejected-events.js';
 export {
   createNotificationHandler,
   type NotificationHandler,
@@ -190,6 +198,7 @@ export { sign, verify, WebhookSecretInvalid } from '../service/webhook-signature
 export { signWebhook } from './webhooks/sign.js';
 export { createLabService, type LabService } from '../service/lab-service.js';
 export type { ServiceConfig } from '../service/http.js';
+export type { CallObserver, ObservedCall } from '../service/observed.js';
 export {
   AnswerLost,
   AnswerUnreadable,
@@ -263,7 +272,7 @@ export type {
   SlotSite,
   Slots,
 } from '../protocol/appointment/messages.js';
-export type { UnmatchedResult, UnmatchedResultFilter } from '../service/unmatched-results.js';
+export type { MatchReview, MatchReviewSearch } from '../service/match-reviews.js';
 export { defaultMatchReviewPolicy, type MatchReviewPolicy } from '../protocol/match-review/policy.js';
 export type {
   Acceptance,
@@ -280,14 +289,13 @@ export { defaultReportPolicy, type ReportPolicy } from '../protocol/report/polic
 export type { ReportFailure } from '../protocol/report/failure-reasons.js';
 export type {
   ParsingJobResult,
-  LostUpload,
   ReportAttentionReason,
   ReportOutcome,
   ReportPhase,
-  ReportSource,
   ReportState,
   ReportTimelineEntry,
 } from '../protocol/report/messages.js';
+export type { LostUpload, ReportSource } from '../protocol/report/submission-messages.js';
 export { defaultPolicy, type OrderPolicy, type Remedy } from '../protocol/order/policy.js';
 export type { ReconcileCounts, ReconcileProgress, ReconcileResult } from '../protocol/reconcile.js';
 export type {
@@ -315,16 +323,14 @@ export type {
 export type { BusinessDays } from '../protocol/business-days.js';
 export type { Duration } from '../protocol/policy-settings.js';
 export type { Attention } from '../protocol/attention.js';
+export type { KitOrderResult } from '../protocol/order/messages.js';
+export type { PlacingAttentionReason, PlacingState, PlaceKitOrderInput } from '../protocol/order/placing-messages.js';
 export type {
   AttentionReason,
   ChainLink,
-  KitOrderResult,
   OrderAttention,
   OrderOutcome,
   OrderPhase,
-  PlacingAttentionReason,
-  PlacingState,
   OrderState,
-  PlaceKitOrderInput,
   TimelineEntry,
-} from '../protocol/order/messages.js';
+} from '../protocol/order/state.js';

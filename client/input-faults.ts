@@ -1,5 +1,5 @@
 import { referencePattern } from '../protocol/ids.js';
-import { PolicyInvalid, PolicyTooNew } from '../protocol/policy-settings.js';
+import { PolicyInvalid, PolicyTooNew } from '../protocol/policy-resolution.js';
 import { compareText } from '../protocol/canonical-json.js';
 import { ReadInvalid, type RefusedField } from './errors.js';
 
@@ -47,6 +47,7 @@ const rules = {
   'a list of numbers': (value: unknown) =>
     Array.isArray(value) && value.length > 0 && value.every(Number.isSafeInteger),
   'a whole number': Number.isSafeInteger,
+  'a whole number above 0': (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0,
   'true or false': (value: unknown) => typeof value === 'boolean',
   'a valid Date': (value: unknown) => value instanceof Date && !Number.isNaN(value.getTime()),
 } as const;

@@ -1,12 +1,11 @@
 import { Client, Connection } from '@temporalio/client';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { createLabService, type LabService } from '../service/lab-service.js';
 import type { ServiceConfig } from '../service/http.js';
 import type { CallOptions, Deadline } from './call-options.js';
 import { AppointmentOperations } from './appointments/appointments.js';
 import { CatalogueOperations } from './catalogue/catalogue.js';
 import { DocumentOperations } from './documents/documents.js';
-import { type Encryption, readEncryption, readKeyRing } from './config.js';
+import { type Encryption, readEncryption, readKeyRing, readTemporalSettings } from './config.js';
 import { labDataConverter } from './encryption/data-converter.js';
 import { withKeysRequired, encryptionRequired } from './encryption/key-requirement.js';
 import { parseKeyRing } from './encryption/key-ring.js';
@@ -105,15 +104,16 @@ export class LabOperations {
 
   /**
    * Connects by Temporal's standard settings: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS…, or
-   * a profile of its configuration file; with the encryption keys of the setting LABOPS_ENCRYPTION_KEYS.
+   * a profile of its configuration file; with the encryption keys of the setting LABOPS_ENCRYPTION_KEYS. Both secrets may be in
+   * files (TEMPORAL_API_KEY_FILE, LABOPS_ENCRYPTION_KEYS_FILE).
    * Gives up after ten seconds.
-   * @throws KeyRingInvalid, EncryptionKeysMissing, EncryptionSettingInvalid, TemporalUnreachable
+   * @throws KeyRingInvalid, EncryptionKeysMissing, EncryptionSettingInvalid, TemporalKeyFileInvalid, TemporalUnreachable
    */
   static async connect(options: ConnectOptions = {}): Promise<LabOperations> {
     const { encryptionKeys, encryption = readEncryption() } = options;
     const ring = encryptionKeys === undefined ? readKeyRing() : parseKeyRing(encryptionKeys);
     if (!ring && encryption === 'required') throw new EncryptionKeysMissing(encryptionRequired);
-    const { connectionOptions, namespace } = loadClientConnectConfig();
+    const { connectionOptions, namespace } = readTemporalSettings();
     const connection = await Connection.connect(connectionOptions).catch((error: unknown) => {
       const address = connectionOptions.address ?? 'localhost:7233';
       const endpoint = { address, namespace: namespace ?? 'default' };

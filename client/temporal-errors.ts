@@ -46,6 +46,10 @@ export class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed';
 }
 
+export function isDeadlineError(error: unknown): boolean {
+  return error instanceof DeadlinePassed || grpcErrorOf(error)?.code === code.deadlineExceeded;
+}
+
 /** Temporal did not answer in time, or could not be reached: another attempt may succeed, and this one may have arrived. */
 export function isPassing(error: unknown): boolean {
   const cause = error instanceof TemporalUnreachable ? error.cause : error;

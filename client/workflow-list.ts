@@ -92,16 +92,18 @@ async function isLatest(
   }
 }
 
-function queryOf(
-  { workflows, hidden, invalid }: ListedArea<object>,
-  { phase, attention, userId, ended = false }: WorkflowFilter<string, string>,
-): string {
+function queryOf({ workflows, hidden, invalid }: ListedArea<object>, filter: WorkflowFilter<string, string>): string {
+  const refused = (field: string, message: string): Error =>
+    new invalid(`The filter is not valid: ${field}`, { fields: [{ field, message }] });
   /** Nothing that goes into a query may end its quotes. */
   const quoted = (field: string, value: string): string => {
     if (typeof value === 'string' && isAddressable(value)) return value;
-    const message = 'must be letters, digits, dots, hyphens or underscores';
-    throw new invalid(`The filter is not valid: ${field}`, { fields: [{ field, message }] });
+    throw refused(field, 'must be letters, digits, dots, hyphens or underscores');
   };
+  // JavaScript lets a variable that was never set through. It must not list everybody's work to one user.
+  for (const [field, value] of Object.entries(filter))
+    if (value === undefined) throw refused(field, 'is undefined: leave it out to list without this condition');
+  const { phase, attention, userId, ended = false } = filter;
   const conditions = [workflows];
   // A run that was continued is superseded by the next one.
   conditions.push(ended ? `ExecutionStatus != 'ContinuedAsNew'` : `ExecutionStatus = 'Running'`);

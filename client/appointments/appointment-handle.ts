@@ -17,7 +17,8 @@ import {
 } from '../../protocol/appointment/messages.js';
 import type { CallOptions } from '../call-options.js';
 import { watchState, type WatchOptions } from '../watching.js';
-import { exists, goesOn, underWay, type TemporalCalls } from '../workflow-calls.js';
+import { goesOn, underWay, type TemporalCalls } from '../workflow-calls.js';
+import { exists } from '../workflow-status.js';
 import { AppointmentEnded, appointmentErrorMap } from './errors.js';
 
 const isReading = { words: appointmentErrorMap, underWay: underWay.reading };

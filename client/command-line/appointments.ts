@@ -6,7 +6,7 @@ import type { LabOperations } from '../lab-operations.js';
 import type { CommandLine, Patience } from './command-line.js';
 import { readText } from './input.js';
 import { listCommand, ofAppointments } from './lists.js';
-import { attentionText, facts, line, moment, sections, table, timelineTable, waiting, words } from './output.js';
+import { attentionText, changeLine, facts, moment, sections, table, timelineTable, waiting, words } from './output.js';
 
 interface NotesOption {
   notesFile?: string;
@@ -98,7 +98,7 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
     async (orderId: string) =>
       commandLine.run(async ({ lab, watching }) => {
         const handle = await lab.appointments.get({ orderId });
-        for await (const state of handle.watch(watching)) commandLine.printLine(state, () => appointmentLine(state));
+        for await (const state of handle.watch(watching)) commandLine.printLine(state, () => changeLine(state));
       }, 'endless'),
   );
 }
@@ -161,12 +161,6 @@ function appointmentText(state: AppointmentState): string {
     attentionText(attention),
     timelineTable(timeline),
   );
-}
-
-function appointmentLine({ timeline, phase, outcome, waiting: wait }: AppointmentState): string {
-  const last = timeline.at(-1);
-  const rest = outcome === undefined ? `waits for ${waiting(wait)}` : '';
-  return line(moment(last?.at) ?? '', words(phase), last?.what ?? '', rest);
 }
 
 function appointmentTable(appointments: readonly AppointmentSummary[]): string {

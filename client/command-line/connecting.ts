@@ -1,5 +1,5 @@
-import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { Deadline } from '../call-options.js';
+import { readTemporalSettings, TemporalKeyFileInvalid } from '../config.js';
 import { LabOperations } from '../lab-operations.js';
 import { UsageError } from './exit-codes.js';
 
@@ -12,8 +12,9 @@ export async function connect(taskQueue: string, deadline: Deadline): Promise<La
 /** Faults of the settings are reported before anything is tried. */
 function requireSettings(): void {
   try {
-    loadClientConnectConfig();
+    readTemporalSettings();
   } catch (error) {
+    if (error instanceof TemporalKeyFileInvalid) throw error;
     // The first line: the rest quotes the file, which may contain a key.
     const [reason] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
     throw new UsageError(`Temporal's settings or its configuration file are invalid: ${reason}`, { cause: error });

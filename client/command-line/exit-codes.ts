@@ -8,7 +8,7 @@ import { RejectedEventsInvalid } from '../rejected-events/errors.js';
 import { ReportInvalid } from '../reports/errors.js';
 import { DeletionInvalid } from '../users/errors.js';
 import { WebhookInvalid } from '../webhook-endpoints/errors.js';
-import { EncryptionSettingInvalid } from '../config.js';
+import { EncryptionSettingInvalid, TemporalKeyFileInvalid } from '../config.js';
 import { KeyRingInvalid } from '../encryption/key-ring.js';
 import { printable } from './output.js';
 
@@ -69,9 +69,11 @@ export interface FailureReport {
   status?: number;
 }
 
+const settingFaults = [UsageError, KeyRingInvalid, EncryptionSettingInvalid, TemporalKeyFileInvalid];
+
 export function exitCodeOf(error: unknown): ExitCode {
-  const isSetting = error instanceof KeyRingInvalid || error instanceof EncryptionSettingInvalid;
-  return error instanceof UsageError || isSetting || isInvalidInput(error) ? exitCodes.wrongUsage : exitCodes.failed;
+  const isSetting = settingFaults.some((fault) => error instanceof fault);
+  return isSetting || isInvalidInput(error) ? exitCodes.wrongUsage : exitCodes.failed;
 }
 
 /** A registration that breaks a rule never reaches the service, whose refusal has a status. */

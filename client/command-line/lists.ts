@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import type { AppointmentAttentionReason, AppointmentPhase } from '../../protocol/appointment/messages.js';
 import type { LinkAttentionReason, LinkPhase } from '../../protocol/link/messages.js';
 import type { MatchReviewAttentionReason, MatchReviewPhase } from '../../protocol/match-review/messages.js';
-import type { AttentionReason, OrderPhase } from '../../protocol/order/messages.js';
+import type { AttentionReason, OrderPhase } from '../../protocol/order/state.js';
 import type { ReportAttentionReason, ReportPhase } from '../../protocol/report/messages.js';
 import type { placingPhase, supersededPhase } from '../../protocol/search-attributes.js';
 import type { LabOperations } from '../lab-operations.js';

@@ -6,7 +6,7 @@ import type { MatchReviewFilter, MatchReviewSummary } from '../match-reviews/mat
 import type { CommandLine } from './command-line.js';
 import { readText } from './input.js';
 import { listCommand, ofMatchReviews } from './lists.js';
-import { attentionText, facts, line, moment, sections, table, timelineTable, waiting, words } from './output.js';
+import { attentionText, changeLine, facts, moment, sections, table, timelineTable, waiting, words } from './output.js';
 
 interface NoteOption {
   noteFile?: string;
@@ -61,7 +61,7 @@ export function matchReviewCommands(program: Command, commandLine: CommandLine):
     async (rawResultId: string) =>
       commandLine.run(async ({ lab, watching }) => {
         const handle = await lab.matchReviews.get({ rawResultId });
-        for await (const state of handle.watch(watching)) commandLine.printLine(state, () => reviewLine(state));
+        for await (const state of handle.watch(watching)) commandLine.printLine(state, () => changeLine(state));
       }, 'endless'),
   );
 }
@@ -92,12 +92,6 @@ function reviewText(state: MatchReviewState): string {
     attentionText(attention),
     timelineTable(timeline),
   );
-}
-
-function reviewLine({ timeline, phase, outcome, waiting: wait }: MatchReviewState): string {
-  const last = timeline.at(-1);
-  const rest = outcome === undefined ? `waits for ${waiting(wait)}` : '';
-  return line(moment(last?.at) ?? '', words(phase), last?.what ?? '', rest);
 }
 
 function reviewTable(reviews: readonly MatchReviewSummary[]): string {

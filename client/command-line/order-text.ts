@@ -1,4 +1,5 @@
-import type { CriticalResult, OrderState, PlacingState } from '../../protocol/order/messages.js';
+import type { PlacingState } from '../../protocol/order/placing-messages.js';
+import type { CriticalResult, OrderState } from '../../protocol/order/state.js';
 import type { CancelledPlacing } from '../orders/order-handle.js';
 import type { OrderSummary } from '../orders/order-list.js';
 import { attentionText, facts, line, moment, sections, table, waiting, words } from './output.js';

@@ -3,15 +3,9 @@ import type { CancelledPlacing, KitOrderHandle, WhichOrder } from '../orders/ord
 import type { OrderSelection, PolicyChange, WhichHandle } from '../orders/orders.js';
 import type { OrderPolicy } from '../../protocol/order/policy.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
-import type {
-  AcknowledgementOutcome,
-  AttentionReason,
-  OrderPhase,
-  OrderState,
-  PlaceKitOrderInput,
-  PlacingState,
-  RegisterCommand,
-} from '../../protocol/order/messages.js';
+import type { RegisterCommand } from '../../protocol/order/messages.js';
+import type { PlaceKitOrderInput, PlacingState } from '../../protocol/order/placing-messages.js';
+import type { AcknowledgementOutcome, AttentionReason, OrderPhase, OrderState } from '../../protocol/order/state.js';
 import type { Call, CommandLine } from './command-line.js';
 import { failureReport, NotAllChanged, UsageError } from './exit-codes.js';
 import { readObject, readText } from './input.js';

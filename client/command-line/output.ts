@@ -69,6 +69,20 @@ export function waiting({ for: what, until }: { for: string; until?: string }): 
   return until === undefined ? what : `${what} until ${moment(until)}`;
 }
 
+interface Shown {
+  timeline: readonly { at: string; what: string }[];
+  phase: string;
+  outcome?: string;
+  waiting: { for: string; until?: string };
+}
+
+/** A line of `--watch`: the latest thing that happened, and what is waited for. */
+export function changeLine({ timeline, phase, outcome, waiting: awaited }: Shown): string {
+  const last = timeline.at(-1);
+  const rest = outcome === undefined ? `waits for ${waiting(awaited)}` : '';
+  return line(moment(last?.at) ?? '', words(phase), last?.what ?? '', rest);
+}
+
 function widthOf(text: string): number {
   return [...text].length;
 }

@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { appointmentCommands } from './appointments.js';
 import { CommandLine, type Area, type Connect, type GlobalOptions } from './command-line.js';
 import { exitCodeOf, exitCodes, failureLine, failureReport, UsageError, type ExitCode } from './exit-codes.js';
+import { doctorCommand } from './doctor.js';
 import { linkCommands } from './links.js';
 import { duration } from './options.js';
 import { notificationCommands } from './notifications.js';
@@ -28,6 +29,7 @@ const areas: readonly Area[] = [
   webhookCommands,
   rejectedEventCommands,
   reconcileCommand,
+  doctorCommand,
 ];
 
 const about = `Operates the lab-operations worker. It connects to Temporal only, with Temporal's own settings:

@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+import type { DocumentCalls } from '../../service/documents.js';
 import type { CallOptions } from '../call-options.js';
 import { checkRead, namedThing } from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
@@ -9,58 +11,114 @@ export interface SpecimenLabels {
   count?: number;
 }
 
-/**
- * The service's PDFs of orders, each read as a whole, 32 MiB by default: an error comes before you send the first byte on. Needs
- * `service` in `LabOperations`. Every method rejects with ReadInvalid, ServiceNotConfigured, TimedOut and the service's own errors;
- * as far as is known, with `NotFound` until there is such a document. Deadline: 30 seconds. The service has no shipping labels.
- */
-export class DocumentOperations {
-  private readonly access: ServiceAccess;
+/** `deadline` holds until the stream is there; `signal` also ends the stream. */
+export interface DocumentStreamOptions extends CallOptions {
+  /** Bytes of the document at most. Default: 32 MiB. */
+  maxBytes?: number;
+}
 
-  constructor(access: ServiceAccess) {
-    this.access = access;
+interface ServiceOptions {
+  signal: AbortSignal;
+  maxBytes?: number;
+}
+
+/** Asks the lab service for one document. */
+type Download<Pdf, Options> = (
+  ask: (documents: DocumentCalls<Pdf, ServiceOptions>, ends: ServiceOptions) => Promise<Pdf>,
+  options: Options | undefined,
+) => Promise<Pdf>;
+
+/**
+ * The service's PDFs of orders. Every method rejects with ReadInvalid, ServiceNotConfigured, TimedOut and the service's own errors; as
+ * far as is known, with `NotFound` until there is such a document. Deadline: 30 seconds. The service has no shipping labels.
+ */
+export class DocumentReads<Pdf, Options extends CallOptions = CallOptions> {
+  private readonly download: Download<Pdf, Options>;
+
+  constructor(download: Download<Pdf, Options>) {
+    this.download = download;
   }
 
   /** The laboratory's report: of an order, or of a transaction with all its orders. */
-  async results(which: { orderId: string } | { transactionId: string }, options: CallOptions = {}): Promise<Buffer> {
+  async results(which: { orderId: string } | { transactionId: string }, options?: Options): Promise<Pdf> {
     const { orderId, transactionId = '' } = namedThing(which, [['orderId'], ['transactionId']] as const);
-    return askService(this.access, isAsking, options, ({ documents }, ends) =>
-      orderId === undefined ? documents.transactionResults(transactionId, ends) : documents.results(orderId, ends),
+    return this.download(
+      (documents, ends) =>
+        orderId === undefined ? documents.transactionResults(transactionId, ends) : documents.results(orderId, ends),
+      options,
     );
   }
 
   /** There is one once the order has the status `requisition_created`. */
-  async requisition(orderId: string, options: CallOptions = {}): Promise<Buffer> {
-    return askService(this.access, isAsking, options, ({ documents }, ends) => documents.requisition(orderId, ends));
+  async requisition(orderId: string, options?: Options): Promise<Pdf> {
+    return this.download((documents, ends) => documents.requisition(orderId, ends), options);
   }
 
   /** How the sample is taken: for an order, or for a lab test that has `has_collection_instructions`. */
-  async collectionInstructions(
-    which: { orderId: string } | { labTestId: string },
-    options: CallOptions = {},
-  ): Promise<Buffer> {
+  async collectionInstructions(which: { orderId: string } | { labTestId: string }, options?: Options): Promise<Pdf> {
     const { orderId, labTestId = '' } = namedThing(which, [['orderId'], ['labTestId']] as const);
-    return askService(this.access, isAsking, options, ({ documents }, ends) =>
-      orderId === undefined
-        ? documents.labTestCollectionInstructions(labTestId, ends)
-        : documents.collectionInstructions(orderId, ends),
+    return this.download(
+      (documents, ends) =>
+        orderId === undefined
+          ? documents.labTestCollectionInstructions(labTestId, ends)
+          : documents.collectionInstructions(orderId, ends),
+      options,
     );
   }
 
   /** Labels for the specimens of an order. */
-  async specimenLabels(orderId: string, labels: SpecimenLabels, options: CallOptions = {}): Promise<Buffer> {
+  async specimenLabels(orderId: string, labels: SpecimenLabels, options?: Options): Promise<Pdf> {
     const { collectionDate, ...rest } = labels;
     checkRead('The input for labels', { collectionDate }, { collectionDate: 'a valid Date' });
     const asked = { collectionDate: collectionDate.toISOString(), ...rest };
-    return askService(this.access, isAsking, options, ({ documents }, ends) =>
-      documents.specimenLabels(orderId, asked, ends),
-    );
+    return this.download((documents, ends) => documents.specimenLabels(orderId, asked, ends), options);
   }
 
   /** The notice of what an insurance may not pay, for an order that has `has_abn`. */
-  async beneficiaryNotice(orderId: string, options: CallOptions = {}): Promise<Buffer> {
-    return askService(this.access, isAsking, options, ({ documents }, ends) =>
-      documents.beneficiaryNotice(orderId, ends),
-    );
+  async beneficiaryNotice(orderId: string, options?: Options): Promise<Pdf> {
+    return this.download((documents, ends) => documents.beneficiaryNotice(orderId, ends), options);
   }
+}
+
+/**
+ * PDFs, each read as a whole, 32 MiB by default: an error comes before you send the first byte on. Needs `service` in
+ * `LabOperations`.
+ */
+export class DocumentOperations extends DocumentReads<Buffer> {
+  /**
+   * The same PDFs as streams, to be piped to a response without being held. A stream comes when its first bytes show that it is a
+   * PDF, so the same errors come before you send the first byte on. One that breaks off, is larger than `maxBytes` or takes more
+   * than ten minutes is destroyed with an error of the service's. Use `pipeline` of `node:stream/promises`, which ends the
+   * response then; a stream that is not read to its end must be destroyed, because it holds a connection.
+   */
+  readonly streams: DocumentReads<Readable, DocumentStreamOptions>;
+
+  constructor(access: ServiceAccess) {
+    super(async (ask, options = {}) =>
+      askService(access, isAsking, options, ({ documents }, ends) => ask(documents, ends)),
+    );
+    this.streams = new DocumentReads(streamOf(access));
+  }
+}
+
+function streamOf(access: ServiceAccess): Download<Readable, DocumentStreamOptions> {
+  return async (ask, { maxBytes, ...options } = {}) => {
+    if (maxBytes !== undefined)
+      checkRead('The limit of a stream', { maxBytes }, { maxBytes: 'a whole number above 0' });
+    const limits = maxBytes === undefined ? {} : { maxBytes };
+    const stream = await askService(access, isAsking, options, ({ documents }, ends) =>
+      ask(documents.streams, { ...ends, ...limits }),
+    );
+    endedBy(options.signal, stream);
+    return stream;
+  };
+}
+
+/** The stream's error is the signal's reason, as the rejection of a call is. */
+function endedBy(signal: AbortSignal | undefined, stream: Readable): void {
+  if (signal === undefined) return;
+  const end = (): void => void stream.destroy(signal.reason as Error);
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end, { once: true });
+  stream.once('close', () => signal.removeEventListener('abort', end));
 }

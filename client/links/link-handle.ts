@@ -17,7 +17,9 @@ import {
 import type { CallOptions, Deadline } from '../call-options.js';
 import { toClientError } from '../errors.js';
 import { watchState, type WatchOptions } from '../watching.js';
-import { exists, goesOn, underWay, type OneCall, type TemporalCalls } from '../workflow-calls.js';
+import type { OneCall } from '../one-call.js';
+import { goesOn, underWay, type TemporalCalls } from '../workflow-calls.js';
+import { exists } from '../workflow-status.js';
 import { LinkEnded, LinkInvalid, linkErrorMap } from './errors.js';
 
 /** The start of a link, and how to repeat it. */

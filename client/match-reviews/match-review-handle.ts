@@ -13,7 +13,8 @@ import {
 } from '../../protocol/match-review/messages.js';
 import type { CallOptions } from '../call-options.js';
 import { watchState, type WatchOptions } from '../watching.js';
-import { exists, goesOn, underWay, type TemporalCalls } from '../workflow-calls.js';
+import { goesOn, underWay, type TemporalCalls } from '../workflow-calls.js';
+import { exists } from '../workflow-status.js';
 import { MatchReviewEnded, matchReviewErrorMap } from './errors.js';
 
 const isReading = { words: matchReviewErrorMap, underWay: underWay.reading };

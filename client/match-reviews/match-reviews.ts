@@ -1,5 +1,5 @@
 import type { LabService } from '../../service/lab-service.js';
-import type { UnmatchedResult, UnmatchedResultFilter } from '../../service/unmatched-results.js';
+import type { MatchReview, MatchReviewSearch } from '../../service/match-reviews.js';
 import { signalOrStart } from '../../protocol/earlier-run.js';
 import { isAddressable, matchReviewId } from '../../protocol/ids.js';
 import { matchReviewName, reviewRequestedSignal } from '../../protocol/match-review/messages.js';
@@ -81,10 +81,8 @@ export class MatchReviewOperations {
    *
    * @throws ServiceNotConfigured, and the service's own errors
    */
-  async read(rawResultId: string, options: CallOptions = {}): Promise<UnmatchedResult> {
-    return askService(this.access, isReading, options, ({ unmatchedResults }, ends) =>
-      unmatchedResults.get(rawResultId, ends),
-    );
+  async read(rawResultId: string, options: CallOptions = {}): Promise<MatchReview> {
+    return askService(this.access, isReading, options, ({ matchReviews }, ends) => matchReviews.get(rawResultId, ends));
   }
 
   /**
@@ -92,13 +90,10 @@ export class MatchReviewOperations {
    *
    * @throws ReadInvalid and ServiceNotConfigured at once; later the service's own errors
    */
-  search(
-    filter: UnmatchedResultFilter = {},
-    options: CallOptions = {},
-  ): AsyncGenerator<UnmatchedResult, void, undefined> {
+  search(filter: MatchReviewSearch = {}, options: CallOptions = {}): AsyncGenerator<MatchReview, void, undefined> {
     checkRead('The filter', filter, searchable);
-    return listFromService(this.access, isReading, options, ({ unmatchedResults }, ends) =>
-      unmatchedResults.list(filter, ends),
+    return listFromService(this.access, isReading, options, ({ matchReviews }, ends) =>
+      matchReviews.list(filter, ends),
     );
   }
 }
@@ -110,7 +105,7 @@ const searchable = {
   from: 'a text',
   to: 'a text',
   searchInput: 'a text',
-} as const satisfies Record<keyof UnmatchedResultFilter, string>;
+} as const satisfies Record<keyof MatchReviewSearch, string>;
 
 function isId(rawResultId: unknown): boolean {
   return typeof rawResultId === 'string' && isAddressable(rawResultId);

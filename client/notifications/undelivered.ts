@@ -7,7 +7,8 @@ import {
 } from '../../protocol/delivery.js';
 import { deliverNotificationsId } from '../../protocol/ids.js';
 import type { CallOptions } from '../call-options.js';
-import { isRunning, underWay, type TemporalCalls } from '../workflow-calls.js';
+import { underWay, type TemporalCalls } from '../workflow-calls.js';
+import { isRunning } from '../workflow-status.js';
 import { notificationErrorMap } from './errors.js';
 
 /** One workflow whose product could not be notified before its end. */

@@ -1,4 +1,4 @@
-import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { NotFound } from '../../service/errors.js';
 import type { LabService } from '../../service/lab-service.js';
 import { snapshotOf } from '../../service/order-snapshot.js';
@@ -6,7 +6,9 @@ import { isAddressable, kitOrderId, placeKitOrderId } from '../../protocol/ids.j
 import { rootOf } from '../../protocol/order/root-order.js';
 import { kitOrderName, stateQuery } from '../../protocol/order/messages.js';
 import { forwardedPhase, labOrderIdKey, labPhaseKey, labReferenceKey } from '../../protocol/search-attributes.js';
-import type { OneCall, TemporalCalls } from '../workflow-calls.js';
+import type { OneCall } from '../one-call.js';
+import type { TemporalCalls } from '../workflow-calls.js';
+import { describe } from '../workflow-status.js';
 import { OrderNotFound } from './errors.js';
 
 /** The key of a search for an order. */
@@ -19,7 +21,7 @@ export interface OrderFinder {
 export async function findRootOrder(finder: OrderFinder, call: OneCall, orderId: string): Promise<string> {
   if (!isAddressable(orderId)) throw new OrderNotFound('This is not a valid order id');
   const { client } = finder.calls;
-  const own = await describe(client, kitOrderId(orderId));
+  const own = await describe(client.workflow.getHandle(kitOrderId(orderId)));
   if (own && own.typedSearchAttributes.get(labPhaseKey) !== forwardedPhase) return orderId;
   if (own) return (await forwardingRoot(client, call, orderId)) ?? orderId;
   const root =
@@ -33,21 +35,12 @@ export async function findRootOrder(finder: OrderFinder, call: OneCall, orderId:
  * own workflow, which a webhook may have started.
  */
 export async function findPlacement({ calls }: OrderFinder, reference: string): Promise<{ rootOrderId?: string }> {
-  const placing = await describe(calls.client, placeKitOrderId(reference));
+  const placing = await describe(calls.client.workflow.getHandle(placeKitOrderId(reference)));
   if (placing && ['RUNNING', 'COMPLETED'].includes(placing.status.name)) return {};
   const rootOrderId = await rootByVisibility(calls.client, labReferenceKey.name, reference);
   if (rootOrderId !== undefined) return { rootOrderId };
   if (placing) return {};
   throw new OrderNotFound(`No order was placed with the reference ${reference}`);
-}
-
-async function describe(temporal: Client, workflowId: string): Promise<WorkflowExecutionDescription | undefined> {
-  try {
-    return await temporal.workflow.getHandle(workflowId).describe();
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
 }
 
 async function forwardingRoot(temporal: Client, call: OneCall, orderId: string): Promise<string | undefined> {
@@ -71,7 +64,7 @@ async function rootByService(
   if (!service) return undefined;
   try {
     const root = rootOf(snapshotOf(await call.service((ends) => service.orders.get(orderId, ends))));
-    return (await describe(calls.client, kitOrderId(root))) && root;
+    return (await describe(calls.client.workflow.getHandle(kitOrderId(root)))) && root;
   } catch (error) {
     if (error instanceof NotFound) return undefined;
     throw error;

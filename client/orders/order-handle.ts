@@ -11,30 +11,33 @@ import { brokenRulesOf } from '../../service/validation.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import {
   acknowledgeCriticalResultUpdate,
-  cancelPlacingUpdate,
   cancelUpdate,
-  placingStateQuery,
   registerUpdate,
   replaceKitUpdate,
   resolveProblemUpdate,
   stateQuery,
   type AcknowledgeCriticalResultCommand,
-  type ChainLink,
   type Decision,
   type KitOrderResult,
-  type OrderState,
-  type PlaceKitOrderResult,
-  type PlacingEnd,
-  type PlacingState,
   policyPreviewQuery,
   setPolicyUpdate,
   type PolicyPreview,
   type RegisterCommand,
 } from '../../protocol/order/messages.js';
+import {
+  cancelPlacingUpdate,
+  placingStateQuery,
+  type PlaceKitOrderResult,
+  type PlacingEnd,
+  type PlacingState,
+} from '../../protocol/order/placing-messages.js';
+import type { ChainLink, OrderState } from '../../protocol/order/state.js';
 import type { CallOptions } from '../call-options.js';
 import { toClientError } from '../errors.js';
 import { requireService } from '../service-calls.js';
-import { exists, goesOn, underWay, type OneCall } from '../workflow-calls.js';
+import type { OneCall } from '../one-call.js';
+import { goesOn, underWay } from '../workflow-calls.js';
+import { exists } from '../workflow-status.js';
 import { joinFaults, policyFaults } from '../input-faults.js';
 import { readPolicyChanges, type OrderPolicy, type PolicyChanges } from '../../protocol/order/policy.js';
 import {

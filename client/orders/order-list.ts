@@ -1,11 +1,8 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { kitOrderId } from '../../protocol/ids.js';
-import {
-  kitOrderName,
-  placeKitOrderName,
-  type AttentionReason,
-  type OrderPhase,
-} from '../../protocol/order/messages.js';
+import { kitOrderName } from '../../protocol/order/messages.js';
+import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
+import type { AttentionReason, OrderPhase } from '../../protocol/order/state.js';
 import { forwardedPhase, labOrderIdKey, type placingPhase } from '../../protocol/search-attributes.js';
 import { listWorkflows, referenceOf, type WorkflowSummary } from '../workflow-list.js';
 import { OrderInvalid } from './errors.js';

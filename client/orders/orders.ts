@@ -1,15 +1,9 @@
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { TypedSearchAttributes } from '@temporalio/common';
 import type { Order } from '../../service/orders.js';
 import { placeKitOrderId } from '../../protocol/ids.js';
-import {
-  placeKitOrderName,
-  type AttentionReason,
-  type OrderPhase,
-  type PlaceKitOrderInput,
-  type PolicyPreview,
-} from '../../protocol/order/messages.js';
-import { resolvePolicy, type OrderPolicy } from '../../protocol/order/policy.js';
+import type { PolicyPreview } from '../../protocol/order/messages.js';
+import { placeKitOrderName, type PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
+import type { AttentionReason, OrderPhase } from '../../protocol/order/state.js';
+import { resolveOrderPolicy, type OrderPolicy } from '../../protocol/order/policy.js';
 import { type ReconcileProgress, type ReconcileResult, rangeFaults } from '../../protocol/reconcile.js';
 import { labPhaseKey, labReferenceKey, labUserIdKey, placingPhase } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
@@ -23,6 +17,7 @@ import {
 } from '../errors.js';
 import { joinFaults, referenceFaults } from '../input-faults.js';
 import { askService, listFromService } from '../service-calls.js';
+import { startOnce } from '../start-once.js';
 import { goesOn, underWay } from '../workflow-calls.js';
 import type { WorkflowFilter } from '../workflow-list.js';
 import { OrderEnded, OrderInvalid, orderErrorMap, ReferenceConflict } from './errors.js';
@@ -102,7 +97,7 @@ export class OrderOperations {
    */
   async place(given: PlaceKitOrderInput, { markers, ...options }: PlaceOptions = {}): Promise<KitOrderHandle> {
     checkPlacing(given, markers);
-    const input = withCanonicalUser({ ...given, policy: resolvePolicy(given.policy) });
+    const input = withCanonicalUser({ ...given, policy: resolveOrderPolicy(given.policy) });
     return this.finder.calls.call(isStarting, options, () => this.startPlacing(input));
   }
 
@@ -220,32 +215,19 @@ export class OrderOperations {
 
   private async startPlacing(input: PlaceKitOrderInput): Promise<KitOrderHandle> {
     const { reference } = input;
-    const workflowId = placeKitOrderId(reference);
-    const inputDigest = digestOf(input);
-    const { client, taskQueue } = this.finder.calls;
-    try {
-      await client.workflow.start(placeKitOrderName, {
-        workflowId,
-        taskQueue,
-        args: [input],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-        memo: { inputDigest },
-        typedSearchAttributes: new TypedSearchAttributes([
-          { key: labReferenceKey, value: reference },
-          { key: labUserIdKey, value: input.order.user_id },
-          { key: labPhaseKey, value: placingPhase },
-        ]),
-        staticSummary: `Place lab order ${reference}`,
-        staticDetails: 'Places exactly one order for its reference and hands it over to the workflow that follows it.',
-      });
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    }
-    const { memo } = await client.workflow.getHandle(workflowId).describe();
-    if (memo?.['inputDigest'] !== inputDigest) {
-      throw new ReferenceConflict(`The reference ${reference} was used for an order with other details`);
-    }
+    await startOnce(this.finder.calls, placeKitOrderName, {
+      workflowId: placeKitOrderId(reference),
+      input,
+      inputDigest: digestOf(input),
+      searchAttributes: [
+        { key: labReferenceKey, value: reference },
+        { key: labUserIdKey, value: input.order.user_id },
+        { key: labPhaseKey, value: placingPhase },
+      ],
+      staticSummary: `Place lab order ${reference}`,
+      staticDetails: 'Places exactly one order for its reference and hands it over to the workflow that follows it.',
+      conflict: () => new ReferenceConflict(`The reference ${reference} was used for an order with other details`),
+    });
     return new KitOrderHandle(this.finder, { reference });
   }
 }

@@ -6,8 +6,8 @@ import { importOrderRequestSchema, orderRequestSchema, testkitOrderRequestSchema
 import { brokenRulesOf } from '../../service/validation.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { ofCanonicalUser } from '../../protocol/ids.js';
-import { kitKinds, type KitRequest, type PlaceKitOrderInput } from '../../protocol/order/messages.js';
-import { resolvePolicy } from '../../protocol/order/policy.js';
+import { kitKinds, type KitRequest, type PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
+import { resolveOrderPolicy } from '../../protocol/order/policy.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
 import { joinFaults, policyFaults, referenceFaults } from '../input-faults.js';
@@ -35,7 +35,7 @@ export function checkPlacing(input: PlaceKitOrderInput, markers: PlaceOptions['m
     ...ofOrder,
     // What is not an order has no answers.
     ...(ofOrder.length === 0 ? wrongAnswers(input, markers) : []),
-    ...policyFaults(() => resolvePolicy(input.policy)),
+    ...policyFaults(() => resolveOrderPolicy(input.policy)),
   ];
   if (faults.length > 0) throw invalid(faults);
 }

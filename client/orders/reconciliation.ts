@@ -9,7 +9,8 @@ import {
 import type { CallOptions } from '../call-options.js';
 import { toClientError } from '../errors.js';
 import { watchState } from '../watching.js';
-import { goesOn, type OneCall, type TemporalCalls } from '../workflow-calls.js';
+import type { OneCall } from '../one-call.js';
+import { goesOn, type TemporalCalls } from '../workflow-calls.js';
 import { orderErrorMap } from './errors.js';
 import type { EarlierFailure, ReconcileOptions } from './orders.js';
 

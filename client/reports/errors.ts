@@ -1,5 +1,5 @@
 import type { FailureDetails } from '../../protocol/failure-details.js';
-import type { LostUpload } from '../../protocol/report/messages.js';
+import type { LostUpload } from '../../protocol/report/submission-messages.js';
 import { LabOperationsError, Refusal, type ErrorMap } from '../errors.js';
 
 /** Temporal knows no report with this reference or job id. It may be older than the namespace's retention. */

@@ -1,9 +1,10 @@
-import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { LabService } from '../../service/lab-service.js';
 import { isAddressable, parsingJobId, submitReportId } from '../../protocol/ids.js';
 import { parsingJobName } from '../../protocol/report/messages.js';
 import { labReferenceKey } from '../../protocol/search-attributes.js';
 import type { TemporalCalls } from '../workflow-calls.js';
+import { describe } from '../workflow-status.js';
 import { ReportNotFound } from './errors.js';
 
 /** The key of a search for a report. */
@@ -15,7 +16,7 @@ export interface ReportFinder {
 /** @throws ReportNotFound when no workflow has followed the job */
 export async function requireJob({ calls }: ReportFinder, jobId: string): Promise<void> {
   if (!isAddressable(jobId)) throw new ReportNotFound('This is not a valid job id');
-  if (await describe(calls.client, parsingJobId(jobId))) return;
+  if (await describe(calls.client.workflow.getHandle(parsingJobId(jobId)))) return;
   throw new ReportNotFound(`No workflow follows parsing job ${jobId}`);
 }
 
@@ -24,21 +25,12 @@ export async function requireJob({ calls }: ReportFinder, jobId: string): Promis
  * which is named then.
  */
 export async function findSubmission({ calls }: ReportFinder, reference: string): Promise<{ jobId?: string }> {
-  const submission = await describe(calls.client, submitReportId(reference));
+  const submission = await describe(calls.client.workflow.getHandle(submitReportId(reference)));
   if (submission && ['RUNNING', 'COMPLETED'].includes(submission.status.name)) return {};
   const jobId = await jobByReference(calls.client, reference);
   if (jobId !== undefined) return { jobId };
   if (submission) return {};
   throw new ReportNotFound(`No report was submitted with the reference ${reference}`);
-}
-
-async function describe(temporal: Client, workflowId: string): Promise<WorkflowExecutionDescription | undefined> {
-  try {
-    return await temporal.workflow.getHandle(workflowId).describe();
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
 }
 
 /** A reference contains only what its pattern allows, so never a quote. */

@@ -3,18 +3,22 @@ import type { LabReportResult } from '../../service/reports.js';
 import { parsingJobId, submitReportId } from '../../protocol/ids.js';
 import {
   cancelReportUpdate,
-  cancelSubmissionUpdate,
   reportStateQuery,
   type ParsingJobResult,
   type ReportState,
+} from '../../protocol/report/messages.js';
+import {
+  cancelSubmissionUpdate,
   type SubmissionEnd,
   type SubmitReportResult,
-} from '../../protocol/report/messages.js';
+} from '../../protocol/report/submission-messages.js';
 import type { CallOptions, Deadline } from '../call-options.js';
 import { toClientError } from '../errors.js';
 import { requireService } from '../service-calls.js';
 import { watchState, type WatchOptions } from '../watching.js';
-import { exists, goesOn, underWay, type OneCall } from '../workflow-calls.js';
+import type { OneCall } from '../one-call.js';
+import { goesOn, underWay } from '../workflow-calls.js';
+import { exists } from '../workflow-status.js';
 import { ReportEnded, ReportNotRead, ReportSubmissionCancelled, reportErrorMap } from './errors.js';
 import type { ReportFinder } from './report-finder.js';
 

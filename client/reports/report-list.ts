@@ -1,11 +1,7 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { parsingJobId } from '../../protocol/ids.js';
-import {
-  parsingJobName,
-  submitReportName,
-  type ReportAttentionReason,
-  type ReportPhase,
-} from '../../protocol/report/messages.js';
+import { parsingJobName, type ReportAttentionReason, type ReportPhase } from '../../protocol/report/messages.js';
+import { submitReportName } from '../../protocol/report/submission-messages.js';
 import type { supersededPhase } from '../../protocol/search-attributes.js';
 import { listWorkflows, referenceOf, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
 import { ReportInvalid } from './errors.js';

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { TypedSearchAttributes } from '@temporalio/common';
 import type { ParsingJob } from '../../service/reports.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { isAddressable, submitReportId, canonicalUserId } from '../../protocol/ids.js';
-import { submitReportName, type ReportSource, type SubmitReportInput } from '../../protocol/report/messages.js';
+import {
+  submitReportName,
+  type ReportSource,
+  type SubmitReportInput,
+} from '../../protocol/report/submission-messages.js';
 import { resolveReportPolicy } from '../../protocol/report/policy.js';
 import { isSignedUrl } from '../../protocol/report/signed-url.js';
 import { labReferenceKey, labUserIdKey } from '../../protocol/search-attributes.js';
@@ -12,6 +14,7 @@ import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
 import { isText, joinFaults, policyFaults, referenceFaults } from '../input-faults.js';
 import { askService } from '../service-calls.js';
+import { startOnce } from '../start-once.js';
 import { underWay } from '../workflow-calls.js';
 import { ReportInvalid, ReportReferenceConflict, reportErrorMap, SignedUrlRefused } from './errors.js';
 import { findSubmission, requireJob, type ReportFinder } from './report-finder.js';
@@ -96,30 +99,18 @@ export class ReportOperations {
 
   private async startSubmitting(input: SubmitReportInput, inputDigest: string): Promise<ReportHandle> {
     const { reference, userId } = input;
-    const workflowId = submitReportId(reference);
-    const { client, taskQueue } = this.finder.calls;
-    try {
-      await client.workflow.start(submitReportName, {
-        workflowId,
-        taskQueue,
-        args: [input],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-        memo: { inputDigest },
-        typedSearchAttributes: new TypedSearchAttributes([
-          { key: labReferenceKey, value: reference },
-          { key: labUserIdKey, value: userId },
-        ]),
-        staticSummary: `Submit lab report ${reference}`,
-        staticDetails: 'Uploads the report of its reference and hands its job over to the workflow that follows it.',
-      });
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    }
-    const { memo } = await client.workflow.getHandle(workflowId).describe();
-    if (memo?.['inputDigest'] !== inputDigest) {
-      throw new ReportReferenceConflict(`The reference ${reference} was used for another report`);
-    }
+    await startOnce(this.finder.calls, submitReportName, {
+      workflowId: submitReportId(reference),
+      input,
+      inputDigest,
+      searchAttributes: [
+        { key: labReferenceKey, value: reference },
+        { key: labUserIdKey, value: userId },
+      ],
+      staticSummary: `Submit lab report ${reference}`,
+      staticDetails: 'Uploads the report of its reference and hands its job over to the workflow that follows it.',
+      conflict: () => new ReportReferenceConflict(`The reference ${reference} was used for another report`),
+    });
     return new ReportHandle(this.finder, { reference });
   }
 

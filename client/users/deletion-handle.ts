@@ -4,7 +4,9 @@ import { stateQuery, undoUpdate, type DeleteUserResult, type DeletionState } fro
 import type { CallOptions } from '../call-options.js';
 import { toClientError, Refusal } from '../errors.js';
 import { watchState, type WatchOptions } from '../watching.js';
-import { exists, goesOn, underWay, type OneCall, type TemporalCalls } from '../workflow-calls.js';
+import type { OneCall } from '../one-call.js';
+import { goesOn, underWay, type TemporalCalls } from '../workflow-calls.js';
+import { exists } from '../workflow-status.js';
 import { GraceEnded, NothingToUndo, userErrorMap } from './errors.js';
 
 const isReading = { words: userErrorMap, underWay: underWay.reading };

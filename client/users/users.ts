@@ -24,7 +24,8 @@ import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
 import { isText, joinFaults, policyFaults } from '../input-faults.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
-import { exists, statusOf, underWay, type TemporalCalls } from '../workflow-calls.js';
+import { underWay, type TemporalCalls } from '../workflow-calls.js';
+import { exists, statusOf } from '../workflow-status.js';
 import { DeletionHandle } from './deletion-handle.js';
 import { DeletionInvalid, DeletionNotFound, GraceEnded, NothingToUndo, userErrorMap } from './errors.js';
 
@@ -167,15 +168,10 @@ export class UserOperations {
   }
 
   private async isPresent(userId: string, options: CallOptions): Promise<boolean> {
-    return askService(this.access, isChanging, options, async ({ users }, ends) => {
-      try {
-        await users.get(userId, ends);
-        return true;
-      } catch (error) {
-        if (error instanceof NotFound) return false;
-        throw error;
-      }
-    });
+    const user = await askService(this.access, isChanging, options, ({ users }, ends) =>
+      ifPresent(users, userId, ends),
+    );
+    return user !== undefined;
   }
 
   /** All users of the team, a page per call. Deadline: 30 seconds a page. */
@@ -232,15 +228,23 @@ export class UserOperations {
   }
 }
 
+type Users = LabService['users'];
+
 /** A user who is there was restored before, or never deleted. */
-async function restoreAt(users: LabService['users'], userId: string, ends: { signal: AbortSignal }): Promise<User> {
+async function restoreAt(users: Users, userId: string, ends: { signal: AbortSignal }): Promise<User> {
+  const present = await ifPresent(users, userId, ends);
+  if (present) return present;
+  await users.undoDelete({ userId }, ends);
+  return users.get(userId, ends);
+}
+
+async function ifPresent(users: Users, userId: string, ends: { signal: AbortSignal }): Promise<User | undefined> {
   try {
     return await users.get(userId, ends);
   } catch (error) {
-    if (!(error instanceof NotFound)) throw error;
+    if (error instanceof NotFound) return undefined;
+    throw error;
   }
-  await users.undoDelete({ userId }, ends);
-  return users.get(userId, ends);
 }
 
 /** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */

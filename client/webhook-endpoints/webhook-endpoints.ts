@@ -18,7 +18,8 @@ import {
   type WebhooksListed,
 } from '../../protocol/webhook-endpoints.js';
 import type { CallOptions } from '../call-options.js';
-import type { CallKind, OneCall, TemporalCalls } from '../workflow-calls.js';
+import type { OneCall } from '../one-call.js';
+import type { CallKind, TemporalCalls } from '../workflow-calls.js';
 import { EncryptionRequired, webhookErrorMap } from './errors.js';
 import { changeFaults, checkCommand, headerFaults, idFaults, secretFaults, urlFaults } from './faults.js';
 
@@ -89,7 +90,8 @@ export class WebhookOperations {
 
   /**
    * Changes an endpoint: address, event types, description, rate limit, disabled or not. Fields that are left out stay.
-   * @throws EncryptionRequired for an address that is a credential by itself, if payloads are not encrypted; WebhookNotFound
+   * @throws EncryptionRequired for an address that is a credential by itself, if payloads are not encrypted; WebhookNotFound;
+   * WebhookChangeIgnored if the service does not remove a filter or a limit
    */
   async update(
     place: WebhookPlace,

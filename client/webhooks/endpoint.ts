@@ -29,6 +29,24 @@ export interface WebhookRequest {
   body: WebhookBody;
 }
 
+/** One request that was answered, for metrics: nothing personal, and no id. */
+export interface AnsweredRequest<Name extends string = string> {
+  /** The answer's name. */
+  answer: Name;
+  /** A second result of the request. */
+  also?: Name;
+  /** The HTTP status. */
+  status: number;
+  /** From the request's headers to its answer. */
+  milliseconds: number;
+  /** What kind of event it was: `order`, `appointment` and so on; absent if it was not read. */
+  kind?: string;
+  /** From the event's own time until Temporal had it; absent if it names none, or was not delivered. */
+  lagMilliseconds?: number;
+}
+
+export type RequestObserver<Name extends string> = (request: AnsweredRequest<Name>) => void;
+
 export interface Endpoint<Name extends string> {
   handle(request: WebhookRequest): Promise<WebhookAnswer>;
   node(request: IncomingMessage, response: ServerResponse): Promise<void>;
@@ -45,6 +63,8 @@ export interface Decision<Name extends string> {
   /** Ids and the like. Undefined ones are omitted. */
   about?: Record<string, string | undefined>;
   error?: unknown;
+  kind?: string | undefined;
+  lagMilliseconds?: number | undefined;
   /** Logged as an error, although its answer is logged rarely and as information. */
   isAlarming?: boolean;
 }
@@ -59,6 +79,8 @@ export interface EndpointOptions<Name extends string> {
   /** Answers whose error is the caller's own code or ours: the log shows its stack. */
   withStack: ReadonlySet<Name | Own>;
   logger?: WebhookLogger | undefined;
+  /** Is notified of every answer. */
+  observe?: RequestObserver<Name | Own> | undefined;
 }
 
 export function createEndpoint<Name extends string>(options: EndpointOptions<Name>): Endpoint<Name | Own> {
@@ -69,7 +91,9 @@ export function createEndpoint<Name extends string>(options: EndpointOptions<Nam
     const decision = await deciding().catch((error: unknown): Decision<Own> => ({ name: 'internal_error', error }));
     const times = counter.add(decision.name, countableType(decision.eventType));
     if (decision.also) counter.addToo(decision.also);
-    report(decision, { times, milliseconds: performance.now() - started }, options);
+    const milliseconds = performance.now() - started;
+    report(decision, { times, milliseconds }, options);
+    notify(decision, milliseconds, options);
     return httpAnswer(decision.name, options.answers[decision.name]);
   }
 
@@ -113,6 +137,24 @@ function report<Name extends string>(
   };
   const level = log === 'rarely' ? (isAlarming ? 'error' : 'info') : log;
   logger[level](fields, log === 'info' ? meaning : `${meaning} ${fix}`);
+}
+
+/** What observes the answers must not change them. */
+function notify<Name extends string>(
+  { name: answer, also, kind, lagMilliseconds }: Decision<Name | Own>,
+  milliseconds: number,
+  { answers, observe, logger }: EndpointOptions<Name>,
+): void {
+  try {
+    observe?.({
+      ...{ answer, status: answers[answer].status, milliseconds },
+      ...(also !== undefined && { also }),
+      ...(kind !== undefined && { kind }),
+      ...(lagMilliseconds !== undefined && { lagMilliseconds }),
+    });
+  } catch (error) {
+    logger?.error({ error: describeError(error, true) }, 'The observer of the answers failed: correct it.');
+  }
 }
 
 /** Only the describing properties of an error: others may quote data (a database's `detail` quotes the row). */

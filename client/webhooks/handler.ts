@@ -12,20 +12,16 @@ import {
   type Decision,
   receive,
   type Receiving,
+  type RequestObserver,
   type SignedMessage,
   type WebhookLogger,
   type WebhookRequest,
 } from './endpoint.js';
+import type { Destinations, Routed, TakenMessages } from './destinations.js';
+import type { HealthDataSink } from './health-data-events.js';
 import { digestOf, RecentMessages } from './recent-messages.js';
-import {
-  type Destinations,
-  type HealthDataSink,
-  rejectBody,
-  type RejectedEventSink,
-  route,
-  type Routed,
-  type TakenMessages,
-} from './route.js';
+import { rejectBody, type RejectedEventSink } from './rejected-events.js';
+import { route, type RoutedMessage } from './route.js';
 
 export interface WebhookHandlerOptions {
   /**
@@ -68,6 +64,8 @@ export interface WebhookHandlerOptions {
   teamId?: string;
   /** Ids, types, durations and reasons; nothing personal. Default: nothing is written. */
   logger?: WebhookLogger;
+  /** Is notified of every answer, for metrics: no id and nothing personal. Default: nobody is. */
+  observe?: RequestObserver<AnswerName>;
   /** How long Temporal or a sink may take, in milliseconds. Default 10,000: the sender gives up after 15 s. */
   deadlineMs?: number;
   /** The clock that signatures are checked by, in milliseconds since 1970. Default `Date.now`. */
@@ -104,12 +102,17 @@ export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHan
   let hasSeenOwnTeam = false;
 
   async function decide(message: SignedMessage): Promise<Decision<AnswerName>> {
-    const { name, also, isOwnTeam, eventType, error, ...routed } = await routeOnce(message, settings, recent);
+    const { name, also, isOwnTeam, eventType, error, kind, happenedAt, ...routed } = await routeOnce(
+      message,
+      settings,
+      recent,
+    );
     if (isOwnTeam === true) hasSeenOwnTeam = true;
     const { orderId, jobId, workflowId, problem } = routed;
     const about = { orderId, jobId, workflowId, problem };
     const isAlarming = name === 'foreign_team' && !hasSeenOwnTeam;
-    return { name, also, eventType, messageId: message.id, about, error, isAlarming };
+    const lagMilliseconds = name === 'delivered' ? lagSince(happenedAt, settings.now()) : undefined;
+    return { name, also, eventType, messageId: message.id, about, error, isAlarming, kind, lagMilliseconds };
   }
 
   return createEndpoint<AnswerName>({
@@ -117,7 +120,13 @@ export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHan
     decide: (request) => receive(request, receiving, decide),
     withStack: new Set(['internal_error']),
     logger: options.logger,
+    observe: options.observe,
   });
+}
+
+/** Clocks differ: an event from the future has no lag. */
+function lagSince(happenedAt: string | undefined, now: number): number | undefined {
+  return happenedAt === undefined ? undefined : Math.max(0, now - Date.parse(happenedAt));
 }
 
 interface Settings extends Destinations {
@@ -163,7 +172,7 @@ async function routeOnce(
   { id, bytes }: SignedMessage,
   settings: Settings,
   recent: RecentMessages,
-): Promise<Routed & { eventType?: string }> {
+): Promise<RoutedMessage> {
   const digest = digestOf(bytes);
   if (recent.has(id, digest)) return { name: 'repeated' };
   const parsed = parseObject(bytes);

@@ -1,0 +1,170 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { WorkflowHandle } from '@temporalio/client';
+import type { QueryDefinition } from '@temporalio/common';
+import { askAgain } from '../protocol/ask-again.js';
+import { after } from './call-options.js';
+import { code, DeadlinePassed, grpcErrorOf } from './temporal-errors.js';
+import type { TemporalCalls } from './workflow-calls.js';
+
+/** A wait consists of shorter ones, so nothing is held for weeks and a dead connection is noticed. */
+const longestWaitMs = 60_000;
+
+/** A few seconds in all, then a workflow that has moved on counts as one that cannot be read. */
+const longestPauseMs = 2_000;
+
+/** Temporal waits 10 seconds for the worker that has the workflow in memory, then asks any other. It hands out no query twice. */
+const longestQueryMs = 20_000;
+
+/** The server ends a long poll a second before its deadline. */
+const catchMs = 2_000;
+
+/** Everything that one call of a public method does. */
+export class OneCall {
+  underWay: string;
+  /** The workflow that is waited for, if there is one. */
+  workflowId: string | undefined;
+  /** True if the lab service is waited for, not Temporal. */
+  isWithService = false;
+  private readonly calls: Pick<TemporalCalls, 'client' | 'track'>;
+  private readonly milliseconds: number;
+  private readonly endsAt: number;
+  private readonly begunAt = performance.now();
+  private readonly ended = new AbortController();
+
+  constructor(calls: Pick<TemporalCalls, 'client' | 'track'>, sentence: string, milliseconds: number) {
+    this.calls = calls;
+    this.underWay = sentence;
+    this.milliseconds = milliseconds;
+    this.endsAt = Date.now() + milliseconds;
+    // Every request of the call listens to it.
+    setMaxListeners(0, this.ended.signal);
+  }
+
+  /** How long the call has waited, for messages: Temporal may end a request long before the call's own deadline. */
+  waitedUntil(end: unknown): string {
+    const span = end instanceof DeadlinePassed ? this.milliseconds : Math.round(performance.now() - this.begunAt);
+    return span < 1_000 ? `${span} ms` : `${Math.round(span / 1_000)} s`;
+  }
+
+  /** Aborted at the end of the call, for requests that do not go to Temporal. */
+  get signal(): AbortSignal {
+    return this.ended.signal;
+  }
+
+  /**
+   * From here on the call waits for a worker: the workflow that it must serve, and what continues if it does not
+   * answer.
+   */
+  waitFor<T extends { workflowId: string }>(workflow: T, sentence: string = this.underWay): T {
+    this.workflowId = workflow.workflowId;
+    this.underWay = sentence;
+    return workflow;
+  }
+
+  /** Waits for the lab service, which gets the signal of the call. */
+  async service<T>(ask: (ends: { signal: AbortSignal }) => Promise<T>): Promise<T> {
+    this.isWithService = true;
+    const answer = await ask({ signal: this.signal });
+    this.isWithService = false;
+    return answer;
+  }
+
+  /**
+   * Asks the workflow, and asks again while no answer comes, or none that counts: a worker that stops may take a query along, and
+   * one that reads the workflow's history may find that it has moved on.
+   */
+  async query<T, Arguments extends unknown[]>(
+    workflow: WorkflowHandle,
+    definition: QueryDefinition<T, Arguments>,
+    ...args: Arguments
+  ): Promise<T> {
+    this.waitFor(workflow);
+    for (let pauseMs = 100; ; pauseMs *= 2) {
+      try {
+        return await this.inParts(longestQueryMs, () => workflow.query(definition, ...args));
+      } catch (error) {
+        const movedOn = error instanceof Error && error.message.includes(askAgain);
+        // A workflow that was terminated just then stays as it is.
+        if (!movedOn || pauseMs > longestPauseMs) throw error;
+        await pause(pauseMs, undefined, { signal: this.signal });
+      }
+    }
+  }
+
+  /** Waits for the end of a workflow, as long as the call may take. */
+  async result<T>(workflow: Pick<WorkflowHandle, 'workflowId' | 'result'>, sentence: string): Promise<T> {
+    const before = { workflowId: this.workflowId, underWay: this.underWay };
+    this.waitFor(workflow, sentence);
+    const result: unknown = await this.inParts(longestWaitMs, () => workflow.result());
+    Object.assign(this, before);
+    return result as T;
+  }
+
+  /** Rejects when the time is up, or the call was ended; its requests are then abandoned. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    const { signal } = this.ended;
+    let stop = (): void => undefined;
+    const early = new Promise<never>((_resolve, reject) => {
+      const disarm = after(this.endsAt - Date.now(), () => reject(new DeadlinePassed('The deadline has passed')));
+      const isEnded = (): void => reject(signal.reason as Error);
+      signal.addEventListener('abort', isEnded, { once: true });
+      stop = () => {
+        disarm();
+        signal.removeEventListener('abort', isEnded);
+      };
+    });
+    // gRPC's deadline ends the pauses between attempts, which the signal does not reach. It is a little later, because
+    // the server answers a long poll shortly before the deadline, and Temporal's client would then ask again at once,
+    // over and over.
+    const whole = this.calls.client.connection.withAbortSignal(signal, () =>
+      this.endsAt === Infinity ? work() : this.calls.client.withDeadline(this.endsAt + catchMs, work),
+    );
+    this.calls.track(whole);
+    try {
+      return await Promise.race([whole, early]);
+    } finally {
+      stop();
+    }
+  }
+
+  /** Abandons the requests that are still running. */
+  end(reason?: unknown): void {
+    this.ended.abort(reason);
+  }
+
+  /** Begins the work again whenever it has taken so long, until the call ends. */
+  private async inParts<T>(longestMs: number, work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      const part = new AbortController();
+      // Every request of the part listens to it, and Temporal's client never stops listening.
+      setMaxListeners(0, part.signal);
+      try {
+        return await this.during(part, longestMs, work);
+      } catch (error) {
+        if (!part.signal.aborted || !isCutOff(error)) throw error;
+        this.signal.throwIfAborted();
+      }
+    }
+  }
+
+  private async during<T>(part: AbortController, longestMs: number, work: () => Promise<T>): Promise<T> {
+    const isEnded = (): void => part.abort(this.signal.reason);
+    this.signal.addEventListener('abort', isEnded, { once: true });
+    const disarm = after(longestMs, () => part.abort());
+    try {
+      return await this.calls.client.connection.withAbortSignal(part.signal, () =>
+        this.calls.client.withDeadline(Date.now() + longestMs + catchMs, work),
+      );
+    } finally {
+      disarm();
+      this.signal.removeEventListener('abort', isEnded);
+    }
+  }
+}
+
+/** By the abort of a request; a pause between its attempts is ended by the deadline only. */
+function isCutOff(error: unknown): boolean {
+  const status = grpcErrorOf(error)?.code;
+  return status === code.cancelled || status === code.deadlineExceeded;
+}

@@ -1,0 +1,105 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { ConnectionEventReceived } from '../../service/events.js';
+import { utcInstant } from '../../service/timestamps.js';
+import {
+  deliverNotificationsName,
+  deliverNotificationsStart,
+  notificationsLeftSignal,
+  usualRetryDays,
+} from '../../protocol/delivery.js';
+import { isLinkAddressable, linkProviderId, isAddressable } from '../../protocol/ids.js';
+import { connectionErrorNotification } from '../../protocol/link/connection-error.js';
+import { connectionReportedSignal } from '../../protocol/link/messages.js';
+import { anyProvider } from '../../protocol/link/provider-source.js';
+import { answers } from './answers.js';
+import { within } from './deadline.js';
+import type { Destinations, Message, Routed } from './destinations.js';
+import { giveToSink } from './health-data-events.js';
+import { deliver, temporalAnswer } from './temporal-delivery.js';
+
+/**
+ * A link that waits for this connection is signalled, or the product is notified that it broke, and the sink gets the event too. Both at once, because the sender
+ * waits.
+ */
+export async function deliverConnection(
+  event: ConnectionEventReceived,
+  message: Message,
+  to: Destinations,
+): Promise<Routed> {
+  const [woken, taken] = await Promise.all([bringConnection(event, message, to), giveToSink(event, message, to)]);
+  const failed = [woken, taken].find((routed) => routed && answers[routed.name].status !== 204);
+  if (failed) return failed;
+  if (!woken) return taken;
+  return woken.name === 'delivered' || !to.healthData ? woken : { ...taken, also: woken.name };
+}
+
+async function bringConnection(event: ConnectionEventReceived, { id }: Message, to: Destinations) {
+  if (event.eventType === 'provider.connection.created') return signalLink(event, to);
+  if (event.eventType === 'provider.connection.error') return reportBrokenConnection(event, id, to);
+  return undefined;
+}
+
+/**
+ * The product is notified by the workflow that delivers what ended links left: the link of a connection that breaks normally has
+ * ended long ago, and a run of its own would have nothing to decide.
+ */
+async function reportBrokenConnection(
+  { userId, sourceSlug, data }: ConnectionEventReceived,
+  messageId: string,
+  to: Destinations,
+): Promise<Routed> {
+  if (userId === undefined || sourceSlug === undefined || !isLinkAddressable(userId, sourceSlug)) return noConnection;
+  const { error_type: errorType } = { error_type: undefined, ...(data as object) };
+  const at = brokenAt(data) ?? new Date().toISOString();
+  const broken = connectionErrorNotification({ userId, provider: sourceSlug, errorType, messageId, at });
+  const start = deliverNotificationsStart(broken, usualRetryDays * 24 * 60 * 60_000);
+  return deliver(to, { workflowId: start.workflowId }, (workflow, taskQueue) =>
+    workflow.signalWithStart(deliverNotificationsName, {
+      ...start,
+      taskQueue,
+      signal: notificationsLeftSignal,
+      signalArgs: [{ notifications: [broken], refused: [] }],
+    }),
+  );
+}
+
+/** When it broke, if the webhook says so: a late delivery then has the true time, and a repeated one the same. */
+function brokenAt(data: unknown): string | undefined {
+  const { errored_at: at, error_details: details } = {
+    errored_at: undefined,
+    error_details: undefined,
+    ...(data as object),
+  };
+  const { errored_at: inDetails } = { errored_at: undefined, ...(details as object | undefined) };
+  return [at, inDetails].map((time) => (typeof time === 'string' ? utcInstant(time) : undefined)).find(Boolean);
+}
+
+const noConnection: Routed = { name: 'unreadable', problem: 'names no user, or no provider by its slug' };
+
+async function signalLink({ userId, sourceSlug }: ConnectionEventReceived, to: Destinations): Promise<Routed> {
+  if (userId === undefined || !isAddressable(userId)) return noConnection;
+  if (sourceSlug === undefined || !isLinkAddressable(userId, sourceSlug)) {
+    // Nothing but a link that takes any provider can be meant.
+    const signalled = await signalOneLink(linkProviderId(userId, anyProvider), to);
+    return signalled.name === 'link_not_running' ? noConnection : signalled;
+  }
+  // A link without a chosen provider waits for a connection of any.
+  const signalled = await Promise.all(
+    [sourceSlug, anyProvider].map((provider) => signalOneLink(linkProviderId(userId, provider), to)),
+  );
+  const isFailed = ({ name }: Routed) => answers[name].status !== 204;
+  return signalled.find(isFailed) ?? signalled.find(({ name }) => name === 'delivered') ?? { name: 'link_not_running' };
+}
+
+async function signalOneLink(workflowId: string, to: Destinations): Promise<Routed> {
+  try {
+    const { temporal, deadlineMs } = to;
+    const link = temporal.workflow.getHandle(workflowId);
+    const signalled = temporal.withDeadline(Date.now() + deadlineMs, () => link.signal(connectionReportedSignal));
+    await within(deadlineMs, signalled);
+    return { name: 'delivered', workflowId };
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return { name: 'link_not_running' };
+    return { name: temporalAnswer(error), workflowId, error };
+  }
+}

@@ -1,0 +1,59 @@
+import { type Client, isGrpcServiceError, isRetryableError } from '@temporalio/client';
+import { EncryptionKeysMissing } from '../errors.js';
+import { DeadlinePassed, within } from './deadline.js';
+import type { Destinations, Routed } from './destinations.js';
+
+/** Sends a signal to Temporal within the deadline. Its refusals become the webhook's answers. */
+export async function deliver(
+  { temporal, taskQueue, deadlineMs }: Destinations,
+  ids: Pick<Routed, 'orderId' | 'jobId' | 'workflowId'>,
+  signal: (workflow: Client['workflow'], taskQueue: string) => Promise<unknown>,
+): Promise<Routed> {
+  try {
+    const signalled = temporal.withDeadline(Date.now() + deadlineMs, () => signal(temporal.workflow, taskQueue));
+    // The deadline holds for each attempt that the client makes, but not for its pauses between them.
+    await within(deadlineMs, signalled);
+    return { name: 'delivered', ...ids };
+  } catch (error) {
+    return { name: temporalAnswer(error), ...ids, error };
+  }
+}
+
+/** The first is not the sender's to repeat. The others are answered with 503; all but `temporal_unavailable` need a person. */
+export function temporalAnswer(
+  error: unknown,
+): 'event_refused' | 'temporal_unavailable' | 'temporal_refused' | 'encryption_keys_missing' {
+  if (error instanceof EncryptionKeysMissing) return 'encryption_keys_missing';
+  if (error instanceof DeadlinePassed) return 'temporal_unavailable';
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  if (!isGrpcServiceError(cause)) return 'temporal_refused';
+  if (isOfTheEvent(cause)) return 'event_refused';
+  return isRetryableError(cause) || passing.has(cause.code) || isOfTheRun(cause)
+    ? 'temporal_unavailable'
+    : 'temporal_refused';
+}
+
+/**
+ * gRPC's CANCELLED, DEADLINE_EXCEEDED and INTERNAL: not worth an immediate retry, but not a fault of the configuration
+ * either.
+ */
+const passing: ReadonlySet<number> = new Set([1, 4, 13]);
+
+/** A run takes ten thousand signals. It is about to continue in a new run, which takes more. */
+function isOfTheRun({ code, details }: { code: number; details: string }): boolean {
+  return code === invalidArgument && /limit for signal/i.test(details);
+}
+
+const invalidArgument = 3;
+const resourceExhausted = 8;
+
+/**
+ * INVALID_ARGUMENT refers to the message, so a retry would fail as well. There are two exceptions: search attributes
+ * that the namespace does not have yet, which the worker registers, and a run that has had too many signals. A message
+ * that is too large for gRPC itself has a code of its own.
+ */
+function isOfTheEvent(error: { code: number; details: string }): boolean {
+  const { code, details } = error;
+  if (code === invalidArgument) return !isOfTheRun(error) && !/search ?attribute/i.test(details);
+  return code === resourceExhausted && /larger than max/.test(details);
+}

@@ -1,0 +1,28 @@
+import { WorkflowNotFoundError, type WorkflowExecutionDescription, type WorkflowHandle } from '@temporalio/client';
+
+/** The latest run; undefined if there is none. */
+export async function describe(workflow: WorkflowHandle): Promise<WorkflowExecutionDescription | undefined> {
+  try {
+    return await workflow.describe();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+export async function isRunning(workflow: WorkflowHandle): Promise<boolean> {
+  return (await statusOf(workflow)) === 'RUNNING';
+}
+
+/** The status of the latest run; undefined if there is none. */
+export async function statusOf(workflow: WorkflowHandle) {
+  return (await describe(workflow))?.status.name;
+}
+
+/**
+ * True if there is or was a workflow. An update of an ended one is "not found", as is one of a workflow that never
+ * existed.
+ */
+export async function exists(workflow: WorkflowHandle): Promise<boolean> {
+  return (await describe(workflow)) !== undefined;
+}
