@@ -1,5 +1,6 @@
 import type { Appointment } from './appointments.js';
 import { utcInstant } from './timestamps.js';
+import { wordOf } from './word.js';
 
 /**
  * The state of an appointment at one moment: ids, statuses and times. The address and its coordinates, the visitor and
@@ -69,11 +70,6 @@ function eventsOf({ events }: Appointment): AppointmentEvent[] {
 /** Of the statuses one has two names. */
 function statusOf(status: string): string {
   return status === 'scheduled' ? 'confirmed' : wordOf(status);
-}
-
-/** Statuses, types and slugs are words. A sentence may be about the person, and this enters a history. */
-export function wordOf(text: string): string {
-  return /^\w[\w.-]{0,63}$/.test(text) ? text : 'other';
 }
 
 function textAs<K extends string>(key: K, value: string | null | undefined): { [key in K]?: string } {

@@ -118,11 +118,13 @@ export const availabilitySchema = z.looseObject({
 export type TimeSlot = z.output<typeof timeSlotSchema>;
 export type Availability = z.output<typeof availabilitySchema>;
 
-export const cancellationReasonSchema = z.looseObject({
+const cancellationReasonSchema = z.looseObject({
   id: idSchema,
   name: textSchema,
   is_refundable: flagSchema,
 });
+
+export const cancellationReasonsSchema = answeredListSchema(cancellationReasonSchema).transform(({ items }) => items);
 
 export type CancellationReason = z.output<typeof cancellationReasonSchema>;
 
@@ -213,7 +215,7 @@ export function createAppointments(transport: Transport): Appointments {
         method: 'GET',
         path: '/v3/order/phlebotomy/appointment/cancellation-reasons',
         options,
-        answer: answeredListSchema(cancellationReasonSchema).transform(({ items }) => items),
+        answer: cancellationReasonsSchema,
       }),
   };
 }

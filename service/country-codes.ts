@@ -15,7 +15,8 @@ const VARIANTS = {
   macau: 'MO',
 };
 
-const CODES: ReadonlyMap<string, string> = new Map([...namedRegions(), ...Object.entries(VARIANTS)]);
+/** Made by the first call: it takes as long as loading a package, and most processes never need it. */
+let codesByName: ReadonlyMap<string, string> | undefined;
 
 /**
  * The two-letter code of a country: `United States` is `US`, a code is returned in capitals; undefined for an unknown
@@ -23,7 +24,8 @@ const CODES: ReadonlyMap<string, string> = new Map([...namedRegions(), ...Object
  */
 export function countryCodeOf(country: string): string | undefined {
   const name = plainName(country);
-  return CODES.get(name) ?? (/^[a-z]{2}$/.test(name) ? name.toUpperCase() : undefined);
+  codesByName ??= new Map([...namedRegions(), ...Object.entries(VARIANTS)]);
+  return codesByName.get(name) ?? (/^[a-z]{2}$/.test(name) ? name.toUpperCase() : undefined);
 }
 
 function namedRegions(): [name: string, code: string][] {

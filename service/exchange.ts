@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { type CallFacts, AnswerLost, AnswerUnreadable, ServiceUnreachable } from './errors.js';
 import type { UploadBody } from './upload-body.js';
@@ -6,14 +7,29 @@ import type { UploadBody } from './upload-body.js';
 export interface RawAnswer {
   status: number;
   headers: Dispatcher.ResponseData['headers'];
+  /** If there is a `stream`, only its first bytes. */
   body: Buffer;
+  /** The whole body, if it was requested as a stream and is longer than its first bytes. */
+  stream?: Readable;
+}
+
+type Head = Pick<RawAnswer, 'status' | 'headers'>;
+
+/** Requests the body of a success as a stream. */
+export interface StreamLimits {
+  /** The answer comes when so many bytes are there. They are held, so that the caller can look at them. */
+  firstBytes: number;
+  /** Milliseconds from the answer to the body's last byte: a stream that nobody reads holds a connection. */
+  timeoutMs: number;
 }
 
 export interface ExchangeLimits {
-  /** Milliseconds for the whole exchange, the wait for a free connection included. */
+  /** Milliseconds for the whole exchange, the wait for a free connection included; for a stream until its first bytes. */
   timeoutMs: number;
   maxResponseBytes: number;
+  /** Ends the exchange; that of a stream only until its first bytes. */
   signal?: AbortSignal | undefined;
+  stream?: StreamLimits | undefined;
   /** The request's body if it is a stream. */
   upload?: UploadBody | undefined;
   /** Milliseconds for the whole answer, from the moment at which an upload was handed over. Default: undici's own timeouts. */
@@ -45,13 +61,14 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #limits: ExchangeLimits;
   readonly #resolve: (answer: RawAnswer) => void;
   readonly #reject: (reason: unknown) => void;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout;
   #idleTimer: NodeJS.Timeout | undefined;
   #answerTimer: NodeJS.Timeout | undefined;
   readonly #chunks: Buffer[] = [];
   #size = 0;
   #controller: Dispatcher.DispatchController | undefined;
-  #head: { status: number; headers: RawAnswer['headers'] } | undefined;
+  #head: Head | undefined;
+  #stream: Readable | undefined;
   #settled = false;
 
   constructor(
@@ -81,21 +98,23 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: RawAnswer['headers']): void {
-    if (status >= 200) this.#head = { status, headers };
+    if (status < 200) return;
+    this.#head = { status, headers };
+    // A stream that would break off is not begun.
+    const isStream = this.#limits.stream !== undefined && status < 300;
+    if (isStream && Number(headers['content-length']) > this.#limits.maxResponseBytes) this.#refuseSize();
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#size += chunk.length;
-    if (this.#size <= this.#limits.maxResponseBytes) {
-      this.#chunks.push(chunk);
-      return;
-    }
-    const problem = `answered more than ${this.#limits.maxResponseBytes} bytes`;
-    this.#answerOr(() => new AnswerUnreadable({ ...this.#call, ...this.#status() }, problem));
+    if (this.#size > this.#limits.maxResponseBytes) this.#refuseSize();
+    else if (this.#stream === undefined) this.#collect(controller, chunk);
+    else if (!this.#stream.push(chunk)) controller.pause();
   }
 
   onResponseEnd(): void {
-    this.#answer();
+    if (this.#stream === undefined) this.#answer();
+    else this.#settle(() => this.#stream?.push(null));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
@@ -105,6 +124,39 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #onAbort = (): void => {
     this.#settle(() => this.#reject(this.#limits.signal?.reason));
   };
+
+  #collect(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    const { stream } = this.#limits;
+    const head = this.#head;
+    if (this.#settled || stream === undefined || head === undefined || head.status >= 300) return;
+    if (this.#size >= stream.firstBytes) this.#open(controller, head, stream);
+  }
+
+  /** From here on only the time of the stream, its size and its reader end it. */
+  #open(controller: Dispatcher.DispatchController, head: Head, { timeoutMs }: StreamLimits): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#fail(`was not read to its end within ${timeoutMs} ms`), timeoutMs);
+    this.#limits.signal?.removeEventListener('abort', this.#onAbort);
+    const body = Buffer.concat(this.#chunks.splice(0));
+    const stream = new Readable({
+      read: () => controller.resume(),
+      destroy: (error, done) => {
+        this.#settle(() => undefined);
+        done(error);
+      },
+    });
+    // An answer that breaks off before anybody reads it must not end the process: the reader finds the error.
+    stream.on('error', () => undefined);
+    stream.push(body);
+    this.#stream = stream;
+    this.#resolve({ ...head, body, stream });
+  }
+
+  #refuseSize(): void {
+    const problem = `answered more than ${this.#limits.maxResponseBytes} bytes`;
+    this.#answerOr(() => new AnswerUnreadable({ ...this.#call, ...this.#status() }, problem));
+  }
 
   /** Once everything is handed over it is the answer that has to come. */
   #watchUpload(): void {
@@ -132,6 +184,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   #fail(problem: string, cause?: Error): void {
     const { upload } = this.#limits;
     this.#answerOr(() => {
+      if (this.#stream !== undefined) {
+        return new AnswerLost({ ...this.#call, ...this.#status() }, `broke off after ${this.#size} bytes: ${problem}`);
+      }
       if (upload?.failure !== undefined) return upload.failure.error;
       if (this.#controller === undefined)
         return new ServiceUnreachable(this.#call, `was not sent: ${problem}`, { cause });
@@ -146,7 +201,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   /** A refusal whose explanation broke off is still a refusal; a success that broke off is none. */
   #answerOr(error: () => unknown): void {
     if (this.#head !== undefined && this.#head.status >= 300) this.#answer();
-    else this.#settle(() => this.#reject(error()));
+    else if (this.#stream === undefined) this.#settle(() => this.#reject(error()));
+    else this.#stream.destroy(error() as Error);
   }
 
   #answer(): void {

@@ -1,11 +1,12 @@
+import type { Readable } from 'node:stream';
 import { Pool, type Dispatcher } from 'undici';
 import type { z } from 'zod';
-import { type CallFacts, AnswerUnreadable, RequestInvalid } from './errors.js';
-import { type RawAnswer, exchange } from './exchange.js';
+import { factsOf, pdfFirstBytes, readAnswer, readEnd, readPdf, readPdfStream } from './answers.js';
+import { RequestInvalid } from './errors.js';
+import { type ExchangeLimits, type RawAnswer, exchange } from './exchange.js';
 import { DEFAULT_BRAND, keyFault, managementHeader, warnOfDeprecatedHeader } from './keys.js';
-import { refusalError } from './refusals.js';
+import { type CallObserver, observed } from './observed.js';
 import { UploadBody, type Upload } from './upload-body.js';
-import { shapeProblem } from './validation.js';
 
 /** How to reach and address one deployment of the lab service. Faults are thrown by `createTransport` as TypeError. */
 export interface ServiceConfig {
@@ -72,6 +73,8 @@ export interface ServiceConfig {
   uploadTimeoutMs?: number;
   /** Connections kept open at most. Default 32: one worker's usual calls at once; further calls wait for a free one. */
   connections?: number;
+  /** Is notified of every call that has ended, for metrics; it must not throw. Default: nobody is. */
+  observe?: CallObserver;
   /** Bytes of one answer. Default 32 MiB: a page of 50 orders, each as large as the largest order seen (0.4 MB), and half again. */
   maxResponseBytes?: number;
 }
@@ -120,7 +123,7 @@ export interface ServiceCall {
 
 type QueryValue = string | number | boolean | readonly string[] | null | undefined;
 
-interface AnsweredCall<T> extends ServiceCall {
+export interface AnsweredCall<T> extends ServiceCall {
   answer: z.ZodType<T>;
   /** Turns a refusal into a result; undefined leaves it a refusal. `body` is the parsed JSON, or text that is none. */
   recover?: (status: number, body: unknown) => T | undefined;
@@ -133,6 +136,12 @@ export interface Transport {
   request<T>(call: AnsweredCall<T>): Promise<T>;
   /** Sends a call whose answer is a PDF, 32 MiB at most by default. */
   download(call: ServiceCall): Promise<Buffer>;
+  /**
+   * The same as a stream, which comes with its first bytes: `options` hold until then. An answer that breaks off later, is
+   * larger than `maxBytes` or takes longer than ten minutes destroys the stream with a `ServiceError`. It has to be read to
+   * its end or destroyed, because it holds a connection.
+   */
+  downloadStream(call: ServiceCall, maxBytes?: number): Promise<Readable>;
   /** Sends a call whose answer's body means nothing. */
   send(call: ServiceCall): Promise<void>;
   /** Waits for calls under way (each ends by its timeout) and closes the connections. */
@@ -153,7 +162,9 @@ export function createTransport(config: ServiceConfig): Transport {
   });
   let closed: Promise<void> | undefined;
   const keys = [config.apiKey, config.managementKey].filter((key) => key !== undefined);
-  const exchanged = async (call: ServiceCall): Promise<RawAnswer> => {
+  const exchanged = (call: ServiceCall, limits: Partial<ExchangeLimits> = {}) =>
+    observed(factsOf(call), config.observe, () => sent(call, limits));
+  const sent = async (call: ServiceCall, limits: Partial<ExchangeLimits>): Promise<RawAnswer> => {
     const upload = call.upload && new UploadBody(call.upload);
     const timeoutMs = upload
       ? (config.uploadTimeoutMs ?? 600_000)
@@ -165,6 +176,7 @@ export function createTransport(config: ServiceConfig): Transport {
       upload,
       ...(upload && { answerTimeoutMs: call.slowestMs }),
       idleTimeoutMs: config.headersTimeoutMs ?? 30_000,
+      ...limits,
     });
   };
 
@@ -176,66 +188,22 @@ export function createTransport(config: ServiceConfig): Transport {
     },
     request: async (call) => readAnswer(call, await exchanged(call), keys),
     download: async (given) => {
-      const call = { ...given, headers: { accept: 'application/pdf', ...given.headers } };
+      const call = pdfCall(given);
       return readPdf(call, await exchanged(call), keys);
     },
-    send: async (call) => {
-      const answer = await exchanged(call);
-      if (answer.status >= 300) throw failureOf(call, answer, parsed(answer.body).value, keys);
+    downloadStream: async (given, maxBytes) => {
+      const call = pdfCall(given);
+      const stream = { firstBytes: pdfFirstBytes, timeoutMs: STREAM_TIMEOUT_MS };
+      const limits = { stream, ...(maxBytes !== undefined && { maxResponseBytes: maxBytes }) };
+      return readPdfStream(call, await exchanged(call, limits), keys);
     },
+    send: async (call) => readEnd(call, await exchanged(call), keys),
     close: () => (closed ??= pool.close()),
   };
 }
 
-function readAnswer<T>(call: AnsweredCall<T>, answer: RawAnswer, keys: readonly string[]): T {
-  const { json, value } = parsed(answer.body);
-  if (answer.status >= 300) {
-    const recovered = call.recover?.(answer.status, value);
-    if (recovered !== undefined) return recovered;
-    throw failureOf(call, answer, value, keys);
-  }
-  const facts = { ...factsOf(call), status: answer.status };
-  if (!json) throw new AnswerUnreadable(facts, `answered ${answer.status} with a body that is not JSON`);
-  const result = call.answer.safeParse(value);
-  if (result.success) return result.data;
-  throw new AnswerUnreadable(facts, `answered ${answer.status} in an unexpected shape: ${shapeProblem(result.error)}`);
-}
-
-/** Its type may be missing or general, so the content decides; readers of PDF allow other bytes before the mark. */
-function readPdf(call: ServiceCall, answer: RawAnswer, keys: readonly string[]): Buffer {
-  const { status, headers, body } = answer;
-  if (status >= 300) throw failureOf(call, answer, parsed(body).value, keys);
-  const start = body.subarray(0, 1024).toString('latin1');
-  const isOther = /json|html|xml/i.test(String(headers['content-type'])) || /^\s*["{[<]/.test(start);
-  if (!isOther && start.includes('%PDF-')) return body;
-  throw new AnswerUnreadable({ ...factsOf(call), status }, `answered ${status} with a body that is not a PDF`);
-}
-
-function failureOf(call: ServiceCall, answer: RawAnswer, body: unknown, keys: readonly string[]): Error {
-  const facts = { ...factsOf(call), status: answer.status };
-  if (answer.status < 400) {
-    // Redirects are not followed: they would carry the key to another address.
-    return new AnswerUnreadable(facts, `answered with a redirect (${answer.status}); check the base URL and the paths`);
-  }
-  const retryAfter = answer.headers['retry-after'];
-  return refusalError(facts, body, Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, [
-    ...keys,
-    ...secretsOf(call),
-  ]);
-}
-
-function secretsOf({ auth, secrets = [] }: ServiceCall): readonly string[] {
-  return typeof auth === 'object' ? [auth.linkToken, ...secrets] : secrets;
-}
-
-/** The body's JSON, or its text if it is not JSON. The parser's own error is dropped: it quotes the body. */
-function parsed(body: Buffer): { json: boolean; value: unknown } {
-  const text = new TextDecoder().decode(body);
-  try {
-    return { json: true, value: JSON.parse(text) };
-  } catch {
-    return { json: false, value: text };
-  }
+function pdfCall(call: ServiceCall): ServiceCall {
+  return { ...call, headers: { accept: 'application/pdf', ...call.headers } };
 }
 
 function dispatchOptions(
@@ -310,10 +278,6 @@ function queryString(query: Record<string, QueryValue> = {}): string {
   return parameters.size === 0 ? '' : `?${parameters.toString()}`;
 }
 
-function factsOf(call: ServiceCall): CallFacts {
-  return { method: call.method, path: call.path };
-}
-
 /** Throws for a configuration that could never work; its message does not repeat a key. */
 function checkedConfig(config: ServiceConfig): { origin: string; path: string } {
   const url = URL.canParse(config.baseUrl) ? new URL(config.baseUrl) : undefined;
@@ -336,6 +300,9 @@ function checkedConfig(config: ServiceConfig): { origin: string; path: string } 
 }
 
 const HEADERS_TIMEOUT_MS = 30_000;
+
+/** As long as an upload: its reader may be a slow connection to a browser. */
+const STREAM_TIMEOUT_MS = 600_000;
 
 /** A timer set for longer fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;

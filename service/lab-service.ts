@@ -10,7 +10,7 @@ import { type Portal, createPortal } from './portal.js';
 import { type Providers, createProviders } from './providers.js';
 import { type Reports, createReports } from './reports.js';
 import { type Timeseries, createTimeseries } from './timeseries.js';
-import { type UnmatchedResults, createUnmatchedResults } from './unmatched-results.js';
+import { type MatchReviews, createMatchReviews } from './match-reviews.js';
 import { type Users, createUsers } from './users.js';
 import { type WalkIns, createWalkIns } from './walk-ins.js';
 
@@ -25,7 +25,7 @@ export interface LabService {
   readonly labTests: LabTests;
   readonly reports: Reports;
   readonly appointments: Appointments;
-  readonly unmatchedResults: UnmatchedResults;
+  readonly matchReviews: MatchReviews;
   readonly centres: CentreDirectory;
   readonly walkIns: WalkIns;
   readonly timeseries: Timeseries;
@@ -49,7 +49,7 @@ export function createLabService(config: ServiceConfig): LabService {
     labTests: createLabTests(transport),
     reports: createReports(transport),
     appointments: createAppointments(transport),
-    unmatchedResults: createUnmatchedResults(transport),
+    matchReviews: createMatchReviews(transport),
     centres: createCentreDirectory(transport),
     walkIns: createWalkIns(transport),
     timeseries: createTimeseries(transport),

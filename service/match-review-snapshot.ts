@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { wordOf } from './appointment-snapshot.js';
 import { idSchema, listSchema, textSchema } from './order.js';
-import type { UnmatchedResult } from './unmatched-results.js';
+import type { MatchReview } from './match-reviews.js';
+import { wordOf } from './word.js';
 
 /**
  * A webhook's report of a match review. It shows that there is news, and no more: the result is read before anything is
@@ -55,7 +55,7 @@ export function matchReviewReportOf(event: MatchReviewEvent): MatchReviewReport 
   };
 }
 
-export function matchReviewSnapshotOf(item: UnmatchedResult): MatchReviewSnapshot {
+export function matchReviewSnapshotOf(item: MatchReview): MatchReviewSnapshot {
   return {
     ...matchReviewReportOf(item),
     subReasonCodes: (item.sub_reason_codes ?? []).map(wordOf),

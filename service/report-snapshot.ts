@@ -1,4 +1,5 @@
 import type { ParsingJob } from './parsing-job.js';
+import { wordOf } from './word.js';
 
 /**
  * The state of a parsing job at one moment: ids, states and counts. The patient's name and birth date, the names of the
@@ -65,9 +66,4 @@ function knownIn<K extends string>(
   value: string | null | undefined,
 ): K | 'unknown' {
   return value != null && Object.hasOwn(counted, value) ? (value as K) : 'unknown';
-}
-
-/** A status or a reason is a word such as `low_quality`. A sentence may quote the report, and this enters a history. */
-function wordOf(text: string): string {
-  return /^\w[\w.-]{0,63}$/.test(text) ? text : 'other';
 }

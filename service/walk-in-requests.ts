@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { bookingRequestSchema, rescheduleRequestSchema } from './appointment-requests.js';
 import { dateSchema, requiredTextSchema } from './order-requests.js';
 
 /* The requests of the calls about service centres and appointments there (docs/lab-service.md, "Service centres"). */
@@ -55,9 +54,6 @@ export const walkInSlotsFilterSchema = z
     error: 'must be given if siteCodes is absent, and must be absent otherwise',
     path: ['zipCode'],
   });
-
-export const walkInBookingSchema = bookingRequestSchema;
-export const walkInRescheduleSchema = rescheduleRequestSchema;
 
 export const walkInCancellationSchema = z.strictObject({
   cancellationReasonId: requiredTextSchema,

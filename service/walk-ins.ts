@@ -4,20 +4,22 @@ import {
   type CancellationReason,
   appointmentSchema,
   availabilitySchema,
-  cancellationReasonSchema,
+  cancellationReasonsSchema,
 } from './appointments.js';
-import type { BookingRequest, RescheduleRequest } from './appointment-requests.js';
+import {
+  type BookingRequest,
+  type RescheduleRequest,
+  bookingRequestSchema,
+  rescheduleRequestSchema,
+} from './appointment-requests.js';
 import type { CallOptions, Transport } from './http.js';
-import { answeredListSchema } from './order.js';
 import { readRefusal } from './refusals.js';
 import { takeSlot } from './slot-refusals.js';
 import { checkedRequest } from './validation.js';
 import {
   type WalkInCancellation,
   type WalkInSlotsFilter,
-  walkInBookingSchema,
   walkInCancellationSchema,
-  walkInRescheduleSchema,
   walkInSlotsFilterSchema,
 } from './walk-in-requests.js';
 
@@ -61,7 +63,7 @@ export function createWalkIns(transport: Transport): WalkIns {
     availability: (filter, options) => findSlots(transport, filter, options),
     book: async (orderId, request, options) => {
       const call = { method: 'POST', path: `${APPOINTMENT}/book`, params: { order_id: orderId } } as const;
-      const body = checkedRequest(call, walkInBookingSchema, request);
+      const body = checkedRequest(call, bookingRequestSchema, request);
       const key = options?.idempotencyKey;
       const headers: Record<string, string> =
         key === undefined ? {} : { 'x-idempotency-key': key, 'x-idempotency-error': 'no-cache' };
@@ -69,7 +71,7 @@ export function createWalkIns(transport: Transport): WalkIns {
     },
     reschedule: async (orderId, request, options) => {
       const call = { method: 'PATCH', path: `${APPOINTMENT}/reschedule`, params: { order_id: orderId } } as const;
-      const body = checkedRequest(call, walkInRescheduleSchema, request);
+      const body = checkedRequest(call, rescheduleRequestSchema, request);
       return takeSlot(transport, { ...call, body, options }, body.booking_key, appointmentSchema);
     },
     cancel: async (orderId, request, options) => {
@@ -90,7 +92,7 @@ export function createWalkIns(transport: Transport): WalkIns {
         method: 'GET',
         path: '/v3/order/psc/appointment/cancellation-reasons',
         options,
-        answer: answeredListSchema(cancellationReasonSchema).transform(({ items }) => items),
+        answer: cancellationReasonsSchema,
       }),
   };
 }

@@ -33,7 +33,7 @@ const candidateSchema = z.looseObject({
   reasons: listSchema(z.string()),
 });
 
-export const unmatchedResultSchema = z.looseObject({
+export const matchReviewSchema = z.looseObject({
   /** The id of the raw result. */
   id: idSchema,
   /** `pending_customer_review`, `pending_ops_review`, `resolved`, `matched`, or one not known yet. */
@@ -65,9 +65,9 @@ export const unmatchedResultSchema = z.looseObject({
   reviewed_at: timestampSchema,
 });
 
-export type UnmatchedResult = z.output<typeof unmatchedResultSchema>;
+export type MatchReview = z.output<typeof matchReviewSchema>;
 
-const pageSchema = z.looseObject({ data: answeredListSchema(unmatchedResultSchema), next_cursor: textSchema });
+const pageSchema = z.looseObject({ data: answeredListSchema(matchReviewSchema), next_cursor: textSchema });
 
 const note = z.string().min(1).optional();
 
@@ -83,7 +83,7 @@ export type AcceptRequest = z.input<typeof acceptRequestSchema>;
 export type ResolveRequest = z.input<typeof resolveRequestSchema>;
 
 /** Narrows the list. Without `status` it has only what still waits for a decision. */
-export interface UnmatchedResultFilter {
+export interface MatchReviewSearch {
   /** `pending_customer_review`, `pending_ops_review`, `resolved`; the list grows. */
   status?: string;
   decisionCode?: string;
@@ -107,26 +107,26 @@ export function isStatedUnknownReview(error: unknown): boolean {
 }
 
 /** Results that wait for a review. Every call rejects with a `ServiceError`. */
-export interface UnmatchedResults {
+export interface MatchReviews {
   /** Page by page as they are consumed; the options hold for each page's call. */
-  list(filter?: UnmatchedResultFilter, options?: PageOptions): AsyncGenerator<UnmatchedResult, void, undefined>;
-  get(rawResultId: string, options?: CallOptions): Promise<UnmatchedResult>;
+  list(filter?: MatchReviewSearch, options?: PageOptions): AsyncGenerator<MatchReview, void, undefined>;
+  get(rawResultId: string, options?: CallOptions): Promise<MatchReview>;
   /**
    * Gives the result to an order; the answered one may be new. **Not idempotent**: after `AnswerLost` or
    * `ServiceUnavailable`, read first.
    */
   accept(rawResultId: string, request?: AcceptRequest, options?: CallOptions): Promise<Order>;
   /** Rejects the result, or leaves the decision to the service's staff. **Not idempotent.** */
-  resolve(rawResultId: string, request: ResolveRequest, options?: CallOptions): Promise<UnmatchedResult>;
+  resolve(rawResultId: string, request: ResolveRequest, options?: CallOptions): Promise<MatchReview>;
 }
 
 const path = '/v3/unmatched_result/{raw_result_id}';
 
-export function createUnmatchedResults(transport: Transport): UnmatchedResults {
+export function createMatchReviews(transport: Transport): MatchReviews {
   return {
-    list: (filter, options) => listUnmatched(transport, filter, options),
+    list: (filter, options) => listReviews(transport, filter, options),
     get: (id, options) =>
-      transport.request({ method: 'GET', path, params: { raw_result_id: id }, options, answer: unmatchedResultSchema }),
+      transport.request({ method: 'GET', path, params: { raw_result_id: id }, options, answer: matchReviewSchema }),
     accept: async (id, request = {}, options) => {
       const call = { method: 'POST', path: `${path}/accept` } as const;
       const body = checkedRequest(call, acceptRequestSchema, request);
@@ -140,17 +140,17 @@ export function createUnmatchedResults(transport: Transport): UnmatchedResults {
         params: { raw_result_id: id },
         body,
         options,
-        answer: unmatchedResultSchema,
+        answer: matchReviewSchema,
       });
     },
   };
 }
 
-function listUnmatched(
+function listReviews(
   transport: Transport,
-  filter: UnmatchedResultFilter = {},
+  filter: MatchReviewSearch = {},
   options: PageOptions = {},
-): AsyncGenerator<UnmatchedResult, void, undefined> {
+): AsyncGenerator<MatchReview, void, undefined> {
   const query = {
     status: filter.status,
     decision_code: filter.decisionCode,
