@@ -8,12 +8,24 @@ export interface Database {
    */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
   /**
+   * These statements in one transaction, sent together: a server is waited for once. Each sees what was committed before it
+   * began, as in any transaction of ours.
+   *
+   * @returns the rows of the last one
+   */
+  atOnce<Row extends object>(statements: readonly Statement[]): Promise<Row[]>;
+  /**
    * Removes deleted rows of these tables from the files too, if that does not happen by itself.
    *
    * @param tables our own names, never a caller's
    */
   scrub(tables: readonly string[]): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface Statement {
+  sql: string;
+  parameters: readonly Parameter[];
 }
 
 export interface Transaction {

@@ -1,5 +1,5 @@
 import type { Database } from './database.js';
-import { canonicalUser } from './keys.js';
+import { canonicalUser, ofUser } from './keys.js';
 import { postgres } from './postgres.js';
 import {
   connections,
@@ -85,9 +85,4 @@ export class HealthDataReader {
   async close(): Promise<void> {
     await this.#database.close();
   }
-}
-
-/** A query with the user's id as the store writes it. */
-export function ofUser<Query extends { userId: string }>(query: Query): Query {
-  return { ...query, userId: canonicalUser(query.userId) };
 }

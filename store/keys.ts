@@ -198,3 +198,8 @@ export function userKey(userId: string | undefined): string | undefined {
   const part = keyPart(userId);
   return part === undefined ? undefined : canonicalUser(part);
 }
+
+/** A query with the user's id as the store writes it. */
+export function ofUser<Query extends { userId: string }>(query: Query): Query {
+  return { ...query, userId: canonicalUser(query.userId) };
+}

@@ -13,6 +13,8 @@ const migrations = [
   { name: '0004-expired-events', sql: expiredEvents },
 ];
 
+export const migrationNames: readonly string[] = migrations.map(({ name }) => name);
+
 /** Any number that no other program uses on this database; processes that start together wait for each other here. */
 const migrationLock = 5_402_391_044;
 

@@ -1,5 +1,5 @@
 import { PGlite } from '@electric-sql/pglite';
-import { type Database, type Parameter, storeFailure } from './database.js';
+import { type Database, type Parameter, type Statement, storeFailure } from './database.js';
 import { type DirectoryLock, lockDirectory } from './directory-lock.js';
 
 /** The common part of PGlite itself and its transactions. */
@@ -32,6 +32,14 @@ export async function pglite(directory: string): Promise<Database> {
             script: async (sql) => void (await transaction.exec(sql)),
           }),
         ),
+      ),
+    atOnce: <Row extends object>(statements: readonly Statement[]) =>
+      guarded(() =>
+        database.transaction(async (transaction) => {
+          let rows: Row[] = [];
+          for (const { sql, parameters } of statements) rows = await rowsOf(transaction, sql, parameters);
+          return rows;
+        }),
       ),
     scrub: (tables) =>
       guarded(async () => {

@@ -1,5 +1,12 @@
 import { Pool, type PoolClient } from 'pg';
-import { type Database, isServerAnswer, type Parameter, storeFailure, type Transaction } from './database.js';
+import {
+  type Database,
+  isServerAnswer,
+  type Parameter,
+  type Statement,
+  storeFailure,
+  type Transaction,
+} from './database.js';
 
 /** Beyond this a webhook's sender has nearly given up (15 s) and the webhook handler has answered (10 s). */
 const connectTimeoutMs = 5_000;
@@ -8,6 +15,9 @@ const connectTimeoutMs = 5_000;
  * A server that has disappeared silently must not block a connection forever; none of our statements takes this long.
  */
 const queryTimeoutMs = 60_000;
+
+/** How long the server waits for a user's lock in a transaction that is sent at once. */
+const lockTimeoutMs = 50_000;
 
 /** As many writers as a database of a few cores serves well; each of them is a process of the server. */
 const usualPoolSize = 10;
@@ -23,6 +33,8 @@ export function postgres(databaseUrl: string, poolSize: number = usualPoolSize):
   return {
     query: (sql, parameters) => guarded(() => rowsOf(reading, sql, parameters)),
     transaction: (work) => guarded(() => transact(writing, work)),
+    atOnce: <Row extends object>(statements: readonly Statement[]) =>
+      guarded(() => sendAtOnce<Row>(writing, statements)),
     // Autovacuum does it in time, and the operator's WAL archive and backups are beyond us (docs/health-data.md).
     scrub: () => Promise.resolve(),
     close: async () => {
@@ -38,6 +50,8 @@ function newPool(databaseUrl: string, max: number): Pool {
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: queryTimeoutMs,
     keepAlive: true,
+    // Statements are sent without waiting for the answers to those before them; those of `transact` wait all the same.
+    pipeline: true,
     application_name: 'lab-operations',
   });
   // The pool drops a broken idle connection; the next caller sees if the server is back.
@@ -46,6 +60,32 @@ function newPool(databaseUrl: string, max: number): Pool {
 }
 
 async function transact<Result>(pool: Pool, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  return withConnection(pool, async (client) => {
+    await client.query('begin');
+    const result = await work({
+      query: (sql, parameters) => rowsOf(client, sql, parameters),
+      script: async (sql) => void (await client.query(sql)),
+    });
+    await client.query('commit');
+    return result;
+  });
+}
+
+/** After a statement that fails, the server refuses those behind it, and makes the commit a rollback. */
+async function sendAtOnce<Row extends object>(pool: Pool, statements: readonly Statement[]): Promise<Row[]> {
+  return withConnection(pool, async (client) => {
+    // The commit is on its way before the lock is there: the server must give up before we do, or it would commit after a failure.
+    const begun = client.query(`begin; set local lock_timeout = ${lockTimeoutMs}`);
+    const answers = statements.map(({ sql, parameters }) => rowsOf<Row>(client, sql, parameters));
+    const sent = await Promise.allSettled([begun, ...answers, client.query('commit')]);
+    const failed = sent.find((each) => each.status === 'rejected');
+    if (failed) throw failed.reason;
+    return (await answers.at(-1)) ?? [];
+  });
+}
+
+/** A connection is given back only if it can be used again. */
+async function withConnection<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
   const client = await pool.connect();
   let broken = false;
   // A connection that breaks while in use emits it; its query rejects as well.
@@ -54,13 +94,7 @@ async function transact<Result>(pool: Pool, work: (transaction: Transaction) => 
   };
   client.on('error', lost);
   try {
-    await client.query('begin');
-    const result = await work({
-      query: (sql, parameters) => rowsOf(client, sql, parameters),
-      script: async (sql) => void (await client.query(sql)),
-    });
-    await client.query('commit');
-    return result;
+    return await work(client);
   } catch (error) {
     broken ||= !(await undone(client, error));
     throw error;

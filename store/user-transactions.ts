@@ -1,4 +1,4 @@
-import { type Database, StoreFailed, type Transaction } from './database.js';
+import { type Database, type Statement, StoreFailed, type Transaction } from './database.js';
 
 /** A first connection brings years of a user's data at once; the service repeats messages beyond this limit. */
 const mostInLine = 100;
@@ -29,10 +29,16 @@ export class UserTransactions {
     }
     return this.#inLine(userId, () =>
       this.#database.transaction(async (transaction) => {
-        await lockUser(transaction, userId);
+        const { sql, parameters } = lockOf(userId);
+        await transaction.query(sql, parameters);
         return work(transaction);
       }),
     );
+  }
+
+  /** One statement in a transaction of a user. */
+  async runStatement<Row extends object>(userId: string, statement: Statement): Promise<Row[]> {
+    return this.#inLine(userId, () => this.#database.atOnce<Row>([lockOf(userId), statement]));
   }
 
   async #inLine<Result>(userId: string, work: () => Promise<Result>): Promise<Result> {
@@ -59,8 +65,8 @@ export class UserTransactions {
  * events the later replaces the earlier, and no event that was being written outlives a deletion. Users whose ids have
  * the same hash also wait for each other; that is rare and harmless.
  */
-async function lockUser(transaction: Transaction, userId: string): Promise<void> {
-  await transaction.query('select pg_advisory_xact_lock(540239104, hashtext($1))', [userId]);
+function lockOf(userId: string): Statement {
+  return { sql: 'select pg_advisory_xact_lock(540239104, hashtext($1))', parameters: [userId] };
 }
 
 /** Held together by all transactions that do not know their user, and alone by a deletion that begins. */
