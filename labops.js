@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `npx --no -- labops` in the repository, before anything is built. The package of client/ and the image have the built program.
+// `npx --no -- labops` in the repository, before anything is built. The image has the built program.
 import { register } from 'tsx/esm/api';
 
 register();
-await import('./client/command-line/labops.ts');
+await import('./workers/labops.ts');

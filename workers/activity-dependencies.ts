@@ -1,29 +1,49 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import type { ActivityDependencies } from '../activities/activities.js';
 import { createReportFiles } from '../activities/report-file/report-files.js';
 import { createLabService } from '../service/lab-service.js';
+import type { CallObserver } from '../service/observed.js';
 import type { StoreAccess } from '../store/store-access.js';
 import type { WorkerConfig } from './config.js';
+import { observeActivities, observeCalls } from './monitoring/metrics.js';
+import type { Tracing } from './tracing.js';
 import { workerStore } from './worker-store.js';
+
+interface Given {
+  store: StoreAccess | undefined;
+  registry?: Registry | undefined;
+  tracing?: Tracing | undefined;
+}
 
 /** The dependencies of this process's activities. Its `service` holds connections: close it after the last activity. */
 export function activityDependencies(
   config: WorkerConfig,
   temporal: Client,
   log: Logger,
-  store: StoreAccess | undefined,
+  { store, registry, tracing }: Given,
 ): ActivityDependencies {
+  const observers = [registry && observeCalls(registry), tracing?.observeCall].filter((each) => each !== undefined);
   return {
-    service: createLabService({ ...config.service, warn: (warning) => log.warn(warning) }),
+    service: createLabService({
+      ...config.service,
+      warn: (warning) => log.warn(warning),
+      ...(observers.length > 0 && { observe: together(observers) }),
+    }),
     temporal,
     taskQueue: config.taskQueue,
     echoesPassthrough: config.echoesPassthrough,
     reportFiles: createReportFiles(config.reportFiles),
     encrypts: temporal.options.loadedDataConverter.payloadCodecs.length > 0,
     ...(config.notify && { target: config.notify }),
+    ...(registry && { observer: observeActivities(registry) }),
     ...(store
       ? { workerStore: workerStore(store, temporal, config.taskQueue) }
       : config.healthData && { workerStore: config.healthData }),
   };
+}
+
+function together(observers: readonly CallObserver[]): CallObserver {
+  return (call) => observers.forEach((observe) => observe(call));
 }

@@ -18,7 +18,11 @@ const workflowsPath = fileURLToPath(new URL('../workflows', import.meta.url));
 /** The interceptors refuse events whose workflow task has not started and, if encryption is required, unencrypted input. */
 const interceptorsPath = workflowFile('interceptors');
 
-const preloadPath = workflowFile('preload');
+/**
+ * Evaluated once for each thread, and then shared by all of its workflows, which saves memory and CPU for each run
+ * (docs/performance.md). Nothing in them may change later, which test/unit/boundaries.test.ts checks.
+ */
+const preloadPaths = [workflowFile('preload'), workflowsPath, interceptorsPath];
 
 function workflowFile(name: string): string {
   return fileURLToPath(new URL(`../workflows/${name}${extname(import.meta.url)}`, import.meta.url));
@@ -39,7 +43,7 @@ export async function bundleWorkflows(failures: FailureForm, logger?: Logger): P
   const { code } = await bundleWorkflowCode({
     workflowsPath,
     workflowInterceptorModules: [interceptorsPath],
-    preloadModules: [preloadPath],
+    preloadModules: preloadPaths,
     ...(failures === 'encoded' && { failureConverterPath: encodingFailureConverterPath }),
     ...(logger && { logger }),
   });

@@ -8,6 +8,8 @@ import { createPayloadCodec, EncryptionKeyUnknown, PayloadNotAuthentic } from '.
 import { type CodecServerConfig, readCodecServerConfig } from './config.js';
 import { boundedServer, closeWithin, type HttpLimits, httpLimits, listen } from './listening.js';
 import { createLog } from './log.js';
+import { observeConversions } from './monitoring/metrics.js';
+import { answerReadiness, type Monitoring, type Readiness, startMonitoring } from './monitoring/server.js';
 import { isProgram, runProgram, shutdownRequested } from './process.js';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
@@ -33,19 +35,37 @@ export interface RunningCodecServer {
 export async function startCodecServer(
   config: CodecServerConfig,
   log: Logger,
-  limits = httpLimits,
+  { limits = httpLimits, monitoring }: { limits?: HttpLimits; monitoring?: Monitoring | undefined } = {},
 ): Promise<RunningCodecServer> {
   for (const warning of config.warnings) log.warn(warning);
-  const app = routes(config, log, limits);
+  let isStopping = false;
+  // It has its keys, or it would not have started.
+  const ready = async (): Promise<Readiness> => ({ status: isStopping ? 'stopping' : 'ready' });
+  monitoring?.watch({ ready });
+  const app = routes(config, log, { limits, ready, monitoring });
   const { host, port, shutdownGraceSeconds } = config;
   const url = await listen(app, { host, port, settings: { host: 'CODEC_HOST', port: 'CODEC_PORT' } });
-  return { url, close: () => closeWithin(app, shutdownGraceSeconds * 1000) };
+  return {
+    url,
+    close: async () => {
+      isStopping = true;
+      await closeWithin(app, shutdownGraceSeconds * 1000);
+    },
+  };
 }
 
-function routes(config: CodecServerConfig, log: Logger, limits: HttpLimits): FastifyInstance {
+interface Serving {
+  limits: HttpLimits;
+  ready: () => Promise<Readiness>;
+  monitoring: Monitoring | undefined;
+}
+
+function routes(config: CodecServerConfig, log: Logger, { limits, ready, monitoring }: Serving): FastifyInstance {
   const codec = createPayloadCodec(config.keyRing);
   const app = boundedServer(limits, { bodyLimit });
+  const count = monitoring && observeConversions(monitoring.registry);
   app.get('/health', () => ({ status: 'up' }));
+  app.get('/ready', async (_request, reply) => answerReadiness(reply, await ready()));
   for (const direction of ['encode', 'decode'] as const) {
     app.options(`/${direction}`, async (request, reply) => {
       requireOrigin(config, request, reply);
@@ -60,6 +80,7 @@ function routes(config: CodecServerConfig, log: Logger, limits: HttpLimits): Fas
         requireOrigin(config, request, reply);
         requireToken(config, request);
       },
+      onResponse: async (_request, reply) => count?.(direction, reply.statusCode),
       handler: async (request) => {
         const converted = await codec[direction](readPayloads(request.body));
         log.debug({ direction, payloads: converted.length }, 'converted');
@@ -142,13 +163,15 @@ async function main(): Promise<void> {
   const config = readCodecServerConfig();
   const log = createLog(config.logLevel, 'codec-server');
   const requested = shutdownRequested();
-  const server = await startCodecServer(config, log);
+  const monitoring = await startMonitoring(config.monitoring, log);
+  const server = await startCodecServer(config, log, { monitoring });
   const { allowedOrigins, token, keyRing } = config;
   const keys = keyRing.map(({ id }) => id);
   log.info({ url: server.url, allowedOrigins, demandsToken: token !== undefined, keys }, 'codec server started');
   const signal = await requested;
   log.info({ signal }, 'codec server stops: requests under way may finish');
   await server.close();
+  await monitoring?.close();
   log.info('codec server stopped');
 }
 

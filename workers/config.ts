@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 import type { ReportFilesConfig } from '../activities/report-file/report-files.js';
 import { defaultEncryption, type Encryption } from '../client/config.js';
@@ -7,19 +5,24 @@ import type { KeyRing } from '../client/encryption/key-ring.js';
 import type { ServiceConfig } from '../service/http.js';
 import { SecretFileInvalid, secretOf } from '../client/secret-file.js';
 import { parseSecret } from '../service/webhook-signature.js';
+import type { DeploymentConfig } from './deployment.js';
 import { managementConfig, wrongKey } from './management-config.js';
+import type { MonitoringConfig } from './monitoring/server.js';
 import { misspeltSettings } from './misspelt.js';
+import type { QueueOptions } from './queues.js';
 import { reportFilesConfig } from './report-files.js';
+import { leastSecretBytes } from './setting-values.js';
+import { ConfigInvalid, type SettingFault } from './setting-faults.js';
 import {
   codecServerSettings,
   type commonSettings,
   type Environment,
   ingressSettings,
   instructionOf,
-  leastSecretBytes,
   secretSettings,
   workerSettings,
 } from './settings.js';
+import { readTemporal, type TemporalConfig } from './temporal-config.js';
 import { isLoopback, isProtected, transportWarnings } from './transport.js';
 
 /**
@@ -29,20 +32,11 @@ import { isLoopback, isProtected, transportWarnings } from './transport.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-export interface TemporalConfig {
-  /** Host and port. Default 127.0.0.1:7233, where a development server listens. */
-  address: string;
-  /** Default `default`. */
-  namespace: string;
-  /** Passed unchanged to both kinds of connection of the SDK. */
-  connection: { address: string; tls?: TemporalTls; apiKey?: string; metadata?: Record<string, string> };
-}
-
-type TemporalTls = NonNullable<ClientConnectConfig['connectionOptions']['tls']>;
-
 interface ProcessConfig {
   logLevel: z.output<typeof commonSettings.LOG_LEVEL>;
   shutdownGraceSeconds: number;
+  /** Where the process shows its metrics and health. Without it nowhere. */
+  monitoring?: MonitoringConfig;
   /** Warnings for an operator at start, as sentences without a value of a setting. */
   warnings: readonly string[];
 }
@@ -50,6 +44,7 @@ interface ProcessConfig {
 interface CommonConfig extends ProcessConfig {
   temporal: TemporalConfig;
   taskQueue: string;
+  exportsTraces: boolean;
   /** The keys that encrypt payloads. Without them payloads are readable in Temporal. */
   keyRing?: KeyRing;
   /** `required`: the process does not start without keys, and a worker refuses input that is not encrypted. */
@@ -69,7 +64,10 @@ export interface WorkerConfig extends CommonConfig {
   echoesPassthrough: boolean;
   reportFiles: ReportFilesConfig;
   /** The product's endpoint; `off`: there is none on purpose. Without either, deliveries fail until a worker has it. */
-  notify?: { url: string; secret: string; retryDays: number } | 'off';
+  notify?: { url: string; secret: string; retryDays: number; namesClientUser: boolean } | 'off';
+  /** The release, for Worker Versioning. Without it, workers of all releases share the work. */
+  deployment?: DeploymentConfig;
+  queues: QueueOptions;
   maxCachedWorkflows: number;
   /** 0: never. */
   reconcileEveryMinutes: number;
@@ -95,28 +93,6 @@ export interface CodecServerConfig extends ProcessConfig {
   token?: string;
 }
 
-export interface SettingFault {
-  setting: string;
-  /** The fault, as a text that follows the setting's name. */
-  problem: string;
-  /** The remedy. */
-  remedy: string;
-}
-
-/** The settings are not valid. Holds every fault; shows no value, because any of them may be a secret. */
-export class ConfigInvalid extends Error {
-  override readonly name = 'ConfigInvalid';
-  readonly faults: readonly SettingFault[];
-
-  /** @param hints sentences that may explain them */
-  constructor(faults: readonly SettingFault[], hints: readonly string[] = []) {
-    const lines = faults.map(({ setting, problem, remedy }) => `  ${setting} ${problem}: ${remedy}.`);
-    const count = faults.length === 1 ? 'One setting is' : `${faults.length} settings are`;
-    super(`${count} invalid:\n${[...lines, ...hints.map((hint) => `  ${hint}`)].join('\n')}`);
-    this.faults = faults;
-  }
-}
-
 /** @throws ConfigInvalid with every fault of the settings that the worker reads */
 export function readWorkerConfig(env: Env = process.env): WorkerConfig {
   const faults: SettingFault[] = [];
@@ -126,6 +102,7 @@ export function readWorkerConfig(env: Env = process.env): WorkerConfig {
   requireTls(given, faults);
   checkNotify(given, faults);
   checkOff(given, faults);
+  checkDeployment(given, faults);
   const wrong = settings && wrongKey(settings);
   if (wrong) faults.push({ ...wrong, remedy: remedyOf(wrong.setting) });
   const reportFiles = settings && reportFilesConfig(settings, headersFileFault(faults));
@@ -134,6 +111,8 @@ export function readWorkerConfig(env: Env = process.env): WorkerConfig {
   if (faults.length > 0 || !settings || !temporal || !reportFiles || baseUrl === undefined)
     throw new ConfigInvalid(faults, misspeltSettings(given));
   const { NOTIFY_URL: url, NOTIFY_SECRET: secret, NOTIFY_RETRY_DAYS: retryDays } = settings;
+  const namesClientUser = settings.NOTIFY_CLIENT_USER_ID;
+  const deployment = deploymentOf(settings);
   return {
     ...commonOf(settings, temporal, given),
     // A call of the service that was accepted gets to its end, and its answer to Temporal.
@@ -142,9 +121,35 @@ export function readWorkerConfig(env: Env = process.env): WorkerConfig {
     echoesPassthrough: settings.SERVICE_ECHOES_PASSTHROUGH,
     reportFiles,
     ...(settings.NOTIFICATIONS === 'off' && { notify: 'off' }),
-    ...(url !== undefined && secret !== undefined && { notify: { url, secret, retryDays } }),
+    ...(url !== undefined && secret !== undefined && { notify: { url, secret, retryDays, namesClientUser } }),
+    ...(deployment && { deployment }),
+    queues: queueOptions(settings),
     maxCachedWorkflows: settings.MAX_CACHED_WORKFLOWS,
     reconcileEveryMinutes: settings.RECONCILE_EVERY_MINUTES,
+  };
+}
+
+function deploymentOf(settings: WorkerSettings): DeploymentConfig | undefined {
+  const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = settings;
+  return deploymentName === undefined || buildId === undefined ? undefined : { deploymentName, buildId };
+}
+
+/** One alone would switch Worker Versioning off unnoticed. */
+function checkDeployment(given: Env, faults: SettingFault[]): void {
+  const names = ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'] as const;
+  const [missing, ...others] = names.filter((name) => given[name] === undefined);
+  if (missing === undefined || others.length > 0) return;
+  const other = names.find((name) => name !== missing);
+  faults.push({ setting: missing, problem: `is missing, but ${other} is set`, remedy: remedyOf(missing) });
+}
+
+function queueOptions(settings: WorkerSettings): QueueOptions {
+  const { WORKER_QUEUES: polls, BACKGROUND_PER_SECOND: backgroundPerSecond } = settings;
+  const { BACKGROUND_SLOTS: background, NOTIFICATION_SLOTS: notifications, FILE_SLOTS: files } = settings;
+  return {
+    polls,
+    slots: { background, notifications, files },
+    ...(backgroundPerSecond !== undefined && { backgroundPerSecond }),
   };
 }
 
@@ -183,6 +188,7 @@ export function readCodecServerConfig(env: Env = process.env): CodecServerConfig
   return {
     logLevel: settings.LOG_LEVEL,
     shutdownGraceSeconds: settings.SHUTDOWN_GRACE_SECONDS ?? defaultGraceSeconds,
+    ...monitoringOf(settings),
     warnings: misspeltSettings(given),
     keyRing: settings.LABOPS_ENCRYPTION_KEYS,
     host: settings.CODEC_HOST,
@@ -299,14 +305,23 @@ function commonOf(settings: CommonSettings, temporal: TemporalConfig, given: Env
     taskQueue: settings.TASK_QUEUE,
     logLevel: settings.LOG_LEVEL,
     shutdownGraceSeconds: settings.SHUTDOWN_GRACE_SECONDS ?? defaultGraceSeconds,
+    ...monitoringOf(settings),
     warnings: [...misspeltSettings(given), ...transportWarnings(temporal, settings.DATABASE_URL)],
     encryption: settings.ENCRYPTION,
+    exportsTraces: settings.TRACES === 'otlp',
     ...(settings.LABOPS_ENCRYPTION_KEYS && { keyRing: settings.LABOPS_ENCRYPTION_KEYS }),
     databasePoolSize: settings.DATABASE_POOL_SIZE,
     rejectedEventsDays: settings.REJECTED_EVENTS_DAYS,
     ...(settings.DATABASE_URL !== undefined && { databaseUrl: settings.DATABASE_URL }),
     ...(settings.HEALTH_DATA === 'off' && { healthData: 'off' }),
   };
+}
+
+function monitoringOf({
+  METRICS_HOST: host,
+  METRICS_PORT: port,
+}: Pick<CommonSettings, 'METRICS_HOST' | 'METRICS_PORT'>): Pick<ProcessConfig, 'monitoring'> {
+  return port === undefined ? {} : { monitoring: { host, port } };
 }
 
 function serviceConfig(settings: WorkerSettings, baseUrl: string): ServiceConfig {
@@ -372,44 +387,3 @@ function headersFileFault(faults: SettingFault[]): (problem: string) => void {
 }
 
 /** The standard TEMPORAL_* settings and the TOML profiles of the Temporal command line. */
-function readTemporal(given: Record<string, string>, faults: SettingFault[]): TemporalConfig | undefined {
-  const file = given['TEMPORAL_CONFIG_FILE'];
-  if (file !== undefined && !existsSync(file)) {
-    // The SDK's reader passes over a file that is not there, and the worker would work in another namespace.
-    const remedy = 'correct the path, or leave it unset';
-    faults.push({ setting: 'TEMPORAL_CONFIG_FILE', problem: 'names a file that does not exist', remedy });
-    return undefined;
-  }
-  try {
-    return temporalConfig(given);
-  } catch (error) {
-    const problem = `could not be read (${firstLine(error)})`;
-    const remedy = 'correct the TEMPORAL_* settings, or the profile in the TOML file of the Temporal command line';
-    faults.push({ setting: 'TEMPORAL_*', problem, remedy });
-    return undefined;
-  }
-}
-
-function temporalConfig(given: Record<string, string>): TemporalConfig {
-  const { connectionOptions, namespace } = loadClientConnectConfig({ overrideEnvVars: given });
-  const { address = '127.0.0.1:7233', tls, apiKey, metadata } = connectionOptions;
-  return {
-    address,
-    namespace: namespace ?? 'default',
-    connection: {
-      address,
-      ...(tls != null && { tls }),
-      ...(apiKey !== undefined && { apiKey }),
-      ...(metadata !== undefined && { metadata: textOf(metadata) }),
-    },
-  };
-}
-
-function textOf(metadata: Record<string, unknown>): Record<string, string> {
-  return Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, String(value)]));
-}
-
-/** A TOML error shows the lines around it, which may contain a key: only its first line is used. */
-function firstLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split('\n', 1).join('');
-}

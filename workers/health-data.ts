@@ -1,4 +1,6 @@
-import type { HealthDataSink, RejectedEventSink, TakenMessages } from '../client/webhooks/route.js';
+import type { TakenMessages } from '../client/webhooks/destinations.js';
+import type { HealthDataSink } from '../client/webhooks/health-data-events.js';
+import type { RejectedEventSink } from '../client/webhooks/rejected-events.js';
 import { type HealthDataRead, readHealthData } from '../service/health-data.js';
 import type { Acceptance } from '../store/message-acceptance.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';

@@ -1,12 +1,5 @@
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  Client,
-  Connection,
-  defaultGrpcRetryOptions,
-  isGrpcServiceError,
-  makeGrpcRetryInterceptor,
-} from '@temporalio/client';
+import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createWebhookHandler, type WebhookHandler } from '../client/webhooks/handler.js';
@@ -17,11 +10,12 @@ import { healthDataSinks, storeOf, takenMessages } from './health-data.js';
 import { boundedServer, closeWithin, type HttpLimits, httpLimits, listen } from './listening.js';
 import { createLog } from './log.js';
 import { isProgram, runProgram, shutdownRequested } from './process.js';
-import { remembered } from './remembered.js';
+import { observeWebhooks } from './monitoring/metrics.js';
+import { watchRejectedEvents } from './monitoring/rejected-events.js';
+import { answerReadiness, type Monitoring, type Readiness, startMonitoring } from './monitoring/server.js';
 import { type StoreHealth, storeHealth } from './store-health.js';
-
-/** Probes of container platforms usually wait for 1 to 5 seconds. */
-const readyTimeoutMs = 2_000;
+import { readyTimeoutMs, temporalHealth } from './temporal-health.js';
+import { startTracing, type Tracing } from './tracing.js';
 
 const reconnection = {
   // By default gRPC pauses up to 2 minutes between attempts to reconnect; webhooks would be refused for as long.
@@ -30,6 +24,13 @@ const reconnection = {
   // outlast the handler's deadline, and one that still waits when the connection is closed ends the process.
   interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: 3, initialIntervalMs: () => 200 }))],
 };
+
+interface Given {
+  opened?: HealthDataStore | undefined;
+  limits?: HttpLimits;
+  monitoring?: Monitoring | undefined;
+  tracing?: Tracing | undefined;
+}
 
 export interface RunningIngress {
   /** Its URL, without a trailing slash; webhooks go to `<url>/webhooks`. */
@@ -49,44 +50,42 @@ export interface RunningIngress {
  * It is 503 only without Temporal: orders do not need the database.
  *
  * @param given `opened`: a store that the caller has opened, and closes, instead of the one of DATABASE_URL; `limits`:
- * its bounds for connections
+ * its bounds for connections; `monitoring`: where it shows its metrics and health; `tracing`: the traces that it adds to
  * @throws StartFailed in one line if it cannot listen
  */
-export async function startIngress(
-  config: IngressConfig,
-  log: Logger,
-  given: { opened?: HealthDataStore | undefined; limits?: HttpLimits } = {},
-): Promise<RunningIngress> {
+export async function startIngress(config: IngressConfig, log: Logger, given: Given = {}): Promise<RunningIngress> {
   for (const warning of config.warnings) log.warn(warning);
   const { namespace, connection: options } = config.temporal;
-  const { opened, limits = httpLimits } = given;
+  const { opened, limits = httpLimits, monitoring, tracing } = given;
   const store = storeOf(config, opened);
   const connection = Connection.lazy({ ...options, ...reconnection });
   const handler = createWebhookHandler({
-    temporal: new Client({ connection, namespace, ...dataConverterOf(config.keyRing, log) }),
+    temporal: new Client({ connection, namespace, ...dataConverterOf(config.keyRing, log), ...tracing?.client }),
     secrets: config.webhookSecrets,
     taskQueue: config.taskQueue,
     maxBytes: config.webhookMaxBytes,
     ...(config.teamId !== undefined && { teamId: config.teamId }),
     ...(store && { ...healthDataSinks(store), taken: takenMessages(store) }),
+    ...(monitoring && { observe: observeWebhooks(monitoring.registry) }),
     logger: log,
   });
   const stopping = new AbortController();
-  const where = { address: options.address, namespace };
-  const probes = new Set<Promise<unknown>>();
-  const temporalReady = remembered(() => isTemporalReady(connection, where, log, probes));
-  const app = routes(handler, limits, {
-    temporalReady,
-    storeHealth: store && storeHealth(store, { answerWithinMs: readyTimeoutMs, log }),
-    stopping: stopping.signal,
+  const temporal = temporalHealth(connection, { process: 'ingress', address: options.address, namespace, log });
+  const health = store && storeHealth(store, { answerWithinMs: readyTimeoutMs, log });
+  const ready = () =>
+    readinessOf({ temporalReady: () => temporal.ready(), storeHealth: health, stopping: stopping.signal });
+  monitoring?.watch({
+    ready,
+    ...(health && { refresh: watchRejectedEvents(monitoring.registry, health) }),
   });
+  const app = routes(answering(handler, tracing), limits, ready);
   const settings = { host: 'INGRESS_HOST', port: 'INGRESS_PORT' };
   const url = await listen(app, { ...config, settings }).catch(async (error: unknown) => {
     await Promise.all([connection.close(), store?.close()]);
     throw error;
   });
   // Nobody may be polling `/ready`: log at once what a wrong address would otherwise cost the first webhook.
-  temporalReady().catch((error: unknown) => log.error({ error }, 'Temporal could not be checked'));
+  temporal.ready().catch((error: unknown) => log.error({ error }, 'Temporal could not be checked'));
   return {
     url,
     counts: () => handler.counts(),
@@ -95,76 +94,62 @@ export async function startIngress(
       // Without a drain the port closes before anything else can happen.
       if (config.drainSeconds > 0) await sleep(config.drainSeconds * 1000);
       await closeWithin(app, config.shutdownGraceSeconds * 1000);
-      // A probe that is about to retry on a closed connection would throw where nobody can catch it.
-      await Promise.allSettled(probes);
+      await temporal.settled();
       await Promise.all([connection.close(), store?.close()]);
     },
   };
 }
 
-/** The parts of `/ready`. */
-interface Readiness {
+/** What makes the ingress ready. */
+interface Conditions {
   temporalReady: () => Promise<boolean>;
   storeHealth: (() => Promise<StoreHealth>) | undefined;
   stopping: AbortSignal;
 }
 
-function routes(handler: WebhookHandler, limits: HttpLimits, readiness: Readiness): FastifyInstance {
+async function readinessOf({ temporalReady, storeHealth: askStore, stopping }: Conditions): Promise<Readiness> {
+  if (stopping.aborted) return { status: 'stopping' };
+  const [isReady, details] = await Promise.all([temporalReady(), askStore?.()]);
+  const reason = 'Temporal cannot be used; the log of the ingress says why';
+  // Also while the database is away: a process that is taken out of service would take orders' webhooks with it.
+  return isReady ? { status: 'ready', details } : { status: 'not ready', reason, details };
+}
+
+type NodeHandler = WebhookHandler['node'];
+
+/** Answers webhooks, each in a trace of its own if there are traces. */
+function answering(handler: WebhookHandler, tracing: Tracing | undefined): NodeHandler {
+  if (!tracing) return (request, response) => handler.node(request, response);
+  return (request, response) =>
+    tracing.receiveWebhook(async () => {
+      await handler.node(request, response);
+      return response.statusCode;
+    });
+}
+
+function routes(answer: NodeHandler, limits: HttpLimits, ready: () => Promise<Readiness>): FastifyInstance {
   const app = boundedServer(limits);
   app.all('/webhooks', {
     // A hook before any parsing, because the handler needs the bytes, and fastify refuses odd content types with 415.
     onRequest: async (request, reply) => {
       reply.hijack();
-      await handler.node(request.raw, reply.raw);
+      await answer(request.raw, reply.raw);
       return reply;
     },
     handler: () => undefined, // never reached: the hook has answered
   });
   app.get('/health', () => ({ status: 'up' }));
-  app.get('/ready', async (_request, reply) => {
-    if (readiness.stopping.aborted) return reply.code(503).send({ status: 'stopping' });
-    const [isReady, health] = await Promise.all([readiness.temporalReady(), readiness.storeHealth?.()]);
-    const reason = 'Temporal cannot be used; the log of the ingress says why';
-    if (!isReady) return reply.code(503).send({ status: 'not ready', ...health, reason });
-    // Also while the database is away: a process that is taken out of service would take orders' webhooks with it.
-    return { status: 'ready', ...health };
-  });
+  app.get('/ready', async (_request, reply) => answerReadiness(reply, await ready()));
   return app;
-}
-
-/** The reason is only logged: it names internal addresses, and anybody may ask if the ingress is ready. */
-async function isTemporalReady(
-  connection: Connection,
-  where: { address: string | undefined; namespace: string },
-  log: Logger,
-  probes: Set<Promise<unknown>>,
-): Promise<boolean> {
-  const { namespace } = where;
-  const abort = AbortSignal.timeout(readyTimeoutMs);
-  const tooLong = once(abort, 'abort').then(() => `no answer within ${readyTimeoutMs / 1000} seconds`);
-  // A deadline, because it also ends the attempts that follow a pause, which a signal does not.
-  const asked = connection
-    .withDeadline(Date.now() + readyTimeoutMs, () => connection.workflowService.describeNamespace({ namespace }))
-    .then(() => undefined)
-    .catch((error: unknown) => {
-      if (!isGrpcServiceError(error)) throw error;
-      return error.details || error.message;
-    })
-    .finally(() => probes.delete(asked));
-  probes.add(asked);
-  const reason = await Promise.race([asked, tooLong]);
-  if (reason !== undefined) {
-    const remedy = 'start it, or correct TEMPORAL_ADDRESS or TEMPORAL_NAMESPACE';
-    log.warn({ reason, ...where }, `the ingress is not ready: Temporal cannot be used: ${remedy}`);
-  }
-  return reason === undefined;
 }
 
 async function main(): Promise<void> {
   const config = readIngressConfig();
   const log = createLog(config.logLevel, 'ingress');
   const requested = shutdownRequested();
-  const ingress = await startIngress(config, log);
+  const monitoring = await startMonitoring(config.monitoring, log, { task_queue: config.taskQueue });
+  const tracing = await startTracing(config, 'ingress', log);
+  const ingress = await startIngress(config, log, { monitoring, tracing });
   const { address, namespace } = config.temporal;
   const keepsHealthData = config.databaseUrl !== undefined;
   const { taskQueue } = config;
@@ -172,6 +157,7 @@ async function main(): Promise<void> {
   const signal = await requested;
   log.info({ signal }, 'ingress stops: requests under way may finish');
   await ingress.close();
+  await Promise.all([monitoring?.close(), tracing?.close()]);
   log.info('ingress stopped');
 }
 

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { ConfigInvalid } from './config.js';
+import { ConfigInvalid } from './setting-faults.js';
 
 /** Why a process could not start, in one line that names the setting or the thing to fix. */
 export class StartFailed extends Error {

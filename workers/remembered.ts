@@ -1,13 +1,18 @@
 /**
  * Anybody can ask a probe, and platforms ask every process every few seconds, so an answer is as old as this at most.
  */
-const rememberedMs = 5_000;
+const usuallyRememberedMs = 5_000;
 
 /**
  * Asks once for all who want to know meanwhile and for a while after that, whatever the answer is.
  * @param now milliseconds by a clock that never goes back
+ * @param rememberedMs how old an answer may be
  */
-export function remembered<T>(ask: () => Promise<T>, now = () => performance.now()): () => Promise<T> {
+export function remembered<T>(
+  ask: () => Promise<T>,
+  now = () => performance.now(),
+  rememberedMs = usuallyRememberedMs,
+): () => Promise<T> {
   let latest: Promise<T> | undefined;
   let goodUntil = Infinity;
   return () => {

@@ -5,13 +5,30 @@ import { searchAttributeKeys } from '../protocol/search-attributes.js';
 /** The namespace lacks search attributes that the workflows set, and they could not be registered from here. */
 export class SearchAttributesMissing extends Error {
   override readonly name = 'SearchAttributesMissing';
+
+  readonly problem: string;
+  readonly remedy: string;
+
+  /** @param problem and `remedy` are sentences */
+  constructor(problem: string, remedy: string) {
+    super(`${problem} ${remedy}`);
+    this.problem = problem;
+    this.remedy = remedy;
+  }
 }
 
 /** Of either kind of connection: the worker's native one and the client's have the same services. */
 type Services = Pick<Connection, 'operatorService' | 'workflowService'>;
 
 /** Numbers of temporal.api.enums.v1.IndexedValueType for the types that we use. */
-const indexedTypes = { [SearchAttributeType.KEYWORD]: 2, [SearchAttributeType.KEYWORD_LIST]: 7 } as const;
+const indexedTypes = {
+  [SearchAttributeType.KEYWORD]: 2,
+  [SearchAttributeType.DATETIME]: 6,
+  [SearchAttributeType.KEYWORD_LIST]: 7,
+} as const;
+
+/** A value of each type that no workflow has: a query by it is cheap. */
+const absentValues = { 2: 'none', 6: '1970-01-01T00:00:00Z', 7: 'none' } as const;
 
 const wanted = searchAttributeKeys.map(({ name, type }) => ({ name, type, indexed: indexedTypes[type] }));
 
@@ -23,6 +40,25 @@ const wanted = searchAttributeKeys.map(({ name, type }) => ({ name, type, indexe
  * @throws SearchAttributesMissing with the commands for an administrator
  */
 export async function ensureSearchAttributes(services: Services, namespace: string): Promise<string[]> {
+  const absent = await absentFrom(services, namespace);
+  if (absent.length === 0) return [];
+  await register(services, namespace, absent);
+  await untilAccepted(services, namespace);
+  return absent.map(({ name }) => name);
+}
+
+/**
+ * The same, but registers nothing.
+ *
+ * @throws SearchAttributesMissing with the commands for an administrator
+ */
+export async function requireSearchAttributes(services: Services, namespace: string): Promise<void> {
+  const absent = await absentFrom(services, namespace);
+  if (absent.length === 0) return;
+  throw missing(namespace, absent, `lacks search attributes (${absent.map(({ name }) => name).join(', ')})`);
+}
+
+async function absentFrom(services: Services, namespace: string): Promise<typeof wanted> {
   const present = await listed(services, namespace);
   if (present === 'refused') {
     if (await accepted(services, namespace)) return [];
@@ -30,11 +66,7 @@ export async function ensureSearchAttributes(services: Services, namespace: stri
   }
   const wrong = wanted.filter(({ name, indexed }) => present[name] !== undefined && present[name] !== indexed);
   if (wrong.length > 0) throw wronglyTyped(namespace, wrong);
-  const absent = wanted.filter(({ name }) => present[name] === undefined);
-  if (absent.length === 0) return [];
-  await register(services, namespace, absent);
-  await untilAccepted(services, namespace);
-  return absent.map(({ name }) => name);
+  return wanted.filter(({ name }) => present[name] === undefined);
 }
 
 async function listed(services: Services, namespace: string): Promise<Record<string, number> | 'refused'> {
@@ -62,7 +94,7 @@ async function register(services: Services, namespace: string, absent: typeof wa
  * True if the namespace knows all names: a query by them is refused otherwise. Needs no more than a reader's rights.
  */
 async function accepted({ workflowService }: Services, namespace: string): Promise<boolean> {
-  const query = wanted.map(({ name }) => `${name} = 'none'`).join(' OR ');
+  const query = wanted.map(({ name, indexed }) => `${name} = '${absentValues[indexed]}'`).join(' OR ');
   try {
     await workflowService.countWorkflowExecutions({ namespace, query });
     return true;
@@ -77,7 +109,8 @@ async function untilAccepted(services: Services, namespace: string): Promise<voi
   for (const deadline = Date.now() + 30_000; !(await accepted(services, namespace));) {
     if (Date.now() > deadline) {
       throw new SearchAttributesMissing(
-        `The namespace ${namespace} does not accept search attributes that were registered 30 seconds ago: start the worker again`,
+        `The namespace ${namespace} does not accept search attributes that were registered 30 seconds ago.`,
+        'Start the worker again.',
       );
     }
     await new Promise((resolve) => setTimeout(resolve, 250));
@@ -86,7 +119,8 @@ async function untilAccepted(services: Services, namespace: string): Promise<voi
 
 function missing(namespace: string, attributes: typeof wanted, fault: string): SearchAttributesMissing {
   return new SearchAttributesMissing(
-    `The namespace ${namespace} ${fault}. Let an administrator run: ${creationOf(namespace, attributes)}`,
+    `The namespace ${namespace} ${fault}.`,
+    `Let an administrator run: ${creationOf(namespace, attributes)}`,
   );
 }
 
@@ -94,8 +128,8 @@ function wronglyTyped(namespace: string, attributes: typeof wanted): SearchAttri
   const names = attributes.map(({ name }) => `--name ${name}`).join(' ');
   const removal = `temporal operator search-attribute remove --yes --namespace ${namespace} ${names}`;
   return new SearchAttributesMissing(
-    `The namespace ${namespace} has search attributes of our names with other types. Use another namespace, or let an ` +
-      `administrator run: ${removal} && ${creationOf(namespace, attributes)}`,
+    `The namespace ${namespace} has search attributes of our names with other types.`,
+    `Use another namespace, or let an administrator run: ${removal} && ${creationOf(namespace, attributes)}`,
   );
 }
 

@@ -1,7 +1,25 @@
 import { z } from 'zod';
-import { KeyRingInvalid, parseKeyRing } from '../client/encryption/key-ring.js';
-import { parseSecret, WebhookSecretInvalid } from '../service/webhook-signature.js';
+import type { SideQueue } from '../protocol/task-queues.js';
 import { usualRejectedDays } from '../store/rejected-events.js';
+import { queues, usualSlots } from './queues.js';
+import {
+  baseAddress,
+  databaseAddress,
+  host,
+  hostList,
+  keyRing,
+  mebibyte,
+  onOff,
+  originList,
+  path,
+  port,
+  secret,
+  secretList,
+  truth,
+  webAddress,
+  wholeNumber,
+  word,
+} from './setting-values.js';
 
 /**
  * Every setting of the processes, one at a time: its schema, its default with the reason, and the texts for operators.
@@ -19,124 +37,22 @@ declare module 'zod' {
   }
 }
 
-const mebibyte = 1024 * 1024;
-
-const missing = { error: 'is missing' };
-
-function wholeNumber(least: number, most: number) {
-  const error = `is not a whole number from ${least} to ${most}`;
-  return z
-    .string()
-    .regex(/^\d{1,15}$/, { error, abort: true })
-    .transform(Number)
-    .refine((number) => number >= least && number <= most, { error });
-}
-
-function word(pattern: RegExp, error: string) {
-  return z.string(missing).regex(pattern, { error });
-}
-
-const webAddress = z
-  .string(missing)
-  .refine(isWebAddress, { error: 'is not an http or https address without credentials', abort: true });
-
-/** An address that paths are appended to. */
-const baseAddress = webAddress.refine((text) => !/[?#]/.test(text), { error: 'has a query or a fragment' });
-
-function isWebAddress(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  return /^https?:$/.test(url.protocol) && url.username + url.password === '';
-}
-
-const path = word(/^\/[^?#\s{}]*$/, 'is not a path that begins with a slash');
-
-/** Faults name a secret by its position, because the secret itself must not be shown. */
-const secretList = z
-  .string(missing)
-  .transform((text) => text.split(',').map((secret) => secret.trim()))
-  .transform((secrets) => secrets.filter((secret) => secret !== ''))
-  .superRefine((secrets, context) => {
-    if (secrets.length === 0) context.addIssue({ code: 'custom', message: 'holds no secret' });
-    for (const [index, secret] of secrets.entries()) {
-      const fault = secretFault(secret);
-      const which = secrets.length === 1 ? '' : `(secret ${index + 1} of ${secrets.length}) `;
-      if (fault !== undefined) context.addIssue({ code: 'custom', message: `${which}${fault}` });
-    }
-  });
-
-/** The length of a secret from `openssl rand -base64 24`, which cannot be guessed. */
-export const leastSecretBytes = 24;
-
-/** A secret that we choose ourselves. */
-const secret = z.string(missing).superRefine((text, context) => {
-  const fault = secretFault(text) ?? shortFault(parseSecret(text).length);
-  if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
-});
-
-function shortFault(bytes: number): string | undefined {
-  return bytes < leastSecretBytes ? `has ${bytes} bytes instead of at least ${leastSecretBytes}` : undefined;
-}
-
-function secretFault(text: string): string | undefined {
-  try {
-    parseSecret(text);
-    return undefined;
-  } catch (error) {
-    if (error instanceof WebhookSecretInvalid) return error.problem;
-    throw error;
-  }
-}
-
-const keyRing = z.string(missing).transform((text, context) => {
-  try {
-    return parseKeyRing(text);
-  } catch (error) {
-    if (!(error instanceof KeyRingInvalid)) throw error;
-    for (const message of error.faults) context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  }
-});
-
 const encryptionKeyTexts = {
   description:
     'set <key id>:<32 bytes in base64> (openssl rand -base64 32), the same for every process and client of the namespace; separate several with commas, the newest first',
   more: 'What Temporal holds is [encrypted](operations.md#encryption) with the first key, and decrypted with any. Clients (`labops`, `LabOperations.connect`) read this setting too. The codec server requires it.',
 };
 
-/** Web origins, as a browser sends them. */
-const originList = z
+const queueList = z
   .string()
-  .transform((text) => text.split(',').map((origin) => origin.trim()))
-  .transform((origins) => origins.filter((origin) => origin !== ''))
-  .superRefine((origins, context) => {
-    if (origins.length > 0 && origins.every(isOrigin)) return;
-    context.addIssue({ code: 'custom', message: 'is not a list of origins such as https://temporal.example.com' });
-  });
+  .transform((text) => text.split(',').map((queue) => queue.trim()))
+  .pipe(z.array(z.enum(queues, { error: 'is not a list of task queues' })).min(1, { error: 'names no task queue' }));
 
-function isOrigin(text: string): boolean {
-  // A `*` is literal in an address, and would never match.
-  return isWebAddress(text) && new URL(text).origin === text && !text.includes('*');
+function slots(queue: SideQueue, work: string) {
+  return wholeNumber(1, 10_000)
+    .default(usualSlots[queue])
+    .meta({ description: `set how many ${work} this process runs at once` });
 }
-
-const host = word(/^\S+$/, 'is not a host name or address');
-const port = wholeNumber(0, 65_535);
-
-/**
- * Off must be stated, not concluded from a missing setting: one worker that lacks a setting must not decide for all.
- */
-const onOff = z.enum(['on', 'off'], { error: 'is neither on nor off' }).default('on');
-
-const truth = z.enum(['true', 'false'], { error: 'is neither true nor false' });
-
-/** Names or addresses, each with a port if only that port is meant. */
-const hostList = z
-  .string()
-  .transform((text) => text.split(',').map((host) => host.trim().toLowerCase()))
-  .transform((hosts) => hosts.filter((host) => host !== ''))
-  .refine((hosts) => hosts.every((host) => /^([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/.test(host)), {
-    error: 'is not a list of hosts such as files.internal:8443',
-  });
 
 export const environments = ['production-us', 'production-eu', 'sandbox-us', 'sandbox-eu'] as const;
 export type Environment = (typeof environments)[number];
@@ -152,13 +68,6 @@ export const secretSettings = [
   ...['LABOPS_ENCRYPTION_KEYS', 'CODEC_TOKEN', 'DATABASE_URL', 'TEMPORAL_API_KEY'],
 ];
 
-/** PostgreSQL's own form of address; the password in it is never shown. */
-const databaseAddress = z
-  .string()
-  .refine((text) => URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol), {
-    error: 'is not the address of a PostgreSQL database',
-  });
-
 /** The settings of every process. */
 const processSettings = {
   LOG_LEVEL: z
@@ -171,11 +80,25 @@ const processSettings = {
     more: 'Five seconds after that the process exits and leaves the rest unfinished.',
     without: '20; in the worker, SERVICE_TIMEOUT_SECONDS plus 5',
   }),
+  METRICS_PORT: port.optional().meta({
+    description: 'set a free port for /metrics, /health and /ready, for instance 9464, or leave it unset',
+    more: 'Prometheus reads the metrics there ([monitoring.md](monitoring.md)). Each process on one machine needs its own port.',
+    without: 'the process shows no metrics, and a worker opens no port',
+  }),
+  // Metrics name no person, but show how much business there is.
+  METRICS_HOST: host.default('127.0.0.1').meta({
+    description: 'set the address that METRICS_PORT listens on, 0.0.0.0 for every address of the machine',
+    more: 'Anyone who reaches the port can read the metrics: let only Prometheus and the probes of your platform reach it.',
+  }),
 };
 
 /** The settings of the processes that work with Temporal: worker and ingress. */
 export const commonSettings = {
   ...processSettings,
+  TRACES: z.enum(['otlp', 'off'], { error: 'is neither otlp nor off' }).default('off').meta({
+    description: 'set otlp to export traces by OTLP over HTTP, or off',
+    more: 'Where to, and how many, say the variables of OpenTelemetry itself, such as OTEL_EXPORTER_OTLP_ENDPOINT ([Traces](monitoring.md#traces)).',
+  }),
   TASK_QUEUE: word(/^\S(.{0,198}\S)?$/, 'is not a name of at most 200 characters')
     .default('lab-operations')
     .meta({
@@ -320,6 +243,15 @@ export const workerSettings = {
     description: 'set for how many days a notification is retried after its workflow has ended; the default is 30',
     more: 'During that time `labops notifications` lists, resends and discards it.',
   }),
+  NOTIFY_CLIENT_USER_ID: truth
+    .default('false')
+    .transform((text) => text === 'true')
+    .meta({
+      description: "set true if notifications must carry the user's client_user_id",
+      more:
+        'It is read at the service when a notification is sent, once in ten minutes for a user, and never stored ' +
+        '([Messages](messages.md#notifications)).',
+    }),
   NOTIFICATIONS: onOff.meta({
     description:
       'set off if the deployment sends no notifications on purpose; otherwise they wait until NOTIFY_URL is set',
@@ -348,6 +280,32 @@ export const workerSettings = {
   RECONCILE_EVERY_MINUTES: wholeNumber(0, 10_080).default(60).meta({
     description: 'set how often orders are compared with the service, in minutes, or 0 for never',
     more: 'This catches up on webhooks that never arrived.',
+  }),
+  TEMPORAL_DEPLOYMENT_NAME: word(/^[^.:\s]{1,200}$/, 'is not 1 to 200 characters without dots, colons or spaces')
+    .optional()
+    .meta({
+      description: 'set the name of the worker deployment, together with TEMPORAL_WORKER_BUILD_ID',
+      more: "Both switch [Worker Versioning](releases.md) on. Temporal's worker controller for Kubernetes sets them.",
+      without: 'workers of all releases share the work',
+    }),
+  TEMPORAL_WORKER_BUILD_ID: word(/^[^:\s]{1,200}$/, 'is not 1 to 200 characters without colons or spaces')
+    .optional()
+    .meta({
+      description: 'set the id of this build, such as the hash of its commit, together with TEMPORAL_DEPLOYMENT_NAME',
+      without: 'workers of all releases share the work',
+    }),
+  WORKER_QUEUES: queueList.default([...queues]).meta({
+    description: `list the task queues that this process polls, out of ${queues.join(', ')}, with commas between`,
+    more: 'Each must be polled by some process ([Operations](operations.md#task-queues)).',
+    without: 'all',
+  }),
+  BACKGROUND_SLOTS: slots('background', 'background activities (reads, reconciliation, erasure, streams)'),
+  NOTIFICATION_SLOTS: slots('notifications', 'deliveries of notifications'),
+  FILE_SLOTS: slots('files', 'uploads of reports'),
+  BACKGROUND_PER_SECOND: wholeNumber(1, 100_000).optional().meta({
+    description: 'set how many background activities all processes together start in a second, or leave it unset',
+    more: 'It bounds what reconciliation and repeated reads ask of the lab service. Give all processes the same number.',
+    without: 'each starts as soon as a slot is free',
   }),
   // A cached order takes 0.24 to 0.34 MB (measured) in addition to 235 MB of the process: 1,000 make 575 MB, so any
   // number of open orders stays under 600 MB. Running out of memory kills the worker; an uncached order only takes

@@ -1,12 +1,6 @@
 import type { StorePlace } from '../store/health-data-store.js';
-import {
-  ConfigInvalid,
-  type IngressConfig,
-  readIngressConfig,
-  readWorkerConfig,
-  type SettingFault,
-  type WorkerConfig,
-} from './config.js';
+import { type IngressConfig, readIngressConfig, readWorkerConfig, type WorkerConfig } from './config.js';
+import { ConfigInvalid, type SettingFault } from './setting-faults.js';
 import { misspeltSettings } from './misspelt.js';
 import { instructionOf, singleProcessSettings } from './settings.js';
 

@@ -5,19 +5,25 @@ import { storeOptions } from './health-data.js';
 import { startHealthDataReading } from './health-data-reading.js';
 import { startIngress } from './ingress.js';
 import { createLog } from './log.js';
+import { sdkMetrics } from './monitoring/sdk-metrics.js';
+import { startMonitoring } from './monitoring/server.js';
 import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
 import { readSingleProcessConfig, type SingleProcessConfig } from './single-process.config.js';
+import { startTracing } from './tracing.js';
 import { installRuntime, startWorker } from './worker.js';
 
 /** Worker and ingress in one process: for trying things out. Only so can health data be kept in a directory. */
 async function main(): Promise<void> {
   const config = readSingleProcessConfig();
   const log = createLog(config.worker.logLevel, 'single process');
-  installRuntime(config.worker, log);
+  const monitoring = await startMonitoring(config.worker.monitoring, log, { task_queue: config.worker.taskQueue });
+  const sdk = monitoring && (await sdkMetrics());
+  installRuntime(config.worker, log, sdk);
   const requested = shutdownRequested();
   const store = await openedStore(config);
-  const worker = await startWorker(config.worker, log, store);
-  const ingress = await startIngress(config.ingress, log, { opened: store });
+  const tracing = await startTracing(config.worker, 'single-process', log);
+  const worker = await startWorker(config.worker, log, { opened: store, monitoring, sdk, tracing });
+  const ingress = await startIngress(config.ingress, log, { opened: store, monitoring, tracing });
   const { healthDataPort } = config;
   const reading =
     store && healthDataPort !== undefined ? await startHealthDataReading(store, healthDataPort) : undefined;
@@ -29,6 +35,7 @@ async function main(): Promise<void> {
   await Promise.all([ingress.close(), reading?.close()]);
   await worker.stop();
   await store?.close();
+  await Promise.all([monitoring?.close(), tracing?.close()]);
   log.info('worker and ingress stopped');
 }
 

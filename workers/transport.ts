@@ -1,4 +1,4 @@
-import type { TemporalConfig } from './config.js';
+import type { TemporalConfig } from './temporal-config.js';
 
 /*
  * Connections that anybody on the way can read. To the machine itself, and to single names, which only a network of

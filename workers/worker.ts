@@ -5,23 +5,31 @@ import {
   makeTelemetryFilterString,
   NativeConnection,
   Runtime,
-  Worker,
+  type Worker,
+  type WorkerOptions,
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { type ActivityDependencies, createActivities } from '../activities/activities.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
-import type { StoreAccess } from '../store/store-access.js';
 import { activityDependencies } from './activity-dependencies.js';
 import { workflowBundle } from './bundle.js';
-import { readWorkerConfig, type TemporalConfig, type WorkerConfig } from './config.js';
+import { readWorkerConfig, type WorkerConfig } from './config.js';
+import { type TemporalConfig } from './temporal-config.js';
 import { workerIdentity } from '../client/encryption/worker-identity.js';
+import { deploymentOptions, warnWithoutCurrentRelease } from './deployment.js';
 import { dataConverterOf, markingUnencrypted } from './encryption.js';
 import { storeOf } from './health-data.js';
 import { suspensionTolerance } from './suspension.js';
 import { createLog, temporalLogger } from './log.js';
+import { createWorkers, queues, runWorkers, shutDown } from './queues.js';
 import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
+import { watchFleet } from './monitoring/fleet.js';
+import { type SdkMetrics, sdkMetrics } from './monitoring/sdk-metrics.js';
+import { type Monitoring, type Readiness, startMonitoring } from './monitoring/server.js';
+import { startTracing, type Tracing } from './tracing.js';
 import { ensureReconcileSchedule } from './reconcile-schedule.js';
 import { ensureSearchAttributes, SearchAttributesMissing } from './search-attributes.js';
+import { temporalHealth } from './temporal-health.js';
 
 /** A development server answers at once; over a slow line TLS and a first call take a few seconds. */
 const connectTimeoutMs = 15_000;
@@ -43,15 +51,20 @@ export interface RunningWorker {
  * Starts the worker in this process: connects, ensures the search attributes, and polls the task queue. It also starts
  * without its database: work that needs it is retried.
  *
- * @param opened a store that the caller has opened, and closes, instead of the one of DATABASE_URL
+ * @param given `opened`: a store that the caller has opened, and closes, instead of the one of DATABASE_URL; `monitoring`: where
+ * it shows its metrics and health, and with `sdk` those of the SDK; `tracing`: the traces that it adds to
  * @throws StartFailed in one line if Temporal cannot be reached or the namespace cannot be used
  */
-export async function startWorker(config: WorkerConfig, log: Logger, opened?: HealthDataStore): Promise<RunningWorker> {
+export async function startWorker(
+  config: WorkerConfig,
+  log: Logger,
+  given: { opened?: HealthDataStore | undefined } & Observing = {},
+): Promise<RunningWorker> {
   for (const warning of config.warnings) log.warn(warning);
   const connection = await connect(config.temporal);
   try {
     await checkNamespace(connection, config.temporal, log);
-    return await poll(connection, config, log, storeOf(config, opened));
+    return await poll(connection, config, log, given);
   } catch (error) {
     await connection.close();
     throw error;
@@ -62,41 +75,83 @@ async function poll(
   connection: NativeConnection,
   config: WorkerConfig,
   log: Logger,
-  store: StoreAccess | undefined,
+  { opened, ...observing }: Parameters<typeof startWorker>[2] & object,
 ): Promise<RunningWorker> {
   const { namespace } = config.temporal;
+  const store = storeOf(config, opened);
   const conversion = dataConverterOf(config.keyRing, log);
-  const client = new Client({ connection, namespace, ...conversion });
+  const { monitoring, tracing } = observing;
+  const client = new Client({ connection, namespace, ...conversion, ...tracing?.client });
   const schedule = await ensureReconcileSchedule(client, config, log);
-  const dependencies = activityDependencies(config, client, log, store);
+  const dependencies = activityDependencies(config, client, log, { store, registry: monitoring?.registry, tracing });
   warnOfGaps(dependencies, log);
   const shutdownGraceMs = config.shutdownGraceSeconds * 1000;
+  const { polls = queues } = config.queues;
   const failures = config.keyRing ? 'encoded' : 'readable';
   const quiet = temporalLogger(log.child({}, { level: 'warn' })); // webpack's report is long
-  const worker = await Worker.create({
+  const options: WorkerOptions & { taskQueue: string } = {
     connection,
     namespace,
     taskQueue: config.taskQueue,
-    workflowBundle: await workflowBundle(failures, quiet),
+    ...(polls.includes('main') && { workflowBundle: await workflowBundle(failures, quiet) }),
     ...markingUnencrypted(conversion, config.encryption),
+    ...tracing?.worker,
     identity: workerIdentity(config.keyRing !== undefined),
     activities: createActivities(dependencies),
     maxCachedWorkflows: config.maxCachedWorkflows,
     shutdownGraceTime: shutdownGraceMs,
     shutdownForceTime: shutdownGraceMs + forceAfterGraceMs,
+    ...deploymentOptions(config.deployment),
     ...suspensionTolerance,
-  });
-  const ended = runToEnd(worker, async () => {
-    await Promise.all([dependencies.service.close(), store?.close(), schedule.stop()]);
+  };
+  if (config.deployment) await warnWithoutCurrentRelease(connection, namespace, config.deployment, log);
+  const workers = await createWorkers(options, config.queues);
+  const health = observe(workers, { connection, client, config, log }, observing);
+  const ended = runToEnd(workers, async () => {
+    await Promise.all([dependencies.service.close(), store?.close(), schedule.stop(), health.settled()]);
     await connection.close();
   });
   return {
     ended,
     stop: () => {
-      if (worker.getState() === 'RUNNING') worker.shutdown();
+      shutDown(workers);
       return ended;
     },
   };
+}
+
+interface Observing {
+  monitoring?: Monitoring | undefined;
+  sdk?: SdkMetrics | undefined;
+  tracing?: Tracing | undefined;
+}
+
+interface Observed {
+  connection: NativeConnection;
+  client: Client;
+  config: WorkerConfig;
+  log: Logger;
+}
+
+/** Shows the worker's health and metrics. It does not depend on the database: work that needs it waits, and orders do not. */
+function observe(
+  workers: readonly Worker[],
+  { connection, client, config, log }: Observed,
+  { monitoring, sdk }: Observing,
+): { settled(): Promise<void> } {
+  const { address, namespace } = config.temporal;
+  const temporal = temporalHealth(connection, { process: 'worker', address, namespace, log });
+  monitoring?.watch({
+    ready: async (): Promise<Readiness> => {
+      const state = workers.map((worker) => worker.getState()).find((each) => each !== 'RUNNING');
+      if (state !== undefined) return { status: state === 'INITIALIZED' ? 'starting' : 'stopping' };
+      if (await temporal.ready()) return { status: 'ready' };
+      return { status: 'not ready', reason: 'Temporal cannot be used; the log of the worker says why' };
+    },
+    refresh: watchFleet(monitoring.registry, { client, taskQueue: config.taskQueue, log }),
+    ...(sdk && { page: () => sdk.page() }),
+  });
+  return temporal;
 }
 
 /** A missing setting does not mean "none": work that needs it fails here, and waits for a worker that has it. */
@@ -113,9 +168,9 @@ function warnOfGaps({ target, workerStore }: ActivityDependencies, log: Logger):
   }
 }
 
-async function runToEnd(worker: Worker, close: () => Promise<void>): Promise<void> {
+async function runToEnd(workers: readonly Worker[], close: () => Promise<void>): Promise<void> {
   try {
-    await worker.run();
+    await runWorkers(workers);
   } catch (error) {
     // The connection cannot be closed while an activity that was left behind still holds it.
     if (isLeftBehind(error)) throw new WorkLeftBehind({ cause: error });
@@ -178,11 +233,14 @@ function reasonOf(error: unknown): string {
 }
 
 /** Once for a process, before its worker is started. */
-export function installRuntime({ logLevel }: WorkerConfig, log: Logger): void {
+export function installRuntime({ logLevel }: WorkerConfig, log: Logger, sdk?: SdkMetrics): void {
   const core = ['trace', 'debug'].includes(logLevel) ? 'DEBUG' : 'WARN';
   Runtime.install({
     logger: temporalLogger(log),
-    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core, other: 'WARN' }), forward: {} } },
+    telemetryOptions: {
+      logging: { filter: makeTelemetryFilterString({ core, other: 'WARN' }), forward: {} },
+      ...(sdk && { metrics: sdk.telemetry }),
+    },
     shutdownSignals: [], // handled by the process, so that the connections are closed after the last activity
   });
 }
@@ -190,14 +248,19 @@ export function installRuntime({ logLevel }: WorkerConfig, log: Logger): void {
 async function main(): Promise<void> {
   const config = readWorkerConfig();
   const log = createLog(config.logLevel, 'worker');
-  installRuntime(config, log);
+  const monitoring = await startMonitoring(config.monitoring, log, { task_queue: config.taskQueue });
+  const sdk = monitoring && (await sdkMetrics());
+  installRuntime(config, log, sdk);
   const requested = shutdownRequested();
-  const worker = await startWorker(config, log);
+  const tracing = await startTracing(config, 'worker', log);
+  const worker = await startWorker(config, log, { monitoring, sdk, tracing });
   const { address, namespace } = config.temporal;
   const { taskQueue, maxCachedWorkflows, notify, keyRing, databaseUrl } = config;
   const encryption = keyRing ? { encryptsWithKey: keyRing[0].id } : { encrypts: false };
   const facts = {
     taskQueue,
+    queues: config.queues.polls,
+    ...config.deployment,
     maxCachedWorkflows,
     notifies: notify !== undefined && notify !== 'off',
     keepsHealthData: databaseUrl !== undefined,
@@ -209,6 +272,7 @@ async function main(): Promise<void> {
   if (signal === undefined) throw new StartFailed('The worker stopped unexpectedly.');
   log.info({ signal, graceSeconds: config.shutdownGraceSeconds }, 'worker stops: no new work, running work may finish');
   await worker.stop();
+  await Promise.all([monitoring?.close(), tracing?.close()]);
   log.info('worker stopped');
 }
 

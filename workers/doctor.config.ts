@@ -1,0 +1,86 @@
+import type { WebhookPlace } from '../service/management-webhooks.js';
+import { type IngressConfig, readIngressConfig, readWorkerConfig, type WorkerConfig } from './config.js';
+import { ConfigInvalid } from './setting-faults.js';
+import { type Finding, fault, ok, notChecked, warning } from './doctor/findings.js';
+import { misspeltSettings } from './misspelt.js';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The settings of a deployment as far as they are valid, and what was found in them. */
+export interface DoctorConfig {
+  worker?: WorkerConfig;
+  /** Present if the settings of the ingress are set here, too. */
+  ingress?: IngressConfig;
+  /** The team whose endpoints are checked: the settings of `labops webhooks`. */
+  place?: WebhookPlace;
+  findings: Finding[];
+}
+
+/** Reads the settings of the worker and, if WEBHOOK_SECRETS is set, those of the ingress. A fault is a finding, not an error. */
+export function readDoctorConfig(env: Env = process.env): DoctorConfig {
+  const worker = attempt(() => readWorkerConfig(env));
+  const ingress = isSet(env, 'WEBHOOK_SECRETS') ? attempt(() => readIngressConfig(env)) : undefined;
+  const hints = worker.config ? worker.config.warnings : misspeltSettings(env);
+  const known = new Set(worker.faults.map(({ found }) => found));
+  const findings: Finding[] = [
+    ...of('settings', [...worker.faults, ...hints.map(asWarning)], "The worker's settings are valid."),
+    ...(ingress
+      ? of(
+          'ingress settings',
+          [
+            ...ingress.faults.filter(({ found }) => !known.has(found)),
+            ...(ingress.config?.warnings ?? []).filter((text) => !hints.includes(text)).map(asWarning),
+          ],
+          ingress.config ? "The ingress's settings are valid." : 'Its other settings are valid.',
+        )
+      : [{ check: 'ingress settings', ...notChecked('WEBHOOK_SECRETS is not set here') }]),
+  ];
+  const place = placeOf(env);
+  return {
+    ...(worker.config && { worker: worker.config }),
+    ...(ingress?.config && { ingress: ingress.config }),
+    ...(place && { place }),
+    findings,
+  };
+}
+
+type Verdicts = readonly ReturnType<typeof fault>[];
+
+function of(check: string, verdicts: Verdicts, allValid: string): Finding[] {
+  return (verdicts.length > 0 ? verdicts : [ok(allValid)]).map((verdict) => ({ check, ...verdict }));
+}
+
+function attempt<Config>(read: () => Config): { config?: Config; faults: Verdicts } {
+  try {
+    return { config: read(), faults: [] };
+  } catch (error) {
+    if (!(error instanceof ConfigInvalid)) throw error;
+    const faults = error.faults.map(({ setting, problem, remedy }) =>
+      fault(`${setting} ${problem}.`, sentence(remedy)),
+    );
+    return { faults };
+  }
+}
+
+/** A warning of the settings names the fault, a colon, and the remedy. */
+function asWarning(text: string): ReturnType<typeof warning> {
+  const at = text.indexOf(': ');
+  return at === -1
+    ? warning(text, 'See docs/settings.md.')
+    : warning(`${text.slice(0, at)}.`, sentence(text.slice(at + 2)));
+}
+
+function sentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?]$/.test(text) ? '' : '.'}`;
+}
+
+function isSet(env: Env, name: string): boolean {
+  return [name, `${name}_FILE`].some((each) => (env[each] ?? '').trim() !== '');
+}
+
+function placeOf(env: Env): WebhookPlace | undefined {
+  const [orgId, teamId, environment] = ['LABOPS_ORG_ID', 'LABOPS_TEAM_ID', 'LABOPS_ENVIRONMENT'].map(
+    (name) => env[name]?.trim() || undefined,
+  );
+  return orgId && teamId && environment ? { orgId, teamId, environment } : undefined;
+}

@@ -1,0 +1,138 @@
+import { parseArgs } from 'node:util';
+import { type DoctorConfig, readDoctorConfig } from './doctor.config.js';
+import { clockOfService, clockOfTemporal } from './doctor/clocks.js';
+import { database } from './doctor/database.js';
+import { encryption } from './doctor/encryption.js';
+import { type Finding, linesOf, notChecked, ok, runChecks, type Verdict } from './doctor/findings.js';
+import { notificationTarget } from './doctor/notification-target.js';
+import * as server from './doctor/server.js';
+import { serviceKey, webhookEndpoint } from './doctor/service.js';
+import { currentRelease, pollers, reconciliation } from './doctor/workers.js';
+import type { WorkerConfig } from './config.js';
+import { isProgram } from './process.js';
+
+type Subject = DoctorConfig & { worker: WorkerConfig };
+
+type Checks<Args extends unknown[]> = readonly (readonly [name: string, run: (...args: Args) => Promise<Verdict>])[];
+
+const serverChecks: Checks<[server.Temporal]> = [
+  ['Temporal version', server.serverVersion],
+  ['namespace', server.namespaceRights],
+];
+
+const namespaceChecks: Checks<[server.Temporal, WorkerConfig]> = [
+  ['search attributes', server.searchAttributes],
+  ['retention', (temporal, { echoesPassthrough }) => server.retention(temporal, echoesPassthrough)],
+  ['encryption', encryption],
+  ['clock (Temporal)', (temporal, { taskQueue }) => clockOfTemporal(temporal, taskQueue)],
+  ['reconciliation', reconciliation],
+  ['workers', (temporal, { taskQueue }) => pollers(temporal, taskQueue)],
+  ['release', (temporal, { deployment }) => currentRelease(temporal, deployment)],
+];
+
+const otherChecks: Checks<[Subject]> = [
+  ['database', ({ worker }) => database(worker)],
+  ['lab service', ({ worker }) => serviceKey(worker.service)],
+  ['clock (service)', ({ worker }) => clockOfService(worker.service)],
+  ['webhook endpoint', ({ worker, place, ingress }) => webhookEndpoint(worker.service, place, ingress?.webhookSecrets)],
+  ['notifications', ({ worker }) => notificationTarget(worker.notify)],
+];
+
+/**
+ * Checks a deployment from its settings, and changes nothing. Needs no running worker.
+ *
+ * @returns a finding for each check, those of the settings first
+ */
+export async function examine(config: DoctorConfig): Promise<Finding[]> {
+  const { worker, findings } = config;
+  if (!worker) {
+    const names = [['Temporal'], ...serverChecks, ...namespaceChecks, ...otherChecks].map(([name = '']) => name);
+    return [...findings, ...unchecked(names, 'the settings have faults')];
+  }
+  const subject = { ...config, worker };
+  const [ofTemporal, others] = await Promise.all([examineTemporal(worker), runAll(otherChecks, subject)]);
+  return [...findings, ...ofTemporal, ...others];
+}
+
+async function examineTemporal(worker: WorkerConfig): Promise<Finding[]> {
+  const { temporal: config } = worker;
+  const namesOfNamespace = namespaceChecks.map(([name]) => name);
+  let temporal: server.Temporal;
+  try {
+    temporal = await server.connectTemporal(config);
+  } catch (error) {
+    const names = [...serverChecks.map(([name]) => name), ...namesOfNamespace];
+    return [
+      { check: 'Temporal', ...server.unreachable(config, error) },
+      ...unchecked(names, 'Temporal cannot be reached'),
+    ];
+  }
+  try {
+    const reached = { check: 'Temporal', ...ok(`It answers at ${config.address}.`) };
+    const ofServer = [reached, ...(await runAll(serverChecks, temporal))];
+    const isUsable = ofServer.every(({ status }) => status !== 'fault');
+    return [
+      ...ofServer,
+      ...(isUsable
+        ? await runAll(namespaceChecks, temporal, worker)
+        : unchecked(namesOfNamespace, 'the namespace cannot be used')),
+    ];
+  } finally {
+    void temporal.connection.close();
+  }
+}
+
+async function runAll<Args extends unknown[]>(checks: Checks<Args>, ...args: Args): Promise<Finding[]> {
+  return runChecks(checks.map(([name, run]) => ({ name, run: () => run(...args) })));
+}
+
+function unchecked(names: readonly string[], because: string): Finding[] {
+  return names.map((check) => ({ check, ...notChecked(because) }));
+}
+
+const help = `Usage: labops doctor [--json]
+
+Checks a deployment: Temporal, its namespace, encryption, clocks, database, reconciliation, the lab service, the webhook
+endpoint, the receiver of notifications, and the workers. It changes nothing and needs no running worker. Set what the worker is
+started with, and WEBHOOK_SECRETS for the settings of the ingress.
+
+Exit status: 0 no fault; 1 a fault; 2 the command line is invalid.
+`;
+
+/** `labops doctor`. Returns the exit status: 1 if there is a fault. */
+export async function doctor(args: readonly string[]): Promise<number> {
+  const given = parsed(args);
+  if (given === undefined) {
+    process.stderr.write(`error: unknown argument.\n${help}`);
+    return 2;
+  }
+  if (given.help) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const findings = await examine(readDoctorConfig());
+  const faults = findings.filter(({ status }) => status === 'fault').length;
+  const warnings = findings.filter(({ status }) => status === 'warning').length;
+  const text = given.json
+    ? JSON.stringify({ faults, warnings, findings })
+    : [...linesOf(findings), '', summary(faults, warnings)].join('\n');
+  await new Promise<void>((resolve) => process.stdout.write(`${text}\n`, () => resolve()));
+  return faults > 0 ? 1 : 0;
+}
+
+function parsed(args: readonly string[]): { json: boolean; help: boolean } | undefined {
+  try {
+    const options = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
+    const { values } = parseArgs({ args: [...args], options });
+    return { json: values.json === true, help: values.help === true };
+  } catch {
+    return undefined;
+  }
+}
+
+function summary(faults: number, warnings: number): string {
+  const count = (number: number, name: string) => `${number} ${name}${number === 1 ? '' : 's'}`;
+  return `${count(faults, 'fault')}, ${count(warnings, 'warning')}.`;
+}
+
+if (isProgram(import.meta.url)) process.exit(await doctor(process.argv.slice(2)));

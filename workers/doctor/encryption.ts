@@ -1,0 +1,108 @@
+import type { Payload } from '@temporalio/common';
+import {
+  createPayloadCodec,
+  EncryptionKeyUnknown,
+  isEncrypted,
+  PayloadNotAuthentic,
+} from '../../client/encryption/payload-codec.js';
+import { isOfEncryptingWorker } from '../../client/encryption/worker-identity.js';
+import type { KeyRing } from '../../client/encryption/key-ring.js';
+import type { WorkerConfig } from '../config.js';
+import { ofTaskQueue } from '../visibility-query.js';
+import { fault, ok, type Verdict, warning } from './findings.js';
+import type { Temporal } from './server.js';
+
+/* Do the workers, and the clients that start and signal workflows, encrypt with the keys that are set here? */
+
+type Settings = Pick<WorkerConfig, 'keyRing' | 'encryption' | 'taskQueue'>;
+
+/** Of the open workflows that were started last, and of the first events of each. */
+const sample = { workflows: 10, events: 20 };
+
+export async function encryption(temporal: Temporal, settings: Settings): Promise<Verdict> {
+  const [inputs, workers] = await Promise.all([
+    latestInputs(temporal, settings.taskQueue),
+    workersOf(temporal, settings),
+  ]);
+  const unreadable = settings.keyRing && (await unreadableWith(settings.keyRing, inputs.flat()));
+  if (unreadable) return unreadable;
+  if (!settings.keyRing) return withoutKeys(inputs, workers);
+  return withKeys(settings, inputs, workers) ?? ok(readable(inputs));
+}
+
+function readable(inputs: readonly Payload[][]): string {
+  const count = inputs.filter((payloads) => payloads.length > 0).length;
+  if (count === 0) return 'Keys are set. There is no open workflow to try them on.';
+  return `The input of the ${count} open ${count === 1 ? 'workflow' : 'workflows'} tried can be decrypted.`;
+}
+
+interface Workers {
+  encrypting: number;
+  plain: number;
+}
+
+function withKeys(
+  { encryption: required }: Settings,
+  inputs: readonly Payload[][],
+  workers: Workers,
+): Verdict | undefined {
+  const remedy = 'Give every worker, ingress and backend the same LABOPS_ENCRYPTION_KEYS, and restart them.';
+  if (workers.plain > 0) return fault('A worker polls the task queue without keys, but keys are set here.', remedy);
+  const latest = inputs.find((payloads) => payloads.length > 0) ?? [];
+  if (required === 'required' && latest.some((payload) => !isEncrypted(payload))) {
+    return fault('The latest open workflow has unencrypted input, but ENCRYPTION is required.', remedy);
+  }
+  if (inputs.flat().every((payload) => isEncrypted(payload))) return undefined;
+  return warning('Some open workflows have unencrypted input.', `If they are not older than the keys: ${remedy}`);
+}
+
+function withoutKeys(inputs: readonly Payload[][], workers: Workers): Verdict {
+  const remedy = "Set LABOPS_ENCRYPTION_KEYS to the worker's keys.";
+  if (workers.encrypting > 0) return fault('A worker encrypts, but no keys are set here.', remedy);
+  if (inputs.flat().some((payload) => isEncrypted(payload))) {
+    return fault('Open workflows have encrypted input, but no keys are set here.', remedy);
+  }
+  return warning(
+    'Payloads are not encrypted: anyone who can read the namespace can read the addresses in its histories.',
+    'Set LABOPS_ENCRYPTION_KEYS everywhere (docs/operations.md, Encryption).',
+  );
+}
+
+async function unreadableWith(keyRing: KeyRing, payloads: readonly Payload[]): Promise<Verdict | undefined> {
+  try {
+    await createPayloadCodec(keyRing).decode([...payloads]);
+    return undefined;
+  } catch (error) {
+    if (error instanceof EncryptionKeyUnknown) return fault(`${error.message}.`, EncryptionKeyUnknown.remedy);
+    if (error instanceof PayloadNotAuthentic) return fault(`${error.message}.`, PayloadNotAuthentic.remedy);
+    throw error;
+  }
+}
+
+async function workersOf({ connection, namespace }: Temporal, { taskQueue }: Settings): Promise<Workers> {
+  const { pollers } = await connection.workflowService.describeTaskQueue({ namespace, taskQueue: { name: taskQueue } });
+  const encrypting = pollers.filter(({ identity }) => isOfEncryptingWorker(identity)).length;
+  return { encrypting, plain: pollers.length - encrypting };
+}
+
+/** What the latest open workflows were started and signalled with, as Temporal has it: those of one workflow in one list, the latest first. */
+async function latestInputs({ connection, namespace }: Temporal, taskQueue: string): Promise<Payload[][]> {
+  const { workflowService } = connection;
+  const { executions } = await workflowService.listWorkflowExecutions({
+    namespace,
+    query: `${ofTaskQueue(taskQueue)} AND ExecutionStatus = 'Running'`,
+    pageSize: sample.workflows,
+  });
+  return Promise.all(
+    executions.map(async ({ execution }) => {
+      if (!execution) return [];
+      const maximumPageSize = sample.events;
+      const { history } = await workflowService.getWorkflowExecutionHistory({ namespace, execution, maximumPageSize });
+      return (history?.events ?? []).flatMap((event) => {
+        const { workflowExecutionStartedEventAttributes: started } = event;
+        const { workflowExecutionSignaledEventAttributes: signalled } = event;
+        return (started ?? signalled)?.input?.payloads ?? [];
+      });
+    }),
+  );
+}

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { Connection, type ConnectionOptions, isGrpcServiceError } from '@temporalio/client';
+import type { TemporalConfig } from '../temporal-config.js';
+import { requireSearchAttributes, SearchAttributesMissing } from '../search-attributes.js';
+import { answerWithinMs, fault, ok, reasonOf, type Verdict, warning } from './findings.js';
+
+/* Temporal's server and the namespace. Nothing here is written. */
+
+/** A connection to Temporal, and the namespace of the deployment. */
+export interface Temporal {
+  connection: Connection;
+  address: string;
+  namespace: string;
+  /** Temporal's time minus ours in milliseconds, by the latest answer that carried a time. A bare server sends none; proxies add it. */
+  skewMs(): number | undefined;
+}
+
+export async function connectTemporal({ address, namespace, connection }: TemporalConfig): Promise<Temporal> {
+  let skewMs: number | undefined;
+  const opened = await Connection.connect({
+    ...connection,
+    connectTimeout: answerWithinMs / 2,
+    interceptors: [
+      onDate((at) => {
+        skewMs = at - Date.now();
+      }),
+    ],
+  });
+  return { connection: opened, address, namespace, skewMs: () => skewMs };
+}
+
+type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
+
+/** Notices the time in the header of each answer, in milliseconds since 1970. */
+function onDate(notice: (at: number) => void): Interceptor {
+  return (options, nextCall) => {
+    const call = nextCall(options);
+    const start = call.start.bind(call);
+    call.start = (metadata, listener) =>
+      start(metadata, {
+        ...listener,
+        onReceiveMetadata: (received) => {
+          const at = Date.parse(String(received.get('date')[0]));
+          if (!Number.isNaN(at)) notice(at);
+          listener?.onReceiveMetadata?.(received);
+        },
+      });
+    // What it returns need only have the methods of a call, whatever its type says.
+    return call as ReturnType<Interceptor>;
+  };
+}
+
+export function unreachable({ address }: TemporalConfig, error: unknown): Verdict {
+  return fault(
+    `Temporal cannot be reached at ${address} (${reasonOf(error)}).`,
+    'Start it, or correct TEMPORAL_ADDRESS, and TEMPORAL_TLS or TEMPORAL_API_KEY if it needs them.',
+  );
+}
+
+/** The oldest server that the tests run on. */
+const oldestServer = { major: 1, minor: 29 };
+
+export async function serverVersion({ connection }: Temporal): Promise<Verdict> {
+  const { serverVersion: version } = await connection.workflowService.getSystemInfo({});
+  const [, major, minor] = /^(\d+)\.(\d+)/.exec(version ?? '') ?? [];
+  const { major: leastMajor, minor: leastMinor } = oldestServer;
+  if (major === undefined || minor === undefined) return ok('The server does not say its version.');
+  const isOld = Number(major) < leastMajor || (Number(major) === leastMajor && Number(minor) < leastMinor);
+  if (!isOld) return ok(`The server's version is ${version}.`);
+  return warning(
+    `The server's version is ${version}, older than any that was tried.`,
+    `Upgrade Temporal to ${leastMajor}.${leastMinor} or later.`,
+  );
+}
+
+/** Temporal Cloud has other commands. */
+const inCloud = ' (in Temporal Cloud: docs/cloud.md)';
+
+/** gRPC's codes. */
+const [notFound, permissionDenied, unauthenticated] = [5, 7, 16];
+const registered = 1;
+
+export async function namespaceRights(temporal: Temporal): Promise<Verdict> {
+  const { connection, namespace, address } = temporal;
+  const { workflowService } = connection;
+  try {
+    const { namespaceInfo } = await workflowService.describeNamespace({ namespace });
+    if (namespaceInfo?.state !== undefined && namespaceInfo.state !== registered) {
+      return fault(
+        `The namespace ${namespace} is being deleted or deprecated.`,
+        'Set TEMPORAL_NAMESPACE to another one.',
+      );
+    }
+    await workflowService.countWorkflowExecutions({ namespace });
+    await writeNothing(temporal);
+    return ok(`This identity may read and write in the namespace ${namespace}.`);
+  } catch (error) {
+    if (hasCode(error, notFound)) {
+      const remedy = `Set TEMPORAL_NAMESPACE, or create it: temporal operator namespace create --namespace ${namespace} --retention 30d${inCloud}`;
+      return fault(`The namespace ${namespace} does not exist at ${address}.`, remedy);
+    }
+    if (hasCode(error, permissionDenied) || hasCode(error, unauthenticated)) {
+      const remedy = 'Correct TEMPORAL_API_KEY or the client certificate, or give its identity the right to write.';
+      return fault(`This identity may not read and write in the namespace ${namespace} (${reasonOf(error)}).`, remedy);
+    }
+    throw error;
+  }
+}
+
+/** A signal to a workflow that does not exist: Temporal checks the right to write, then finds nothing to write to. */
+async function writeNothing({ connection, namespace }: Temporal): Promise<void> {
+  try {
+    await connection.workflowService.signalWorkflowExecution({
+      namespace,
+      workflowExecution: { workflowId: `doctor/${randomUUID()}` },
+      signalName: 'doctor',
+    });
+  } catch (error) {
+    if (!hasCode(error, notFound)) throw error;
+  }
+}
+
+export async function searchAttributes({ connection, namespace }: Temporal): Promise<Verdict> {
+  try {
+    await requireSearchAttributes(connection, namespace);
+    return ok('The namespace has all search attributes.');
+  } catch (error) {
+    if (error instanceof SearchAttributesMissing) return fault(error.problem, `${error.remedy}${inCloud}`);
+    throw error;
+  }
+}
+
+/** Reconciliation looks a week back, and a run that acknowledged a critical result must still be there (docs/operations.md). */
+const leastRetentionDays = 7;
+
+/** @param echoesPassthrough false: only retained workflows recognise a reference that comes again */
+export async function retention({ connection, namespace }: Temporal, echoesPassthrough: boolean): Promise<Verdict> {
+  const { config } = await connection.workflowService.describeNamespace({ namespace });
+  const seconds = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
+  const days = Math.round(seconds / 8640) / 10;
+  const kept = `Ended workflows are retained for ${days} ${days === 1 ? 'day' : 'days'}`;
+  const remedy = `Keep them for at least ${leastRetentionDays} days: temporal operator namespace update --namespace ${namespace} --retention 30d${inCloud}`;
+  if (echoesPassthrough) {
+    if (days >= leastRetentionDays) return ok(`${kept}.`);
+    return warning(`${kept}: a critical result that was acknowledged before that may be announced again.`, remedy);
+  }
+  if (days >= leastRetentionDays) {
+    return ok(`${kept}. SERVICE_ECHOES_PASSTHROUGH=false: no reference may come again later than that.`);
+  }
+  return fault(
+    `${kept}, and SERVICE_ECHOES_PASSTHROUGH=false: after that, the same reference orders a second kit.`,
+    remedy,
+  );
+}
+
+function hasCode(error: unknown, code: number | undefined): boolean {
+  return isGrpcServiceError(error) && error.code === code;
+}

@@ -1,0 +1,119 @@
+import {
+  ServiceError,
+  ServiceRefused,
+  ServiceUnavailable,
+  TooManyRequests,
+  Unauthorized,
+} from '../../service/errors.js';
+import { createLabService, type LabService } from '../../service/lab-service.js';
+import type { ServiceConfig } from '../../service/http.js';
+import type { Webhook, WebhookPlace } from '../../service/management-webhooks.js';
+import { answerWithinMs, fault, notChecked, ok, type Verdict, warning } from './findings.js';
+
+/* The lab service, its key, and the endpoint that it sends webhooks to. Everything here is read. */
+
+/** Reads one entry of the catalogue: no user and no order. */
+export async function serviceKey(config: ServiceConfig): Promise<Verdict> {
+  return withService(config, async (service) => {
+    try {
+      await service.labTests.list({}, { pageSize: 1, timeoutMs: answerWithinMs }).next();
+      return ok('The lab service answers and takes the key.');
+    } catch (error) {
+      if (error instanceof ServiceError) return refused(error);
+      throw error;
+    }
+  });
+}
+
+function refused(error: ServiceError): Verdict {
+  const found = `${error.message}.`;
+  if (error instanceof Unauthorized) {
+    const remedy =
+      'Set SERVICE_API_KEY to a team API key of this environment, not a management key, and check SERVICE_BRAND.';
+    return fault(`The lab service does not take the key: ${found}`, remedy);
+  }
+  if (error instanceof TooManyRequests) {
+    return warning(`The lab service limits the key: ${found}`, 'Set BACKGROUND_PER_SECOND, and run it again.');
+  }
+  if (error instanceof ServiceUnavailable) {
+    return fault(
+      `The lab service has an outage: ${found}`,
+      'Wait, or ask its operator; work is retried until it is over.',
+    );
+  }
+  const remedy = 'Correct SERVICE_BASE_URL or SERVICE_ENVIRONMENT, or the way to it (DNS, firewall, proxy).';
+  return fault(`The lab service cannot be used: ${found}`, remedy);
+}
+
+/** @param secrets WEBHOOK_SECRETS; absent if the settings of the ingress are not set here */
+export async function webhookEndpoint(
+  config: ServiceConfig,
+  place: WebhookPlace | undefined,
+  secrets: readonly string[] | undefined,
+): Promise<Verdict> {
+  if (config.managementKey === undefined) return notChecked('SERVICE_MANAGEMENT_KEY is not set');
+  if (!place) return notChecked('LABOPS_ORG_ID, LABOPS_TEAM_ID and LABOPS_ENVIRONMENT do not name the team');
+  return withService(config, async (service) => {
+    try {
+      const options = { timeoutMs: answerWithinMs };
+      const endpoints: Webhook[] = [];
+      for await (const endpoint of service.management.webhooks.list(place, options)) endpoints.push(endpoint);
+      const enabled = endpoints.filter(({ disabled }) => disabled !== true);
+      if (enabled.length === 0) return withoutEndpoint(endpoints);
+      const signed = await Promise.all(
+        enabled.map(({ id }) => service.management.webhooks.getSecret(place, id, options)),
+      );
+      return endpointVerdict(
+        endpoints,
+        enabled,
+        secrets === undefined || signed.some((each) => secrets.includes(each)),
+      );
+    } catch (error) {
+      if (!(error instanceof ServiceRefused)) throw error;
+      const remedy = 'Correct SERVICE_MANAGEMENT_KEY, LABOPS_ORG_ID, LABOPS_TEAM_ID and LABOPS_ENVIRONMENT.';
+      return fault(`The endpoints cannot be read: ${error.message}.`, remedy);
+    }
+  });
+}
+
+function withoutEndpoint([first]: readonly Webhook[]): Verdict {
+  const catchUp = 'then catch up: labops reconcile --from … --to …';
+  if (!first)
+    return fault(
+      'No endpoint for webhooks is registered.',
+      'Run: labops webhooks register --url <address of the ingress>',
+    );
+  return fault(`The endpoint ${first.id} is disabled.`, `Run: labops webhooks enable ${first.id}; ${catchUp}`);
+}
+
+function endpointVerdict(all: readonly Webhook[], enabled: readonly Webhook[], isSecretKnown: boolean): Verdict {
+  if (!isSecretKnown) {
+    const remedy =
+      'Add its secret to WEBHOOK_SECRETS: labops webhooks register --show-secret with its address shows it.';
+    return fault('WEBHOOK_SECRETS holds the secret of no enabled endpoint: the ingress refuses its events.', remedy);
+  }
+  const disabled = all.find((endpoint) => !enabled.includes(endpoint));
+  if (disabled) {
+    return warning(
+      `The endpoint ${disabled.id} is disabled.`,
+      `Run: labops webhooks enable ${disabled.id}, or delete it.`,
+    );
+  }
+  if (enabled.every(({ filter_types: types }) => (types ?? []).length > 0)) {
+    const { id } = enabled[0] ?? {};
+    return warning(
+      'The endpoint gets events of some types only.',
+      `If that is not intended: labops webhooks update ${id} --all-events`,
+    );
+  }
+  return ok('An endpoint for webhooks is enabled.');
+}
+
+async function withService(config: ServiceConfig, check: (service: LabService) => Promise<Verdict>): Promise<Verdict> {
+  const service = createLabService({ ...config, warn: () => undefined });
+  try {
+    return await check(service);
+  } finally {
+    void service.close();
+  }
+}

@@ -1,0 +1,14 @@
+#!/usr/bin/env node
+
+/*
+ * `labops` of the repository and of the image: that of the client's package, and `doctor`, which reads all settings of the worker.
+ * Each is loaded only if it runs: together they take twice as long to start.
+ */
+
+const args = process.argv.slice(2);
+const command = args.findIndex((arg) => !arg.startsWith('-'));
+if (args[command] === 'doctor') {
+  const { doctor } = await import('./doctor.js');
+  process.exit(await doctor(args.toSpliced(command, 1)));
+}
+await import('../client/command-line/labops.js');

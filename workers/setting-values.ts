@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { KeyRingInvalid, parseKeyRing } from '../client/encryption/key-ring.js';
+import { parseSecret, WebhookSecretInvalid } from '../service/webhook-signature.js';
+
+/*
+ * The kinds of values that settings have. A fault is a text that follows the setting's name, and never repeats a value: it may be a
+ * secret in the wrong place.
+ */
+
+export const mebibyte = 1024 * 1024;
+
+const missing = { error: 'is missing' };
+
+export function wholeNumber(least: number, most: number) {
+  const error = `is not a whole number from ${least} to ${most}`;
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, { error, abort: true })
+    .transform(Number)
+    .refine((number) => number >= least && number <= most, { error });
+}
+
+export function word(pattern: RegExp, error: string) {
+  return z.string(missing).regex(pattern, { error });
+}
+
+export const webAddress = z
+  .string(missing)
+  .refine(isWebAddress, { error: 'is not an http or https address without credentials', abort: true });
+
+/** An address that paths are appended to. */
+export const baseAddress = webAddress.refine((text) => !/[?#]/.test(text), { error: 'has a query or a fragment' });
+
+function isWebAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return /^https?:$/.test(url.protocol) && url.username + url.password === '';
+}
+
+export const path = word(/^\/[^?#\s{}]*$/, 'is not a path that begins with a slash');
+
+/** Faults name a secret by its position, because the secret itself must not be shown. */
+export const secretList = z
+  .string(missing)
+  .transform((text) => text.split(',').map((secret) => secret.trim()))
+  .transform((secrets) => secrets.filter((secret) => secret !== ''))
+  .superRefine((secrets, context) => {
+    if (secrets.length === 0) context.addIssue({ code: 'custom', message: 'holds no secret' });
+    for (const [index, secret] of secrets.entries()) {
+      const fault = secretFault(secret);
+      const which = secrets.length === 1 ? '' : `(secret ${index + 1} of ${secrets.length}) `;
+      if (fault !== undefined) context.addIssue({ code: 'custom', message: `${which}${fault}` });
+    }
+  });
+
+/** The length of a secret from `openssl rand -base64 24`, which cannot be guessed. */
+export const leastSecretBytes = 24;
+
+/** A secret that we choose ourselves. */
+export const secret = z.string(missing).superRefine((text, context) => {
+  const fault = secretFault(text) ?? shortFault(parseSecret(text).length);
+  if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+});
+
+function shortFault(bytes: number): string | undefined {
+  return bytes < leastSecretBytes ? `has ${bytes} bytes instead of at least ${leastSecretBytes}` : undefined;
+}
+
+function secretFault(text: string): string | undefined {
+  try {
+    parseSecret(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof WebhookSecretInvalid) return error.problem;
+    throw error;
+  }
+}
+
+export const keyRing = z.string(missing).transform((text, context) => {
+  try {
+    return parseKeyRing(text);
+  } catch (error) {
+    if (!(error instanceof KeyRingInvalid)) throw error;
+    for (const message of error.faults) context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  }
+});
+
+/** Web origins, as a browser sends them. */
+export const originList = z
+  .string()
+  .transform((text) => text.split(',').map((origin) => origin.trim()))
+  .transform((origins) => origins.filter((origin) => origin !== ''))
+  .superRefine((origins, context) => {
+    if (origins.length > 0 && origins.every(isOrigin)) return;
+    context.addIssue({ code: 'custom', message: 'is not a list of origins such as https://temporal.example.com' });
+  });
+
+function isOrigin(text: string): boolean {
+  // A `*` is literal in an address, and would never match.
+  return isWebAddress(text) && new URL(text).origin === text && !text.includes('*');
+}
+
+export const host = word(/^\S+$/, 'is not a host name or address');
+export const port = wholeNumber(0, 65_535);
+
+/**
+ * Off must be stated, not concluded from a missing setting: one worker that lacks a setting must not decide for all.
+ */
+export const onOff = z.enum(['on', 'off'], { error: 'is neither on nor off' }).default('on');
+
+export const truth = z.enum(['true', 'false'], { error: 'is neither true nor false' });
+
+/** Names or addresses, each with a port if only that port is meant. */
+export const hostList = z
+  .string()
+  .transform((text) => text.split(',').map((host) => host.trim().toLowerCase()))
+  .transform((hosts) => hosts.filter((host) => host !== ''))
+  .refine((hosts) => hosts.every((host) => /^([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/.test(host)), {
+    error: 'is not a list of hosts such as files.internal:8443',
+  });
+
+/** PostgreSQL's own form of address; the password in it is never shown. */
+export const databaseAddress = z
+  .string()
+  .refine((text) => URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol), {
+    error: 'is not the address of a PostgreSQL database',
+  });

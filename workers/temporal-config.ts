@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs';
+import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
+import type { SettingFault } from './setting-faults.js';
+
+export interface TemporalConfig {
+  /** Host and port. Default 127.0.0.1:7233, where a development server listens. */
+  address: string;
+  /** Default `default`. */
+  namespace: string;
+  /** Passed unchanged to both kinds of connection of the SDK. */
+  connection: { address: string; tls?: TemporalTls; apiKey?: string; metadata?: Record<string, string> };
+}
+
+type TemporalTls = NonNullable<ClientConnectConfig['connectionOptions']['tls']>;
+
+/** The settings that Temporal's own tools read too. */
+export function readTemporal(given: Record<string, string>, faults: SettingFault[]): TemporalConfig | undefined {
+  const file = given['TEMPORAL_CONFIG_FILE'];
+  if (file !== undefined && !existsSync(file)) {
+    // The SDK's reader passes over a file that is not there, and the worker would work in another namespace.
+    const remedy = 'correct the path, or leave it unset';
+    faults.push({ setting: 'TEMPORAL_CONFIG_FILE', problem: 'names a file that does not exist', remedy });
+    return undefined;
+  }
+  try {
+    return temporalConfig(given);
+  } catch (error) {
+    const problem = `could not be read (${firstLine(error)})`;
+    const remedy = 'correct the TEMPORAL_* settings, or the profile in the TOML file of the Temporal command line';
+    faults.push({ setting: 'TEMPORAL_*', problem, remedy });
+    return undefined;
+  }
+}
+
+function temporalConfig(given: Record<string, string>): TemporalConfig {
+  const { connectionOptions, namespace } = loadClientConnectConfig({ overrideEnvVars: given });
+  const { address = '127.0.0.1:7233', tls, apiKey, metadata } = connectionOptions;
+  return {
+    address,
+    namespace: namespace ?? 'default',
+    connection: {
+      address,
+      ...(tls != null && { tls }),
+      ...(apiKey !== undefined && { apiKey }),
+      ...(metadata !== undefined && { metadata: textOf(metadata) }),
+    },
+  };
+}
+
+function textOf(metadata: Record<string, unknown>): Record<string, string> {
+  return Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, String(value)]));
+}
+
+/** A TOML error shows the lines around it, which may contain a key: only its first line is used. */
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n', 1).join('');
+}

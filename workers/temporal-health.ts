@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { type Connection, isGrpcServiceError } from '@temporalio/client';
+import type { Logger } from 'pino';
+import { remembered } from './remembered.js';
+
+/** Probes of container platforms usually wait for 1 to 5 seconds. */
+export const readyTimeoutMs = 2_000;
+
+export interface TemporalHealth {
+  /** True if Temporal and the namespace can be used; asked once for all who want to know within a few seconds. */
+  ready(): Promise<boolean>;
+  /** Settles when no question is under way: one that is about to retry on a closed connection would throw where nobody can catch it. */
+  settled(): Promise<void>;
+}
+
+/** Of either kind of connection. */
+type Asked = Pick<Connection, 'workflowService' | 'withDeadline'>;
+
+export interface TemporalHealthOptions {
+  /** For the log: `ingress`, `worker`. */
+  process: string;
+  address: string | undefined;
+  namespace: string;
+  log: Pick<Logger, 'warn'>;
+}
+
+/** The reason is only logged: it names internal addresses, and anybody may ask if a process is ready. */
+export function temporalHealth(connection: Asked, options: TemporalHealthOptions): TemporalHealth {
+  const { process, address, namespace, log } = options;
+  const questions = new Set<Promise<unknown>>();
+  const ready = remembered(async () => {
+    const abort = AbortSignal.timeout(readyTimeoutMs);
+    const tooLong = once(abort, 'abort').then(() => `no answer within ${readyTimeoutMs / 1000} seconds`);
+    const asked = ask(connection, namespace).finally(() => questions.delete(asked));
+    questions.add(asked);
+    const reason = await Promise.race([asked, tooLong]);
+    if (reason !== undefined) {
+      const remedy = 'start it, or correct TEMPORAL_ADDRESS or TEMPORAL_NAMESPACE';
+      log.warn({ reason, address, namespace }, `the ${process} is not ready: Temporal cannot be used: ${remedy}`);
+    }
+    return reason === undefined;
+  });
+  return {
+    ready,
+    settled: async () => {
+      await Promise.allSettled(questions);
+    },
+  };
+}
+
+/** @returns why it cannot be used; nothing if it can */
+async function ask(connection: Asked, namespace: string): Promise<string | undefined> {
+  try {
+    // A deadline, because it also ends the attempts that follow a pause, which a signal does not.
+    await connection.withDeadline(Date.now() + readyTimeoutMs, () =>
+      connection.workflowService.describeNamespace({ namespace }),
+    );
+    return undefined;
+  } catch (error) {
+    if (!isGrpcServiceError(error)) throw error;
+    return error.details || error.message;
+  }
+}
