@@ -5,16 +5,17 @@ import { findProgram, run } from './programs.js';
 
 /** The newest tag whose module `go install` accepts: later ones carry a `replace` directive. */
 export const cliVersion = '1.5.1';
+export const cliModule = `github.com/temporalio/cli/cmd/temporal@v${cliVersion}`;
 export const testServerVersion = '1.38.0';
 
 /** The Go version that the module requires. An older Go fetches a newer one by itself, unless that is turned off. */
 export const goVersion = '1.25';
 
-/** Puts the `temporal` program into the folder. Two to four minutes on two cores, from source. */
-export async function goInstall(folder: string, config: TemporalConfig): Promise<void> {
+/** Puts the program of a Go module into the folder, built from source. For `temporal` that takes two to four minutes on two cores. */
+export async function goInstall(module: string, folder: string, config: TemporalConfig): Promise<void> {
   const go = await required('go', config);
   const environment = { ...config.environment, GOBIN: folder, GOFLAGS: '-mod=mod' };
-  await run(go, ['install', `github.com/temporalio/cli/cmd/temporal@v${cliVersion}`], { environment, cwd: folder });
+  await run(go, ['install', module], { environment, cwd: folder });
 }
 
 /** Puts the test server's jars (38 MB) and a script that starts it at `target`. */

@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cliVersion, goInstall, goVersion, mavenCopy, testServerVersion } from './build.js';
+import { cliModule, cliVersion, goInstall, goVersion, mavenCopy, testServerVersion } from './build.js';
 import { cached } from './cache.js';
 import { temporalConfig } from './config.js';
 import { downloadWithSdk } from './download.js';
@@ -36,7 +36,7 @@ export async function findDevServer(report: Report = progressReport(), config = 
     },
     {
       name: `building the dev server with go install (temporal v${cliVersion}; two to four minutes, once)`,
-      get: (folder) => goInstall(folder, config),
+      get: (folder) => goInstall(cliModule, folder, config),
     },
   ];
   const entry = {

@@ -20,6 +20,8 @@ export interface TestServerOptions {
 export interface TestServer {
   environment: TestWorkflowEnvironment;
   stop: () => Promise<void>;
+  /** Ends the server alone: for one that no longer answers, on which the environment would wait. */
+  kill: () => Promise<void>;
 }
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
@@ -82,5 +84,5 @@ async function connect(port: number, server: Program, options: TestServerOptions
     await stop();
     throw error;
   }
-  return { environment, stop };
+  return { environment, stop, kill: () => server.stop() };
 }
