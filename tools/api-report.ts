@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
+import { clientEntries } from './client-entries.js';
 
-/** client/api-report.md: every type that the client exports, as its users compile against it. */
-export async function apiReport(projectFolder: string): Promise<string> {
+/** The reports of the client's entries, by path: every type that an entry exports, as its users compile against it. */
+export async function apiReports(projectFolder: string): Promise<[path: string, text: string][]> {
   const folder = await mkdtemp(join(tmpdir(), 'api-report-'));
   try {
     const tsc = join(projectFolder, 'node_modules/typescript/bin/tsc');
@@ -20,21 +21,27 @@ export async function apiReport(projectFolder: string): Promise<string> {
     await promisify(execFile)(process.execPath, [tsc, ...declarations]);
     await symlink(join(projectFolder, 'node_modules'), join(folder, 'node_modules'));
     await writeFile(join(folder, 'package.json'), JSON.stringify({ name: '@lab-operations/client', type: 'module' }));
-    extract(folder);
-    return await readFile(join(folder, 'client.api.md'), 'utf8');
+    const reports: [string, string][] = [];
+    for (const { importedAs, subpath, source } of await clientEntries(projectFolder)) {
+      extract(folder, `${source}.d.ts`);
+      const report = await readFile(join(folder, 'client.api.md'), 'utf8');
+      const path = subpath === undefined ? 'client/api-report.md' : `client/api-report-${subpath}.md`;
+      reports.push([path, report.replace('"@lab-operations/client"', `"${importedAs}"`)]);
+    }
+    return reports;
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
-function extract(folder: string): void {
+function extract(folder: string, entry: string): void {
   const configObject = {
     projectFolder: folder,
-    mainEntryPointFilePath: join(folder, 'client/index.d.ts'),
+    mainEntryPointFilePath: join(folder, entry),
     compiler: {
       overrideTsconfig: {
         compilerOptions: { target: 'es2023', lib: ['es2023'], module: 'nodenext', types: ['node'], skipLibCheck: true },
-        files: ['client/index.d.ts'],
+        files: [entry],
       },
     },
     apiReport: {

@@ -1,14 +1,16 @@
-import { apiReport } from './api-report.js';
+import { apiReports } from './api-report.js';
 import { errorsPage } from './errors-page.js';
 import { jsonSchemas } from './json-schemas/json-schemas.js';
+import { lifecyclePage } from './lifecycle-page.js';
 import { settingsPage } from './settings-page.js';
 
-/** The generated pages, schemas and report of the public types, by path. */
+/** The generated pages, schemas and reports of the public types, by path. */
 export async function generatedPages(projectFolder: string): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ['docs/errors.md', await errorsPage(projectFolder)],
     ['docs/settings.md', settingsPage()],
-    ['client/api-report.md', await apiReport(projectFolder)],
+    ['docs/lifecycle.md', await lifecyclePage()],
+    ...(await apiReports(projectFolder)),
     ...(await jsonSchemas(projectFolder)),
   ]);
 }

@@ -1,16 +1,16 @@
 import { execFile } from 'node:child_process';
-import { access, constants, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { findBrowser, installBrowser } from './browser.js';
 
 /*
  * Takes the README's pictures of the Web UI: `npm run screenshots`, while `npm run demo` runs in another terminal and has played its
  * stories. With other ports than the demo's default: `npm run screenshots -- http://127.0.0.1:18233`.
  */
 
-const browsers = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const folder = fileURLToPath(new URL('../docs/images', import.meta.url));
 const mostBytes = 150_000;
 
@@ -28,6 +28,7 @@ interface Picture {
 async function main(): Promise<void> {
   const [webUi = 'http://127.0.0.1:8233'] = process.argv.slice(2);
   const browser = await findBrowser();
+  if (browser === undefined) throw new Error(installBrowser);
   await mkdir(folder, { recursive: true });
   for (const picture of await picturesOf(webUi)) await take(browser, webUi, picture);
 }
@@ -85,21 +86,6 @@ async function take(browser: string, webUi: string, { file, page, width, height 
   const { size } = await stat(path);
   if (size > mostBytes) throw new Error(`${path} has ${size} bytes, more than ${mostBytes}: take a smaller window.`);
   process.stdout.write(`${path}: ${Math.round(size / 1000)} kB\n`);
-}
-
-async function findBrowser(): Promise<string> {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  for (const path of browsers.flatMap((name) => folders.map((each) => join(each, name)))) {
-    if (await isExecutable(path)) return path;
-  }
-  throw new Error(`There is no ${browsers.join(', ')} on PATH: install one, such as with apt-get install chromium.`);
-}
-
-async function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
 }
 
 main().catch((error: unknown) => {

@@ -3,35 +3,23 @@ import { join } from 'node:path';
 import ts from 'typescript-api';
 import { schemaDocument, type JsonSchema } from './schema-of-type.js';
 
-/** A workflow's messages: those of a file of protocol/, or the named ones of them. */
-interface Messages {
-  file: string;
-  only?: readonly string[];
-  except?: readonly string[];
-}
-
-const orderMessages = 'protocol/order/messages.ts';
-const ofPlacing = ['creationProgressSignal', 'cancelPlacingUpdate', 'placingStateQuery'];
-const reportMessages = 'protocol/report/messages.ts';
-const ofSubmission = ['cancelSubmissionUpdate'];
-
-/** Every workflow of workflows/index.ts, with its messages; `null`: it has none. */
-const messagesOf: Readonly<Record<string, Messages | null>> = {
-  bookAppointment: { file: 'protocol/appointment/messages.ts' },
-  deleteUser: { file: 'protocol/deletion/messages.ts' },
-  deliverNotifications: { file: 'protocol/delivery.ts' },
+/** Every workflow of workflows/index.ts, with the file of protocol/ that has its messages; `null`: it has none. */
+const messagesOf: Readonly<Record<string, string | null>> = {
+  bookAppointment: 'protocol/appointment/messages.ts',
+  deleteUser: 'protocol/deletion/messages.ts',
+  deliverNotifications: 'protocol/delivery.ts',
   discardRejectedEvent: null,
-  fetchWorkoutStream: { file: 'protocol/workout-stream.ts' },
-  kitOrder: { file: orderMessages, except: ofPlacing },
-  linkProvider: { file: 'protocol/link/messages.ts' },
+  fetchWorkoutStream: 'protocol/workout-stream.ts',
+  kitOrder: 'protocol/order/messages.ts',
+  linkProvider: 'protocol/link/messages.ts',
   listRejectedEvents: null,
   manageWebhooks: null,
-  matchReview: { file: 'protocol/match-review/messages.ts' },
-  parsingJob: { file: reportMessages, except: ofSubmission },
-  placeKitOrder: { file: orderMessages, only: ofPlacing },
-  reconcileOrders: { file: 'protocol/reconcile.ts' },
+  matchReview: 'protocol/match-review/messages.ts',
+  parsingJob: 'protocol/report/messages.ts',
+  placeKitOrder: 'protocol/order/placing-messages.ts',
+  reconcileOrders: 'protocol/reconcile.ts',
   replayRejectedEvents: null,
-  submitReport: { file: reportMessages, only: ofSubmission },
+  submitReport: 'protocol/report/submission-messages.ts',
 };
 
 type Definitions = Readonly<Record<string, JsonSchema>>;
@@ -65,7 +53,7 @@ export async function jsonSchemas(projectFolder: string): Promise<ReadonlyMap<st
   return new Map([...documents].map(([name, schema]) => [`client/schemas/${name}.json`, textOf(schema)]));
 }
 
-function messagesFor(workflow: string): Messages | null {
+function messagesFor(workflow: string): string | null {
   const messages = messagesOf[workflow];
   if (messages === undefined) throw new Error(`Name the messages of ${workflow} in tools/json-schemas/json-schemas.ts`);
   return messages;
@@ -95,19 +83,17 @@ function exportsOf(program: ts.Program, path: string): ReadonlyMap<string, ts.Ty
 }
 
 /** The wire names of a file's message definitions, by the names of their exports. */
-async function wireNamesOf(projectFolder: string, messages: Messages | null): Promise<ReadonlyMap<string, string>> {
-  if (messages === null) return new Map();
-  const { file, only, except = [] } = messages;
+async function wireNamesOf(projectFolder: string, file: string | null): Promise<ReadonlyMap<string, string>> {
+  if (file === null) return new Map();
   const exported = (await import(join(projectFolder, file))) as Record<string, { name?: string }>;
   const names = Object.keys(exported).filter((name) => /(?:Update|Query|Signal)$/.test(name));
-  const own = names.filter((name) => (only?.includes(name) ?? true) && !except.includes(name));
-  return new Map(own.toSorted().map((name) => [name, exported[name]?.name ?? name]));
+  return new Map(names.toSorted().map((name) => [name, exported[name]?.name ?? name]));
 }
 
 interface WorkflowSource {
   program: ts.Program;
   projectFolder: string;
-  messages: Messages | null;
+  messages: string | null;
   wireNames: ReadonlyMap<string, string>;
   exports: (file: string) => ReadonlyMap<string, ts.Type>;
 }
@@ -123,7 +109,7 @@ function workflowDocument(name: string, source: WorkflowSource): JsonSchema {
   const result = checker.getAwaitedType(call.getReturnType());
   if (result !== undefined && !(result.flags & ts.TypeFlags.Void)) roots['result'] = schemaOf(result);
   for (const [exportName, wireName] of source.wireNames) {
-    const definition = source.exports(source.messages?.file ?? '').get(exportName);
+    const definition = source.exports(source.messages ?? '').get(exportName);
     if (definition === undefined) throw new Error(`${exportName} is not exported`);
     Object.assign(roots, messageSchemas(definition, wireName, { checker, schemaOf }));
   }

@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { findPostgres, installCommand, startPostgres } from '../../test/rig/postgres.js';
+import { findTemporalPrograms } from './programs.js';
+import { createTemplates } from './temporal-server.js';
+
+/*
+ * Runs a command on Temporal's released server with PostgreSQL, in place of the development server: `npm run topology -- npm run demo -- --once`.
+ * PostgreSQL is Debian's, Temporal's programs are built with Go (docs/operations.md, "Tried on a released server").
+ */
+
+const temporal = fileURLToPath(new URL('temporal', import.meta.url));
+
+/** For four servers at once, each with four services, two databases and eight connections. */
+const connections = { max_connections: 300 };
+
+async function main([command, ...args]: readonly string[]): Promise<number> {
+  if (command === undefined) throw new Error('Give the command to run: npm run topology -- npm run demo -- --once');
+  const postgres = await findPostgres();
+  if (postgres === undefined) throw new Error(`PostgreSQL is not installed: run \`${installCommand}\`.`);
+  const programs = await findTemporalPrograms();
+  const database = await startPostgres(postgres, connections);
+  try {
+    await createTemplates(programs, database.url);
+    const topology = {
+      TOPOLOGY_SERVER: programs.server,
+      TOPOLOGY_WEB_UI: programs.webUi,
+      TOPOLOGY_DATABASE: database.url,
+    };
+    const child = spawn(command, args, {
+      stdio: 'inherit',
+      env: { ...process.env, ...topology, TEMPORAL_CLI: temporal },
+    });
+    // A terminal sends Ctrl-C to the child as well; who ends this process alone does not.
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
+    return await new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', (code) => resolve(code ?? 1));
+    });
+  } finally {
+    await database.stop();
+  }
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}
