@@ -1,19 +1,20 @@
 # One image for the worker, the ingress, the codec server, the sandbox and labops; the command says which. Debian, because the
-# worker's native core does not run on musl. Node 24 is the line with long-term support; name a digest for your own images.
-FROM node:24-bookworm-slim AS build
+# worker's native core does not run on musl. Node 24 is the line with long-term support. Pin its digest: docs/operations.md#image.
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 # No package needs its install script: the native ones come built.
 RUN npm ci --ignore-scripts
 COPY . .
-RUN npm run build && npm prune --omit=dev && chmod +x dist/client/command-line/labops.js
+RUN npm run build && npm prune --omit=dev && chmod +x dist/workers/labops.js
 
-FROM node:24-bookworm-slim
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-RUN ln -s /app/dist/client/command-line/labops.js /usr/local/bin/labops
+RUN ln -s /app/dist/workers/labops.js /usr/local/bin/labops
 USER node
 CMD ["node", "dist/workers/worker.js"]

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { Agent, request } from 'undici';
+import { signWebhook } from '../../client/webhooks/sign.js';
+import { kitOrderId } from '../../protocol/ids.js';
+import { startProgram, type StartedProcess } from '../../test/rig/processes.js';
+import type { Measure } from './measure.js';
+import { inParallel } from './parallel.js';
+import { interleaved, type Case } from './rounds.js';
+import type { Stage } from './stage.js';
+import { cpuMsOf } from './usage.js';
+
+const eventsPerShot = 400;
+const atOnce = 10;
+const secret = `whsec_${Buffer.from('an-invented-key-with-32-bytes-01').toString('base64')}`;
+const agent = new Agent({ connections: atOnce });
+
+/** Order events go to workflows that no worker runs: only what the ingress does is measured. */
+export const ingress: Measure = {
+  name: 'ingress',
+  title: `Ingress: CPU in µs per webhook, and webhooks per second, ${atOnce} at once, against a server that only verifies, parses and signals`,
+  async run(stage, { rounds }) {
+    const env = { TEMPORAL_ADDRESS: stage.server.address, WEBHOOK_SECRETS: secret };
+    const file = fileURLToPath(new URL('bare-ingress.ts', import.meta.url));
+    const ready = /"url":"(http[^"]+)"/;
+    const bare = await startProgram(file, { env, ready, readyWithinMs: 60_000 });
+    const own = { HEALTH_DATA: 'off', INGRESS_HOST: '127.0.0.1', INGRESS_PORT: '0', INGRESS_DRAIN_SECONDS: '0' };
+    const settings = { ...env, ...own, ENCRYPTION: 'optional', TASK_QUEUE: 'polled-by-nobody' };
+    const project = await stage.startBuilt('workers/ingress.js', { ...settings, LOG_LEVEL: 'info' }, ready);
+    const orders = await openedOrders(stage);
+    const cases: Case[] = [
+      caseOf('verify and parse 2 KB, bare', undefined, bare, () => reading()),
+      caseOf('verify and parse 2 KB, project', 'verify and parse 2 KB, bare', project, () => reading()),
+      caseOf('order event to signal, bare', undefined, bare, (index) => orderEvent(orders, index)),
+      caseOf('order event to signal, project', 'order event to signal, bare', project, (index) =>
+        orderEvent(orders, index),
+      ),
+    ];
+    for (const { shot } of cases) await shot();
+    const measured = await interleaved(rounds, cases);
+    await Promise.all([bare.stop(), project.stop(), agent.close()]);
+    return measured;
+  },
+};
+
+function caseOf(
+  name: string,
+  against: string | undefined,
+  server: StartedProcess,
+  bodyOf: (index: number) => Record<string, unknown>,
+): Case {
+  const [, address = ''] = /"url":"(http[^"]+)"/.exec(server.output()) ?? [];
+  const url = `${new URL(address).origin}/webhooks`;
+  const shot = async () => {
+    const signed = Array.from({ length: eventsPerShot }, (_, index) => signWebhook({ body: bodyOf(index), secret }));
+    const cpuBefore = await cpuMsOf(server.pid);
+    const before = performance.now();
+    await inParallel(eventsPerShot, atOnce, async (index) => {
+      const { headers, body } = signed[index] ?? signWebhook({ body: {}, secret });
+      const answer = await request(url, { method: 'POST', headers, body, dispatcher: agent });
+      await answer.body.dump();
+      if (answer.statusCode !== 204) throw new Error(`${name}: a webhook was answered ${answer.statusCode}`);
+    });
+    const seconds = (performance.now() - before) / 1000;
+    const cpu = (await cpuMsOf(server.pid)) - cpuBefore;
+    return { 'CPU µs': (cpu * 1000) / eventsPerShot, 'webhooks/s': eventsPerShot / seconds };
+  };
+  return { name, ...(against !== undefined && { against }), shot };
+}
+
+/** Health data that nobody keeps here: read to its end, and let go. */
+function reading(): Record<string, unknown> {
+  const values = Array.from({ length: 25 }, (_, index) => ({
+    timestamp: `2026-01-05T08:${index + 10}:00Z`,
+    value: 61,
+  }));
+  const source = { provider: 'invented', type: 'watch' };
+  return { event_type: 'daily.data.heartrate.created', user_id: randomUUID(), data: { source, data: values } };
+}
+
+function orderEvent(orders: readonly string[], index: number): Record<string, unknown> {
+  const id = orders[index % orders.length] ?? '';
+  const at = new Date().toISOString();
+  const events = ['ordered', 'awaiting_registration', 'transit_customer'].map((low, event) => ({
+    id: event,
+    created_at: at,
+    status: `received.testkit.${low}`,
+  }));
+  const patient = {
+    patient_details: { first_name: 'Testperson', last_name: 'Invented', email: 'testperson@example.com' },
+  };
+  const data = { id, user_id: randomUUID(), ...patient, status: 'received', created_at: at, updated_at: at, events };
+  return { event_type: 'labtest.order.updated', data };
+}
+
+async function openedOrders(stage: Stage): Promise<string[]> {
+  const ids = Array.from({ length: 20 }, () => randomUUID());
+  const options = { taskQueue: 'polled-by-nobody', args: [{}] };
+  const { workflow } = stage.client();
+  await Promise.all(ids.map((id) => workflow.start('kitOrder', { ...options, workflowId: kitOrderId(id) })));
+  return ids;
+}

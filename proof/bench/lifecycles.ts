@@ -1,0 +1,76 @@
+import { cpuMsOf } from './usage.js';
+import { costOf } from './histories.js';
+import { playBare, playProject, type Play } from './lives.js';
+import type { Measure } from './measure.js';
+import { inParallel } from './parallel.js';
+import { interleaved, type Case } from './rounds.js';
+import type { Side, Stage, WorkerOptions } from './stage.js';
+
+interface Variant {
+  name: string;
+  against?: string;
+  isBare: boolean;
+  options: WorkerOptions;
+}
+
+const variants: readonly Variant[] = [
+  { name: 'bare', isBare: true, options: {} },
+  { name: 'project', against: 'bare', isBare: false, options: {} },
+  { name: 'project, notifies', against: 'bare', isBare: false, options: { notifies: true } },
+  { name: 'bare, encrypted', isBare: true, options: { encrypted: true } },
+  { name: 'project, encrypted', against: 'bare, encrypted', isBare: false, options: { encrypted: true } },
+];
+
+const livesPerShot = 12;
+const atOnce = 6;
+
+export const lifecycles: Measure = {
+  name: 'lifecycles',
+  title: 'Lifecycles: CPU of the worker process in ms per order, and orders per second on one worker',
+  async run(stage, { rounds }) {
+    const sides: Side[] = [];
+    const cases: Case[] = [];
+    for (const { name, against, isBare, options } of variants) {
+      const side = await startSide(stage, isBare, options);
+      sides.push(side);
+      const play = isBare ? playBare : playProject;
+      const shot = () => playMany(stage, side, play, livesPerShot);
+      await shot(); // The first lives compile the code.
+      cases.push({ name, ...(against !== undefined && { against }), shot });
+    }
+    const measured = await interleaved(rounds, cases);
+    for (const { process } of sides) await process.stop();
+    return measured;
+  },
+};
+
+/** One life of each kind: nothing here depends on the machine. */
+export const histories: Measure = {
+  name: 'histories',
+  title: 'Histories: events, billable actions and bytes per order, all workflows together',
+  async run(stage) {
+    const cases = [];
+    for (const { name, against, isBare, options } of variants) {
+      const side = await startSide(stage, isBare, options);
+      const life = await (isBare ? playBare : playProject)(stage, side);
+      const { events, actions, bytes } = await costOf(side.temporal, life);
+      await side.process.stop();
+      cases.push({ name, ...(against !== undefined && { against }), shot: async () => ({ events, actions, bytes }) });
+    }
+    return interleaved(1, cases);
+  },
+};
+
+function startSide(stage: Stage, isBare: boolean, options: WorkerOptions): Promise<Side> {
+  return isBare ? stage.startBare(options) : stage.startProject(options);
+}
+
+async function playMany(stage: Stage, side: Side, play: Play, count: number): Promise<Record<string, number>> {
+  const { pid } = side.process;
+  const cpuBefore = await cpuMsOf(pid);
+  const before = performance.now();
+  await inParallel(count, atOnce, () => play(stage, side));
+  const seconds = (performance.now() - before) / 1000;
+  const cpu = (await cpuMsOf(pid)) - cpuBefore;
+  return { 'worker ms': cpu / count, 'lives/s': count / seconds };
+}

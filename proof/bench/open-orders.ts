@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { kitOrderId } from '../../protocol/ids.js';
+import { kitOrderName, orderPlacedSignal } from '../../protocol/order/messages.js';
+import { resolveOrderPolicy } from '../../protocol/order/policy.js';
+import { kitOrderStart } from '../../protocol/order/start.js';
+import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import { bareOrderName } from './bare-order.js';
+import { untilQuiet } from './lives.js';
+import type { Measure } from './measure.js';
+import { inParallel } from './parallel.js';
+import type { Measured } from './rounds.js';
+import type { Side, Stage } from './stage.js';
+import { residentMbOf } from './usage.js';
+
+/** Orders are opened in these steps, all of which the default cache of 1,000 holds. */
+const steps = [100, 500];
+const width = 20;
+
+/** Opened by the hand-over, without a placing, and left alone. One reading: it is the process that grows, not the noise. */
+export const openOrders: Measure = {
+  name: 'open-orders',
+  title: 'Open orders: resident memory of the worker in MB, with the default cache of 1,000',
+  async run(stage) {
+    const sides = [
+      { name: 'bare', side: await stage.startBare(), open: openBare },
+      { name: 'project', side: await stage.startProject(), open: openProject },
+    ];
+    const measured: Measured[] = [];
+    for (const { name, side, open } of sides) {
+      const samples: Record<string, number[]> = { 'MB at 0': [await residentMbOf(side.process.pid)] };
+      let opened = 0;
+      for (const step of steps) {
+        await inParallel(step - opened, width, () => open(stage, side));
+        opened = step;
+        samples[`MB at ${step.toLocaleString('en')}`] = [await residentMbOf(side.process.pid)];
+      }
+      measured.push({ name, ...(name === 'project' && { against: 'bare' }), samples });
+      await side.process.stop();
+    }
+    return measured;
+  },
+};
+
+async function openProject(_stage: Stage, { temporal, taskQueue }: Side): Promise<void> {
+  const orderId = randomUUID();
+  const reference = `open-${orderId}`;
+  const snapshot: OrderSnapshot = {
+    orderId,
+    userId: randomUUID(),
+    status: 'received',
+    events: [{ id: 1, at: new Date().toISOString(), status: 'received.testkit.ordered' }],
+    createdAt: new Date().toISOString(),
+  };
+  const policy = resolveOrderPolicy();
+  await temporal.workflow.signalWithStart(kitOrderName, {
+    ...kitOrderStart(snapshot, orderId, reference, policy),
+    taskQueue,
+    signal: orderPlacedSignal,
+    signalArgs: [{ reference, policy, snapshot, adopted: false, notifies: false }],
+  });
+  await untilQuiet(temporal.workflow.getHandle(kitOrderId(orderId)));
+}
+
+async function openBare(stage: Stage, { temporal, taskQueue }: Side): Promise<void> {
+  const reference = `open-${randomUUID()}`;
+  const input = { reference, userId: await stage.newUser(), labTestId: '7e570000-0000-4000-8000-000000000001' };
+  const workflowId = `bare-order/${reference}`;
+  await untilQuiet(await temporal.workflow.start(bareOrderName, { workflowId, taskQueue, args: [input] }));
+}

@@ -1,0 +1,151 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { acknowledgedButLost } from './acknowledged.js';
+import { differences, kitsPerReference, notificationsAgree, outcomesOf, processesOf, workflowsOf } from './checks.js';
+import { endingOf, readService, type Ending, type Played } from './ending.js';
+import { inflict } from './inflict.js';
+import { Caller } from './product.js';
+import type { Plan, Subject } from './plan.js';
+import { sceneOf } from './scene.js';
+import type { Stage } from './stage.js';
+import { stories } from './stories.js';
+
+export interface Verdict {
+  /** What is wrong, one sentence each; empty if everything holds. */
+  violations: string[];
+  workflows: number;
+  events: number;
+  notifications: number;
+  /** From the end of the last fault until everything had ended. */
+  settledInMs: number;
+  /** How many connections and requests the faults have met. */
+  met: number;
+  /** The longest that a command had to be repeated. */
+  mostSent: number;
+  peakMiB: number;
+}
+
+/** How long everything may take to settle once nothing fails any more. */
+export const defaultSettleMs = 240_000;
+
+export interface RunOptions {
+  settleMs?: number;
+  /** Gets a line on the progress. */
+  say?: (text: string) => void;
+}
+
+/** Plays the plan without faults, then with them, on the same stage, and compares the two. */
+export async function run(
+  stage: Stage,
+  plan: Plan,
+  { settleMs = defaultSettleMs, say = () => undefined }: RunOptions = {},
+): Promise<Verdict> {
+  say('without faults');
+  const calm = await play(stage, { ...plan, faults: [] }, 'calm', settleMs);
+  say(`without faults: settled in ${seconds(calm.settledInMs)}; now with ${plan.faults.length} faults`);
+  const faulty = await play(stage, plan, 'faulty', settleMs);
+  say(`with faults: settled in ${seconds(faulty.settledInMs)}; checking`);
+  const atService = await readService(stage.control);
+  const { accepted } = stage.receiver;
+  const endingsOf = (each: Run): Ending[] => each.played.map((one) => endingOf(one, atService, accepted));
+  const [without, withFaults] = [endingsOf(calm), endingsOf(faulty)];
+  const { found, ...counts } = await workflowsOf(stage.temporal);
+  return {
+    violations: [
+      ...outcomesOf(without).map((sentence) => `without faults: ${sentence}`),
+      ...outcomesOf(withFaults),
+      ...differences(without, withFaults),
+      ...acknowledgedButLost(withFaults),
+      ...kitsPerReference(atService),
+      ...notificationsAgree(accepted, atService),
+      ...found,
+      ...(await processesOf(stage)),
+    ],
+    ...counts,
+    notifications: accepted.length,
+    settledInMs: faulty.settledInMs,
+    met: Object.values(stage.ways).reduce((sum, way) => sum + way.met, 0),
+    mostSent: Math.max(0, ...faulty.played.flatMap(({ answers }) => answers.map(({ sent }) => sent))),
+    peakMiB: Math.round(Math.max(...Object.values(stage.parts).map((part) => part.peakBytes())) / 2 ** 20),
+  };
+}
+
+interface Run {
+  played: Played[];
+  settledInMs: number;
+}
+
+async function play(stage: Stage, plan: Plan, prefix: 'calm' | 'faulty', settleMs: number): Promise<Run> {
+  const late = new AbortController();
+  const over = new AbortController();
+  // Every subject listens.
+  setMaxListeners(0, late.signal, over.signal);
+  const subjects = Promise.all(
+    plan.subjects.map(async (subject, index) => playOne(stage, { subject, index, prefix }, late.signal)),
+  );
+  const passes = reconcile(stage, over.signal);
+  await inflict(stage, plan.faults);
+  const healed = Date.now();
+  const timer = setTimeout(
+    () => late.abort(new Error(`it had not ended ${seconds(settleMs)} after the last fault`)),
+    settleMs,
+  );
+  const played = await subjects;
+  over.abort();
+  await passes;
+  await untilNothingRuns(stage, late.signal);
+  clearTimeout(timer);
+  return { played, settledInMs: Date.now() - healed };
+}
+
+async function playOne(
+  stage: Stage,
+  { subject, index, prefix }: { subject: Subject; index: number; prefix: string },
+  signal: AbortSignal,
+): Promise<Played> {
+  const caller = new Caller(signal);
+  const scene = sceneOf(stage, caller, { reference: `${prefix}-${subject.name}`, index, pauseMs: subject.pauseMs });
+  const { users } = scene;
+  const { answers } = caller;
+  try {
+    await caller.pause(subject.startsAtMs);
+    return { subject, users, answers, result: await stories[subject.story](scene) };
+  } catch (error) {
+    return { subject, users, answers, error: describe(signal.aborted ? signal.reason : error) };
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}
+
+const reconcileEveryMs = 15_000;
+const hour = 60 * 60_000;
+
+/** The passes that a schedule makes every hour. The service's clock is behind, so they see everything. */
+async function reconcile({ operations }: Stage, signal: AbortSignal): Promise<void> {
+  const caller = new Caller(signal);
+  try {
+    for (;;) {
+      await caller.pause(reconcileEveryMs);
+      const now = Date.now();
+      const [from, to] = [new Date(now - 4 * hour).toISOString(), new Date(now - hour).toISOString()];
+      await caller.read(async (options) => operations.orders.reconcile({ from, to }, options));
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+/** Ends without a complaint when it is too late: what still runs is found by the checks. */
+async function untilNothingRuns({ temporal }: Stage, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const { count } = await temporal.workflow.count("ExecutionStatus = 'Running'");
+    if (count === 0) return;
+    await pause(500);
+  }
+}
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1_000).toFixed(1)} s`;
+}

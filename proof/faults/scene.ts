@@ -1,0 +1,40 @@
+import type { LabOperations, LabService } from '../../client/index.js';
+import type { SandboxControl } from '../../sandbox/control.js';
+import type { Caller } from './product.js';
+import type { Stage } from './stage.js';
+
+/** What one subject's story is played on. */
+export interface Scene {
+  /** The product's reference, unique on the stage. */
+  reference: string;
+  /** Distinguishes subjects of one run, from 0 on. */
+  index: number;
+  caller: Caller;
+  operations: LabOperations;
+  control: SandboxControl;
+  service: LabService;
+  reportRoot: string;
+  /** A new user, whom only this subject has. */
+  newUser: () => Promise<string>;
+  /** The time between two steps of the world. */
+  pause: () => Promise<void>;
+  /** The users of this subject so far. */
+  users: string[];
+}
+
+export function sceneOf(
+  { operations, control, service, reportRoot }: Stage,
+  caller: Caller,
+  { reference, index, pauseMs }: { reference: string; index: number; pauseMs: number },
+): Scene {
+  const users: string[] = [];
+  return {
+    ...{ reference, index, caller, operations, control, service, reportRoot, users },
+    newUser: async () => {
+      const { user } = await control.createUser();
+      users.push(user.user_id);
+      return user.user_id;
+    },
+    pause: async () => caller.pause(pauseMs),
+  };
+}

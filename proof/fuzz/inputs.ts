@@ -1,0 +1,127 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { SecretFileInvalid } from '../../client/secret-file.js';
+import { checkPlacing } from '../../client/orders/placing.js';
+import {
+  changeFaults,
+  checkCommand,
+  headerFaults,
+  secretFaults,
+  urlFaults,
+} from '../../client/webhook-endpoints/faults.js';
+import { LabOperationsError } from '../../client/errors.js';
+import { defaultAppointmentPolicy, resolveAppointmentPolicy } from '../../protocol/appointment/policy.js';
+import { defaultDeletionPolicy, resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
+import { defaultLinkPolicy, resolveLinkPolicy } from '../../protocol/link/policy.js';
+import { defaultMatchReviewPolicy, resolveMatchReviewPolicy } from '../../protocol/match-review/policy.js';
+import { defaultPolicy, resolveOrderPolicy } from '../../protocol/order/policy.js';
+import { PolicyInvalid, PolicyTooNew } from '../../protocol/policy-resolution.js';
+import { rangeFaults } from '../../protocol/reconcile.js';
+import { defaultReportPolicy, resolveReportPolicy } from '../../protocol/report/policy.js';
+import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
+import { ConfigInvalid } from '../../workers/setting-faults.js';
+import { commands } from './commands.js';
+import { mutated, textOf } from './mutate.js';
+import { oddValue } from './odd-values.js';
+import type { Random } from './random.js';
+import { placings, settings } from './input-seeds.js';
+import type { Tally } from './tally.js';
+
+/** A check that an input meets before anything happens with it, and what a good input looks like. */
+interface Check {
+  name: string;
+  seed: unknown;
+  /** True: the compiler demands an object of its callers, and without one a TypeError is their own mistake. */
+  isObject?: true;
+  /** @throws one of the documented errors, or returns */
+  run: (input: never) => unknown;
+}
+
+const checks: readonly Check[] = [
+  ...placings.map((seed) => ({
+    name: 'order to place',
+    seed,
+    isObject: true as const,
+    run: (input: never) => checkPlacing(input, undefined),
+  })),
+  { name: 'policy of orders', seed: defaultPolicy, run: (input) => resolveOrderPolicy(input) },
+  { name: 'policy of links', seed: defaultLinkPolicy, run: (input) => resolveLinkPolicy(input) },
+  { name: 'policy of reports', seed: defaultReportPolicy, run: (input) => resolveReportPolicy(input) },
+  { name: 'policy of appointments', seed: defaultAppointmentPolicy, run: (input) => resolveAppointmentPolicy(input) },
+  { name: 'policy of deletions', seed: defaultDeletionPolicy, run: (input) => resolveDeletionPolicy(input) },
+  { name: 'policy of reviews', seed: defaultMatchReviewPolicy, run: (input) => resolveMatchReviewPolicy(input) },
+  { name: 'range to reconcile', seed: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }, run: rangeFaults },
+  { name: 'change of an endpoint', seed: { url: 'https://a.example.com/', disabled: true }, run: changeFaults },
+  { name: 'headers of an endpoint', seed: { 'x-invented': 'invented' }, run: headerFaults },
+  { name: 'secret of an endpoint', seed: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', run: secretFaults },
+  { name: 'address of an endpoint', seed: 'https://a.example.com/', run: urlFaults },
+  {
+    name: 'place of an endpoint',
+    seed: { orgId: 'org-1', teamId: 'team-1', environment: 'sandbox' },
+    isObject: true,
+    run: (input) => checkCommand(input, []),
+  },
+  ...commands.flatMap(({ name, workflow, seed, validate }) =>
+    validate === undefined
+      ? []
+      : [{ name: `command ${workflow}.${name}`, seed, run: (input: never) => validate(input) }],
+  ),
+];
+
+const readers = [readWorkerConfig, readIngressConfig, readCodecServerConfig];
+
+/** Gives mutated inputs to everything that checks an input before anything happens: start inputs, policies, commands, settings. */
+export async function fuzzInputs(random: Random, count: number, tally: Tally): Promise<void> {
+  for (let n = 0; n < count; n += 1) {
+    if (random.oneIn(5)) await takeSettings(random, tally);
+    else {
+      const check = random.pick(checks);
+      const spoilt = random.oneIn(30) ? oddValue(random) : mutated(random, check.seed);
+      await takeInput(check, textOf(spoilt), tally);
+    }
+  }
+}
+
+/** One input, as JSON: what comes from Temporal or from a caller's file is read from it. */
+export async function takeInput({ name, isObject, run }: Check, text: string, tally: Tally): Promise<void> {
+  const value: unknown = text === '' ? undefined : JSON.parse(text);
+  if (isObject && (typeof value !== 'object' || value === null)) return tally.count(`${name}: not sent`);
+  await tally.timed(
+    text.length,
+    () => text,
+    () => Promise.resolve(attempt(name, text, () => run(value as never), tally)),
+  );
+}
+
+async function takeSettings(random: Random, tally: Tally): Promise<void> {
+  const spoilt: unknown = mutated(random, settings);
+  const text = textOf(spoilt);
+  const given: unknown = text === '' ? {} : JSON.parse(text);
+  const pairs = Object.entries(given ?? {}).map(([name, value]): [string, string] => [
+    name,
+    typeof value === 'object' ? '{}' : String(value),
+  ]);
+  const read = random.pick(readers);
+  await tally.timed(
+    text.length,
+    () => text,
+    () => Promise.resolve(attempt('settings', text, () => read(Object.fromEntries(pairs)), tally)),
+  );
+}
+
+function attempt(name: string, input: string, run: () => unknown, tally: Tally): void {
+  try {
+    run();
+    tally.count(`${name}: answered`);
+  } catch (error) {
+    tally.count(`${name}: ${error instanceof Error ? error.name : typeof error}`);
+    if (!isDocumented(error)) tally.found(`${name} was refused by ${String(error)}`, input);
+    else if (error.message.length > 20_000 + 10 * input.length)
+      tally.found(`${name} was refused at great length`, input);
+  }
+}
+
+function isDocumented(error: unknown): error is Error {
+  return [LabOperationsError, ApplicationFailure, PolicyInvalid, PolicyTooNew, ConfigInvalid, SecretFileInvalid].some(
+    (kind) => error instanceof kind,
+  );
+}

@@ -1,0 +1,160 @@
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
+import { ORG_ID } from '../../sandbox/lab-service/organisation.js';
+import { LAB_ACCOUNT_IDS, LAB_TEST_IDS, TEAM_ID } from '../../sandbox/lab-service/seed.js';
+import { startLabService } from '../../sandbox/lab-service/server.js';
+import { createLabService } from '../../service/lab-service.js';
+import { sampleCalls } from '../../tools/service-check/calls.js';
+import { ids } from '../../tools/service-check/ids.js';
+import { byHand } from './answers-by-hand.js';
+
+/*
+ * `npx tsx proof/fuzz/record.ts` writes seeds/: webhooks of every kind as the sandbox sends them, and its answer to every call of
+ * the client. The fuzz mutates them. They are files, so that a seed repeats the same cases.
+ */
+
+const key = 'sk_invented';
+const managementKey = 'mk_invented';
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const folder = join(import.meta.dirname, 'seeds');
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+async function listening(handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>) {
+  const server: Server = createServer((request, response) => void handle(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+const webhooks: object[] = [];
+const receiver = await listening(async (request, response) => {
+  webhooks.push(JSON.parse((await bodyOf(request)).toString()) as object);
+  response.writeHead(204).end();
+});
+const sandbox = await startLabService({
+  port: 0,
+  apiKey: key,
+  managementKey,
+  settings: { webhookUrl: `${receiver.url}/webhooks`, webhookSecrets: [secret] },
+});
+const control: SandboxControl = sandboxControl(sandbox.url);
+
+/** Plays what sends each kind of webhook, and returns the ids of what the calls can read then. */
+async function play(): Promise<Record<string, string>> {
+  const { user } = await control.createUser({ client_user_id: 'product user/1' });
+  const { order, order_transaction_id: transactionId } = await control.createOrder({
+    user_id: user.user_id,
+    patientKnown: true,
+    passthrough: 'labops:-:order-1001:1',
+  });
+  for (const status of ['transit_customer', 'out_for_delivery', 'with_customer', 'transit_lab', 'delivered_to_lab'])
+    await control.move(order.id, status);
+  await control.move(order.id, { status: 'completed', interpretation: 'critical' });
+  await control.reportCritical(order.id);
+  const failed = await control.createOrder({ user_id: user.user_id });
+  await control.move(failed.order.id, { status: 'sample_error', status_detail: 'sample_hemolyzed' });
+  await control.redraw(failed.order.id);
+  const { id: jobId } = (await control.createJob({ user_id: user.user_id })) as unknown as { id: string };
+  await control.moveJob(jobId, { status: 'completed', results: 'sample' });
+  await control.connect(user.user_id, { provider: 'invented_watch' });
+  await control.breakConnection(user.user_id, { provider: 'invented_watch' });
+  await control.connect(user.user_id, { provider: 'invented_watch' });
+  for (const kind of ['summary', 'samples', 'workout_stream', 'history'] as const)
+    await control.sendHealthData(user.user_id, { kind });
+  for (const variant of ['intervals', 'some_without_time', 'without_user'] as const)
+    await control.sendHealthData(user.user_id, { kind: 'untidy', variant });
+  const { id: rawResultId } = await control.createMatchReview({ decision_code: 'no_match' });
+  await control.settleWebhooks();
+  return { userId: user.user_id, orderId: order.id, transactionId, jobId, rawResultId };
+}
+
+const played = await play();
+const real: Record<string, string> = {
+  ...played,
+  orgId: ORG_ID,
+  teamId: TEAM_ID,
+  labTestId: LAB_TEST_IDS.kit,
+  accountId: Object.values(LAB_ACCOUNT_IDS)[0] ?? '',
+};
+const pairs = Object.entries(real).map(([name, id]) => [ids[name as keyof typeof ids], id] as const);
+const toReal = (text: string) => pairs.reduce((done, [sample, id]) => done.replaceAll(sample, id), text);
+const toSample = (text: string) => pairs.reduce((done, [sample, id]) => done.replaceAll(id, sample), text);
+
+interface Answered {
+  call: string;
+  status: number;
+  body: unknown;
+}
+
+/** What the sandbox refuses here, because the sample requests come one after the other, is answered like another call. */
+const alike: Readonly<Record<string, string>> = {
+  'users.undoDelete: by client user id': 'users.undoDelete',
+  'links.submitEmail': 'links.submitPassword',
+  'orders.register': 'orders.create',
+  'orders.register: with all fields': 'orders.create',
+  'orders.cancel': 'orders.createTestkit',
+  'providers.deregister': 'users.delete',
+  'documents.beneficiaryNotice': 'documents.requisition',
+  'reports.createJob': 'reports.getJob',
+  'matchReviews.accept': 'matchReviews.accept: of an order',
+  'matchReviews.resolve': 'matchReviews.get',
+  'walkIns.availability': 'appointments.availability',
+  'walkIns.availability: near': 'appointments.availability',
+};
+
+let present = '';
+const answers: Answered[] = [];
+const between = await listening(async (request, response) => {
+  const { host: _, 'content-length': __, 'transfer-encoding': ___, ...headers } = request.headers;
+  const sent = await bodyOf(request);
+  const body =
+    sent.length === 0 ? undefined : String(headers['content-type']).includes('json') ? toReal(sent.toString()) : sent;
+  const init = { method: request.method ?? 'GET', headers: headers as Record<string, string>, ...(body && { body }) };
+  const answer = await fetch(sandbox.url + toReal(request.url ?? ''), init);
+  const text = toSample(await answer.text());
+  answers.push({ call: present, status: answer.status, body: jsonOf(text) });
+  response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' }).end(text);
+});
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** The one success of each call; a refusal beside it stays too. */
+function usual(recorded: readonly Answered[]): Answered[] {
+  const good = (name: string) => recorded.find(({ call, status }) => call === name && status < 300);
+  return sampleCalls.flatMap(({ name }): Answered[] => {
+    const refusals = recorded.filter(({ call, status }) => call === name && status >= 300);
+    const body = byHand(name) ?? (good(name) ?? good(alike[name] ?? ''))?.body;
+    return body === undefined ? refusals : [{ call: name, status: 200, body }, ...refusals];
+  });
+}
+
+const service = createLabService({ baseUrl: between.url, apiKey: key, managementKey });
+for (const { name, run } of sampleCalls) {
+  present = name;
+  await run(service).catch(() => undefined);
+}
+await service.close();
+await mkdir(folder, { recursive: true });
+const written = (value: unknown) => `${toSample(JSON.stringify(value, undefined, 1))}\n`;
+await writeFile(join(folder, 'webhooks.json'), written(webhooks));
+await writeFile(join(folder, 'answers.json'), written(usual(answers)));
+await sandbox.close();
+for (const { server } of [receiver, between]) {
+  server.closeAllConnections();
+  server.close();
+}

@@ -1,0 +1,98 @@
+import type { WebhookAnswer } from '../../client/webhooks/common-answers.js';
+import { createWebhookHandler, type WebhookHandler } from '../../client/webhooks/handler.js';
+import { signWebhook } from '../../client/webhooks/sign.js';
+import { readSeeds, spoiltBytes } from './bodies.js';
+import { foldIn } from './fold.js';
+import type { Random } from './random.js';
+import { type CaughtStart, recordingTemporal } from './recording-temporal.js';
+import type { Tally } from './tally.js';
+
+/** Invented. */
+export const secret = `whsec_${Buffer.from('an-invented-key-with-32-bytes-01').toString('base64')}`;
+
+/** What the sandbox's patients are called and where they live. None of it may leave a webhook. */
+export const personal = /Testperson|Testpatient|Testdoctor|Imaginary|Fictional|Nowhereville|Springfield/;
+
+/** The longest search attribute that Temporal takes, in bytes. */
+const longestAttribute = 2_048;
+
+/** The handler as the ingress has it, with a client of Temporal that catches its requests. */
+export interface CatchingHandler {
+  handler: WebhookHandler;
+  /** The requests since the last call. */
+  caught: () => CaughtStart[];
+  /** What was logged since the last call, as text. */
+  logged: () => string;
+}
+
+export function catchingHandler(keepsRejected: boolean): CatchingHandler {
+  let starts: CaughtStart[] = [];
+  let lines: string[] = [];
+  const log = (fields: object, message: string): void => void lines.push(JSON.stringify(fields) + message);
+  const handler = createWebhookHandler({
+    temporal: recordingTemporal((start) => starts.push(start)),
+    encryption: 'optional',
+    secrets: [secret],
+    logger: { info: log, warn: log, error: log },
+    ...(keepsRejected && {
+      rejected: () => Promise.resolve(undefined),
+      healthData: () => Promise.resolve('stream_due'),
+    }),
+  });
+  return {
+    handler,
+    caught: () => {
+      const caught = starts;
+      starts = [];
+      return caught;
+    },
+    logged: () => {
+      const logged = lines.join('\n');
+      lines = [];
+      return logged;
+    },
+  };
+}
+
+/** Sends mutated webhooks to the handler itself, in this process. */
+export async function fuzzWebhooks(random: Random, count: number, tally: Tally): Promise<void> {
+  const seeds = readSeeds<object>('webhooks.json');
+  const handlers = [catchingHandler(false), catchingHandler(true)];
+  for (let n = 0; n < count; n += 1) {
+    await takeWebhook(spoiltBytes(random, random.pick(seeds)), random.pick(handlers), tally);
+    // Otherwise nothing but promises would run, and what is unhandled would show only at the end.
+    if (n % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** One signed webhook, with everything that is claimed about it. */
+export async function takeWebhook(
+  body: Buffer,
+  { handler, caught, logged }: CatchingHandler,
+  tally: Tally,
+): Promise<void> {
+  const input = (): string => body.toString('latin1');
+  const request = { method: 'POST', ...signWebhook({ body, secret }) };
+  const answer = await tally.timed(body.length, input, () => handler.handle(request));
+  tally.count(nameOf(answer));
+  const lines = logged();
+  if (answer.status >= 500) tally.found(`answered ${nameOf(answer)}: ${lines.slice(0, 1_000)}`, input());
+  for (const start of caught()) check(start, tally, input);
+  if (personal.test(lines)) tally.found('logged something personal', input());
+}
+
+function nameOf({ status, body }: WebhookAnswer): string {
+  return body === undefined ? String(status) : `${status} ${(JSON.parse(body) as { error: string }).error}`;
+}
+
+function check(start: CaughtStart, tally: Tally, input: () => string): void {
+  const { workflowId, text } = start;
+  if (!/^[a-z-]+\/[A-Za-z0-9._/-]{1,260}$/.test(workflowId)) tally.found('an odd workflow ID', input());
+  if (start.longestAttribute > longestAttribute) tally.found('a search attribute that is too long', input());
+  if (personal.test(text)) tally.found('brought something personal to Temporal', input());
+  try {
+    foldIn(start, Date.now());
+  } catch (error) {
+    tally.found(`the workflow's fold failed: ${String(error)}`, input());
+  }
+}

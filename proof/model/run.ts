@@ -1,0 +1,221 @@
+import './sandbox.js';
+import type { Workflow } from '@temporalio/common';
+import type { coresdk } from '@temporalio/proto';
+import { setActivator } from '@temporalio/workflow/lib/global-attributes.js';
+import type { WorkflowInfo } from '@temporalio/workflow';
+import { Activator } from '@temporalio/workflow/lib/internals.js';
+import { activate, concludeActivation, tryUnblockConditions } from '@temporalio/workflow/lib/worker-interface.js';
+import { asJson, failureOf, fromPayload, typeOfFailure, type Failure, type JsonPayload } from './payloads.js';
+
+type Job = coresdk.workflow_activation.IWorkflowActivationJob & { variant: Variant };
+type Variant = NonNullable<coresdk.workflow_activation.WorkflowActivationJob['variant']>;
+type Command = coresdk.workflow_commands.IWorkflowCommand;
+
+/** An activity that the workflow waits for. */
+export interface ActivityCall {
+  name: string;
+  argument: never;
+}
+
+export type Answer = { value: unknown } | { failure: Failure };
+
+export interface Message {
+  name: string;
+  argument?: unknown;
+}
+
+/** The answer to an update: what it came to, or the type of its refusal. */
+export interface Reply {
+  name: string;
+  value?: unknown;
+  refused?: string;
+}
+
+/** How a run closed. `failed` is the failure's type, or the error that no workflow task may throw. */
+export type End =
+  { kind: 'completed'; result: unknown } | { kind: 'continued'; input: unknown } | { kind: 'failed'; type: string };
+
+export interface Opening {
+  workflow: Workflow;
+  type: string;
+  workflowId: string;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+/**
+ * One run of a workflow, in this process and without a server: the real workflow code on the real runtime of the SDK, which gets the
+ * activations that a worker would give it. Time stands still until `passTime`. Only one run can be active at a time.
+ */
+export class Run {
+  now: number;
+  end: End | undefined;
+  readonly replies: Reply[] = [];
+  readonly timers = new Map<number, number>();
+  readonly calls: { seq: number; call: ActivityCall }[] = [];
+  private readonly activator: Activator;
+  private updates = 0;
+  private readonly asked = new Map<string, string>();
+
+  constructor({ workflow, type, workflowId, now }: Opening) {
+    this.now = now;
+    this.activator = new Activator({
+      info: infoOf(type, workflowId, now),
+      now,
+      randomnessSeed: [1],
+      showStackTraceSources: false,
+      sourceMap: { version: 3, sources: [], names: [], mappings: '', file: '' },
+      registeredActivityNames: new Set(),
+      getTimeOfDay: () => 0n,
+      stackTracesEnabled: false,
+    });
+    this.activator.workflow = workflow;
+    Object.assign(this.activator, { payloadConverter: asJson });
+  }
+
+  /** Starts the workflow, together with signals, as signal-with-start does. */
+  async start(input: unknown, signals: readonly Message[] = []): Promise<void> {
+    const initialize = { arguments: [asJson.toPayload(input)], headers: {} };
+    await this.activate([job('initializeWorkflow', initialize), ...signals.map(signalJob)]);
+  }
+
+  async signal(message: Message): Promise<void> {
+    await this.activate([signalJob(message)]);
+  }
+
+  async update({ name, argument }: Message): Promise<void> {
+    this.updates += 1;
+    const id = String(this.updates);
+    this.asked.set(id, name);
+    const input = argument === undefined ? [] : [asJson.toPayload(argument)];
+    const update = { id, protocolInstanceId: id, name, input, headers: {}, runValidator: true };
+    await this.activate([job('doUpdate', update)]);
+  }
+
+  async cancel(): Promise<void> {
+    await this.activate([job('cancelWorkflow', { reason: '' })]);
+  }
+
+  /** Every update has its answer. */
+  get hasReplied(): boolean {
+    return this.replies.length === this.updates;
+  }
+
+  async answer(seq: number, name: string, answer: Answer): Promise<void> {
+    this.calls.splice(
+      this.calls.findIndex((call) => call.seq === seq),
+      1,
+    );
+    const result =
+      'value' in answer
+        ? { completed: { result: asJson.toPayload(answer.value) } }
+        : { failed: { failure: failureOf(name, answer.failure) } };
+    await this.activate([job('resolveActivity', { seq, result })]);
+  }
+
+  /** The moment at which the next timer fires, in milliseconds since the epoch. */
+  nextTimer(): number | undefined {
+    return this.timers.size === 0 ? undefined : Math.min(...this.timers.values());
+  }
+
+  /** @param isEarly the timer fires though its time has not come */
+  async fireNextTimer({ isEarly = false } = {}): Promise<void> {
+    const at = this.nextTimer();
+    const [seq] = [...this.timers].find(([, time]) => time === at) ?? [];
+    if (seq === undefined || at === undefined) return;
+    this.timers.delete(seq);
+    if (!isEarly) this.now = Math.max(this.now, at);
+    await this.activate([job('fireTimer', { seq })]);
+  }
+
+  /** From now on the server suggests a new run, which the main loop takes up when it next looks. */
+  suggestNewRun(): void {
+    this.activator.mutateWorkflowInfo((info) => ({ ...info, continueAsNewSuggested: true }));
+  }
+
+  private async activate(jobs: Job[]): Promise<void> {
+    if (this.end) return;
+    const realNow = Date.now;
+    setActivator(this.activator);
+    this.activator.now = this.now;
+    Date.now = () => this.now;
+    try {
+      const [first] = jobs;
+      if (first?.initializeWorkflow) this.activator.initializeWorkflow(first.initializeWorkflow);
+      activate({ jobs });
+      do await microtasks();
+      while (tryUnblockConditions() > 0);
+      for (const command of concludeActivation().successful?.commands ?? []) this.take(command);
+    } catch (error) {
+      this.end = { kind: 'failed', type: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    } finally {
+      Date.now = realNow;
+      setActivator(undefined);
+    }
+  }
+
+  private take(command: Command): void {
+    const { scheduleActivity, startTimer, cancelTimer, updateResponse } = command;
+    if (scheduleActivity) {
+      const [argument] = (scheduleActivity.arguments ?? []) as JsonPayload[];
+      const call = { name: scheduleActivity.activityType ?? '', argument: fromPayload(argument) as never };
+      this.calls.push({ seq: scheduleActivity.seq ?? 0, call });
+    }
+    if (startTimer) {
+      const { seconds = 0, nanos = 0 } = startTimer.startToFireTimeout ?? {};
+      this.timers.set(startTimer.seq ?? 0, this.now + Number(seconds) * 1000 + (nanos ?? 0) / 1e6);
+    }
+    if (cancelTimer) this.timers.delete(cancelTimer.seq ?? 0);
+    if (updateResponse) this.takeReply(updateResponse);
+    this.takeEnd(command);
+  }
+
+  private takeReply({ protocolInstanceId, completed, rejected }: coresdk.workflow_commands.IUpdateResponse): void {
+    const name = this.asked.get(protocolInstanceId ?? '') ?? '';
+    if (completed) this.replies.push({ name, value: fromPayload(completed as JsonPayload) });
+    if (rejected) this.replies.push({ name, refused: typeOfFailure(rejected) });
+  }
+
+  private takeEnd(command: Command): void {
+    const { completeWorkflowExecution: completed, continueAsNewWorkflowExecution: continued } = command;
+    if (completed) this.end = { kind: 'completed', result: fromPayload(completed.result as JsonPayload) };
+    if (continued) this.end = { kind: 'continued', input: fromPayload(continued.arguments?.[0] as JsonPayload) };
+    const { failure } = command.failWorkflowExecution ?? {};
+    if (failure) this.end = { kind: 'failed', type: typeOfFailure(failure) };
+    if (command.cancelWorkflowExecution) this.end = { kind: 'failed', type: 'cancelled' };
+  }
+}
+
+function job(variant: Variant, content: object): Job {
+  return { variant, [variant]: content };
+}
+
+function signalJob({ name, argument }: Message): Job {
+  return job('signalWorkflow', { signalName: name, input: [asJson.toPayload(argument)], headers: {} });
+}
+
+/** A macrotask comes after all microtasks. */
+function microtasks(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function infoOf(workflowType: string, workflowId: string, now: number): WorkflowInfo {
+  return {
+    workflowId,
+    workflowType,
+    runId: 'run',
+    namespace: 'model',
+    taskQueue: 'model',
+    searchAttributes: {},
+    firstExecutionRunId: 'run',
+    originalExecutionRunId: 'run',
+    startTime: new Date(now),
+    runStartTime: new Date(now),
+    attempt: 1,
+    historyLength: 3,
+    historySize: 0,
+    continueAsNewSuggested: false,
+    targetWorkerDeploymentVersionChanged: false,
+    unsafe: { isReplaying: false, isReplayingHistoryEvents: false, now: () => now },
+  } as unknown as WorkflowInfo;
+}
