@@ -1,33 +1,53 @@
-import type { FastifyInstance } from 'fastify';
-import { DeletionNotFound, type LabOperations } from '../../client/index.js';
-import { form, html, page } from './html.js';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+// In your backend: '@lab-operations/client'.
+import { DeletionNotFound, type DeletionState, type LabOperations } from '../../client/index.js';
+import { form } from './forms.js';
+import { html, moment, phaseLine, show } from './html.js';
+import { carryOut, type Problem } from './problems.js';
 import { userOf } from './session.js';
 
 /** Deleting the account, and taking that back while the grace lasts. */
 export function accountRoutes(app: FastifyInstance, lab: LabOperations): void {
-  app.get('/account', async (request, reply) => {
-    const deletion = await lab.users.deletion(userOf(request)).catch((error: unknown) => {
-      if (error instanceof DeletionNotFound) return undefined;
-      throw error;
-    });
-    const state = await deletion?.state();
-    const content =
-      state === undefined || state.outcome !== undefined
-        ? html`<p id="phase">${state?.phase ?? 'active'}</p>
-            ${form('/account/deletion', 'Delete my data')}`
-        : html`<p id="phase">${state.phase}</p>
-            <p>Until ${state.graceUntil} you can change your mind.</p>
-            ${form('/account/deletion/undo', 'Keep my data')}`;
-    return reply.type('text/html').send(page('Your account', content));
+  app.get('/account', (request, reply) => accountPage(lab, reply, userOf(request)));
+
+  app.post('/account/deletion', (request, reply) => {
+    const userId = userOf(request);
+    const act = async () => {
+      await lab.users.requestDeletion({ userId, policy: { onRunningWork: 'cancel' } });
+      return '/account';
+    };
+    return carryOut(reply, act, (problem) => accountPage(lab, reply, userId, problem));
   });
 
-  app.post('/account/deletion', async (request, reply) => {
-    await lab.users.requestDeletion({ userId: userOf(request), policy: { onRunningWork: 'cancel' } });
-    return reply.redirect('/account', 303);
+  app.post('/account/deletion/undo', (request, reply) => {
+    const userId = userOf(request);
+    const act = async () => {
+      await lab.users.restore({ userId });
+      return '/account';
+    };
+    return carryOut(reply, act, (problem) => accountPage(lab, reply, userId, problem));
   });
+}
 
-  app.post('/account/deletion/undo', async (request, reply) => {
-    await lab.users.restore({ userId: userOf(request) });
-    return reply.redirect('/account', 303);
-  });
+async function accountPage(lab: LabOperations, reply: FastifyReply, userId: string, problem?: Problem) {
+  const state = await deletionOf(lab, userId);
+  const isUnderWay = state !== undefined && state.outcome === undefined;
+  const content = isUnderWay
+    ? html`${phaseLine(state.phase)}
+        <p>Your devices are disconnected, and what was under way is cancelled.</p>
+        ${state.graceUntil !== undefined && html`<p>You can change your mind until ${moment(state.graceUntil)}.</p>`}
+        ${form('/account/deletion/undo', 'Keep my data', { problem })}`
+    : html`${phaseLine(state?.phase ?? 'active')}
+        <p>Deleting your data ends your connections and cancels your orders at once. It becomes final after a week.</p>
+        ${form('/account/deletion', 'Delete my data', { problem })}`;
+  return show(reply, 'Your account', content, { status: problem ? 422 : 200 });
+}
+
+async function deletionOf(lab: LabOperations, userId: string): Promise<DeletionState | undefined> {
+  try {
+    return await (await lab.users.deletion(userId)).state();
+  } catch (error) {
+    if (error instanceof DeletionNotFound) return undefined;
+    throw error;
+  }
 }

@@ -1,3 +1,5 @@
+import type { WebhookPlace } from '../../client/index.js';
+
 /** The settings of the example, from the environment. */
 export interface BackendConfig {
   port: number;
@@ -6,16 +8,34 @@ export interface BackendConfig {
   /** The folder that is also the worker's REPORT_ROOT. */
   reportFolder: string;
   taskQueue: string;
+  /** With this key people sign in as staff; without it nobody can. */
+  staffKey?: string;
+  /** The worker's database, or a role of it that may only read. Without it there are no pages of health data. */
+  databaseUrl?: string;
+  /** The team whose webhook endpoints the staff manage. Without it they cannot. */
+  webhookPlace?: WebhookPlace;
 }
 
 export function readConfig(env: NodeJS.ProcessEnv = process.env): BackendConfig {
+  const { STAFF_KEY: staffKey, DATABASE_URL: databaseUrl } = env;
+  const webhookPlace = placeOf(env);
   return {
     port: Number(env['PORT'] ?? '4000'),
     service: { baseUrl: required(env, 'SERVICE_BASE_URL'), apiKey: required(env, 'SERVICE_API_KEY') },
     notifySecrets: [required(env, 'NOTIFY_SECRET')],
     reportFolder: required(env, 'REPORT_ROOT'),
     taskQueue: env['TASK_QUEUE'] ?? 'lab-operations',
+    ...(staffKey !== undefined && staffKey !== '' && { staffKey }),
+    ...(databaseUrl !== undefined && databaseUrl !== '' && { databaseUrl }),
+    ...(webhookPlace && { webhookPlace }),
   };
+}
+
+/** The settings of `labops webhooks`. */
+function placeOf(env: NodeJS.ProcessEnv): WebhookPlace | undefined {
+  const { LABOPS_ORG_ID: orgId, LABOPS_TEAM_ID: teamId, LABOPS_ENVIRONMENT: environment } = env;
+  if (orgId === undefined || teamId === undefined || environment === undefined) return undefined;
+  return { orgId, teamId, environment };
 }
 
 function required(env: NodeJS.ProcessEnv, name: string): string {

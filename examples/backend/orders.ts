@@ -1,79 +1,24 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 // In your backend: '@lab-operations/client'.
-import type { LabOperations, NotificationHandler, OrderState, PlacingState } from '../../client/index.js';
-import { form, html, page, type Html } from './html.js';
-import { fieldsOf, newReference, NotYours, referenceOf, userOf } from './session.js';
+import {
+  AppointmentNotFound,
+  type AppointmentState,
+  type LabOperations,
+  type NotificationHandler,
+  type Order,
+  type OrderState,
+  type PlacingState,
+} from '../../client/index.js';
+import { refundField, refundSentence, requireConsent } from './refunds.js';
+import { form } from './forms.js';
+import { Html, html, phaseLine, show, table, words, type Part } from './html.js';
+import { addressFields, addressOf, patientFields, patientOf } from './persons.js';
+import { carryOut, problemOf, type Problem } from './problems.js';
+import { fieldsOf, referenceOf } from './session.js';
 
-const person = ['first_name', 'last_name', 'dob', 'gender', 'phone_number', 'email'];
-const address = ['first_line', 'city', 'state', 'zip', 'country'];
-
-/** What can be ordered, and the user's orders. */
-export function orderRoutes(app: FastifyInstance, lab: LabOperations): void {
-  app.get('/', async (request, reply) => {
-    const userId = userOf(request);
-    const tests: Html[] = [];
-    for await (const { id, name, method } of lab.catalogue.labTests({ status: 'active' })) {
-      tests.push(html`<li><a href="/tests/${id}">${name}</a> (${method})</li>`);
-    }
-    const orders: Html[] = [];
-    for await (const { reference, phase } of lab.orders.list({ userId })) {
-      if (reference !== undefined)
-        orders.push(html`<li><a href="/orders/${reference}">${reference}</a>: ${phase}</li>`);
-    }
-    return reply.type('text/html').send(
-      page(
-        'Your laboratory',
-        html`<h2>Order</h2>
-          <ul>
-            ${tests}
-          </ul>
-          <h2>Your orders</h2>
-          <ul>
-            ${orders}
-          </ul>
-          <p><a href="/links">Devices</a> <a href="/reports">Reports</a> <a href="/account">Account</a></p>`,
-      ),
-    );
-  });
-
-  app.get('/tests/:id', async (request, reply) => {
-    const test = await lab.catalogue.labTest((request.params as { id: string }).id);
-    const who = test.method === 'testkit' ? ['receiver_name', 'phone_number'] : person;
-    const rest = html`<input type="hidden" name="lab_test_id" value="${test.id}" />`;
-    return reply
-      .type('text/html')
-      .send(page(test.name ?? 'Order', form('/orders', 'Order', [...who, ...address], rest)));
-  });
-
-  app.post('/orders', async (request, reply) => {
-    const userId = userOf(request);
-    const fields = fieldsOf(request);
-    const { lab_test_id: labTestId = '' } = fields;
-    const { method } = await lab.catalogue.labTest(labTestId);
-    const reference = newReference(userId);
-    const test = { user_id: userId, lab_test_id: labTestId };
-    const where = pick(fields, [...address, 'receiver_name', 'phone_number']);
-    // The client checks every field, whatever a form contains.
-    await lab.orders.place(
-      method === 'testkit'
-        ? { reference, kind: 'unregistered', order: { ...test, shipping_details: where as never } }
-        : {
-            reference,
-            kind: 'with_patient',
-            order: { ...test, patient_details: pick(fields, person) as never, patient_address: where as never },
-          },
-    );
-    return reply.redirect(`/orders/${reference}`, 303);
-  });
-}
-
-/** One order of the user: its state, and every change of it. */
-export function orderStateRoutes(app: FastifyInstance, lab: LabOperations, notifications: NotificationHandler): void {
-  app.get('/orders/:reference', async (request, reply) => {
-    const reference = referenceOf(request);
-    const state = await (await lab.orders.get({ reference })).state();
-    return reply.type('text/html').send(page('Your order', await orderPage(lab, reference, state)));
-  });
+/** One order of the user: where it stands, its parcel, its registration and its cancellation. */
+export function orderRoutes(app: FastifyInstance, lab: LabOperations, notifications: NotificationHandler): void {
+  app.get('/orders/:reference', (request, reply) => orderPage(lab, reply, referenceOf(request)));
 
   /** Every change as a server-sent event: nothing is polled, because the notifications come to this process. */
   app.get('/orders/:reference/events', async (request, reply) => {
@@ -84,81 +29,157 @@ export function orderStateRoutes(app: FastifyInstance, lab: LabOperations, notif
     request.raw.once('close', () => closed.abort());
     try {
       for await (const { phase } of order.watch({ notifications, signal: closed.signal })) {
-        reply.raw.write(`data: ${JSON.stringify({ phase })}\n\n`);
+        reply.raw.write(`data: ${words(phase)}\n\n`);
       }
-      reply.raw.end();
+      reply.raw.end('event: end\ndata:\n\n');
     } catch (error) {
       if (!closed.signal.aborted) reply.raw.destroy(error as Error);
     }
   });
 
-  app.post('/orders/:reference/registration', async (request, reply) => {
+  app.post('/orders/:reference/registration', (request, reply) => {
     const reference = referenceOf(request);
-    const fields = fieldsOf(request);
-    const order = await lab.orders.get({ reference });
-    await order.register({
-      sample_id: fields['sample_id'] ?? '',
-      patient_details: pick(fields, person) as never,
-      patient_address: pick(fields, address) as never,
-    });
-    return reply.redirect(`/orders/${reference}`, 303);
+    const entered = fieldsOf(request);
+    const act = async () => {
+      const order = await lab.orders.get({ reference });
+      await order.register({
+        sample_id: entered['sample_id'] ?? '',
+        patient_details: patientOf(entered),
+        patient_address: addressOf(entered),
+      });
+      return `/orders/${reference}`;
+    };
+    return carryOut(reply, act, (problem) => orderPage(lab, reply, reference, { entered, problem }));
   });
 
-  app.post('/orders/:reference/cancel', async (request, reply) => {
+  app.get('/orders/:reference/cancel', (request, reply) => cancelPage(lab, reply, referenceOf(request)));
+
+  app.post('/orders/:reference/cancel', (request, reply) => {
     const reference = referenceOf(request);
-    await (await lab.orders.get({ reference })).cancel();
-    return reply.redirect(`/orders/${reference}`, 303);
+    const act = async () => {
+      const order = await lab.orders.get({ reference });
+      requireConsent((await visitOf(lab, await order.state()))?.appointment, fieldsOf(request));
+      await order.cancel();
+      return `/orders/${reference}`;
+    };
+    return carryOut(reply, act, (problem) => cancelPage(lab, reply, reference, problem));
   });
 }
 
-/** The values of an order, and the laboratory's report. */
-export function resultRoutes(app: FastifyInstance, lab: LabOperations): void {
-  app.get('/orders/:reference/results', async (request, reply) => {
-    const { results } = await lab.results.of({ reference: referenceOf(request), userId: userOf(request) });
-    const rows = (Array.isArray(results) ? results : []).map(
-      ({ name, result, unit, interpretation }) =>
-        html`<tr>
-          <td>${name}</td>
-          <td>${result} ${unit}</td>
-          <td>${interpretation}</td>
-        </tr>`,
-    );
-    return reply.type('text/html').send(
-      page(
-        'Your results',
-        html`<table>
-          ${rows}
-        </table>`,
-      ),
-    );
-  });
-
-  app.get('/orders/:reference/results.pdf', async (request, reply) => {
-    const { orderId } = await (await lab.orders.get({ reference: referenceOf(request) })).state();
-    if (orderId === undefined) throw new NotYours('The order is still being placed');
-    // The latest kit's: a lost one was replaced.
-    const pdf = await lab.documents.results({ orderId });
-    return reply.type('application/pdf').send(pdf);
-  });
+interface Sent {
+  entered: Record<string, string>;
+  problem: Problem;
 }
 
-async function orderPage(lab: LabOperations, reference: string, state: OrderState | PlacingState): Promise<Html> {
-  const waiting = html`<p id="phase">${state.phase}</p>
-    <p>We wait for ${state.waiting.for}.</p>`;
-  if (!('rootOrderId' in state)) return html`${waiting}${form(`/orders/${reference}/cancel`, 'Cancel')}`;
-  const { details } = await lab.orders.read(state.orderId);
-  const parcel = details?.data?.shipment?.outbound_tracking_url;
-  const register = form(`/orders/${reference}/registration`, 'Register', ['sample_id', ...person, ...address]);
-  return html`${waiting} ${typeof parcel === 'string' && html`<p><a href="${parcel}">Track the parcel</a></p>`}
-    ${!state.registered && state.outcome === undefined && register}
-    ${
-      state.outcome === 'completed' &&
-      html`<p><a href="/orders/${reference}/results">Results</a> <a href="/orders/${reference}/results.pdf">PDF</a></p>`
-    }
-    ${state.outcome === undefined && form(`/orders/${reference}/cancel`, 'Cancel')}
-    <p><a href="/orders/${reference}/appointment">Appointment</a></p>`;
+async function orderPage(
+  lab: LabOperations,
+  reply: FastifyReply,
+  reference: string,
+  sent?: Sent,
+): Promise<FastifyReply> {
+  const options = { status: sent ? 422 : 200 };
+  const state = await (await lab.orders.get({ reference })).state().catch((error: unknown) => notPlaced(error));
+  if ('sentence' in state) return show(reply, 'Your order was not placed', notPlacedPart(state));
+  const now = html`${phaseLine(state.phase)}
+    <p>We wait for ${state.waiting.for}.</p>
+    ${state.outcome === undefined && html`${follow}`}`;
+  const cancel = html`<p><a href="/orders/${reference}/cancel">Cancel the order</a></p>`;
+  if (!('rootOrderId' in state)) {
+    return show(reply, 'Your order', html`${now} ${state.outcome === undefined && cancel}`, options);
+  }
+  const order = await lab.orders.read(state.orderId);
+  const content = html`${now} ${parcels(order)} ${links(reference, state, order)}
+  ${needsRegistration(state) && registration(reference, sent)} ${state.outcome === undefined && cancel}`;
+  return show(reply, order.lab_test?.name ?? 'Your order', content, options);
 }
 
-function pick(fields: Record<string, string>, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(names.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])));
+/** The order that the service refused: this is where the user learns of it. */
+function notPlaced(error: unknown): Problem {
+  const problem = problemOf(error);
+  if (problem === undefined) throw error;
+  return problem;
+}
+
+function notPlacedPart({ sentence, faults }: Problem): Html {
+  return html`<p class="fault">${sentence}</p>
+    <ul>
+      ${faults.map(({ field, message }) => html`<li>${field} ${message}</li>`)}
+    </ul>
+    <p><a href="/">Order again</a></p>`;
+}
+
+function parcels({ details }: Order): Html {
+  const shipment = details?.data?.shipment;
+  const rows = [
+    ['To you', shipment?.outbound_courier, shipment?.outbound_tracking_number, shipment?.outbound_tracking_url],
+    ['To the laboratory', shipment?.inbound_courier, shipment?.inbound_tracking_number, shipment?.inbound_tracking_url],
+  ].flatMap(([way, courier, number, url]): Part[][] =>
+    number == null ? [] : [[way, courier, url == null ? number : html`<a href="${url}">${number}</a>`]],
+  );
+  return html`${rows.length > 0 && table(['Parcel', 'Courier', 'Number'], rows, '')}`;
+}
+
+function links(reference: string, { outcome }: OrderState, order: Order): Html {
+  const { lab_test: test, requisition_form_url: requisition } = order;
+  const here = `/orders/${reference}`;
+  const isVisit = test?.method === 'at_home_phlebotomy' || test?.method === 'walk_in_test';
+  return html`${outcome === 'completed' && html`<p><a href="${here}/results">Results</a></p>`}
+  ${isVisit && html`<p><a href="${here}/appointment">Appointment</a></p>`}
+  ${requisition != null && html`<p><a href="${here}/requisition.pdf">The requisition to bring (PDF)</a></p>`}
+  ${
+    test?.has_collection_instructions === true &&
+    html`<p><a href="${here}/instructions.pdf">How the sample is taken (PDF)</a></p>`
+  }`;
+}
+
+function needsRegistration({ phase, registered, outcome }: OrderState): boolean {
+  return !registered && outcome === undefined && phase !== 'cancelled';
+}
+
+function registration(reference: string, sent?: Sent): Html {
+  const sample = { name: 'sample_id', label: 'Sample id', hint: 'The number on the kit' };
+  return html`<h2>Register your kit</h2>
+    ${form(`/orders/${reference}/registration`, 'Register', {
+      fields: [sample, ...patientFields, ...addressFields],
+      ...sent,
+    })}`;
+}
+
+/** Shows each change in the open page. Without scripts the user reloads it. */
+const follow = new Html(`<p id="news" role="status"></p>
+<script>
+  const events = new EventSource(location.pathname + '/events');
+  const phase = document.getElementById('phase');
+  events.onmessage = ({ data }) => {
+    if (phase.textContent === data) return;
+    phase.textContent = data;
+    document.getElementById('news').innerHTML = '<a href="">Show what has changed</a>';
+  };
+  events.addEventListener('end', () => events.close());
+</script>`);
+
+async function cancelPage(lab: LabOperations, reply: FastifyReply, reference: string, problem?: Problem) {
+  const state = await (await lab.orders.get({ reference })).state();
+  const appointment = (await visitOf(lab, state))?.appointment;
+  const isWalkIn = appointment?.type === 'patient_service_center' && appointment.status !== 'cancelled';
+  const content = html`<p>A kit that has been shipped cannot be cancelled any more.</p>
+    ${isWalkIn && html`<p class="warning">Your appointment at the service centre stays: cancel it, too.</p>`}
+    ${refundSentence(appointment)}
+    ${form(`/orders/${reference}/cancel`, 'Cancel the order', { fields: refundField(appointment), problem })}
+    <p><a href="/orders/${reference}">Keep the order</a></p>`;
+  return show(reply, 'Cancel your order?', content, { status: problem ? 422 : 200 });
+}
+
+/** The appointment of an order, if one is being arranged. */
+async function visitOf(
+  lab: LabOperations,
+  { orderId }: OrderState | PlacingState,
+): Promise<AppointmentState | undefined> {
+  if (orderId === undefined) return undefined;
+  try {
+    return await (await lab.appointments.get({ orderId })).state();
+  } catch (error) {
+    if (error instanceof AppointmentNotFound) return undefined;
+    throw error;
+  }
 }

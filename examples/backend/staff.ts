@@ -1,59 +1,31 @@
 import type { FastifyInstance } from 'fastify';
+// In your backend: '@lab-operations/client'.
 import type { LabOperations } from '../../client/index.js';
-import { form, html, page, type Html } from './html.js';
-import { fieldsOf } from './session.js';
+import { html, show, table, words, type Part } from './html.js';
+import { requireStaff } from './session.js';
 
-/**
- * What needs a person of yours: orders with attention, and results that the lab service could not match with an order. In your
- * backend: only for staff who may see patients' data.
- */
+/** What needs a person of yours. In your backend: only for staff who may see patients' data. */
 export function staffRoutes(app: FastifyInstance, lab: LabOperations): void {
-  app.get('/staff', async (_request, reply) => {
-    const orders: Html[] = [];
-    for await (const { orderIds, attention } of lab.orders.list({ attention: true })) {
-      orders.push(html`<li>${orderIds.at(-1)}: ${attention.join(', ')}</li>`);
+  app.get('/staff', async (request, reply) => {
+    requireStaff(request);
+    const orders: Part[][] = [];
+    for await (const { orderIds, phase, attention } of lab.orders.list({ attention: true })) {
+      orders.push([orderIds.at(-1) ?? 'being placed', words(phase ?? ''), attention.map(words).join(', ')]);
     }
-    const reviews: Html[] = [];
+    const appointments: Part[][] = [];
+    for await (const { orderId, phase, attention } of lab.appointments.list({ attention: true })) {
+      appointments.push([orderId, words(phase ?? ''), attention.map(words).join(', ')]);
+    }
+    const reviews: Part[][] = [];
     for await (const { rawResultId, phase } of lab.matchReviews.list({ attention: true })) {
-      reviews.push(html`<li><a href="/staff/reviews/${rawResultId}">${rawResultId}</a>: ${phase}</li>`);
+      reviews.push([html`<a href="/staff/reviews/${rawResultId}">${rawResultId}</a>`, words(phase ?? '')]);
     }
-    const content = html`<ul>
-        ${orders}
-      </ul>
-      <ul id="reviews">
-        ${reviews}
-      </ul>`;
-    return reply.type('text/html').send(page('What needs you', content));
-  });
-
-  app.get('/staff/reviews/:id', async (request, reply) => {
-    const { id } = request.params as { id: string };
-    const [{ allowedActions }, item] = await Promise.all([
-      lab.matchReviews.get({ rawResultId: id }).then((review) => review.state()),
-      lab.matchReviews.read(id),
-    ]);
-    const candidates = (item.candidate_groups ?? []).flatMap((group) => group.candidates ?? []);
-    const orders = candidates.map(({ order_id: orderId }) => html`<option>${orderId}</option>`);
-    const choice = html`<select name="orderId">
-      <option></option>
-      ${orders}
-    </select>`;
-    const actions = allowedActions.map((action) =>
-      form(`/staff/reviews/${id}/${action}`, action, [], action === 'accept' ? choice : undefined),
-    );
-    const content = html`<p>${item.reason}</p>
-      <p>${item.patient?.first_name} ${item.patient?.last_name}, ${item.patient?.dob}</p>
-      ${actions}`;
-    return reply.type('text/html').send(page('Whose result is this?', content));
-  });
-
-  app.post('/staff/reviews/:id/:action', async (request, reply) => {
-    const { id, action } = request.params as { id: string; action: string };
-    const { orderId } = fieldsOf(request);
-    const review = await lab.matchReviews.get({ rawResultId: id });
-    if (action === 'accept') await review.accept(orderId === undefined ? {} : { orderId });
-    else if (action === 'reject') await review.reject();
-    else if (action === 'unsure') await review.markUnsure();
-    return reply.redirect('/staff', 303);
+    const content = html`<h2>Results that match no order</h2>
+      ${table(['Result', 'Now'], reviews, 'There are none.')}
+      <h2>Orders</h2>
+      ${table(['Order', 'Now', 'Why'], orders, 'There are none.')}
+      <h2>Appointments</h2>
+      ${table(['Order', 'Now', 'Why'], appointments, 'There are none.')}`;
+    return show(reply, 'What needs you', content, { audience: 'staff' });
   });
 }
