@@ -1,160 +1,260 @@
-import { mkdtempSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLabService } from '../../client/index.js';
-import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
-import { freePort } from '../../sandbox/temporal/ports.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
-import { patientAddress, patientDetails, shippingDetails } from '../rig/cast.js';
-import { startProcess } from '../rig/processes.js';
-import { provider, rightCode } from './linked-user.js';
+import { findBrowser, installBrowser } from '../../tools/browser.js';
+import { patientDetails, personal } from '../rig/cast.js';
+import { findPostgres } from '../rig/postgres.js';
+import { address, examplePages, patient, phaseOf, receiver } from './example-pages.js';
+import { provider, rightCode, wrongCode } from './linked-user.js';
 import { patience, stack } from './stack.js';
+import type { Visitor } from './visitor.js';
 
-const reports = mkdtempSync(join(tmpdir(), 'backend-example-'));
-const lab = stack();
-let backend = '';
+/*
+ * The pages of examples/backend, in the Chromium of this machine if there is one. The stories say what a person does on the pages;
+ * what else happens in the world, the stand-in of the lab service does.
+ */
 
-beforeAll(async () => {
-  const port = await freePort();
-  backend = `http://127.0.0.1:${port}`;
-  await startProcess(process.execPath, ['--import', 'tsx', 'examples/backend/server.ts'], {
-    env: { ...lab.workerEnv, PORT: String(port), REPORT_ROOT: reports },
-    ready: /listening/,
-  });
-  await lab.worker.stop();
-  await lab.startWorker({ NOTIFY_URL: `${backend}/notifications`, REPORT_ROOT: reports });
-});
-afterAll(() => rm(reports, { recursive: true }));
+const [postgres, browser] = await Promise.all([findPostgres(), findBrowser()]);
+const encryptionKeys = `test:${Buffer.from('invented-key-for-example-backend').toString('base64')}`;
+const lab = stack({ encryptionKeys, managementKey: 'sk_org_invented' });
+const pages = examplePages(lab, { encryptionKeys, postgres, browser });
 
-interface Page {
-  status: number;
-  path: string;
-  text: string;
+function trackingNumber(text: string): string {
+  const [, number = ''] = /To you\s+\S+\s+(\S+)/.exec(text) ?? [];
+  return number;
 }
 
-/** A browser that is logged in, without scripts: it opens pages, sends forms and follows redirects. */
-function browserOf(userId: string) {
-  const headers = { cookie: `user=${userId}` };
-  const read = async (response: Response): Promise<Page> => {
-    const { status, url } = response;
-    return { status, path: new URL(url).pathname, text: await response.text() };
-  };
-  return {
-    userId,
-    open: async (path: string) => read(await fetch(backend + path, { headers })),
-    send: async (path: string, fields: Record<string, string> | FormData = {}) => {
-      const body = fields instanceof FormData ? fields : new URLSearchParams(fields);
-      return read(await fetch(backend + path, { method: 'POST', headers, body }));
-    },
-    phaseOf: async (path: string) => {
-      const { text } = await read(await fetch(backend + path, { headers }));
-      return /<p id="phase">(\w+)</.exec(text)?.[1] ?? text;
-    },
-  };
+/** The time of a choice as the page of the booked appointment shows it. */
+function utcIn(choice: string): string {
+  return /\d\d:\d\d UTC/.exec(choice)?.[0] ?? `no time in ${choice}`;
 }
 
-/** The fields that a form has, of those that the cast has more of. */
-function filled(person: Record<string, string>, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(names.map((name) => [name, person[name] ?? '']));
-}
+const driver = browser === undefined ? `by HTTP (${installBrowser}),` : 'in a browser,';
 
-const addressFields = ['first_line', 'city', 'state', 'zip', 'country'];
-const personFields = ['first_name', 'last_name', 'dob', 'gender', 'phone_number', 'email'];
+describe(`${driver}`, () => {
+  test('a customer orders a kit, registers it and reads the results, and nobody else sees the order', async () => {
+    const customer = await pages.newCustomer();
+    const { path, orderId } = await pages.order(customer, 'Metabolic kit', { ...receiver, ...address });
+    await expect.poll(() => phaseOf(customer, path), patience).toBe('awaiting registration');
+    const open = await customer.leaveOpen();
 
-test('a customer orders a kit, registers it and reads the results, and nobody else sees the order', async () => {
-  const customer = browserOf(await lab.newUser());
-  expect((await customer.open('/')).text).toContain('Metabolic kit');
-  const address = filled(shippingDetails, [...addressFields, 'receiver_name', 'phone_number']);
-  const { path } = await customer.send('/orders', { lab_test_id: LAB_TEST_IDS.kit, ...address });
-  await expect.poll(() => customer.phaseOf(path), patience).toBe('awaiting_registration');
-  const events = await fetch(`${backend}${path}/events`, { headers: { cookie: `user=${customer.userId}` } });
+    const stranger = await pages.newCustomer();
+    for (const part of ['', '/results', '/cancel']) {
+      await stranger.open(path + part);
+      expect(stranger.status()).toBe(404);
+    }
+    const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
+    const registration = { ...patient, ...address, 'Sample id': sampleId ?? '' };
+    await customer.send('Register', { ...registration, 'Date of birth': '2999-01-01' });
+    expect(customer.status()).toBe(422);
+    expect(await customer.faultOf('Date of birth')).toBe('must not be in the future');
+    await customer.send('Register', { 'Date of birth': patientDetails.dob });
+    expect((await lab.sandbox.order(orderId)).order).toMatchObject({ status: 'received' });
 
-  const stranger = browserOf(await lab.newUser());
-  for (const part of ['', '/results', '/results.pdf']) {
-    expect(await stranger.open(path + part)).toMatchObject({ status: 404 });
-  }
-  const [placed] = await lab.ordersOf(customer.userId);
-  const orderId = placed?.order.id ?? '';
-  const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
-  const patient = { ...filled(patientDetails, personFields), ...filled(patientAddress, addressFields) };
-  const wrong = await customer.send(`${path}/registration`, {
-    ...patient,
-    sample_id: sampleId ?? '',
-    dob: 'yesterday',
+    const statuses = ['transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed'];
+    for (const status of statuses) await lab.sandbox.move(orderId, status);
+    await expect.poll(() => open.phase(), patience).toBe('completed');
+    await customer.open(path);
+    expect(await customer.address(trackingNumber(await customer.text()))).toMatch(/^https:/);
+    await customer.follow('Results');
+    expect(await customer.text()).toMatch(/Glucose[^]*mg\/dL[^]*Ferritin/);
+    expect((await customer.download("The laboratory's report (PDF)")).subarray(0, 5).toString()).toBe('%PDF-');
   });
-  expect(wrong).toMatchObject({ status: 422, text: expect.stringContaining('patient_details.dob') as string });
-  await customer.send(`${path}/registration`, { ...patient, sample_id: sampleId ?? '' });
-  expect((await lab.sandbox.order(orderId)).order).toMatchObject({ status: 'received' });
 
-  const statuses = ['transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed'];
-  for (const status of statuses) await lab.sandbox.move(orderId, status);
-  await expect.poll(() => customer.phaseOf(path), patience).toBe('completed');
-  expect(await events.text(), 'the stream ends with the order').toMatch(/awaiting_registration[^]*"completed"}\n\n$/);
-  expect((await customer.open(`${path}/results`)).text.match(/<tr>/g)).toHaveLength(3);
-  expect((await customer.open(`${path}/results.pdf`)).text).toMatch(/^%PDF-/);
-});
-
-test('a customer books a visit at home', async () => {
-  const customer = browserOf(await lab.newUser());
-  const { path } = await customer.send('/orders', {
-    lab_test_id: LAB_TEST_IDS.atHomePhlebotomy,
-    ...filled(patientDetails, personFields),
-    ...filled(patientAddress, addressFields),
+  test('the questions of a test are answered with its order', async () => {
+    const customer = await pages.newCustomer();
+    const answers = { 'When will the sample be taken?': 'Evening', 'Hours of sleep': '7.5' };
+    const { orderId } = await pages.order(customer, 'Stress kit', { ...answers, ...patient, ...address });
+    const { order: ordered } = await lab.sandbox.order(orderId);
+    expect(ordered).toMatchObject({ user_id: customer.userId });
   });
-  await expect.poll(() => customer.phaseOf(path), patience).not.toBe('placing');
-  const { text } = await customer.open(`${path}/appointment`);
-  const [, slotId = ''] = /name="slotId" value="([^"]+)"/.exec(text) ?? [];
-  await customer.send(`${path}/appointment`, { slotId });
-  expect(await customer.phaseOf(`${path}/appointment`)).toBe('confirmed');
-});
 
-test('a customer links a device with a code, and disconnects it', async () => {
-  const customer = browserOf(await lab.newUser());
-  const started = await customer.send(`/links/${provider}`);
-  const [, linkUrl = ''] = /<a href="([^"]+)">Log in/.exec(started.text) ?? [];
-  const linkToken = new URL(linkUrl.replaceAll('&#38;', '&')).searchParams.get('token') ?? '';
-  const service = createLabService({ baseUrl: lab.service.url, apiKey: 'a-browser-has-none' });
-  const password = { username: 'mfa-sms', password: 'invented-password' };
-  const answer = await service.links.submitPassword(provider, linkToken, password);
-  await service.close();
-  await fetch(`${backend}/links/${provider}/login`, {
-    method: 'POST',
-    headers: { cookie: `user=${customer.userId}`, 'content-type': 'application/json' },
-    body: JSON.stringify(answer),
+  test('a customer books a visit at home and moves it, and a late cancellation of the order warns of its cost', async () => {
+    const customer = await pages.newCustomer();
+    // A visit tomorrow by the stand-in's clock is one of today.
+    await lab.sandbox.setClock(new Date(Date.now() - 86_400_000));
+    onTestFinished(async () => void (await lab.sandbox.setClock(new Date())));
+    const { path, orderId } = await pages.order(customer, 'Home draw', { ...patient, ...address });
+    await customer.follow('Appointment');
+    await customer.send('Book', { Time: (await customer.choices('Time')).at(-1) ?? '' });
+    expect(await customer.phase()).toBe('confirmed');
+    expect(await customer.text()).toContain('you are refunded in full');
+
+    await customer.follow('Choose another time');
+    const [, second = ''] = await customer.choices('Time');
+    await customer.send('Move the appointment', { Time: second });
+    expect(await customer.text()).toContain(utcIn(second));
+    await customer.open(`${path}/cancel`);
+    expect(await customer.text()).toContain('It is too late for a refund');
+    await customer.send('Cancel the order', { 'Cancel without a refund': 'yes' });
+    await expect.poll(() => phaseOf(customer, path), patience).toBe('cancelled');
+    expect((await lab.sandbox.order(orderId)).order).toMatchObject({ status: 'cancelled' });
   });
-  expect(await customer.phaseOf(`/links/${provider}`)).toBe('awaiting_code');
-  await customer.send(`/links/${provider}/code`, { code: rightCode });
-  await expect.poll(() => customer.phaseOf(`/links/${provider}`), patience).toBe('connected');
-  expect((await customer.open('/links')).text).toContain(`${provider}: connected`);
-  expect((await customer.send(`/links/${provider}/disconnect`)).text).not.toContain(`${provider}: connected`);
-});
 
-test('a customer uploads a report, under no name that the upload brings, and the service gets it', async () => {
-  const customer = browserOf(await lab.newUser());
-  const upload = new FormData();
-  upload.append('report', new Blob([new Uint8Array(samplePdf([]))], { type: 'application/pdf' }), '../../name.pdf');
-  const { path } = await customer.send('/reports', upload);
-  await expect.poll(() => customer.phaseOf(path).catch(() => 'uploading'), patience).toMatch(/parsing|completed/);
-});
+  test('a customer chooses a service centre by its zip code, books there, and cancels with a reason', async () => {
+    const customer = await pages.newCustomer();
+    const { path } = await pages.order(customer, 'Walk-in panel', { ...patient, ...address });
+    await customer.follow('Appointment');
+    expect(await customer.text()).toContain('Near your address');
+    await customer.send('Search', { 'Zip code': 'elsewhere', 'Miles around it': '10' });
+    expect(await customer.faultOf('Zip code')).toMatch(/^must be five digits/);
+    await customer.send('Search', { 'Zip code': '60601' });
+    expect(await customer.text()).toMatch(/Near 60601[^]*Service centre PSC2/);
+    expect(await customer.text()).not.toContain('Service centre PSC3');
+    await customer.send('Times at Service centre PSC2');
+    const [first = ''] = await customer.choices('Time');
+    await customer.send('Book', { Time: first });
+    expect(await customer.text()).toContain(utcIn(first));
+    expect(await customer.text()).toMatch(/At the service centre PSC2[^]*Your number at the service centre: \S+/);
+    await customer.open(path);
+    expect((await customer.download('The requisition to bring (PDF)')).subarray(0, 5).toString()).toBe('%PDF-');
+    await customer.follow('Appointment');
+    await customer.send('Cancel the appointment', { Reason: 'Other' });
+    await expect.poll(() => phaseOf(customer, `${path}/appointment`), patience).toBe('cancelled');
+  });
 
-test('a customer deletes the account and changes their mind', async () => {
-  const customer = browserOf(await lab.newUser());
-  await customer.send('/account/deletion');
-  await expect.poll(() => customer.phaseOf('/account'), patience).toBe('grace');
-  await customer.send('/account/deletion/undo');
-  await expect.poll(() => customer.phaseOf('/account'), patience).toBe('undone');
-});
+  test('a customer links a device with a code, and disconnects it', async () => {
+    const customer = await pages.newCustomer();
+    await customer.open('/links');
+    await customer.send('Link Invented Watch');
+    const linkToken = new URL(await customer.address('Log in')).searchParams.get('token') ?? '';
+    const service = createLabService({ baseUrl: lab.service.url, apiKey: 'a-browser-has-none' });
+    const password = { username: 'mfa-sms', password: 'invented-password' };
+    const answer = await service.links.submitPassword(provider, linkToken, password);
+    await service.close();
+    await customer.post(`/links/${provider}/login`, answer);
+    expect(await phaseOf(customer, `/links/${provider}`)).toBe('awaiting code');
+    await customer.send('Send', { Code: wrongCode });
+    expect(await customer.faultOf('Code')).toMatch(/^was wrong\. \d attempts are left\.$/);
+    await customer.send('Send', { Code: rightCode });
+    await expect.poll(() => phaseOf(customer, `/links/${provider}`), patience).toBe('connected');
+    await customer.follow('All devices');
+    expect(await customer.text()).toContain(`${provider}: connected`);
+    await customer.send('Disconnect Invented Watch');
+    expect(await customer.text()).toContain('No device is connected.');
+  });
 
-test('staff give a result that matched no order to one of the candidates', async () => {
-  const staff = browserOf(await lab.newUser());
-  const { id, order_ids: orderIds } = await lab.sandbox.createMatchReview({ decision_code: 'multiple_demo_match' });
-  const [, orderId = ''] = orderIds;
-  const reviews = async () => (await staff.open('/staff')).text;
-  await expect.poll(reviews, patience).toContain(id);
-  expect((await staff.open(`/staff/reviews/${id}`)).text).toContain(orderId);
-  await staff.send(`/staff/reviews/${id}/accept`, { orderId });
-  const order = await lab.labs.orders.get({ orderId });
-  expect(await order.result()).toMatchObject({ outcome: 'completed' });
+  test('a customer chooses the provider of a link on the page of the service', async () => {
+    const customer = await pages.newCustomer();
+    await customer.open('/links');
+    await customer.send('Choose on the next page');
+    expect(await customer.address('Log in')).toContain('token=');
+    await lab.sandbox.connect(customer.userId, { provider });
+    await expect.poll(() => phaseOf(customer, '/links/any'), patience).toBe('connected');
+    expect(await customer.text()).toContain(`Link ${provider}`);
+  });
+
+  test('a customer uploads a report, under no name that the upload brings, and reads its values', async () => {
+    const customer = await pages.newCustomer();
+    await customer.open('/reports');
+    const file = { name: '../../name.pdf', type: 'application/pdf', content: samplePdf([]) };
+    await customer.send('Upload', { File: file });
+    const path = customer.path();
+    await expect.poll(() => phaseOf(customer, path), patience).toMatch(/parsing|completed/);
+    await lab.sandbox.advanceClock('1m');
+    await expect.poll(() => phaseOf(customer, path), patience).toBe('completed');
+    expect(await customer.text()).toMatch(/Marker\s+Value/);
+  });
+
+  test.skipIf(postgres === undefined)('a customer sees what a device has sent, and nobody else does', async () => {
+    const [customer, stranger] = [await pages.newCustomer(), await pages.newCustomer()];
+    await lab.sandbox.sendHealthData(customer.userId, { kind: 'summary', resource: 'activity' });
+    await lab.sandbox.sendHealthData(customer.userId, { kind: 'samples', resource: 'glucose', count: 3 });
+    const seen = async (visitor: Visitor, path: string) => {
+      await visitor.open(path);
+      return visitor.text();
+    };
+    await expect.poll(() => seen(customer, '/health'), patience).toMatch(/activity\s+invented_watch\s+\S+/);
+    await expect.poll(() => seen(customer, '/health/series/glucose'), patience).toMatch(/(invented_watch[^]*){3}/);
+    expect(await seen(stranger, '/health')).toContain('Your devices have sent nothing yet.');
+  });
+
+  test('a customer deletes the account and changes their mind', async () => {
+    const customer = await pages.newCustomer();
+    await customer.open('/account');
+    await customer.send('Delete my data');
+    await expect.poll(() => phaseOf(customer, '/account'), patience).toBe('grace');
+    await customer.send('Sign out');
+    await customer.send('Sign in', { Account: customer.account });
+    expect(await phaseOf(customer, '/account')).toBe('grace');
+    await customer.send('Keep my data');
+    await expect.poll(() => phaseOf(customer, '/account'), patience).toBe('undone');
+  });
+
+  test('a customer sees no page of the staff, and neither does who has a wrong key', async () => {
+    const customer = await pages.newCustomer();
+    for (const path of ['/staff', '/staff/reviews/any', '/staff/imports', '/staff/webhooks']) {
+      await customer.open(path);
+      expect(customer.path()).toBe('/staff/sign-in');
+    }
+    await customer.send('Sign in', { 'Staff key': 'invented-wrong-key' });
+    expect(await customer.faultOf('Staff key')).toBe('is wrong');
+  });
+
+  test('staff give a result that matched no order to one of the candidates', async () => {
+    const staff = await pages.newStaff();
+    const { id, order_ids: orderIds } = await lab.sandbox.createMatchReview({ decision_code: 'multiple_demo_match' });
+    const [, orderId = ''] = orderIds;
+    const waiting = async () => {
+      await staff.open('/staff');
+      return staff.text();
+    };
+    await expect.poll(waiting, patience).toContain(id);
+    await staff.follow(id);
+    await staff.send('Give it to this order', { Order: orderId, 'Note for the service': 'Invented: same birth date' });
+    expect(await staff.text()).toContain(`It belongs to the order ${orderId}.`);
+    const found = await lab.labs.orders.get({ orderId });
+    expect(await found.result()).toMatchObject({ outcome: 'completed' });
+  });
+
+  test('staff import an order whose sample exists, and its customer sees it', async () => {
+    const [customer, staff] = [await pages.newCustomer(), await pages.newStaff()];
+    await staff.follow('Import an order');
+    const sample = { Account: customer.account, Test: 'Metabolic kit', 'Sample id': `sample-${randomUUID()}` };
+    await staff.send('Import', { ...sample, Billing: 'client bill', ...patient, ...address });
+    expect(await staff.text()).toContain('The order is');
+    const [placed] = await lab.ordersOf(customer.userId);
+    expect(await staff.text()).toContain(placed?.order.id);
+    const reference = staff.path().split('/').at(-1) ?? '';
+    await lab.sandbox.move(placed?.order.id ?? '', 'completed');
+    await expect.poll(() => phaseOf(customer, `/orders/${reference}`), patience).toBe('completed');
+  });
+
+  test('staff register an endpoint, change it, give it headers, and rotate its secret', async () => {
+    const staff = await pages.newStaff();
+    await staff.follow('Webhook endpoints');
+    const url = `${lab.ingressUrl}?${randomUUID()}`;
+    await staff.send('Register', { Address: url });
+    const [first] = /whsec_\S+/.exec(await staff.text()) ?? [];
+    await staff.follow('All endpoints');
+    await staff.follow(url);
+    await staff.send('Change', {
+      Description: 'Invented',
+      'Event types': 'labtest.order.created, labtest.order.updated',
+    });
+    await staff.send('Disable');
+    expect(await staff.phase()).toBe('disabled');
+    await staff.send('Enable');
+    expect(await staff.phase()).toBe('enabled');
+    await staff.send('Set the headers', { 'All headers': 'x-invented: one' });
+    await staff.send('Rotate the secret');
+    const [second] = /whsec_\S+/.exec(await staff.text()) ?? [];
+    expect(second).toMatch(/^whsec_/);
+    expect(second).not.toBe(first);
+    await staff.follow('All endpoints');
+    expect(await staff.text()).toMatch(/labtest\.order\.created, labtest\.order\.updated\s+enabled/);
+    await staff.follow(url);
+    await staff.send('Delete the endpoint');
+    expect(await staff.text()).not.toContain(url);
+  });
+
+  test('no address of a page and no line of the log names a person or a place', () => {
+    const addresses = pages.addresses().join('\n');
+    const log = pages.log();
+    expect(addresses).toContain('/orders/');
+    expect(log).toContain('labops.order.phase_changed');
+    for (const text of [addresses, log]) expect(text).not.toMatch(personal);
+    expect(addresses).not.toMatch(/zip|=\d{5}\b|PSC\d/i);
+  });
 });

@@ -13,6 +13,8 @@ import { isRunning, startProgram, type StartedProcess } from '../rig/processes.j
 
 /** They take about a minute and a half. */
 const storiesWithinMs = 600_000;
+/** Its programs compile all sources first: each test has a temporary folder without the loader's cache. */
+const startedWithinMs = 240_000;
 const whole = { timeout: storiesWithinMs + 3 * patienceMs };
 
 /** The demo's temporary folder: its remains can be checked, and are removed. */
@@ -82,7 +84,7 @@ function programsAmong(processes: readonly Descendant[]): string[] {
 
 test('with --once every story succeeds, the status is 0, and no process is left', whole, async () => {
   const demo = await startDemo(['--once']);
-  await demo.waitFor(/Act 2 of/);
+  await demo.waitFor(/Act 2 of/, storiesWithinMs);
   const processes = await descendantsOf(demo);
   expect(programsAmong(processes)).toHaveLength(4);
   await demo.waitFor(/stories succeeded/, storiesWithinMs);
@@ -136,13 +138,16 @@ async function expectDecryptedFor(webUi: string): Promise<void> {
 
 test('the demo stays up after its stories, and Ctrl-C then ends everything with status 0', async () => {
   const demo = await startDemo(['--act', '1']);
-  await demo.waitFor(/Everything stays up until Ctrl-C/);
+  await demo.waitFor(/Everything stays up until Ctrl-C/, startedWithinMs);
   const [, webUi = ''] = await demo.waitFor(/Web UI {7}(http\S+)/);
   const [, lab = ''] = await demo.waitFor(/Lab service {2}(http\S+)/);
   expect((await fetch(webUi)).status).toBe(200);
   expect((await fetch(`${lab}/_sandbox/health`, { method: 'POST' })).status).toBe(200);
   await expectDecryptedFor(webUi);
-  const [, address = '', keys = ''] = await demo.waitFor(/export TEMPORAL_ADDRESS=(\S+) LABOPS_ENCRYPTION_KEYS=(\S+)/);
+  const [, address = '', keys = ''] = await demo.waitFor(
+    /export TEMPORAL_ADDRESS=(\S+) LABOPS_ENCRYPTION_KEYS=(\S+)/,
+    startedWithinMs,
+  );
   const env = { TEMPORAL_ADDRESS: address, LABOPS_ENCRYPTION_KEYS: keys };
   const listed = await runLabops(['orders', 'list', '--attention'], { env });
   expect(listed.stdout, listed.stderr).toContain('demo-left-over');
@@ -167,7 +172,7 @@ test('the demo stays up after its stories, and Ctrl-C then ends everything with 
 describe('nothing is left behind', () => {
   test('nothing is left behind by Ctrl-C in the middle of a story', async () => {
     const demo = await startDemo(['--once']);
-    await demo.waitFor(/kit shipped/);
+    await demo.waitFor(/kit shipped/, startedWithinMs);
     const processes = await descendantsOf(demo);
     expect(programsAmong(processes)).toHaveLength(4);
     expect(await demo.stop('SIGINT')).toEqual({ code: 130, signal: null });
@@ -178,7 +183,7 @@ describe('nothing is left behind', () => {
 
   test('nothing is left behind by an end that comes while the programs start', async () => {
     const demo = await startDemo([]);
-    await demo.waitFor(/starting the lab service/);
+    await demo.waitFor(/starting the lab service/, startedWithinMs);
     const processes = await descendantsOf(demo);
     expect(await demo.stop('SIGTERM')).toEqual({ code: 143, signal: null });
     await expectGone(processes);
@@ -186,7 +191,7 @@ describe('nothing is left behind', () => {
 
   test('nothing is left behind by a demo that is killed', async () => {
     const demo = await startDemo([]);
-    await demo.waitFor(/kit ordered/);
+    await demo.waitFor(/kit ordered/, startedWithinMs);
     const processes = await descendantsOf(demo);
     await demo.stop('SIGKILL');
     await expectGone(processes);
@@ -194,7 +199,7 @@ describe('nothing is left behind', () => {
 
   test('nothing is left behind when a part of the demo breaks: the part is named, with its last lines and its log', async () => {
     const demo = await startDemo([]);
-    await demo.waitFor(/kit ordered/);
+    await demo.waitFor(/kit ordered/, startedWithinMs);
     const processes = await descendantsOf(demo);
     const worker = processes.find(
       ({ command }) => command.endsWith(' workers/single-process.ts') && !command.includes('watchdog'),

@@ -4,7 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import { EncryptionKeysMissing, LabOperations } from '../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
-import { placeKitOrderName } from '../../protocol/order/messages.js';
+import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
 import { kitFor, registration } from '../rig/cast.js';
 import { labops } from './labops.js';
 import { patience, stack } from './stack.js';

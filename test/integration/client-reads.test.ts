@@ -1,6 +1,9 @@
+import type { ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { Client, Connection } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
 import {
+  AnswerUnreadable,
   isBookable,
   LabOperations,
   NotFound,
@@ -11,6 +14,8 @@ import {
 import { LAB_ACCOUNT_IDS, LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
 import { all } from '../rig/all.js';
+import { eventually } from '../rig/eventually.js';
+import { serving } from '../unit/service/recording-server.js';
 import { API_KEY, startSandbox, type Sandbox } from './sandbox-rig.js';
 
 /* What the client reads straight from the service. Nothing listens at Temporal's address: no worker and no history is needed. */
@@ -164,6 +169,15 @@ test('the documents of an order are read as PDFs once there are any', async () =
     documents.collectionInstructions({ labTestId: LAB_TEST_IDS.kit }),
     documents.specimenLabels(id, labels),
   ]);
+  const streams = await Promise.all([
+    documents.streams.results({ orderId: id }),
+    documents.streams.results(ofTransaction),
+    documents.streams.requisition(id, { maxBytes: 100_000 }),
+    documents.streams.collectionInstructions({ orderId: id }),
+    documents.streams.collectionInstructions({ labTestId: LAB_TEST_IDS.kit }),
+    documents.streams.specimenLabels(id, labels),
+  ]);
+  expect(await Promise.all(streams.map((stream) => buffer(stream)))).toEqual(read);
   const texts = read.map((pdf) => pdf.toString('latin1'));
   for (const text of texts) expect(text).toMatch(/^%PDF-/);
   for (const text of [texts[0], texts[2], texts[5]]) expect(text).toContain(id);
@@ -172,6 +186,28 @@ test('the documents of an order are read as PDFs once there are any', async () =
   const never = { collectionDate: new Date(Number.NaN) };
   await expect(documents.specimenLabels(id, never)).rejects.toMatchObject({ fields: [{ field: 'collectionDate' }] });
   await expect(documents.beneficiaryNotice(id)).rejects.toBeInstanceOf(NotFound);
+  const { streams: limited } = documents;
+  await expect(limited.beneficiaryNotice(id)).rejects.toBeInstanceOf(NotFound);
+  await expect(limited.requisition(id, { maxBytes: 0 })).rejects.toMatchObject({ fields: [{ field: 'maxBytes' }] });
+  await expect(limited.requisition(id, { maxBytes: 100 })).rejects.toBeInstanceOf(AnswerUnreadable);
+});
+
+test('a stream outlives its call, and ends with the reason of the signal', async () => {
+  let answer: ServerResponse | undefined;
+  const { baseUrl } = await serving((_request, response) => {
+    answer = response;
+    response.write('%PDF-1.7 invented'.padEnd(2_000, '.'));
+  });
+  const lab = new LabOperations(temporal(), { service: { baseUrl, apiKey: API_KEY } });
+  onTestFinished(() => lab.close());
+  const abort = new AbortController();
+  const stream = await lab.documents.streams.results({ orderId: 'order-1' }, { signal: abort.signal });
+  answer?.write('more');
+  await eventually(() => expect(stream.readableLength).toBe(2_004));
+  const reason = new Error('The person has left the page');
+  abort.abort(reason);
+  await expect(buffer(stream)).rejects.toBe(reason);
+  await eventually(() => expect(answer?.closed).toBe(true));
 });
 
 test('a parsing job is read with its values', async () => {

@@ -10,19 +10,19 @@ import { API_KEY, SECRET, startReceiver, startSandbox, type Received, type Sandb
 
 async function start(
   settings: Partial<Settings> = {},
-): Promise<Sandbox & Pick<LabService, 'unmatchedResults' | 'orders'> & { received: readonly Received[] }> {
+): Promise<Sandbox & Pick<LabService, 'matchReviews' | 'orders'> & { received: readonly Received[] }> {
   const { url: webhookUrl, received } = await startReceiver();
   const sandbox = await startSandbox({ webhookUrl, webhookSecrets: [SECRET], ...settings });
   const client = createLabService({ baseUrl: sandbox.service.url, apiKey: API_KEY });
   onTestFinished(() => client.close());
-  const { unmatchedResults, orders } = client;
-  return { ...sandbox, unmatchedResults, orders, received };
+  const { matchReviews, orders } = client;
+  return { ...sandbox, matchReviews, orders, received };
 }
 
 const simulator = '/v3/unmatched_result_test';
 
 test('the simulator plays every decision code, once for a key, and reports its run', async () => {
-  const { call, unmatchedResults, control, received } = await start();
+  const { call, matchReviews, control, received } = await start();
   const cases = (await call('GET', `${simulator}/case`)).body.data as unknown as { case: string }[];
   expect(cases.map(({ case: name }) => name)).toEqual([...DECISION_CODES]);
   for (const { case: name } of cases) {
@@ -36,10 +36,10 @@ test('the simulator plays every decision code, once for a key, and reports its r
     expect((await call('POST', simulator, other, { 'x-idempotency-key': name })).status).toBe(409);
     expect((await call('POST', simulator, body)).status).toBe(422);
   }
-  const found = await all(unmatchedResults.list({}, { pageSize: 3 }));
+  const found = await all(matchReviews.list({}, { pageSize: 3 }));
   expect(new Set(found.map(({ decision_code: code }) => code))).toEqual(new Set(DECISION_CODES));
   expect(found).toHaveLength(DECISION_CODES.length);
-  const [only] = await all(unmatchedResults.list({ decisionCode: 'wrong_lab', status: 'pending_customer_review' }));
+  const [only] = await all(matchReviews.list({ decisionCode: 'wrong_lab', status: 'pending_customer_review' }));
   expect(only).toMatchObject({
     sub_reason_codes: ['lab_account_mismatch'],
     candidate_groups: [{ candidates: [{ candidate_type: 'order_option' }] }],
@@ -52,38 +52,38 @@ test('the simulator plays every decision code, once for a key, and reports its r
 });
 
 test('a result is accepted by its order or another user’s, and an order that takes no result is made again', async () => {
-  const { unmatchedResults, orders, control, newUser } = await start();
+  const { matchReviews, orders, control, newUser } = await start();
   const { id, order_ids: ids } = await control.createMatchReview({ decision_code: 'match_cancelled' });
   const userId = await newUser();
   const { order: others } = await control.createOrder({ user_id: userId });
-  const wrong = unmatchedResults.accept(id, { order_id: others.id, user_id: await newUser() });
+  const wrong = matchReviews.accept(id, { order_id: others.id, user_id: await newUser() });
   await expect(wrong).rejects.toMatchObject({ status: 422 });
-  const again = await unmatchedResults.accept(id);
+  const again = await matchReviews.accept(id);
   expect(again).toMatchObject({ origin: 'recreation', parent_id: ids[0], status: 'completed' });
   const parent = await orders.get(ids[0] ?? '');
   expect(again.order_transaction?.id).toBe(parent.order_transaction?.id);
-  await expect(unmatchedResults.accept(id)).rejects.toMatchObject({ status: 404 });
-  expect(await unmatchedResults.get(id)).toMatchObject({
+  await expect(matchReviews.accept(id)).rejects.toMatchObject({ status: 404 });
+  expect(await matchReviews.get(id)).toMatchObject({
     ...{ status: 'resolved', resolution_action: 'accept', allowed_actions: [] },
     ...{ resolved_order_id: again.id, resolved_user_id: parent.user_id },
   });
   const apart = await control.createMatchReview({ decision_code: 'match_sample_id_mismatch_demo' });
   const [orderId = ''] = apart.order_ids;
-  await expect(unmatchedResults.accept(apart.id)).rejects.toMatchObject({ status: 422 });
-  const moved = await unmatchedResults.accept(apart.id, { user_id: parent.user_id ?? '', order_id: ids[0] ?? '' });
+  await expect(matchReviews.accept(apart.id)).rejects.toMatchObject({ status: 422 });
+  const moved = await matchReviews.accept(apart.id, { user_id: parent.user_id ?? '', order_id: ids[0] ?? '' });
   expect(moved).toMatchObject({ user_id: parent.user_id, parent_id: ids[0] });
   expect((await orders.get(orderId)).status).not.toBe('completed');
 });
 
 test('what is over is left out of the list, and the settings play what is not documented', async () => {
-  const { unmatchedResults, control } = await start({ resolvedReviewsShown: false });
+  const { matchReviews, control } = await start({ resolvedReviewsShown: false });
   const { id } = await control.createMatchReview();
-  expect(await unmatchedResults.resolve(id, { action: 'reject', note: 'invented' })).toMatchObject({
+  expect(await matchReviews.resolve(id, { action: 'reject', note: 'invented' })).toMatchObject({
     status: 'resolved',
   });
-  await expect(unmatchedResults.get(id)).rejects.toMatchObject({ status: 404 });
-  expect(await all(unmatchedResults.list())).toEqual([]);
-  expect(await all(unmatchedResults.list({ status: 'resolved' }))).toMatchObject([{ id, note: 'invented' }]);
+  await expect(matchReviews.get(id)).rejects.toMatchObject({ status: 404 });
+  expect(await all(matchReviews.list())).toEqual([]);
+  expect(await all(matchReviews.list({ status: 'resolved' }))).toMatchObject([{ id, note: 'invented' }]);
   await control.changeSettings({ matchReviews: false });
-  await expect(all(unmatchedResults.list())).rejects.toMatchObject({ name: 'FeatureNotEnabled', status: 400 });
+  await expect(all(matchReviews.list())).rejects.toMatchObject({ name: 'FeatureNotEnabled', status: 400 });
 });

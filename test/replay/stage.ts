@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { NativeConnection } from '@temporalio/worker';
 import ms, { type StringValue } from 'ms';
 import { pino } from 'pino';
 import {
@@ -31,6 +31,7 @@ import { activityDependencies } from '../../workers/activity-dependencies.js';
 import { workflowBundle } from '../../workers/bundle.js';
 import { readIngressConfig, readWorkerConfig, type WorkerConfig } from '../../workers/config.js';
 import { startIngress } from '../../workers/ingress.js';
+import { createWorkers, runWorkers, shutDown } from '../../workers/queues.js';
 import { startWorker } from '../../workers/worker.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import { following } from '../rig/followed.js';
@@ -150,7 +151,9 @@ export async function openStage({ eventsPerRun, skipsTime = false }: StageOption
   const connection = await Connection.connect({ address: server.address });
   const temporal = new Client({ connection });
   // The product's worker wants a server that can count workflows.
-  const worker = skipsTime ? await startBareWorker(config, temporal) : await startWorker(config, log, store);
+  const worker = skipsTime
+    ? await startBareWorker(config, temporal)
+    : await startWorker(config, log, { opened: store });
   const labs = new LabOperations(temporal, { deadline: 'none' });
   const sandbox = sandboxControl(service.url);
   const browser = createLabService({ baseUrl: service.url, apiKey });
@@ -229,15 +232,18 @@ async function startBareWorker(
 ): Promise<{ stop(): Promise<void> }> {
   const { taskQueue } = config;
   const connection = await NativeConnection.connect({ address: config.temporal.address });
-  const dependencies = { ...activityDependencies(config, temporal, pino({ level: 'silent' }), undefined), ...other };
-  const worker = await Worker.create({
+  const dependencies = {
+    ...activityDependencies(config, temporal, pino({ level: 'silent' }), { store: undefined }),
+    ...other,
+  };
+  const workers = await createWorkers({
     ...{ connection, taskQueue, activities: createActivities(dependencies) },
     workflowBundle: await workflowBundle('readable'),
   });
-  const ended = worker.run();
+  const ended = runWorkers(workers);
   return {
     stop: async () => {
-      worker.shutdown();
+      shutDown(workers);
       await ended;
       await dependencies.service.close();
       await connection.close();

@@ -25,6 +25,7 @@ export interface Finding {
 
 /** What a folder may import at run time, beside its own files. */
 interface Folder {
+  /** Whole folders, and single files by their paths. */
   folders: readonly string[];
   /** npm packages; a name that ends in `/` stands for a whole scope. */
   packages: readonly string[] | 'any';
@@ -36,7 +37,7 @@ interface Folder {
 
 /**
  * The folder table of docs/architecture.md. Workflow code runs in a sandbox without Node's modules, and what it imports
- * is bundled into every workflow. The lab service's types know nobody; test/ may import anything.
+ * is bundled into every workflow. The lab service's types know nobody; test/ and proof/ may import anything.
  */
 const table: Record<string, Folder> = {
   service: { folders: [], packages: ['zod', 'undici'], node: true },
@@ -54,7 +55,10 @@ const table: Record<string, Folder> = {
   },
   activities: {
     folders: ['service', 'protocol', 'store'],
-    packages: ['@temporalio/activity', '@temporalio/client', '@temporalio/common', 'undici', 'file-type', 'ipaddr.js'],
+    packages: [
+      ...['@temporalio/activity', '@temporalio/client', '@temporalio/common'],
+      ...['undici', 'cockatiel', 'file-type', 'ipaddr.js', 'lru-cache'],
+    ],
     node: true,
   },
   client: {
@@ -76,10 +80,19 @@ const table: Record<string, Folder> = {
     packages: ['fastify', '@fastify/multipart', 'undici', 'zod', 'ms', 'proper-lockfile', '@temporalio/'],
     node: true,
   },
+  // The second is an entry of the client's package, too.
+  examples: {
+    folders: ['client', 'store/health-data-reader.ts'],
+    packages: ['fastify', '@fastify/multipart'],
+    node: true,
+  },
+  // It shows what the product does, with the product's own test rig.
+  proof: {
+    folders: ['service', 'protocol', 'workflows', 'activities', 'client', 'store', 'workers', 'sandbox', 'test'],
+    packages: 'any',
+    node: true,
+  },
 };
-
-/** Examples use the client as a product does. */
-table['examples'] = { folders: ['client'], packages: ['fastify', '@fastify/multipart'], node: true };
 
 const product = ['service', 'protocol', 'workflows', 'activities', 'client', 'store', 'workers'];
 
@@ -156,7 +169,7 @@ function importFindings({ path, imports }: ParsedFile): Finding[] {
 function importRule(path: string, { target, kind, typeOnly }: Import): string | undefined {
   const name = folderOf(path);
   const folder = table[name];
-  if (['', 'test', 'tools'].includes(name)) return undefined;
+  if (['', 'test', 'tools', 'proof'].includes(name)) return undefined;
   if (!folder) return `${name}/ is not in the folder table`;
   if (kind === 'node') return folder.node ? undefined : `${name}/ may not import Node's modules (${target})`;
   if (kind === 'package') {
@@ -166,7 +179,7 @@ function importRule(path: string, { target, kind, typeOnly }: Import): string | 
     return `${name}/ may not import the package ${target}`;
   }
   const other = folderOf(target);
-  if (other === name || folder.folders.includes(other)) return undefined;
+  if (other === name || folder.folders.includes(other) || folder.folders.includes(target)) return undefined;
   if (typeOnly && (folder.typesOf ?? product).includes(other)) return undefined;
   return `${name}/ may not import ${typeOnly ? 'the types of ' : ''}${target}`;
 }
@@ -181,7 +194,7 @@ function folderOf(path: string): string {
 }
 
 function mayReadEnvironment(path: string): boolean {
-  return /(^|\/)([^/]+\.)?config\.ts$/.test(path) || ['test', 'tools'].includes(folderOf(path));
+  return /(^|\/)([^/]+\.)?config\.ts$/.test(path) || ['test', 'tools', 'proof'].includes(folderOf(path));
 }
 
 /** Each cycle of run-time imports once, at the import that closes it. */

@@ -9,7 +9,7 @@ import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 
 /* Invented throughout: nobody of this name, number or address exists. */
 
-const place = {
+export const place = {
   first_line: '77 Fictional Avenue',
   second_line: 'Unit 9',
   city: 'Nowhereville',

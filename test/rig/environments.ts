@@ -1,9 +1,10 @@
 import type { Client } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import { DefaultLogger, makeTelemetryFilterString, Runtime, type WorkerOptions } from '@temporalio/worker';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { type DevServer, startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { startTestServer } from '../../sandbox/temporal/test-server.js';
+import { createWorkers, runWorkers, shutDown } from '../../workers/queues.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 
 /** What a test's client and worker have beside the defaults, such as a data converter. */
@@ -29,10 +30,11 @@ export interface Rig {
   readonly taskQueue: string;
   /** A worker with the suite's workflow bundle, ended after the file's tests unless it was stopped before. */
   startWorker(options?: Partial<WorkerOptions>): Promise<RunningWorker>;
+  /** Starts another server in the place of one that no longer answers, which is killed. The workers go with it. */
+  renew(): Promise<void>;
 }
 
 interface RunningWorker {
-  worker: Worker;
   /** Drains, and fails when the worker failed. */
   stop(): Promise<void>;
 }
@@ -61,7 +63,7 @@ export function devServer(options: RigOptions = {}): Rig {
       await env.teardown();
       await server.stop();
     };
-    return { env, end };
+    return { env, end, kill: () => server.stop() };
   });
 }
 
@@ -71,18 +73,23 @@ export function devServer(options: RigOptions = {}): Rig {
  */
 export function testServer(options: RigOptions = {}): Rig {
   return rig(options, async () => {
-    const { environment: env, stop } = await startTestServer({
+    const {
+      environment: env,
+      stop,
+      kill,
+    } = await startTestServer({
       program: inject('testServerProgram'),
       searchAttributes: searchAttributeKeys,
       ...(options.client && { client: options.client }),
     });
-    return { env, end: stop };
+    return { env, end: stop, kill };
   });
 }
 
 interface Started {
   env: TestWorkflowEnvironment;
   end: () => Promise<void>;
+  kill: () => Promise<void>;
 }
 
 function rig(options: RigOptions, start: () => Promise<Started>): Rig {
@@ -112,6 +119,12 @@ function rig(options: RigOptions, start: () => Promise<Started>): Rig {
       await started?.end();
     }
   });
+  const renew = async (): Promise<void> => {
+    // To stop them would take a server that answers.
+    workers.clear();
+    await started?.kill();
+    started = await start();
+  };
   return {
     get env() {
       return env();
@@ -125,11 +138,12 @@ function rig(options: RigOptions, start: () => Promise<Started>): Rig {
     namespace,
     taskQueue,
     startWorker,
+    renew,
   };
 }
 
 async function run(options: Partial<WorkerOptions>, env: TestWorkflowEnvironment): Promise<RunningWorker> {
-  const worker = await Worker.create({
+  const workers = await createWorkers({
     connection: env.nativeConnection,
     namespace,
     taskQueue,
@@ -137,14 +151,13 @@ async function run(options: Partial<WorkerOptions>, env: TestWorkflowEnvironment
     ...options,
   });
   // It is awaited when the worker is stopped; until then its failure must not count as unhandled.
-  const ended = worker.run().then(
+  const ended = runWorkers(workers).then(
     () => undefined,
     (error: unknown) => ({ error }),
   );
   return {
-    worker,
     stop: async () => {
-      if (worker.getState() === 'RUNNING') worker.shutdown();
+      shutDown(workers);
       const failed = await ended;
       if (failed) throw new Error('The worker of this test failed.', { cause: failed.error });
     },

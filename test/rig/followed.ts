@@ -1,5 +1,5 @@
 import type { KitOrderHandle } from '../../client/index.js';
-import type { OrderState } from '../../protocol/order/messages.js';
+import type { OrderState } from '../../protocol/order/state.js';
 
 /** The state of an order that has been placed. */
 export async function followed(handle: Pick<KitOrderHandle, 'state'>): Promise<OrderState> {

@@ -21,6 +21,10 @@ export interface NotificationReceiver {
   readonly url: string;
   /** Whether it refuses everything with 503. */
   isDown: boolean;
+  /** Whether it takes requests and answers none of them. */
+  hangs: boolean;
+  /** Whether it accepts everything and closes the connection instead of answering. */
+  losesAnswers: boolean;
   /** Which notifications it refuses; usually none. */
   refuses: (notification: Notification) => boolean;
   /** The status that it refuses them with; usually 422. */
@@ -66,7 +70,9 @@ export async function startNotificationReceiver(secret: string): Promise<Notific
     void buffer(request).then(
       async (body) => {
         receiver.attempts += 1;
+        if (receiver.hangs) return;
         const { status } = await answerTo(request, body);
+        if (receiver.losesAnswers) return response.destroy();
         const { retryAfter } = receiver;
         response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end();
       },
@@ -79,6 +85,8 @@ export async function startNotificationReceiver(secret: string): Promise<Notific
   const receiver: NotificationReceiver = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/notifications`,
     isDown: false,
+    hangs: false,
+    losesAnswers: false,
     refuses: () => false,
     refusal: 422,
     refused,

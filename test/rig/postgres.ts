@@ -30,8 +30,13 @@ export async function findPostgres(path = process.env['PATH'] ?? '', packages = 
 /**
  * Starts a PostgreSQL server of its own, on the loopback interface, with its data in a temporary folder. It does not
  * outlive this process. PostgreSQL refuses to run as root: there it runs as `nobody`.
+ *
+ * @param more settings of the server, in addition or instead
  */
-export async function startPostgres(programs: string): Promise<PostgresServer> {
+export async function startPostgres(
+  programs: string,
+  more: Record<string, string | number> = {},
+): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), 'lab-operations-postgres-'));
   const removed = () => rm(folder, { recursive: true, force: true });
   try {
@@ -41,7 +46,7 @@ export async function startPostgres(programs: string): Promise<PostgresServer> {
     const data = join(folder, 'data');
     await run([...as, initdb, '-D', data, '-U', 'lab', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], folder);
     const port = await freePort();
-    const stop = await serve([...as, postgres, '-D', data, ...settings(port)], folder);
+    const stop = await serve([...as, postgres, '-D', data, ...settings({ port, ...more })], folder);
     return {
       url: `postgres://lab@${loopback}:${port}/postgres`,
       stop: async () => {
@@ -56,8 +61,8 @@ export async function startPostgres(programs: string): Promise<PostgresServer> {
 }
 
 /** None of it must survive, so it need not reach the disk. */
-function settings(port: number): string[] {
-  const set = { port, listen_addresses: loopback, unix_socket_directories: '', fsync: 'off', max_connections: 50 };
+function settings(more: Record<string, string | number>): string[] {
+  const set = { listen_addresses: loopback, unix_socket_directories: '', fsync: 'off', max_connections: 50, ...more };
   return Object.entries(set).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 

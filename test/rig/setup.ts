@@ -1,3 +1,4 @@
+import '../../proof/model/sandbox.js';
 import { afterAll } from 'vitest';
 import { stopProcesses } from './processes.js';
 

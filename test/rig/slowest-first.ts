@@ -6,12 +6,14 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 const order = [
   'test/e2e/demo.test.ts',
-  'test/unit/checks.test.ts',
+  'test/e2e/faults.test.ts',
   'test/e2e/command-line.test.ts',
   'test/workflow/timeouts.test.ts',
   'test/e2e/report-claims.test.ts',
   'test/e2e/reports.test.ts',
   'test/e2e/calls-end.test.ts',
+  // It takes both cores for a minute, in which the programs that the first files start would starve.
+  'test/unit/checks.test.ts',
   'test/e2e/',
   'test/integration/temporal-servers.test.ts',
   'test/workflow/',

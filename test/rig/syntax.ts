@@ -85,7 +85,8 @@ export function readsClock(node: Node): boolean {
   return makes && isNamed(node.callee, 'Date') && Array.isArray(node.arguments) && node.arguments.length === 0;
 }
 
-const collections = ['Map', 'Set', 'WeakMap', 'WeakSet'];
+/** A WeakMap is not among them: keyed by objects of a run, it outlives none of them, and saves working out the same twice. */
+const collections = ['Map', 'Set', 'WeakSet'];
 const mutators = ['push', 'pop', 'shift', 'unshift', 'splice', 'sort', 'reverse', 'fill', 'copyWithin'];
 
 interface MutableState {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { describeFinding, findBreaches, type SourceFile } from '../rig/boundaries.js';
 import { projectFolder } from '../rig/processes.js';
 
-const generated = new Set(['node_modules', 'dist', 'coverage']);
+const generated = new Set(['node_modules', 'dist', 'build', 'coverage']);
 
 async function sources(folder: string): Promise<SourceFile[]> {
   const entries = await readdir(folder, { withFileTypes: true });

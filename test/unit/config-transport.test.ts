@@ -2,9 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readKeyRing } from '../../client/config.js';
+import { readKeyRing, readTemporalSettings, TemporalKeyFileInvalid } from '../../client/config.js';
 import { readSingleProcessConfig } from '../../workers/single-process.config.js';
-import { ConfigInvalid, readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
+import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
+import { ConfigInvalid } from '../../workers/setting-faults.js';
 
 const service = { SERVICE_BASE_URL: 'https://api.example.com', SERVICE_API_KEY: 'sk_invented' };
 const bytes = (count: number) => Buffer.from('an-invented-secret-of-many-bytes'.slice(0, count)).toString('base64');
@@ -180,6 +181,8 @@ describe('a secret in a file', async () => {
     const codec = { LABOPS_ENCRYPTION_KEYS: keys, CODEC_TOKEN_FILE: await file('c', 'x'.repeat(24)) };
     expect(readCodecServerConfig(codec).token).toBe('x'.repeat(24));
     expect(readKeyRing({ LABOPS_ENCRYPTION_KEYS_FILE: join(folder, 'k') })?.[0].id).toBe('k');
+    const { connectionOptions } = readTemporalSettings({ TEMPORAL_API_KEY_FILE: join(folder, 't') });
+    expect(connectionOptions.apiKey).toBe('temporal_from_file');
   });
 
   test('is refused beside the setting itself, and if the file cannot be read', async () => {
@@ -199,5 +202,7 @@ describe('a secret in a file', async () => {
     expect(() => readKeyRing({ LABOPS_ENCRYPTION_KEYS_FILE: join(folder, 'missing') })).toThrow(
       /^The key ring cannot be read: LABOPS_ENCRYPTION_KEYS_FILE names a file that cannot be read \(ENOENT\)/,
     );
+    const both = { TEMPORAL_API_KEY: 'key', TEMPORAL_API_KEY_FILE: join(folder, 't') };
+    expect(() => readTemporalSettings(both)).toThrow(TemporalKeyFileInvalid);
   });
 });

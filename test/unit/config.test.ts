@@ -4,7 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { ConfigInvalid, readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
+import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
+import { ConfigInvalid } from '../../workers/setting-faults.js';
 import { readSingleProcessConfig } from '../../workers/single-process.config.js';
 
 const service = { SERVICE_BASE_URL: 'http://127.0.0.1:4010', SERVICE_API_KEY: 'sk_invented' };
@@ -49,10 +50,15 @@ describe('the worker', () => {
       },
       echoesPassthrough: true,
       reportFiles: { maxBytes: 10_485_760, allowedHosts: [], headerSets: {} },
+      queues: {
+        polls: ['main', 'background', 'notifications', 'files'],
+        slots: { background: 16, notifications: 50, files: 4 },
+      },
       maxCachedWorkflows: 1000,
       reconcileEveryMinutes: 60,
       databasePoolSize: 10,
       encryption: 'optional',
+      exportsTraces: false,
       rejectedEventsDays: 90,
       warnings: [],
     });
@@ -69,6 +75,7 @@ describe('the worker', () => {
       SERVICE_TIMEOUT_SECONDS: '10',
       NOTIFY_URL: 'https://product.example/lab?tenant=1',
       NOTIFY_SECRET: secret,
+      NOTIFY_CLIENT_USER_ID: 'true',
       TASK_QUEUE: 'other',
       LOG_LEVEL: 'warn',
       MAX_CACHED_WORKFLOWS: '50',
@@ -86,7 +93,7 @@ describe('the worker', () => {
         headersTimeoutMs: 10_000,
       },
       echoesPassthrough: false,
-      notify: { url: 'https://product.example/lab?tenant=1', secret },
+      notify: { url: 'https://product.example/lab?tenant=1', secret, namesClientUser: true },
       reportFiles: {
         root: '/srv/reports',
         maxBytes: 31_457_280,

@@ -16,10 +16,17 @@ async function headingsOf(page: string): Promise<string[]> {
   return [...text.matchAll(/^### `?(\w+)`?$/gm)].map(([, name = '']) => name);
 }
 
-test('every generated page is as its sources have it, and so are the schemas of every workflow and the report of the public types', async () => {
+test('every generated page is as its sources have it, and so are the schemas of every workflow and the reports of the public types', async () => {
   const pages = [...(await generated)];
   const workflowSchemas = Object.keys(workflows).map((name) => `client/schemas/${name}.json`);
-  const others = ['docs/errors.md', 'docs/settings.md', 'client/api-report.md', 'client/schemas/notifications.json'];
+  const reports = ['client/api-report.md', 'client/api-report-health-data.md'];
+  const others = [
+    'docs/errors.md',
+    'docs/settings.md',
+    'docs/lifecycle.md',
+    ...reports,
+    'client/schemas/notifications.json',
+  ];
   expect(pages.map(([path]) => path).toSorted()).toEqual([...workflowSchemas, ...others].toSorted());
   for (const [path, text] of pages) {
     const written = await readFile(join(projectFolder, path), 'utf8').catch(() => '');

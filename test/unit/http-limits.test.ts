@@ -48,7 +48,7 @@ const servers = {
           SHUTDOWN_GRACE_SECONDS: '0',
         }),
         log,
-        limits,
+        { limits },
       ),
     head: () => 'POST /decode HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n',
   },

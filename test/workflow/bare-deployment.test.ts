@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { AmbiguousOrder } from '../../client/orders/errors.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
-import type { PlaceKitOrderInput } from '../../protocol/order/messages.js';
+import type { PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
 import { labAttentionKey } from '../../protocol/search-attributes.js';
 import { UserLink } from './user-link.js';
 import { setStage } from './story.js';

@@ -1,10 +1,15 @@
-import { expect, test } from 'vitest';
+import { readFile } from 'node:fs/promises';
+import { expect, inject, test } from 'vitest';
+import baseline from '../../proof/bench/baseline.json' with { type: 'json' };
+import { costOf } from '../../proof/bench/histories.js';
+import { playProject } from '../../proof/bench/lives.js';
 import { snapshotOf } from '../../service/order-snapshot.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { orderChangedSignal } from '../../protocol/order/messages.js';
 import { UserLink, completeMfaPath } from './user-link.js';
 import { Visit } from './visit.js';
 import { setStage } from './story.js';
+import { taskQueue } from '../rig/environments.js';
 
 /*
  * Every history event and every billable action is paid for, for each order. The measure is the plainest workflow that
@@ -125,3 +130,27 @@ test('an appointment from the choice to the draw costs no more than the plainest
   expect(count('timerStarted')).toBeLessThanOrEqual(3);
   expect(count('upsertWorkflowSearchAttributes')).toBeLessThanOrEqual(4);
 });
+
+/** Ids and numbers in payloads differ in length from run to run. */
+const tolerance = 0.02;
+
+test('the order that `npm run bench` measures costs what its baseline says', async () => {
+  await stage.sandbox.changeSettings({ webhookUrl: '' });
+  const newUser = async () => (await stage.sandbox.createUser()).user.user_id;
+  const side = { labs: stage.product, temporal: stage.temporal, taskQueue };
+  const life = await playProject({ sandbox: stage.sandbox, newUser }, side);
+  const { events, actions, bytes } = await costOf(stage.temporal, life);
+  expect({ events, actions }).toEqual({ events: baseline.events, actions: baseline.actions });
+  expectNear(bytes, baseline.bytes);
+});
+
+test('the code of the workflow bundle is as large as the baseline says', async () => {
+  const [code = ''] = (await readFile(inject('workflowBundlePath'), 'utf8')).split('//# sourceMappingURL');
+  expectNear(code.length, baseline.bundleBytes);
+});
+
+/** If a change is worth it, enter the new number in proof/bench/baseline.json. */
+function expectNear(actual: number, expected: number): void {
+  expect(actual).toBeGreaterThan(expected * (1 - tolerance));
+  expect(actual).toBeLessThan(expected * (1 + tolerance));
+}

@@ -11,7 +11,7 @@ import {
   submitReportId,
 } from '../../protocol/ids.js';
 import { bookAppointmentName } from '../../protocol/appointment/messages.js';
-import { placeKitOrderName } from '../../protocol/order/messages.js';
+import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
 import { labUserIdKey } from '../../protocol/search-attributes.js';
 import { UserLink } from './user-link.js';
 import { taskQueue } from '../rig/environments.js';

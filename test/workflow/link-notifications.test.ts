@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { labAttentionKey } from '../../protocol/search-attributes.js';
+import { eventually } from '../rig/eventually.js';
 import { UserLink } from './user-link.js';
 import { deliverNotificationsId } from '../../protocol/ids.js';
 import { eventsOf, textOf } from './recorded.js';
@@ -49,6 +50,22 @@ test('the product is notified once of a connection that breaks long after its li
     data: { user_id: userId, provider, error_type: 'provider_password_expired' },
   });
   expect(textOf(await eventsOf(stage, workflow.workflowId))).not.toMatch(/testperson|refreshed/);
+});
+
+test('a connection that broke is not announced once the user has linked the provider again', async () => {
+  const link = await UserLink.start(stage);
+  await link.enterPassword('ok');
+  await link.expectNotifications('ended connected');
+  await stage.finish(link.workflowId);
+  const { userId, provider } = link.handle;
+  stage.receiver.isDown = true;
+  const attempts = stage.receiver.attempts;
+  await stage.sandbox.breakConnection(userId, { provider });
+  await eventually(() => expect(stage.receiver.attempts).toBeGreaterThan(attempts));
+  await stage.sandbox.connect(userId, { provider, webhook: false });
+  stage.receiver.isDown = false;
+  expect(await stage.finish(deliverNotificationsId(link.workflowId))).toMatchObject({ delivered: 1, givenUp: [] });
+  await link.expectNotifications('ended connected');
 });
 
 test('the end of a link for which no token was ever made is notified too', async () => {

@@ -2,7 +2,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { runsOf } from '../../activities/workflow-runs.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
-import type { PlaceKitOrderInput } from '../../protocol/order/messages.js';
+import type { PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
 import { namespace } from '../rig/environments.js';
 import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';

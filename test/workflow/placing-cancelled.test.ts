@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { PlacingCancelled, TimedOut, type KitOrderHandle, type OrderFilter } from '../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
-import { orderPlacedSignal, placeKitOrderName, type PlaceKitOrderInput } from '../../protocol/order/messages.js';
-import { resolvePolicy } from '../../protocol/order/policy.js';
+import { orderPlacedSignal } from '../../protocol/order/messages.js';
+import { placeKitOrderName, type PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
+import { resolveOrderPolicy } from '../../protocol/order/policy.js';
 import { labPhaseKey, labReferenceKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import { taskQueue } from '../rig/environments.js';
 import { eventually } from '../rig/eventually.js';
@@ -151,7 +152,12 @@ describe('a cancellation whose caller no longer waits when the order is found', 
     const kit = await stage.follow(await handle.orderId());
     await kit.expectAttention('cancellation_failed');
     const snapshot = { orderId: kit.rootOrderId, events: [] };
-    const again = { reference: input.reference, policy: resolvePolicy(input.policy), snapshot, cancelRequested: true };
+    const again = {
+      reference: input.reference,
+      policy: resolveOrderPolicy(input.policy),
+      snapshot,
+      cancelRequested: true,
+    };
     await stage.temporal.workflow
       .getHandle(kitOrderId(kit.rootOrderId))
       .signal(orderPlacedSignal, { ...again, adopted: true, notifies: true });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AmbiguousOrder, NotReplaceable, OrderInvalid, OrderRefused } from '../../client/orders/errors.js';
-import type { PlaceKitOrderInput } from '../../protocol/order/messages.js';
+import type { PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
 import { LAB_ACCOUNT_IDS, LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import { importFor } from '../rig/cast.js';
 import { Kit } from './kit.js';
@@ -91,7 +91,7 @@ describe('an import', () => {
     expect(await stage.countRequests('POST', '/v3/order/testkit')).toBe(0);
   });
 
-  test('is never sent twice while an order without a sample id may be it, and is no order of another reference', async () => {
+  test('is never sent twice while an order without a sample id may be it, and never takes the order of another reference', async () => {
     const unavailable = { kind: 'answer', status: 503, body: {} } as const;
     const { userId = '' } = await (await stage.place({ userId: await stage.newUser() })).handle.state();
     const imported = async () => {

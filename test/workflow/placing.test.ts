@@ -5,12 +5,12 @@ import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { writePassthrough } from '../../protocol/order/root-order.js';
 import {
   orderPlacedSignal,
-  placeKitOrderName,
+  replacementPlacedSignal,
   stateQuery,
   type OrderPlaced,
-  type PlaceKitOrderInput,
 } from '../../protocol/order/messages.js';
-import { resolvePolicy } from '../../protocol/order/policy.js';
+import { placeKitOrderName, type PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
+import { resolveOrderPolicy } from '../../protocol/order/policy.js';
 import { labAttentionKey } from '../../protocol/search-attributes.js';
 import { taskQueue } from '../rig/environments.js';
 import { eventually } from '../rig/eventually.js';
@@ -293,7 +293,7 @@ test.each([
     'PolicyInvalid',
     'refused-4',
     placeKitOrderId('refused-4'),
-    { policy: { ...resolvePolicy(), creationTimeout: 60_000 } },
+    { policy: { ...resolveOrderPolicy(), creationTimeout: 60_000 } },
   ],
   ['ReferenceInvalid', 'not a reference', placeKitOrderId('not a reference'), {}],
   ['ReferenceInvalid', 'refused-2', 'an-id-of-its-own', {}],
@@ -337,7 +337,7 @@ describe('the hand-over', () => {
     const workflow = stage.temporal.workflow.getHandle(kitOrderId(orderId));
     const placed: OrderPlaced = {
       reference,
-      policy: resolvePolicy({ shippingDeadline: '1 day' }),
+      policy: resolveOrderPolicy({ shippingDeadline: '1 day' }),
       snapshot: { orderId, events: [] },
       adopted: false,
       notifies: true,
@@ -364,6 +364,23 @@ describe('the hand-over', () => {
     const { rootOrderId: orderId } = kit;
     expect(await kit.handle.resolveProblem('wait', { orderId })).toMatchObject({ attention: [] });
     await kit.expectState({ reference: kit.handle.reference ?? '', attention: [] });
+  });
+
+  test('the hand-over with what is neither a reference nor a policy is dropped, and the order goes on', async () => {
+    const { rootOrderId } = await stage.place();
+    const elsewhere = await stage.service.orders.createTestkit((await stage.input()).order as never);
+    const kit = await eventually(() => stage.follow(elsewhere.order.id));
+    await kit.expectState({ orderId: elsewhere.order.id });
+    const odd: unknown[] = [['order-1001'], 'with space', 'x'.repeat(3_000), 7];
+    for (const reference of odd) await handOver(elsewhere.order.id, reference as string);
+    await handOver(elsewhere.order.id, 'order-1001', { policy: null as never });
+    const { reference } = await kit.handle.state();
+    expect(reference).toBeUndefined();
+    const workflow = stage.temporal.workflow.getHandle(kitOrderId(elsewhere.order.id));
+    const snapshot = { orderId: elsewhere.order.id, events: [] };
+    const placed = { rootOrderId, snapshot, reference: ['order-1001'] as unknown as string };
+    await workflow.signal(replacementPlacedSignal, placed);
+    await eventually(async () => expect(await kit.handle.state()).toMatchObject({ forwardsTo: rootOrderId }));
   });
 
   test('the hand-over of a cancelled placement whose order has another reference leaves that order alone', async () => {

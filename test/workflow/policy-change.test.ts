@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { OrderEnded, OrderInvalid } from '../../client/orders/errors.js';
 import {
-  type OrderState,
   kitOrderName,
   orderChangedSignal,
   orderPlacedSignal,
   policyPreviewQuery,
   setPolicyUpdate,
 } from '../../protocol/order/messages.js';
+import type { OrderState } from '../../protocol/order/state.js';
 import { timeAfter } from '../../protocol/business-days.js';
-import { resolvePolicy } from '../../protocol/order/policy.js';
+import { resolveOrderPolicy } from '../../protocol/order/policy.js';
 import { kitOrderStart } from '../../protocol/order/start.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { taskQueue } from '../rig/environments.js';
@@ -174,7 +174,7 @@ test('an invalid policy loses no webhook: the order is followed with the default
   await stage.syncClock();
   const { order } = await stage.sandbox.createOrder({ webhook: false });
   const start = kitOrderStart({ orderId: order.id, events: [] });
-  const policy = { ...resolvePolicy(), criticalResultReminder: 0 };
+  const policy = { ...resolveOrderPolicy(), criticalResultReminder: 0 };
   await stage.temporal.workflow.signalWithStart(kitOrderName, {
     ...start,
     taskQueue,
@@ -199,7 +199,7 @@ test('a change that comes before the hand-over stays', async () => {
   await workflow.executeUpdate(setPolicyUpdate, { args: [change] });
   const placed = {
     reference: `late-${randomUUID()}`,
-    policy: resolvePolicy({ shippingDeadline: '1d', onLost: 'fail' }),
+    policy: resolveOrderPolicy({ shippingDeadline: '1d', onLost: 'fail' }),
     snapshot: { orderId: order.id, events: [] },
     adopted: true,
     notifies: true,

@@ -17,7 +17,11 @@ import {
 } from '../../client/index.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { submitReportId } from '../../protocol/ids.js';
-import { cancelSubmissionUpdate, submitReportName, type SubmitReportResult } from '../../protocol/report/messages.js';
+import {
+  cancelSubmissionUpdate,
+  submitReportName,
+  type SubmitReportResult,
+} from '../../protocol/report/submission-messages.js';
 import { labAttentionKey, labReferenceKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import { namespace, taskQueue } from '../rig/environments.js';
 import { eventually } from '../rig/eventually.js';
@@ -205,8 +209,7 @@ describe('a submission whose file is never taken', () => {
     const given = await submission(stage);
     const handle = await start(stage, given);
     await stage.expectRequests('POST', uploadPath);
-    const workflow = stage.temporal.workflow.getHandle(submitReportId(given.reference));
-    await eventually(async () => expect((await workflow.describe()).raw.pendingActivities).toEqual([]));
+    await stage.untilNoActivityRuns(submitReportId(given.reference));
     const cancelled = { outcome: 'cancelled', reference: given.reference, lostUploads: [] };
     expect(await handle.cancel()).toEqual(cancelled);
     await expect(handle.jobId()).rejects.toBeInstanceOf(ReportSubmissionCancelled);
@@ -238,6 +241,7 @@ describe('a submission whose file is never taken', () => {
     const given = await submission(stage);
     const handle = await start(stage, given);
     await eventually(async () => expect(await stage.sandbox.jobs()).toHaveLength(1));
+    await stage.untilNoActivityRuns(submitReportId(given.reference));
     const between = { from: expect.any(String) as string, until: expect.any(String) as string };
     expect(await handle.cancel()).toEqual({
       ...{ outcome: 'cancelled', reference: given.reference },
@@ -404,8 +408,8 @@ test('a submission that a backend starts without search attributes sets them its
     expect(typedSearchAttributes.get(labUserIdKey)).toBe(given.userId);
     expect(typedSearchAttributes.get(labReferenceKey)).toBe(given.reference);
   });
-  // The refusal has arrived, and the next attempt waits: no failure is on its way when the upload is cancelled.
-  await eventually(async () => expect((await workflow.describe()).raw.pendingActivities).toEqual([]));
+  await stage.expectRequests('POST', uploadPath);
+  await stage.untilNoActivityRuns(workflow.workflowId);
   await workflow.executeUpdate(cancelSubmissionUpdate);
 });
 

@@ -212,6 +212,25 @@ describe('a job that stands still', () => {
     );
   });
 
+  test('is given up once: a repeated webhook asks no question and announces no end again', async () => {
+    const report = await submit(stage, { policy: { giveUpAfter: '1 day' } });
+    await report.move('started');
+    await stage.skip('2 days');
+    expect(await report.result()).toMatchObject({ outcome: 'unresolved' });
+    const told = ['phase_changed', 'attention_raised parsing_overdue', 'ended unresolved'];
+    await report.expectNotifications(...told);
+    await stirs(report, 'started');
+    await report.expectAttention('parsing_overdue');
+    await stage.skip('3 days');
+    expect(await report.result()).toMatchObject({ outcome: 'unresolved' });
+    await stirs(report, { status: 'completed', results: 'sample' });
+    await stage.skip('15 minutes');
+    expect(await report.result()).toMatchObject({ outcome: 'completed' });
+    await report.expectNotifications(...told, 'attention_cleared parsing_overdue', 'completed');
+    const ids = report.notifications.map(({ id }) => id);
+    expect(ids[3]).toBe(ids[1]?.replace('attention_raised', 'attention_cleared'));
+  });
+
   test('is given up after `giveUpAfter`, and followed again by a late event', async () => {
     const report = await submit(stage, { policy: { giveUpAfter: '1 day' } });
     await report.move('started');
@@ -221,6 +240,35 @@ describe('a job that stands still', () => {
     await stirs(report, { status: 'completed', results: 'sample' });
     await stage.skip('15 minutes');
     expect(await report.result()).toMatchObject({ outcome: 'completed' });
+  });
+
+  describe('while the service is down', () => {
+    async function standsStill() {
+      const report = await submit(stage, { policy: { giveUpAfter: '1 day' } });
+      await report.move('started');
+      await stage.skip('2 hours');
+      await report.expectAttention('parsing_overdue');
+      const fault = await stage.sandbox.addFault({ path: jobPath, action: { kind: 'refuse' } });
+      await report.move({ status: 'completed', results: 'sample', webhook: false });
+      return { report, fault };
+    }
+
+    test('a job is not given up: the read that is answered shows that it has completed', async () => {
+      const { report, fault } = await standsStill();
+      await stage.skip('30 hours');
+      await report.expectState({ status: 'started' });
+      await stage.sandbox.removeFaults(fault);
+      await stage.skip('7 hours');
+      expect(await report.result()).toMatchObject({ outcome: 'completed' });
+    });
+
+    test('a job is given up a day later', async () => {
+      const { report } = await standsStill();
+      await stage.skip('46 hours');
+      await report.expectState({ status: 'started' });
+      await stage.skip('3 hours');
+      expect(await report.result()).toMatchObject({ outcome: 'unresolved' });
+    });
   });
 
   test('a job that stands still while the service is down is read once that is back', async () => {

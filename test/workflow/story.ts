@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   Client,
   isGrpcCancelledError,
@@ -30,8 +31,8 @@ import {
   resolveProblemUpdate,
   stateQuery,
   type AcknowledgeCriticalResultCommand,
-  type PlaceKitOrderInput,
 } from '../../protocol/order/messages.js';
+import type { PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
 import type { OrderPolicy } from '../../protocol/order/policy.js';
 import type { Duration } from '../../protocol/policy-settings.js';
 import { devServer, namespace, taskQueue, testServer } from '../rig/environments.js';
@@ -71,6 +72,8 @@ export interface StageOptions {
    * True if the product has an endpoint for notifications; otherwise the worker states that it has none. Default true.
    */
   notifies?: boolean;
+  /** True if notifications carry the user's `client_user_id`. Default false, as in the worker. */
+  namesClientUser?: boolean;
   /**
    * True if ingress and worker have a store for health data; otherwise the worker states that there is none. Default
    * false.
@@ -92,6 +95,15 @@ export interface StageOptions {
 
 /** In real time. */
 const soonMs = 3_000;
+const standstillMs = 30_000;
+
+/** How long it is until the next Wednesday, 15:00 UTC, when the stories begin: dates and business days depend on it. */
+function untilTheBeginning(now: number): number {
+  const week = ms('7d');
+  // The epoch began on a Thursday.
+  const beginning = ms('6d') + ms('15h');
+  return (((beginning - now) % week) + week) % week;
+}
 
 /** Sets the stage for a test file: call it once at the top. What a story leaves behind is cleared away after it. */
 export function setStage(options: StageOptions = {}): Stage {
@@ -100,12 +112,25 @@ export function setStage(options: StageOptions = {}): Stage {
   const serverArguments = eventsPerRun === undefined ? [] : ['--dynamic-config-value', threshold];
   const rig = fullServer ? devServer({ serverArguments }) : testServer();
   const stage = new Stage(() => rig.env);
-  beforeAll(async () => {
-    await stage.open(options, (more) => rig.startWorker(more));
+  const open = () => stage.open({ ...options, fullServer }, (more) => rig.startWorker(more));
+  beforeAll(open);
+  afterEach(async ({ task }) => {
+    const hasTimedOut = task.result?.errors?.some(({ message }) => message.startsWith('Test timed out')) ?? false;
+    if (fullServer || !hasTimedOut || (await stage.skipsTime())) return stage.clear();
+    stage.leaveBehind();
+    await rig.renew();
+    await open();
+    throw new ServerStoodStill();
   });
-  afterEach(() => stage.clear());
   afterAll(() => stage.close());
   return stage;
+}
+
+/** What the configuration of the stories asks for before it plays a story again: see `vitest.config.ts`. */
+class ServerStoodStill extends Error {
+  constructor() {
+    super('The server that skips time has stood still: the story is played again on a new one');
+  }
 }
 
 type Environment = ReturnType<typeof testServer>['env'];
@@ -132,10 +157,9 @@ export class Stage {
     this.environment = environment;
   }
 
-  async open(
-    { echoesPassthrough = true, notifies = true, keepsHealthData = false, activities: others = {} }: StageOptions,
-    startWorker: (options: Partial<WorkerOptions>) => Promise<RunningWorker>,
-  ) {
+  async open(options: StageOptions, startWorker: (options: Partial<WorkerOptions>) => Promise<RunningWorker>) {
+    const { echoesPassthrough = true, notifies = true, namesClientUser = false } = options;
+    const { keepsHealthData = false, activities: others = {} } = options;
     // The environment's own client skips time whenever a result is awaited; here only `skip` does.
     this.temporal = new Client({ connection: this.environment().connection, namespace });
     this.receiver = await startNotificationReceiver(secret);
@@ -165,12 +189,14 @@ export class Stage {
     const common = { service, temporal, taskQueue, echoesPassthrough, reportFiles, encrypts: false };
     const activities = createActivities({
       ...common,
-      target: notifies ? { url: receiver.url, secret } : 'off',
+      // The pause of a receiver that does not answer is real time, which a story skips.
+      target: notifies ? { url: receiver.url, secret, namesClientUser, pauseMs: 0 } : 'off',
       workerStore: access ? workerStore(access, temporal, taskQueue) : 'off',
     });
     this.startAnother = (more = {}) => startWorker({ activities: { ...activities, ...others }, ...more });
     this.startForgetful = (connection) =>
       startWorker({ connection, activities: { ...createActivities(common), ...others } });
+    if (!options.fullServer) await this.skipExactly(untilTheBeginning(await this.environment().currentTimeMs()));
     await this.startWorker();
     this.closing.push(
       () => this.stopWorker(),
@@ -207,6 +233,20 @@ export class Stage {
 
   async close(): Promise<void> {
     for (const close of this.closing) await close();
+  }
+
+  /** Leaves everything to itself: without its server it cannot be ended. */
+  leaveBehind(): void {
+    this.worker = undefined;
+    for (const list of [this.closing, this.endings, this.references]) list.length = 0;
+  }
+
+  /** False if the server has lost a workflow (see `untilNoActivityRuns`): it then waits for its task forever, and skips no time. */
+  async skipsTime(): Promise<boolean> {
+    const skipped = this.environment()
+      .sleep('1 second')
+      .then(() => true);
+    return Promise.race([skipped, pause(standstillMs, false)]);
   }
 
   /**
@@ -256,6 +296,17 @@ export class Stage {
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowFailedError)) throw error;
     }
+  }
+
+  /**
+   * Waits until a workflow waits for nothing but time or messages. A story that cancels what runs does so then, or long before it
+   * ends: the server that skips time loses a workflow that cancels an activity in the moment in which it ends, as it does with a
+   * timer (see `skip`): it takes the workflow's task for completed, drops the command and what had happened meanwhile, and never
+   * schedules another. Between two activities none runs either: wait first until the last one has begun.
+   */
+  async untilNoActivityRuns(workflowId: string): Promise<void> {
+    const workflow = this.temporal.workflow.getHandle(workflowId);
+    await eventually(async () => expect((await workflow.describe()).raw.pendingActivities).toEqual([]));
   }
 
   /**

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { NotificationNotFound } from '../../client/notifications/errors.js';
 import type { DeliveryResult } from '../../protocol/delivery.js';
 import { deliverNotificationsId, kitOrderId } from '../../protocol/ids.js';
-import { labAttentionKey, labOrderIdKey } from '../../protocol/search-attributes.js';
+import { labAttentionKey, labAttentionSinceKey, labOrderIdKey } from '../../protocol/search-attributes.js';
 import { eventually } from '../rig/eventually.js';
 import type { Kit } from './kit.js';
 import { setStage } from './story.js';
@@ -38,6 +38,7 @@ describe('an order whose product cannot be notified', () => {
     const kit = await endedUnnotified();
     const attributes = (await deliveryOf(kit).describe()).typedSearchAttributes;
     expect(attributes.get(labAttentionKey)).toEqual(['notifications_undelivered']);
+    expect(attributes.get(labAttentionSinceKey)).toBeInstanceOf(Date);
     expect(attributes.get(labOrderIdKey)).toEqual([kit.rootOrderId]);
     await kit.moveOrder(kit.rootOrderId, { status: 'corrected', interpretation: 'abnormal' });
     await eventually(async () => {
@@ -52,6 +53,7 @@ describe('an order whose product cannot be notified', () => {
     expect(await deliveryOf(kit).result()).toMatchObject({ givenUp: [], discarded: 0 });
     const { typedSearchAttributes: after } = await deliveryOf(kit).describe();
     expect(after.get(labAttentionKey) ?? []).toEqual([]);
+    expect(after.get(labAttentionSinceKey)).toBeUndefined();
   });
 
   test('is tried for thirty days for each notification; then what is left is named, and keeps its attention', async () => {
@@ -71,6 +73,29 @@ describe('an order whose product cannot be notified', () => {
     expect(givenUp).toHaveLength(notifications.length - 1);
     const attributes = (await deliveryOf(kit).describe()).typedSearchAttributes;
     expect(attributes.get(labAttentionKey)).toEqual(['notifications_undelivered']);
+  });
+
+  test('is delivered although another sender hands over what is not a notification, and resends without a list', async () => {
+    const kit = await endedUnnotified();
+    const delivery = deliveryOf(kit);
+    for (const left of [
+      null,
+      'none',
+      { notifications: 'none', refused: {} },
+      { notifications: [{}], refused: [{}, null] },
+    ]) {
+      await delivery.signal('notificationsLeft', left);
+    }
+    for (const command of [null, { ids: null }]) await delivery.executeUpdate('resend', { args: [command] });
+    const { undelivered } = await stage.product.notifications.state(kitOrderId(kit.rootOrderId));
+    expect(undelivered).toHaveLength(notifications.length - 1);
+    for (const ids of ['none', 7, {}]) {
+      const refusal = delivery.executeUpdate('resend', { args: [{ ids }] });
+      await expect(refusal).rejects.toMatchObject({ cause: { type: 'InvalidCommand' } });
+    }
+    stage.receiver.isDown = false;
+    await stage.skip('1 hour');
+    await eventually(() => expect(kit.notifiedOnce).toEqual(notifications));
   });
 
   test('is sent now when an operator says so', async () => {

@@ -87,7 +87,7 @@ describe('a walk-in', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  test('needs another choice where the centre declines, where the slot is gone, and where no site has any', async () => {
+  test('needs another choice if the centre declines, if the slot is gone, or if no site offers one', async () => {
     const visit = await startWalkIn();
     const choice = { slotId: slotAt(await visit.handle.slots(), 'PSC1') };
     for (const status of [400, 404]) {

@@ -7,8 +7,8 @@ import { resolveLinkPolicy } from '../../../protocol/link/policy.js';
 import type { KitOrderInput } from '../../../protocol/order/messages.js';
 import type { MatchReviewInput } from '../../../protocol/match-review/messages.js';
 import { resolveMatchReviewPolicy } from '../../../protocol/match-review/policy.js';
-import { resolvePolicy } from '../../../protocol/order/policy.js';
-import type { SubmitReportInput } from '../../../protocol/report/messages.js';
+import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
+import type { SubmitReportInput } from '../../../protocol/report/submission-messages.js';
 import { resolveReportPolicy } from '../../../protocol/report/policy.js';
 import { bookAppointment as realAppointment } from '../../../workflows/appointment/workflow.js';
 import { deleteUser as realDeletion } from '../../../workflows/deletion/workflow.js';
@@ -20,7 +20,7 @@ import { submitReport as realSubmission } from '../../../workflows/report/submit
 /* The mistake that must not be made: workflows that read a default, instead of the policy that they were given. */
 
 export async function kitOrder(input: KitOrderInput) {
-  return realOrder({ ...input, policy: resolvePolicy() });
+  return realOrder({ ...input, policy: resolveOrderPolicy() });
 }
 
 export async function linkProvider(input: LinkProviderInput) {

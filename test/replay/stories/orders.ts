@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { OrderNotFound, type KitOrderHandle } from '../../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../../protocol/ids.js';
 import { kitFor, registration } from '../../rig/cast.js';
-import { placeKitOrderName } from '../../../protocol/order/messages.js';
+import { placeKitOrderName } from '../../../protocol/order/placing-messages.js';
 import { reconcileOrdersId } from '../../../protocol/reconcile.js';
 import { following } from '../../rig/followed.js';
 import { until, type Stage } from '../stage.js';

@@ -1,6 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
-import { bookOnce, cancelOnce, moveOnce } from '../../../activities/appointment-changes.js';
+import { bookOnce, moveOnce } from '../../../activities/appointment-booking.js';
+import { cancelOnce } from '../../../activities/appointment-cancellation.js';
 import { readWithOrder } from '../../../activities/appointment-reading.js';
 import { slotsFor } from '../../../activities/appointment-slots.js';
 import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';

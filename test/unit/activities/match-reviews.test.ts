@@ -1,4 +1,4 @@
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { ServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { ValueError } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, test } from 'vitest';
@@ -28,6 +28,46 @@ test('a review whose last result cannot be decoded does not end the pass before 
   const pass = new MockActivityEnvironment().run(() => activities.reconcileMatchReviews());
   expect(await pass).toEqual({ started: 1 });
   expect(reported).toEqual([matchReviewId('result-2')]);
+});
+
+test('an earlier result that no worker can decode is unknown after half a minute, and is logged without its content', async () => {
+  const { baseUrl } = await answering(() => ({ body: open('result-1') }));
+  const getHandle = () => ({
+    describe: async () => ({ status: { name: 'COMPLETED' } }),
+    result: async () => {
+      throw new ValueError('cannot decode testperson@example.com');
+    },
+  });
+  const dependencies = { temporal: { workflow: { getHandle } }, service: serviceAt(baseUrl), target: 'off' };
+  const activities = matchReviewActivities(dependencies as never);
+  const logged: unknown[] = [];
+  const silent = (): void => undefined;
+  const error = (...line: unknown[]) => void logged.push(line);
+  const logger = { log: silent, trace: silent, debug: silent, info: silent, warn: silent, error };
+  const identify = (attempt: number) =>
+    new MockActivityEnvironment({ attempt }, { logger }).run(() =>
+      activities.identifyMatchReview('result-1', { runId: 'run-1' }),
+    );
+  await expect(identify(5)).rejects.toThrow(ValueError);
+  const found = await identify(6);
+  expect(found).toMatchObject({ notifies: false, reading: { item: { rawResultId: 'result-1' } } });
+  expect(found).not.toHaveProperty('previous');
+  expect(logged).toMatchObject([[expect.anything(), { runId: 'run-1', name: 'ValueError' }]]);
+  expect(JSON.stringify(logged)).not.toContain('testperson');
+});
+
+test('while Temporal is away, the earlier result of a review is not taken for unknown', async () => {
+  const getHandle = () => ({
+    describe: async () => ({ status: { name: 'COMPLETED' } }),
+    result: async () => {
+      throw new ServiceError('away');
+    },
+  });
+  const activities = matchReviewActivities({ temporal: { workflow: { getHandle } }, target: 'off' } as never);
+  const identified = new MockActivityEnvironment({ attempt: 100 }).run(() =>
+    activities.identifyMatchReview('result-1', { runId: 'run-1' }),
+  );
+  await expect(identified).rejects.toThrow('away');
 });
 
 test.each([true, false])('a decision that an earlier activity may have sent counts as ours: %j', async (mayBeOurs) => {

@@ -112,6 +112,7 @@ const ofWebhooks: Record<string, string> = {
   InvalidCommand: 'WebhookInvalid',
   WebhookRefused: 'WebhookRefused',
   WebhookNotFound: 'WebhookNotFound',
+  WebhookChangeIgnored: 'WebhookChangeIgnored',
   ManagementKeyMissing: 'ManagementKeyMissing',
   EncryptionRequired: 'EncryptionRequired',
 };

@@ -15,6 +15,7 @@ import {
 } from '../../../client/index.js';
 import { linkErrorMap } from '../../../client/links/errors.js';
 import { LinkHandle } from '../../../client/links/link-handle.js';
+import { DeletionHandle } from '../../../client/users/deletion-handle.js';
 import { TemporalCalls } from '../../../client/workflow-calls.js';
 import { clientAnsweredWith } from '../../rig/grpc-answers.js';
 import { kitFor } from '../../rig/cast.js';
@@ -199,4 +200,24 @@ describe('a command that returns a secret', () => {
       await close();
     }
   });
+});
+
+test('a wait of many requests does not warn of a leak', async () => {
+  const warnings: string[] = [];
+  const keep = ({ message }: Error): void => void warnings.push(message);
+  process.on('warning', keep);
+  const enough = new AbortController();
+  let requests = 0;
+  // An empty answer to a long poll: the client asks again at once.
+  const { client, close } = await clientAnsweredWith(() => {
+    requests += 1;
+    if (requests === 30) enough.abort();
+    return undefined;
+  });
+  const deletion = new DeletionHandle(new TemporalCalls(client, { taskQueue: 'invented', deadline: 'none' }), userId);
+  await rejection(deletion.result({ signal: enough.signal }));
+  await close();
+  process.off('warning', keep);
+  expect(requests).toBeGreaterThanOrEqual(30);
+  expect(warnings).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createNotificationHandler, type NotificationHandler, signWebhook } from '../../../client/index.js';
 import { OrderNotFound } from '../../../client/orders/errors.js';
 import { watchState, type WatchOptions } from '../../../client/watching.js';
-import type { OrderState } from '../../../protocol/order/messages.js';
+import type { OrderState } from '../../../protocol/order/state.js';
 import { stateOf } from '../../../workflows/order/view.js';
 import { caseOf, happyPath, kitOf, pathTo } from '../order/histories.js';
 import { rejection } from '../service/recording-server.js';

@@ -84,6 +84,33 @@ describe('the state', () => {
     expect(caseFileOf({ ...scheduled(), scheduledBefore: true })).toMatch(/the service may end it earlier/);
   });
 
+  test('has no field for what is not known or did not happen', () => {
+    const bare = { userId: 'user-1', phase: 'requested', requestedAt: '2026-11-02T09:00:00.000Z' };
+    expect(stateOf(opened())).toStrictEqual({ ...bare, scheduledBefore: false, work: [], attention: [] });
+    const connections = ['oura'];
+    const undo = { at: bare.requestedAt, by: 'command' as const, restored: [], notRestored: [] };
+    const ended = { undo, outcome: 'failed' as const, failure: 'Unauthorized', endedAt: bare.requestedAt };
+    expect(stateOf({ ...scheduled(), connections, ...ended })).toStrictEqual({
+      ...bare,
+      phase: 'failed',
+      scheduledAt: '2026-11-02T09:00:00.005Z',
+      graceUntil: '2026-11-09T09:00:00.005Z',
+      scheduledBefore: false,
+      work: [],
+      connections,
+      attention: [],
+      ...ended,
+    });
+  });
+
+  test('begins with nothing done, and without a reference that was not given', () => {
+    const { policy } = opened();
+    const deletion = openDeletion({ userId: 'user-1', policy }, start);
+    expect(deletion).toMatchObject({ workMet: false, scheduledBefore: false, reminded: false });
+    expect(Object.keys(deletion)).not.toContain('clientUserId');
+    expect(opened()).toMatchObject({ clientUserId: 'Testperson Invented' });
+  });
+
   test('keeps the latest hundred entries', () => {
     const deletion = opened();
     for (let n = 0; n < 150; n += 1) note(deletion, `entry ${n}`, start);

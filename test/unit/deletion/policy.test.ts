@@ -5,7 +5,7 @@ import {
   resolveDeletionPolicy,
   type DeletionPolicy,
 } from '../../../protocol/deletion/policy.js';
-import { PolicyInvalid } from '../../../protocol/policy-settings.js';
+import { PolicyInvalid } from '../../../protocol/policy-resolution.js';
 
 function faultsOf(policy: object): string[] {
   try {

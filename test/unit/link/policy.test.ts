@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { defaultLinkPolicy, resolveLinkPolicy, type LinkPolicy } from '../../../protocol/link/policy.js';
-import { PolicyInvalid } from '../../../protocol/policy-settings.js';
+import { PolicyInvalid } from '../../../protocol/policy-resolution.js';
 import { day, hour, minute, second } from './links.js';
 
 /** Policies come in as JSON, which no type constrains. */

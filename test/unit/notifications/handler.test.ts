@@ -13,7 +13,7 @@ import {
 } from '../../../client/index.js';
 import { answers } from '../../../client/notifications/answers.js';
 import { httpAnswer } from '../../../client/webhooks/common-answers.js';
-import type { OrderPhase } from '../../../protocol/order/messages.js';
+import type { OrderPhase } from '../../../protocol/order/state.js';
 import { notificationTypes } from '../../../protocol/notification-events.js';
 import { projectFolder } from '../../rig/processes.js';
 import { remembering, secret } from '../webhooks/sending.js';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { timeAfter, type BusinessDays } from '../../../protocol/business-days.js';
-import { PolicyInvalid } from '../../../protocol/policy-settings.js';
-import { resolvePolicy, type OrderPolicy } from '../../../protocol/order/policy.js';
+import { PolicyInvalid } from '../../../protocol/policy-resolution.js';
+import { resolveOrderPolicy, type OrderPolicy } from '../../../protocol/order/policy.js';
 import { deadlinesOf } from '../../../workflows/order/deadlines.js';
 import { caseOf, daysAfterStart, kitOf, pathTo, start } from './histories.js';
 
@@ -62,7 +62,7 @@ describe('a span of business days', () => {
 describe('a policy with business days', () => {
   const faultsOf = (policy: object): string[] => {
     try {
-      resolvePolicy(policy);
+      resolveOrderPolicy(policy);
       return [];
     } catch (error) {
       if (error instanceof PolicyInvalid) return error.faults;
@@ -71,7 +71,7 @@ describe('a policy with business days', () => {
   };
 
   test.each(['6bd', '6 bd', '6BD', ' 6 business days ', '006bd'])('takes %j', (given) => {
-    expect(resolvePolicy({ shippingDeadline: given as '6bd' }).shippingDeadline).toBe('6bd');
+    expect(resolveOrderPolicy({ shippingDeadline: given as '6bd' }).shippingDeadline).toBe('6bd');
   });
 
   test.each<[object, string]>([
@@ -89,7 +89,7 @@ describe('a policy with business days', () => {
 
   test('moves the deadlines that it names, and no reminder', () => {
     const daysOf = (policy: OrderPolicy) =>
-      deadlinesOf(caseOf([kitOf('order-1', pathTo('transit_customer'))], { policy: resolvePolicy(policy) })).map(
+      deadlinesOf(caseOf([kitOf('order-1', pathTo('transit_customer'))], { policy: resolveOrderPolicy(policy) })).map(
         ({ name, at }) => `${name} ${(at - start) / day}`,
       );
     // It ships on Sunday, 3 March 2024, 10:00 UTC: Monday begins in New York 19 hours later.

@@ -13,7 +13,7 @@ import {
   unreadOrder,
   type Chain,
 } from '../../../workflows/order/chain.js';
-import type { Replacement } from '../../../protocol/order/messages.js';
+import type { Replacement } from '../../../protocol/order/state.js';
 import { resultOf, stateOf } from '../../../workflows/order/view.js';
 import { caseOf, daysAfterStart, happyPath, kitOf, pathTo, transactionOf, withPatient } from './histories.js';
 

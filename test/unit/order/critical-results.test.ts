@@ -6,6 +6,7 @@ import {
   acknowledge,
   openReports,
   raiseCriticalResults,
+  recountReminders,
   remindOfCriticalResults,
 } from '../../../workflows/order/critical-results.js';
 import { nextMoment } from '../../../workflows/order/deadlines.js';
@@ -152,6 +153,22 @@ describe('reminders', () => {
     remindOfCriticalResults(chain, start + 5 * hour);
     expect(reminders(chain)).toEqual([]);
     expect(nextMoment(chain)?.name).not.toBe('critical_result_reminder');
+  });
+
+  test('wake the workflow for the one that is due first, if several orders have a critical result', () => {
+    const both = caseWith(atLab, kitOf('order-2', pathTo('delivered_to_lab')));
+    const chain = reported(reported(both, { status: 'partial' }, start + 2 * hour), { orderId: 'order-2' });
+    expect(nextMoment(chain)).toEqual({ at: start + hour, name: 'critical_result_reminder' });
+  });
+
+  test('count on from the last one if their interval changes', () => {
+    const chain = open();
+    remindOfCriticalResults(chain, start + 2 * hour);
+    chain.policy = { ...chain.policy, criticalResultReminder: 3 * hour };
+    recountReminders(chain, hour);
+    expect(nextMoment(chain)).toMatchObject({ at: start + 5 * hour });
+    remindOfCriticalResults(chain, start + 5 * hour);
+    expect(reminders(chain)).toEqual(['order-1/partial/critical_result_reminder/3']);
   });
 
   test('are all that an order waits for after its end', () => {

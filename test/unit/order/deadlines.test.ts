@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
 import type { Chain } from '../../../workflows/order/chain.js';
 import { deadlinesOf, isOverdueName, isUnasked } from '../../../workflows/order/deadlines.js';
-import { resolvePolicy } from '../../../protocol/order/policy.js';
+import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import { stateOf } from '../../../workflows/order/view.js';
 import {
   caseOf,
@@ -161,7 +161,7 @@ describe('the deadlines that stand, with the default policy', () => {
   });
 
   test('come from the policy', () => {
-    const policy = resolvePolicy({
+    const policy = resolveOrderPolicy({
       returnReminders: ['1d'],
       returnDeadline: '3d',
       redrawWait: '2d',

@@ -1,4 +1,4 @@
-import { resolvePolicy } from '../../../protocol/order/policy.js';
+import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import type { OrderEvent, OrderSnapshot, TransactionSnapshot } from '../../../service/order-snapshot.js';
 import { learn, openChain, type Chain } from '../../../workflows/order/chain.js';
 
@@ -81,7 +81,7 @@ export function transactionOf(...orders: TransactionSnapshot['orders']): Transac
 /** A case of a placed order that notifies, after these reports. */
 export function caseOf(snapshots: readonly OrderSnapshot[], more: Partial<Chain> = {}): Chain {
   const chain: Chain = {
-    ...openChain({ rootOrderId: 'order-1', policy: resolvePolicy() }),
+    ...openChain({ rootOrderId: 'order-1', policy: resolveOrderPolicy() }),
     handedOver: true,
     notifies: true,
     ...more,

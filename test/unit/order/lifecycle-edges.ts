@@ -1,4 +1,4 @@
-import type { OrderPhase } from '../../../protocol/order/messages.js';
+import type { OrderPhase } from '../../../protocol/order/state.js';
 
 /**
  * Every edge of a test kit's lifecycle that is documented, shown by the specification, or inferred: the statuses that

@@ -1,12 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { defaultPolicy, readPolicyChanges, resolvePolicy, type OrderPolicy } from '../../../protocol/order/policy.js';
-import { duration, PolicyInvalid, PolicyTooNew, resolveSettings } from '../../../protocol/policy-settings.js';
+import {
+  defaultPolicy,
+  readPolicyChanges,
+  resolveOrderPolicy,
+  type OrderPolicy,
+} from '../../../protocol/order/policy.js';
+import { PolicyInvalid, PolicyTooNew, resolveSettings } from '../../../protocol/policy-resolution.js';
+import { duration } from '../../../protocol/policy-settings.js';
 import { day } from './histories.js';
 
 /** Policies come in as JSON, which no type constrains. */
 function faultsOf(policy: object): string[] {
   try {
-    resolvePolicy(policy);
+    resolveOrderPolicy(policy);
   } catch (error) {
     if (error instanceof PolicyInvalid) return error.faults;
     throw error;
@@ -43,23 +49,23 @@ test('an empty policy is the documented default, in milliseconds', () => {
     creationTimeout: 30_000,
     creationSettling: 45_000,
   };
-  expect(resolvePolicy()).toEqual(defaults);
-  expect(resolvePolicy({})).toEqual(defaults);
-  expect(resolvePolicy(defaultPolicy)).toEqual(defaults);
+  expect(resolveOrderPolicy()).toEqual(defaults);
+  expect(resolveOrderPolicy({})).toEqual(defaults);
+  expect(resolveOrderPolicy(defaultPolicy)).toEqual(defaults);
 });
 
 test('null and undefined mean the default', () => {
   const silent = { shippingDeadline: null, onLost: undefined, registrationReminders: null };
-  expect(resolvePolicy(silent as unknown as OrderPolicy)).toEqual(resolvePolicy());
+  expect(resolveOrderPolicy(silent as unknown as OrderPolicy)).toEqual(resolveOrderPolicy());
 });
 
 test('a resolved policy resolves to itself', () => {
-  const resolved = resolvePolicy({ onLost: 'replace', replacementLimit: 3, returnReminders: ['1h'] });
-  expect(resolvePolicy(resolved)).toEqual(resolved);
+  const resolved = resolveOrderPolicy({ onLost: 'replace', replacementLimit: 3, returnReminders: ['1h'] });
+  expect(resolveOrderPolicy(resolved)).toEqual(resolved);
 });
 
 test('given settings count: durations as text or milliseconds, remedies, lists even if empty, the limit even if 0', () => {
-  const given = resolvePolicy({
+  const given = resolveOrderPolicy({
     shippingDeadline: '36 hours',
     deliveryDeadline: '1.5h',
     returnDeadline: 1,
@@ -72,7 +78,7 @@ test('given settings count: durations as text or milliseconds, remedies, lists e
     replacementLimit: 0,
   });
   expect(given).toEqual({
-    ...resolvePolicy(),
+    ...resolveOrderPolicy(),
     shippingDeadline: 1.5 * day,
     deliveryDeadline: 5_400_000,
     returnDeadline: 1,
@@ -93,7 +99,7 @@ test.each([
   ['45 seconds', 45_000],
   ['5m', 300_000],
 ])('a creation may take from 1 second to 5 minutes: %j', (creationTimeout, milliseconds) => {
-  expect(resolvePolicy({ creationTimeout } as OrderPolicy).creationTimeout).toBe(milliseconds);
+  expect(resolveOrderPolicy({ creationTimeout } as OrderPolicy).creationTimeout).toBe(milliseconds);
 });
 
 test.each([
@@ -102,7 +108,7 @@ test.each([
   [{ creationSettling: '3m' }, 180_000],
   [{ creationTimeout: '5m', creationSettling: '10m' }, 600_000],
 ])('a creation in doubt is searched for after a time of its own: %j', (policy, milliseconds) => {
-  expect(resolvePolicy(policy as OrderPolicy).creationSettling).toBe(milliseconds);
+  expect(resolveOrderPolicy(policy as OrderPolicy).creationSettling).toBe(milliseconds);
 });
 
 describe('an invalid setting is named with its rule', () => {
@@ -187,7 +193,9 @@ test('all faults are listed at once, in one message', () => {
     'replacementLimit',
     'unknown',
   ]);
-  expect(() => resolvePolicy(policy as unknown as OrderPolicy)).toThrow(`Invalid order policy: ${faults.join('; ')}`);
+  expect(() => resolveOrderPolicy(policy as unknown as OrderPolicy)).toThrow(
+    `Invalid order policy: ${faults.join('; ')}`,
+  );
 });
 
 test.each([[[]], ['none'], [7], [true]])(
@@ -198,7 +206,7 @@ test.each([[[]], ['none'], [7], [true]])(
 );
 
 test.each(['1', 0, -1, 1.5, {}])('a version that no release wrote is refused: %j', (version) => {
-  expect(faultsOf({ ...resolvePolicy(), version })).toEqual(['version is not a setting: leave it out']);
+  expect(faultsOf({ ...resolveOrderPolicy(), version })).toEqual(['version is not a setting: leave it out']);
 });
 
 describe('a policy as the base of another', () => {
@@ -206,8 +214,8 @@ describe('a policy as the base of another', () => {
   const known = { of: 'invented', version: 2, settings };
 
   test('is refused if a later release wrote it: its settings would be lost', () => {
-    const later = { ...resolvePolicy(), version: 3, holidayAllowance: 1 };
-    expect(() => resolvePolicy({ onLost: 'fail' }, later)).toThrow(PolicyTooNew);
+    const later = { ...resolveOrderPolicy(), version: 3, holidayAllowance: 1 };
+    expect(() => resolveOrderPolicy({ onLost: 'fail' }, later)).toThrow(PolicyTooNew);
   });
 
   test('keeps its form if an earlier release wrote it, whose workflow goes on', () => {

@@ -5,7 +5,7 @@ import { appointmentSettings, resolveAppointmentPolicy } from '../../../protocol
 import { deletionSettings, resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
 import { linkSettings, resolveLinkPolicy } from '../../../protocol/link/policy.js';
 import { matchReviewSettings, resolveMatchReviewPolicy } from '../../../protocol/match-review/policy.js';
-import { orderSettings, resolvePolicy } from '../../../protocol/order/policy.js';
+import { orderSettings, resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import { reportSettings, resolveReportPolicy } from '../../../protocol/report/policy.js';
 import { appointmentPolicyVersions } from '../../../workflows/appointment/versions.js';
 import { deletionPolicyVersions } from '../../../workflows/deletion/versions.js';
@@ -22,7 +22,7 @@ const all: readonly (readonly [
   PolicyVersions<PolicyName>,
   Settings,
 ])[] = [
-  [resolvePolicy(), orderPolicyVersions, orderSettings],
+  [resolveOrderPolicy(), orderPolicyVersions, orderSettings],
   [resolveLinkPolicy(), linkPolicyVersions, linkSettings],
   [resolveReportPolicy(), reportPolicyVersions, reportSettings],
   [resolveAppointmentPolicy(), appointmentPolicyVersions, appointmentSettings],
@@ -113,7 +113,7 @@ describe.each(all)('of %j', (resolved, versions, table) => {
 });
 
 test('a resolved policy whose settings contradict each other is asked for', () => {
-  const order = { ...resolvePolicy(), creationTimeout: 60_000 };
+  const order = { ...resolveOrderPolicy(), creationTimeout: 60_000 };
   expect(openPolicy(orderPolicyVersions, order)).toMatchObject({ requestedPolicy: order });
   const report = { ...resolveReportPolicy(), creationTimeout: 10_000, uploadTimeout: 10_000 };
   expect(openPolicy(reportPolicyVersions, report)).toMatchObject({ requestedPolicy: report });
@@ -126,7 +126,7 @@ const later: PolicyVersions<'order'> = {
 };
 
 test('an order under way gets the constant of a setting that a release adds, and keeps what it had', () => {
-  const policy = resolvePolicy({ shippingDeadline: '1d', onLost: 'replace' });
+  const policy = resolveOrderPolicy({ shippingDeadline: '1d', onLost: 'replace' });
   const upgraded = { ...policy, holidayAllowance: 2 * day, holidayReminders: [day], version: 3 };
   expect(upgradePolicy(later, policy)).toEqual(upgraded);
   expect(upgradePolicy(later, upgraded)).toEqual(upgraded);
@@ -144,7 +144,7 @@ test('a policy from before versions gets constants for what it lacks, and never 
     old,
   );
   expect(upgraded).toEqual({
-    ...resolvePolicy(),
+    ...resolveOrderPolicy(),
     shippingDeadline: 3 * day,
     returnReminders: [day],
     resultsDeadline: 99,

@@ -1,7 +1,7 @@
 import ms from 'ms';
 import { describe, expect, test } from 'vitest';
 import { raise } from '../../../workflows/report/announcements.js';
-import { learnFromRead, learnFromWebhook } from '../../../workflows/report/job.js';
+import { learnFromRead, learnFromWebhook, saidNothing } from '../../../workflows/report/job.js';
 import { deadlineOf, giveUpAt, nextMoment, pollAt } from '../../../workflows/report/deadlines.js';
 import { began, handedOver, snapshot } from './jobs.js';
 
@@ -77,4 +77,17 @@ test('the next moment is whatever comes first', () => {
   expect(nextMoment(late)).toEqual({ at: began + ms('1h'), name: 'parsing_overdue' });
   raise(late, 'parsing_overdue', began);
   expect(nextMoment(late)).toEqual({ at: began + ms('61m'), name: 'read the job' });
+});
+
+test('giving up waits for the next read, and for a day at most, if the service did not answer at its moment', () => {
+  const job = handedOver();
+  raise(job, 'parsing_overdue', began);
+  const givingUp = giveUpAt(job);
+  job.lookedAt = givingUp - ms('1h');
+  job.silentReads = 30;
+  expect(nextMoment(job)).toEqual({ at: givingUp, name: 'give_up' });
+  saidNothing(job, givingUp);
+  expect(nextMoment(job)).toEqual({ at: givingUp + ms('6h'), name: 'read the job' });
+  saidNothing(job, givingUp + ms('20h'));
+  expect(nextMoment(job)).toEqual({ at: givingUp + ms('24h'), name: 'give_up' });
 });

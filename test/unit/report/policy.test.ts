@@ -1,6 +1,6 @@
 import ms from 'ms';
 import { describe, expect, test } from 'vitest';
-import { PolicyInvalid } from '../../../protocol/policy-settings.js';
+import { PolicyInvalid } from '../../../protocol/policy-resolution.js';
 import { defaultReportPolicy, resolveReportPolicy } from '../../../protocol/report/policy.js';
 import { uploadOutcomeOf } from '../../../protocol/report/upload-outcome.js';
 

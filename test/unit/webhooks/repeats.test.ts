@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { RecentMessages } from '../../../client/webhooks/recent-messages.js';
 import { signWebhook } from '../../../client/webhooks/sign.js';
-import type { TakenMessages } from '../../../client/webhooks/route.js';
+import type { TakenMessages } from '../../../client/webhooks/destinations.js';
 import { createWebhookHandler } from '../../../client/webhooks/handler.js';
 import { clientAnsweredWith } from '../../rig/grpc-answers.js';
 import { handlerWithoutTemporal, orderEvent, secret } from './sending.js';

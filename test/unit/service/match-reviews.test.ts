@@ -28,8 +28,8 @@ test('the list is read by cursor, without what cannot be read, by the filters of
       ? { body: { data: [{ ...item, id: 'result-2' }], next_cursor: null, total: 2 } }
       : { body: { data: [item, { id: '' }, 'nonsense'], next_cursor: 'c1' } },
   );
-  const { unmatchedResults } = serviceAt(baseUrl);
-  const found = await all(unmatchedResults.list({ decisionCode: 'match_demo', from: '2024-03-01' }));
+  const { matchReviews } = serviceAt(baseUrl);
+  const found = await all(matchReviews.list({ decisionCode: 'match_demo', from: '2024-03-01' }));
   expect(found.map(({ id }) => id)).toEqual(['result-1', 'result-2']);
   expect(found[0]).toMatchObject({ candidate_groups: [{ candidates: [{ extra: 1 }] }], extra: true });
   const query = 'decision_code=match_demo&created_at_start=2024-03-01&limit=50';
@@ -43,24 +43,24 @@ test('a decision is sent as the service takes it: an acceptance answers with an 
   const { baseUrl, requests } = await answering(({ url }) => ({
     body: url?.endsWith('/accept') ? { id: 'order-2', origin: 'recreation', parent_id: 'order-1' } : item,
   }));
-  const { unmatchedResults } = serviceAt(baseUrl);
-  expect(await unmatchedResults.accept('result-1', { order_id: 'order-1', note: 'called' })).toMatchObject({
+  const { matchReviews } = serviceAt(baseUrl);
+  expect(await matchReviews.accept('result-1', { order_id: 'order-1', note: 'called' })).toMatchObject({
     id: 'order-2',
   });
-  await unmatchedResults.accept('result-1');
-  expect(await unmatchedResults.resolve('result-1', { action: 'unsure' })).toMatchObject({ id: 'result-1' });
+  await matchReviews.accept('result-1');
+  expect(await matchReviews.resolve('result-1', { action: 'unsure' })).toMatchObject({ id: 'result-1' });
   expect(requests.map(({ url, body }) => [url, body])).toEqual([
     ['/v3/unmatched_result/result-1/accept', { order_id: 'order-1', note: 'called' }],
     ['/v3/unmatched_result/result-1/accept', {}],
     ['/v3/unmatched_result/result-1/resolve', { action: 'unsure' }],
   ]);
-  const wrong = unmatchedResults.resolve('result-1', { action: 'shrug' as 'reject' });
+  const wrong = matchReviews.resolve('result-1', { action: 'shrug' as 'reject' });
   expect(await rejection(wrong)).toBeInstanceOf(RequestInvalid);
 });
 
 test('what enters a history names nobody, and a sentence in the place of a word is left out', async () => {
   const { baseUrl } = await answering(() => ({ body: { ...item, status: 'asked Testperson Invented' } }));
-  const snapshot = matchReviewSnapshotOf(await serviceAt(baseUrl).unmatchedResults.get('result-1'));
+  const snapshot = matchReviewSnapshotOf(await serviceAt(baseUrl).matchReviews.get('result-1'));
   expect(snapshot).toEqual({
     rawResultId: 'result-1',
     status: 'other',

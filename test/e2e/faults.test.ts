@@ -1,0 +1,26 @@
+import { rm } from 'node:fs/promises';
+import { expect, inject, test } from 'vitest';
+import { planOf } from '../../proof/faults/plan.js';
+import { run } from '../../proof/faults/run.js';
+import { newFolder, openStage } from '../../proof/faults/stage.js';
+
+/** `npm run faults` plays more subjects, longer. */
+const patienceMs = 900_000;
+const plan = planOf({ seed: 16, orders: 16, seconds: 15 });
+
+test(
+  'processes are killed, connections break, the service and the receiver fail, webhooks get lost: everything ends as without faults',
+  async () => {
+    const folder = await newFolder(plan.seed);
+    const stage = await openStage({ buildFolder: inject('buildFolder'), folder, temporal: inject('devServerProgram') });
+    try {
+      const { violations, met } = await run(stage, plan);
+      expect(violations).toEqual([]);
+      expect(met).toBeGreaterThan(0);
+    } finally {
+      await stage.close();
+      await rm(folder, { recursive: true });
+    }
+  },
+  patienceMs,
+);

@@ -1,0 +1,169 @@
+import { mkdtempSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { kitFor, personal } from '../rig/cast.js';
+import { startBuilt } from '../rig/built.js';
+import {
+  alertQuestions,
+  monitoringUrl,
+  namesIn,
+  panelQuestions,
+  type Sample,
+  scrape,
+  valueOf,
+} from '../rig/monitoring.js';
+import type { StartedProcess } from '../rig/processes.js';
+import { startProxy } from '../rig/temporal-proxy.js';
+import { patience, type Placed, stack } from './stack.js';
+
+const monitored = { METRICS_PORT: '0' };
+const lab = stack({ worker: monitored });
+const directory = mkdtempSync(join(tmpdir(), 'labops-metrics-'));
+
+let ingress: StartedProcess;
+let single: StartedProcess;
+let codec: StartedProcess;
+
+/** Each kind of process once; the single process is there for its database. */
+beforeAll(async () => {
+  const own = { INGRESS_HOST: '127.0.0.1', INGRESS_PORT: '0', LABOPS_ENCRYPTION_KEYS: undefined };
+  const env = { ...lab.workerEnv, ...monitored, ...own };
+  const store = { TASK_QUEUE: 'another', HEALTH_DATA: undefined, HEALTH_DATA_DIRECTORY: join(directory, 'data') };
+  const key = `invented:${Buffer.from('an-invented-codec-key-32-bytes--').toString('base64')}`;
+  const keys = { LABOPS_ENCRYPTION_KEYS: key, CODEC_PORT: '0' };
+  [ingress, single, codec] = await Promise.all([
+    startBuilt('workers/ingress.ts', { env, ready: /ingress started/ }),
+    startBuilt('workers/single-process.ts', { env: { ...env, ...store }, ready: /worker and ingress started/ }),
+    startBuilt('workers/codec-server.ts', { env: { ...env, ...keys }, ready: /codec server started/ }),
+  ]);
+  await lab.sandbox.changeSettings({ webhookUrl: ingressUrl() });
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+function ingressUrl(): string {
+  return /"url":"(http[^"]+\/webhooks)"/.exec(ingress.output())?.[1] ?? '';
+}
+
+async function probe(program: StartedProcess, path: string): Promise<{ status: number; body: unknown }> {
+  const answer = await fetch(`${monitoringUrl(program)}${path}`);
+  return { status: answer.status, body: await answer.json() };
+}
+
+/** An order whose kit is lost, so that it waits for a person; a call that failed; a webhook that is refused; a workflow that nobody can run. */
+async function letHappen(): Promise<Placed> {
+  const down = { kind: 'answer', status: 503, body: { detail: 'Down for maintenance' } } as const;
+  await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: down });
+  const placed = await lab.place({ creationTimeout: '1s' });
+  for (const status of ['transit_customer', 'lost']) await lab.sandbox.move(placed.orderId, status);
+  await expect.poll(async () => (await placed.handle.state()).attention.length, patience).toBe(1);
+  await lab.rig.client.workflow.start('unheardOf', { workflowId: 'unheard-of', taskQueue: lab.rig.taskQueue });
+  expect((await fetch(ingressUrl(), { method: 'POST', body: '{}' })).status).toBe(401);
+  const needy = async () => {
+    const found = [];
+    for await (const order of lab.labs.orders.list({ attention: true })) found.push(...order.orderIds);
+    return found;
+  };
+  await expect.poll(needy, patience).toHaveLength(1);
+  return placed;
+}
+
+let placed: Placed;
+let samples: Sample[];
+let all: Sample[];
+
+test('the metrics show what has happened', async () => {
+  placed = await letHappen();
+  await expect.poll(() => lab.receiver.accepted.length, patience).toBeGreaterThan(1);
+  samples = await scrape(lab.worker);
+  const kit = { workflow_type: 'kitOrder' };
+  const [{ reason } = { reason: '' }] = (await placed.handle.state()).attention;
+  expect(valueOf(samples, 'labops_open_workflows', { ...kit, phase: 'failed' })).toBe(1);
+  expect(valueOf(samples, 'labops_workflows_with_attention')).toBe(1);
+  expect(valueOf(samples, 'labops_attention', { ...kit, reason })).toBe(1);
+  const age = valueOf(samples, 'labops_attention_oldest_seconds', { ...kit, reason });
+  expect(age).toBeGreaterThan(0);
+  expect(age).toBeLessThan(patience.timeout / 1000);
+  const creation = { endpoint: 'POST /v3/order/testkit' };
+  expect(valueOf(samples, 'labops_service_call_seconds_count', { ...creation, status: '503' })).toBe(1);
+  expect(valueOf(samples, 'labops_service_call_seconds_count', { ...creation, status: '200' })).toBe(1);
+  expect(valueOf(samples, 'labops_notifications_total', { outcome: 'delivered' })).toBeGreaterThan(1);
+
+  const received = await scrape(ingress);
+  expect(valueOf(received, 'labops_webhooks_total', { answer: 'headers_missing', result: 'refused' })).toBe(1);
+  const delivered = valueOf(received, 'labops_webhooks_total', { answer: 'delivered', result: 'taken' });
+  expect(delivered).toBeGreaterThan(1);
+  expect(valueOf(received, 'labops_webhook_lag_seconds_count', { kind: 'order' })).toBe(delivered);
+  const stored = await scrape(single);
+  expect(valueOf(stored, 'labops_rejected_events', { state: 'waiting' })).toBe(0);
+  expect(valueOf(stored, 'labops_database_up')).toBe(1);
+  all = [...samples, ...received, ...stored, ...(await scrape(codec))];
+});
+
+test('every metric that an alert or a panel names is there', async () => {
+  const present = new Set(all.map(({ name }) => name));
+  const missing = [...(await alertQuestions()), ...(await panelQuestions())].flatMap((question) =>
+    namesIn(question)
+      .filter((name) => !present.has(name))
+      .map((name) => `${question.name}: ${name}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('the docs have every metric of our own, and no other', async () => {
+  const page = await readFile(new URL('../../docs/monitoring.md', import.meta.url), 'utf8');
+  const stem = (name: string) => name.replace(/_(bucket|sum|count)$/, '');
+  const own = new Set(all.map(({ name }) => stem(name)).filter((name) => name.startsWith('labops_')));
+  expect(new Set(page.match(/\blabops_[a-z_]*[a-z]/g))).toEqual(own);
+});
+
+test('no label has an id or anything personal', () => {
+  const values = new Set(all.flatMap(({ labels }) => Object.values(labels)));
+  const ids = [placed.orderId, placed.userId, placed.reference];
+  for (const value of values) {
+    expect(value).not.toMatch(personal);
+    expect(value).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/i);
+    expect(ids.filter((id) => value.includes(id))).toEqual([]);
+  }
+});
+
+test('each process is up and ready', async () => {
+  for (const program of [lab.worker, ingress, single, codec]) {
+    expect((await probe(program, '/health')).body).toEqual({ status: 'up' });
+    expect(await probe(program, '/ready')).toMatchObject({ status: 200, body: { status: 'ready' } });
+  }
+  expect((await probe(single, '/ready')).body).toMatchObject({ rejectedEvents: 0 });
+});
+
+test('a worker that loses Temporal is not ready and shows no old number, until Temporal is back', async () => {
+  const way = await startProxy(lab.rig.address);
+  await lab.worker.stop();
+  await lab.startWorker({ TEMPORAL_ADDRESS: way.address });
+  expect(valueOf(await scrape(lab.worker), 'labops_workflows_with_attention')).toBe(1);
+  await way.close();
+  const status = async () => (await probe(lab.worker, '/ready')).status;
+  await expect.poll(status, patience).toBe(503);
+  expect((await probe(lab.worker, '/health')).status).toBe(200);
+  const failures = async () => valueOf(await scrape(lab.worker), 'labops_fleet_failures_total');
+  await expect.poll(failures, { ...patience, interval: 1_000 }).toBe(1);
+  expect(valueOf(await scrape(lab.worker), 'labops_workflows_with_attention')).toBeUndefined();
+  await way.open();
+  await expect.poll(status, patience).toBe(200);
+  await lab.worker.stop();
+  await way.close();
+});
+
+test('a worker that drains is not ready, and answers until it has ended', async () => {
+  await lab.startWorker({ SHUTDOWN_GRACE_SECONDS: '30' });
+  const slow = { kind: 'delay', delayMs: 5_000, phase: 'before_work' } as const;
+  await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
+  await lab.sandbox.clearRequests();
+  const userId = await lab.newUser();
+  await lab.labs.orders.place(kitFor(userId, `draining-${userId}`));
+  await expect.poll(() => lab.creations(), patience).toBe(1);
+  const stopped = lab.worker.stop();
+  const ready = async () => probe(lab.worker, '/ready');
+  await expect.poll(ready, patience).toEqual({ status: 503, body: { status: 'stopping' } });
+  expect(await stopped).toEqual({ code: 0, signal: null });
+});

