@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { OrderPolicy } from '../../protocol/order/policy.js';
+import { eventually } from '../rig/eventually.js';
 import { followed } from '../rig/followed.js';
 import { setStage } from './story.js';
 
@@ -62,6 +63,20 @@ describe('a sample that cannot be used', () => {
     await kit.move('transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed');
     expect(await kit.result()).toMatchObject({ outcome: 'completed', orderId: redraw.order.id });
     expect(await stage.countRequests('POST', createPath)).toBe(1);
+  });
+
+  test('is read again if only its redraw is reported: nothing else would ever say that it failed', async () => {
+    const kit = await kitAtLab();
+    await stage.sandbox.addWebhookFault({ status: 'sample_error', times: 1, action: { kind: 'lose' } });
+    await stage.sandbox.move(kit.rootOrderId, sampleError);
+    const redraw = await stage.sandbox.redraw(kit.rootOrderId);
+    await kit.untilReceived(redraw);
+    const failed = expect.objectContaining({ orderId: kit.rootOrderId, phase: 'failed' }) as never;
+    const redrawn = expect.objectContaining({ orderId: redraw.order.id, replaces: kit.rootOrderId }) as never;
+    await kit.expectState({ orderId: redraw.order.id, attention: [], chain: [failed, redrawn] });
+    await eventually(() => expect(kit.notified).toContain('phase_changed failed'));
+    await kit.move('transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed');
+    expect(await kit.result()).toMatchObject({ outcome: 'completed', orderId: redraw.order.id });
   });
 
   test('is not replaced either if no webhook reported its redraw', async () => {

@@ -37,7 +37,7 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   labAccountId?: string;
   orders: Orders;
   replacements: Replacement[];
-  /** Orders named by a transaction that the service does not show. */
+  /** Orders that were read because a transaction names them or a redraw follows them: the service may not show them. */
   unreadable: string[];
   /** Orders that the service said it does not know: believed only when a later read says the same. */
   absent: Absence[];
@@ -210,11 +210,16 @@ export function needsSuccessor({ standing }: ChainOrder): boolean {
   return standing.final && standing.phase !== 'completed' && standing.phase !== 'cancelled';
 }
 
-/** An order that the service's transaction names and that was never reported. */
+/**
+ * An order that the service's transaction names and that was never reported; or one that a redraw follows although its own
+ * end was never reported, for which no deadline counts any more.
+ */
 export function unreadOrder(chain: Chain): string | undefined {
-  const named = chain.orders.flatMap(({ greatest }) => greatest.transaction?.orders ?? []);
-  return named.find(({ id }) => !chain.unreadable.includes(id) && !chain.orders.some(({ orderId }) => orderId === id))
-    ?.id;
+  const named = chain.orders.flatMap(({ greatest }) => (greatest.transaction?.orders ?? []).map(({ id }) => id));
+  const unreported = named.filter((id) => !chain.orders.some(({ orderId }) => orderId === id));
+  const unfinished = ordersOf(chain).filter((order) => !order.standing.final && isRedrawn(chain.orders, order));
+  const unread = [...unreported, ...unfinished.map(({ orderId }) => orderId)];
+  return unread.find((id) => !chain.unreadable.includes(id));
 }
 
 /**

@@ -146,6 +146,14 @@ describe('a redraw', () => {
     expect(unreadOrder(chain)).toBeUndefined();
   });
 
+  test('an order that a redraw follows, and whose end nobody reported, must still be read, once', () => {
+    const chain = caseOf([initialOf(pathTo('transit_lab')), redrawOf(['ordered'])]);
+    expect(unreadOrder(chain)).toBe('order-1');
+    expect(unreadOrder({ ...chain, unreadable: ['order-1'] })).toBeUndefined();
+    learn(chain, initialOf(badSample));
+    expect(unreadOrder(chain)).toBeUndefined();
+  });
+
   test('a redraw that is cancelled ends the chain as cancelled; one that fails needs a successor itself', () => {
     expect(outcomeOf(caseOf([initialOf(badSample), redrawOf(['ordered', 'cancelled'])]))).toBe('cancelled');
     const chain = caseOf([initialOf(badSample), redrawOf(lost)]);
