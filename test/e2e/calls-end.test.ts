@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import {
   labDataConverter,
   LabOperations,
@@ -26,10 +26,27 @@ const down = { kind: 'answer', status: 503, body: { detail: 'Down for maintenanc
 /** The public client as a product has it, with the defaults of every method. */
 const product = (taskQueue = lab.rig.taskQueue, client = lab.rig.client) => new LabOperations(client, { taskQueue });
 
-/** The error that a call rejects with, and after how many milliseconds. */
-async function end(call: Promise<unknown>): Promise<{ error: unknown; took: number }> {
+interface End {
+  error: unknown;
+  /** In milliseconds. */
+  took: number;
+}
+
+/**
+ * The error that a call rejects with. The client asks Temporal for two seconds why there is no answer: on a busy machine
+ * that question may have none either, so a call is made again for which Temporal itself seemed to be away.
+ */
+async function end(call: () => Promise<unknown>): Promise<End> {
+  const repeatable = 5;
+  for (let attempt = 1; ; attempt += 1) {
+    const found = await endOnce(call);
+    if (!(found.error instanceof TemporalUnreachable) || attempt > repeatable) return found;
+  }
+}
+
+async function endOnce(call: () => Promise<unknown>): Promise<End> {
   const begun = performance.now();
-  const error = await rejection(call);
+  const error = await rejection(call());
   return { error, took: performance.now() - begun };
 }
 
@@ -49,7 +66,7 @@ test('while the lab service is away, calls that need the order end by their dead
     () => order.resolveProblem('wait', { orderId, deadline }),
     () => order.result({ deadline }),
   ];
-  const ends = await Promise.all(calls.map((call) => end(call())));
+  const ends = await Promise.all(calls.map(end));
   for (const { error, took } of ends) {
     expect(error).toBeInstanceOf(TimedOut);
     expect((error as Error).message).toMatch(/^No answer within 1 s\. The order is still being placed/);
@@ -62,7 +79,7 @@ test('a call that is aborted rejects with the reason, and what was started goes 
   await lab.sandbox.addFault({ path: '/**', action: down });
   const order = await product().orders.place(kitFor(userId, `aborted-${randomUUID()}`));
   const stopped = new AbortController();
-  const waiting = end(order.orderId({ deadline: 'none', signal: stopped.signal }));
+  const waiting = end(() => order.orderId({ deadline: 'none', signal: stopped.signal }));
   stopped.abort();
   const { error } = await waiting;
   expect(error).toMatchObject({ name: 'AbortError' });
@@ -78,14 +95,12 @@ test('a call that is aborted rejects with the reason, and what was started goes 
 test('a wait that is longer than its deadline says what goes on', async () => {
   const { orderId } = await lab.place();
   const order = await product().orders.get({ orderId });
-  const { error } = await end(order.result({ deadline: 500 }));
+  const { error } = await end(() => order.result({ deadline: 500 }));
   expect(error).toBeInstanceOf(TimedOut);
   expect((error as Error).message).toMatch(/^No answer within 500 ms\. The order has not ended yet and continues/);
-  const { error: watched } = await end(
-    (async () => {
-      for await (const state of order.watch({ deadline: '1s' })) expect(state.phase).toBe('awaiting_registration');
-    })(),
-  );
+  const { error: watched } = await end(async () => {
+    for await (const state of order.watch({ deadline: '1s' })) expect(state.phase).toBe('awaiting_registration');
+  });
   expect(watched).toBeInstanceOf(TimedOut);
 });
 
@@ -93,7 +108,8 @@ test('without a worker every call ends, and names the task queue that nobody pol
   const taskQueue = `nobody-${randomUUID()}`;
   const { orders, links, users, rejectedEvents, webhooks } = product(taskQueue);
   const userId = await lab.newUser();
-  const deadline = '1s';
+  // Two of the calls ask Temporal twice before their workflow is there.
+  const deadline = '10s';
   const order = await orders.place(kitFor(userId, `alone-${randomUUID()}`));
   const link = await links.start({ userId, provider: 'invented' });
   const calls = [
@@ -104,7 +120,7 @@ test('without a worker every call ends, and names the task queue that nobody pol
     () => rejectedEvents.count({ deadline }),
     () => webhooks.list({ orgId: 'org', teamId: 'alone', environment: 'sandbox' }, { deadline }),
   ];
-  for (const { error } of await Promise.all(calls.map((call) => end(call())))) {
+  for (const { error } of await Promise.all(calls.map(end))) {
     expect(error).toBeInstanceOf(NoWorker);
     expect(error).toMatchObject({ taskQueue });
     expect((error as Error).message).toContain(`No worker polls the task queue ${taskQueue}`);
@@ -118,7 +134,7 @@ test('an order id that only a worker can resolve to its chain names the task que
   const forwarder = { workflowId: kitOrderId(orderId), taskQueue, args: [], typedSearchAttributes };
   await lab.rig.client.workflow.start(kitOrderName, forwarder);
   // The client's own task queue has a worker, the order's has none.
-  const { error } = await end(product().orders.get({ orderId }, { deadline: '1s' }));
+  const { error } = await end(() => product().orders.get({ orderId }, { deadline: '10s' }));
   expect(error).toBeInstanceOf(NoWorker);
   expect(error).toMatchObject({ taskQueue });
 });
@@ -134,7 +150,7 @@ test('an error for a Temporal that is down, or a missing namespace, names it and
     () => orders.list({}, { deadline: '2s' }).next(),
     () => links.get({ userId: randomUUID(), provider: 'invented' }),
   ];
-  for (const { error } of await Promise.all(calls.map((call) => end(call())))) {
+  for (const { error } of await Promise.all(calls.map(endOnce))) {
     expect(error).toBeInstanceOf(TemporalUnreachable);
     expect((error as Error).message).toMatch(
       new RegExp(`^Temporal cannot be reached at ${address} .*TEMPORAL_ADDRESS`),
@@ -142,9 +158,9 @@ test('an error for a Temporal that is down, or a missing namespace, names it and
   }
   // An attempt that comes after it would end the process.
   await lost.close();
+  onTestFinished(() => void vi.unstubAllEnvs());
   vi.stubEnv('TEMPORAL_ADDRESS', address);
   await expect(LabOperations.connect()).rejects.toBeInstanceOf(TemporalUnreachable);
-  vi.unstubAllEnvs();
 
   const elsewhere = new Client({ connection: lab.rig.client.connection, namespace: 'not-there' });
   const strange = product(lab.rig.taskQueue, elsewhere);
@@ -153,7 +169,7 @@ test('an error for a Temporal that is down, or a missing namespace, names it and
     () => strange.orders.get({ reference: 'strange' }),
     () => strange.orders.list().next(),
   ]) {
-    const { error } = await end(call());
+    const { error } = await endOnce(call);
     expect(error).toBeInstanceOf(TemporalUnreachable);
     expect((error as Error).message).toContain('has no namespace not-there');
   }
@@ -166,10 +182,12 @@ test('a worker that lacks the client’s key fails on its messages, and the clie
   const userId = await lab.newUser();
   const order = await orders.place(kitFor(userId, `other-key-${randomUUID()}`));
   const link = await links.start({ userId, provider: 'invented' });
+  // A worker is known to be failing from its third attempt on, after ten seconds and more.
+  const deadline = '60s';
   const ends = await Promise.all([
-    end(order.orderId({ deadline: '15s' })),
-    end(link.linkUrl({ deadline: '15s' })),
-    end(link.state()),
+    end(() => order.orderId({ deadline })),
+    end(() => link.linkUrl({ deadline })),
+    end(() => link.state({ deadline })),
   ]);
   for (const { error } of ends) {
     expect(error, String(error)).toBeInstanceOf(WorkerFailing);
@@ -183,8 +201,8 @@ test('the lab values of an order that has ended are read without a worker', asyn
   await handle.result();
   await lab.worker.stop();
   try {
-    const order = await lab.labs.orders.get({ orderId }, { deadline: '10s' });
-    expect(await order.results({ deadline: '10s' })).toMatchObject({ results: expect.any(Array) as unknown });
+    const order = await lab.labs.orders.get({ orderId }, { deadline: '60s' });
+    expect(await order.results({ deadline: '60s' })).toMatchObject({ results: expect.any(Array) as unknown });
   } finally {
     await lab.startWorker();
   }

@@ -49,7 +49,7 @@ beforeAll(async () => {
   const env = { SERVICE_API_KEY: apiKey, WEBHOOK_SECRETS: webhookSecret, SANDBOX_PORT: '0', SANDBOX_WEBHOOK_URL: '' };
   sandbox = await startBuilt('sandbox/main.ts', { env, ready: /sandbox: (http\S+?),/ });
   control = sandboxControl(sandboxUrl());
-  labs = new LabOperations(rig.client, { taskQueue: rig.taskQueue });
+  labs = new LabOperations(rig.client, { taskQueue: rig.taskQueue, deadline: 'none' });
 });
 afterAll(async () => {
   await labs.close();
@@ -180,6 +180,7 @@ describe.each([
       });
 
       // The worker, not the ingress, lists, replays and discards what cannot be handled.
+      await expect.poll(() => labs.rejectedEvents.count(), patience).toBe(1);
       const { events, waiting } = await labs.rejectedEvents.list();
       expect(waiting).toBe(1);
       expect(events).toMatchObject([{ eventType: 'daily.data.activity.created' }]);

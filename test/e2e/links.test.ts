@@ -69,7 +69,7 @@ test('a worker that is killed while codes are in flight sends none twice: their 
   onTestFinished(async () => void (await lab.sandbox.changeSettings({ connectionWebhooks: true })));
   const [right, wrong] = [await startLink(lab), await startLink(lab)];
   await Promise.all([right.logIn('mfa-sms'), wrong.logIn('mfa-sms')]);
-  const slow = { kind: 'delay', delayMs: 10_000, phase: 'before_work' } as const;
+  const slow = { kind: 'delay', delayMs: 14_000, phase: 'before_work' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: completeMfaPath, times: 2, action: slow });
   const answers = [right.submit(rightCode), wrong.submit(wrongCode)] as const;
   await expect.poll(() => codesSent(lab), patience).toBe(2);
@@ -93,8 +93,9 @@ test('a code waits for a service that is out of reach, is refused in time, and c
   const user = await startLink(lab);
   await user.logIn('mfa-sms');
   // The code waits for 20 seconds, and the user is not read again where nothing can have been sent.
-  await lab.sandbox.goOffline(28_000);
+  await lab.sandbox.goOffline(45_000);
   await expect(user.submit(rightCode)).rejects.toThrow(ServiceDown);
+  await expect.poll(() => lab.sandbox.health().then(() => 'back', String), patience).toBe('back');
   expect(await user.handle.state()).toMatchObject({ phase: 'awaiting_code', codeAttemptsLeft: 3 });
   expect(await user.submit(rightCode)).toMatchObject({ outcome: 'connected' });
   expect(await codesSent(lab)).toBe(1);
@@ -112,7 +113,7 @@ test('while the ingress is out of reach a connection is found at the end of the 
   const { webhookUrl } = await lab.sandbox.settings();
   await lab.sandbox.changeSettings({ webhookUrl: await closedAddress() });
   onTestFinished(async () => void (await lab.sandbox.changeSettings({ webhookUrl })));
-  const user = await startLink(lab, { passwordWait: '15s' });
+  const user = await startLink(lab, { passwordWait: '30s' });
   await user.enterPassword('ok');
   await lab.sandbox.settleWebhooks();
   const created = await lab.sandbox.deliveries({ event_type: 'provider.connection.created' });

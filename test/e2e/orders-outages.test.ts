@@ -60,10 +60,10 @@ test('a lost answer to a successful creation makes one kit, not two', async () =
 });
 
 test('a worker that is killed while a creation is in flight makes one kit', async () => {
-  const slow = { kind: 'delay', delayMs: 5_000, phase: 'before_work' } as const;
+  const slow = { kind: 'delay', delayMs: 12_000, phase: 'before_work' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
   const userId = await lab.newUser();
-  const handle = await lab.labs.orders.place(kitFor(userId, `killed-${userId}`, quick));
+  const handle = await lab.labs.orders.place(kitFor(userId, `killed-${userId}`, { creationTimeout: '11s' }));
   await expect.poll(() => lab.creations(), patience).toBe(1);
   await lab.worker.stop('SIGKILL');
   expect(await lab.ordersOf(userId), 'killed before the service was done').toEqual([]);
@@ -77,10 +77,10 @@ test('a worker that is killed while a creation is in flight makes one kit', asyn
 
 test('a worker whose work outlasts its shutdown logs so in a line, and leaves the work to the next one', async () => {
   // The grace period of these stories is 2 seconds; after 5 more the process leaves behind what does not end.
-  const slow = { kind: 'delay', delayMs: 20_000, phase: 'before_work' } as const;
+  const slow = { kind: 'delay', delayMs: 30_000, phase: 'before_work' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
   const userId = await lab.newUser();
-  await lab.labs.orders.place(kitFor(userId, `outlasting-${userId}`, { creationTimeout: '15s' }));
+  await lab.labs.orders.place(kitFor(userId, `outlasting-${userId}`, { creationTimeout: '29s' }));
   await expect.poll(() => lab.creations(), patience).toBe(1);
   expect(await lab.worker.stop()).toEqual({ code: 1, signal: null });
   const [, said = ''] = lab.worker.output().split('worker stops');
@@ -92,7 +92,7 @@ test('a worker whose work outlasts its shutdown logs so in a line, and leaves th
 test('a service that is down when an order is placed delays it, and loses and doubles nothing', async () => {
   const down = { kind: 'answer', status: 503, body: { detail: 'Down for maintenance' } } as const;
   await lab.sandbox.addFault({ path: '/**', times: 2, action: down });
-  const { orderId, userId } = await lab.place({ creationTimeout: '1s' });
+  const { orderId, userId } = await lab.place(quick);
   expect((await lab.ordersOf(userId)).map(({ order }) => order.id)).toEqual([orderId]);
   expect(await lab.creations()).toBe(1);
 });
@@ -113,7 +113,7 @@ test('while Temporal is down the ingress answers 503, and the sender’s next at
   expect((await attempts()).slice(0, 1)).toEqual([503]);
   expect((await handle.state()).phase).toBe('awaiting_registration');
   await proxy.open();
-  await expect.poll(async () => (await attempts()).at(-1), { timeout: 60_000, interval: 100 }).toBe(204);
+  await expect.poll(async () => (await attempts()).at(-1), { timeout: 2 * patience.timeout, interval: 100 }).toBe(204);
   await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');
   await lab.sandbox.changeSettings({ webhookUrl: before.webhookUrl, daySeconds: before.daySeconds });
 });

@@ -11,7 +11,7 @@ const lab = stack({ worker: { SERVICE_ECHOES_PASSTHROUGH: 'false' }, notifies: f
 beforeAll(() => lab.sandbox.changeSettings({ echoPassthrough: false }).then(() => undefined));
 
 /** So short that an attempt after a lost answer comes soon. */
-const quick = { creationTimeout: '4s' } as const;
+const quick = { creationTimeout: '8s' } as const;
 
 describe('if the service does not show an order’s passthrough again', () => {
   test('a lost answer to a successful creation makes one kit', async () => {
@@ -46,7 +46,7 @@ describe('if the service does not show an order’s passthrough again', () => {
   test('nothing is created when two orders could be the one that was lost', async () => {
     const userId = await lab.newUser();
     const reference = `ambiguous-${userId}`;
-    const slow = { kind: 'delay', delayMs: 8_000, phase: 'after_work' } as const;
+    const slow = { kind: 'delay', delayMs: 16_000, phase: 'after_work' } as const;
     await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
     const handle = await lab.labs.orders.place(kitFor(userId, reference, quick));
     await expect.poll(async () => (await lab.ordersOf(userId)).length, patience).toBe(1);

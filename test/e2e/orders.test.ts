@@ -29,6 +29,13 @@ async function caughtUp(handle: KitOrderHandle, orderId: string): Promise<OrderS
   return followed(handle);
 }
 
+/** The last status only when every webhook before it has come: one that comes after the end begins another run. */
+async function moveToEnd(orderId: string, statuses: readonly string[]): Promise<void> {
+  await move(orderId, statuses.slice(0, -1));
+  await lab.sandbox.settleWebhooks();
+  await move(orderId, statuses.slice(-1));
+}
+
 const typesNotifiedOf = (rootOrderId: string) => lab.receiver.about(rootOrderId).map(({ type }) => type);
 
 // proves 8
@@ -76,7 +83,7 @@ test('an order that nobody placed through the product is adopted by its first we
 });
 
 test('a webhook that comes before the hand-over waits for it, and there is one run', async () => {
-  const slow = { kind: 'delay', delayMs: 6_000, phase: 'after_work' } as const;
+  const slow = { kind: 'delay', delayMs: 15_000, phase: 'after_work' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
   const userId = await lab.newUser();
   const reference = `early-${userId}`;
@@ -97,7 +104,7 @@ test('a webhook that comes before the hand-over waits for it, and there is one r
 
 test("a replacement's webhook that comes before its creation is answered joins the chain", async () => {
   const { handle, orderId, userId } = await lab.place({ onLost: 'replace' });
-  const slow = { kind: 'delay', delayMs: 6_000, phase: 'after_work' } as const;
+  const slow = { kind: 'delay', delayMs: 15_000, phase: 'after_work' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
   await move(orderId, ['transit_customer', 'lost']);
   await expect.poll(async () => (await lab.ordersOf(userId)).length, patience).toBe(2);
@@ -217,7 +224,7 @@ test('an order whose webhooks are all lost is completed all the same, by reads a
 test('a late webhook for a finished order announces nothing', async () => {
   await lab.sandbox.addWebhookFault({ status: 'with_customer', times: 1, action: { kind: 'hold' } });
   const { handle, orderId } = await lab.place();
-  await move(orderId, [...toCustomer, ...toResults]);
+  await moveToEnd(orderId, [...toCustomer, ...toResults]);
   const { timeline } = await handle.result();
   await lab.untilListedAsEnded(orderId);
   const before = lab.receiver.about(orderId);
@@ -231,7 +238,7 @@ test('a late webhook for a finished order announces nothing', async () => {
 
 test('a correction of a finished order announces only the correction', async () => {
   const { handle, orderId, reference } = await lab.place();
-  await move(orderId, [...toCustomer, ...toResults]);
+  await moveToEnd(orderId, [...toCustomer, ...toResults]);
   await handle.result();
   await lab.untilListedAsEnded(orderId);
   const before = lab.receiver.about(orderId);

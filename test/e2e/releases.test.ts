@@ -6,7 +6,7 @@ import { deploymentOptions } from '../../workers/deployment.js';
 import { replayOpen } from '../../workers/replay.js';
 import { kitFor, registration } from '../rig/cast.js';
 import { startBuilt } from '../rig/built.js';
-import { startLink } from './linked-user.js';
+import { startLink, workflowOf } from './linked-user.js';
 import { patience, stack } from './stack.js';
 
 const lab = stack();
@@ -72,6 +72,7 @@ test('an incompatible release breaks nothing that the one before began, and the 
   await makeCurrent('build-a');
   const { handle, orderId } = await lab.place();
   const link = await startLink(lab);
+  await expect.poll(() => buildOf(workflowOf(lab, link).workflowId), patience).toBe('build-a');
 
   const { code } = await bundleWorkflowCode({ workflowsPath: changedWorkflows });
   const later = await lab.rig.startWorker({

@@ -21,7 +21,7 @@ afterAll(() => rm(root, { recursive: true }));
 
 const path = '/lab_report/v1/parser/job';
 const lose = { method: 'POST', path, times: 1, action: { kind: 'drop_response' } } as const;
-const quick = { uploadTimeout: '20s', creationTimeout: '3s', lostAnswerWait: '6s' } as const;
+const quick = { uploadTimeout: '25s', creationTimeout: '6s', lostAnswerWait: '9s' } as const;
 const report = samplePdf(['labops-sandbox: stuck']);
 
 async function submission(changes: Partial<ReportSubmission> = {}): Promise<ReportSubmission> {
@@ -115,10 +115,10 @@ test('a submission that fails after a lost answer leaves its job to the next run
 
 describe('a submission that is terminated in mid-upload and repeated', () => {
   test('waits for the job that the first one may have made, and takes it over', async () => {
-    const late = { kind: 'delay', phase: 'after_work', delayMs: 8_000 } as const;
+    const late = { kind: 'delay', phase: 'after_work', delayMs: 14_000 } as const;
     await lab.sandbox.addFault({ ...lose, action: late });
     await lab.sandbox.addWebhookFault({ status: 'started', times: 1, action: { kind: 'hold' } });
-    const given = await submission({ policy: { ...quick, creationTimeout: '10s', lostAnswerWait: '60s' } });
+    const given = await submission({ policy: { ...quick, creationTimeout: '16s', lostAnswerWait: '60s' } });
     await lab.labs.reports.submit(given);
     await expect.poll(() => jobsOf(given.userId), patience).toHaveLength(1);
     await lab.rig.client.workflow.getHandle(submitReportId(given.reference)).terminate('by the test');
@@ -132,10 +132,10 @@ describe('a submission that is terminated in mid-upload and repeated', () => {
   });
 
   test('uploads again if none appears, and claims the first one, too', async () => {
-    const late = { kind: 'delay', phase: 'after_work', delayMs: 8_000 } as const;
+    const late = { kind: 'delay', phase: 'after_work', delayMs: 14_000 } as const;
     await lab.sandbox.addFault({ ...lose, action: late });
     await lab.sandbox.addWebhookFault({ status: 'started', times: 1, action: { kind: 'hold' } });
-    const given = await submission({ policy: { ...quick, creationTimeout: '10s' } });
+    const given = await submission({ policy: { ...quick, creationTimeout: '16s' } });
     await lab.labs.reports.submit(given);
     await expect.poll(() => jobsOf(given.userId), patience).toHaveLength(1);
     const [first = ''] = await jobsOf(given.userId);
@@ -153,9 +153,9 @@ describe('a submission that is terminated in mid-upload and repeated', () => {
   });
 
   test('is refused for another file, which must not get the results of the first', async () => {
-    const late = { kind: 'delay', phase: 'after_work', delayMs: 8_000 } as const;
+    const late = { kind: 'delay', phase: 'after_work', delayMs: 14_000 } as const;
     await lab.sandbox.addFault({ ...lose, action: late });
-    const given = await submission({ policy: { ...quick, creationTimeout: '10s', lostAnswerWait: '60s' } });
+    const given = await submission({ policy: { ...quick, creationTimeout: '16s', lostAnswerWait: '60s' } });
     await lab.labs.reports.submit(given);
     await expect.poll(() => jobsOf(given.userId), patience).toHaveLength(1);
     await lab.rig.client.workflow.getHandle(submitReportId(given.reference)).terminate('by the test');

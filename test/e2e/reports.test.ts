@@ -40,7 +40,7 @@ afterAll(async () => {
 const path = '/lab_report/v1/parser/job';
 
 /** So short that an attempt after a lost answer comes soon. */
-const quick = { uploadTimeout: '20s', creationTimeout: '3s', lostAnswerWait: '5s' } as const;
+const quick = { uploadTimeout: '25s', creationTimeout: '6s', lostAnswerWait: '9s' } as const;
 
 function padded(size: number): Buffer {
   const head = samplePdf(['labops-sandbox: stuck']);
@@ -126,7 +126,7 @@ describe('a report', () => {
 
   test('is read from a host that hangs at first, once', async () => {
     const userId = await lab.newUser();
-    const policy = { ...quick, uploadTimeout: '12s', creationTimeout: '5s' } as const;
+    const policy = { ...quick, uploadTimeout: '25s', creationTimeout: '15s' } as const;
     const handle = await submit({ userId, file: { url: `${host.url}/hangs-once` }, policy });
     const jobId = await handle.jobId();
     expect(await jobsOf(userId)).toEqual([jobId]);
@@ -221,7 +221,7 @@ describe('a lost answer', () => {
     await lab.sandbox.addWebhookFault({ status: 'started', times: 1, action: { kind: 'hold' } });
     await lab.sandbox.addFault(lose);
     const userId = await lab.newUser();
-    const one = await submit({ userId, policy: { ...quick, lostAnswerWait: '7s' } });
+    const one = await submit({ userId, policy: { ...quick, lostAnswerWait: '20s' } });
     await expect.poll(() => jobsOf(userId), patience).toHaveLength(1);
     const slow = { kind: 'delay', phase: 'after_work', delayMs: 8_000 } as const;
     await lab.sandbox.addFault({ method: 'POST', path, times: 1, action: slow });
