@@ -1,10 +1,11 @@
 import { fileURLToPath } from 'node:url';
+import { Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { SearchAttribute } from './dev-server.js';
 import { findTestServer } from './find.js';
-import { freePort, requireFree, requireListening } from './ports.js';
-import { startServer, type Program } from './programs.js';
+import { freePort, loopback, PortInUse, requireFree, requireListening } from './ports.js';
+import { startProgram, type Program } from './programs.js';
 
 export interface TestServerOptions {
   /** The test server's program; `findTestServer` when not given. */
@@ -32,6 +33,11 @@ type ClientOptions = NonNullable<CreateOptions['client']>;
 /** The only namespace that the test server has. The environment itself names none. */
 const testServerNamespace = 'default';
 
+const purpose = 'the time-skipping test server';
+
+/** Another program may take a free port before the server does. */
+const attempts = 3;
+
 /** The SDK starts this in the server's place: see `startTestServer`. */
 const placeholder = fileURLToPath(new URL('placeholder.sh', import.meta.url));
 
@@ -44,21 +50,56 @@ const placeholder = fileURLToPath(new URL('placeholder.sh', import.meta.url));
  */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const program = options.program ?? (await findTestServer());
-  if (options.port !== undefined) await requireFree(options.port, 'the time-skipping test server');
-  const port = options.port ?? (await freePort());
-  const server = await startServer({
-    name: 'The time-skipping test server',
-    program,
-    args: [String(port)],
-    ready: () => requireListening(port),
-    orderlyEnd: false,
-  });
+  if (options.port !== undefined) await requireFree(options.port, purpose);
+  const { server, port } = await startOnFreePort(program, options.port);
   try {
     return await connect(port, server, options);
   } catch (error) {
     await server.stop();
     throw error;
   }
+}
+
+async function startOnFreePort(program: string, asked?: number): Promise<{ server: Program; port: number }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = asked ?? (await freePort());
+    try {
+      return { server: await startOn(port, program), port };
+    } catch (error) {
+      if (!(error instanceof PortInUse) || attempt === attempts) throw error;
+    }
+  }
+}
+
+/** Throws `PortInUse` if the server says so: it does not end then. */
+async function startOn(port: number, program: string): Promise<Program> {
+  let refuse: (error: PortInUse) => void = () => undefined;
+  const taken = new Promise<never>((_, reject) => (refuse = reject));
+  const server = startProgram({
+    name: 'The time-skipping test server',
+    program,
+    args: [String(port)],
+    ready: () => requireAnswer(port),
+    orderlyEnd: false,
+    log: (text) => {
+      if (/address already in use/i.test(text)) refuse(new PortInUse(port, purpose));
+    },
+  });
+  try {
+    await Promise.race([server.ready, taken]);
+    return server;
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+/** Throws until the server answers a call: on a busy machine Java takes longer for its first one than the SDK waits. */
+async function requireAnswer(port: number): Promise<void> {
+  // Asked first, because a gRPC channel that finds nobody waits a second before it tries again.
+  await requireListening(port);
+  const connection = await Connection.connect({ address: `${loopback}:${port}`, connectTimeout: '5 seconds' });
+  await connection.close();
 }
 
 async function connect(port: number, server: Program, options: TestServerOptions): Promise<TestServer> {
