@@ -5,6 +5,7 @@ import { afterAll, beforeAll, inject } from 'vitest';
 import { type DevServer, startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { startTestServer } from '../../sandbox/temporal/test-server.js';
 import { createWorkers, runWorkers, shutDown } from '../../workers/queues.js';
+import { suspensionTolerance } from '../../workers/suspension.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 
 /** What a test's client and worker have beside the defaults, such as a data converter. */
@@ -148,6 +149,8 @@ async function run(options: Partial<WorkerOptions>, env: TestWorkflowEnvironment
     namespace,
     taskQueue,
     workflowBundle: { codePath: inject('workflowBundlePath') },
+    // As in the product's worker: a starved machine takes more than the SDK's 5 seconds for a step.
+    ...suspensionTolerance,
     ...options,
   });
   // It is awaited when the worker is stopped; until then its failure must not count as unhandled.
