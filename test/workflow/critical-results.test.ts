@@ -212,7 +212,7 @@ describe('an acknowledgement', () => {
     const orderId = kit.rootOrderId;
     await isReported(kit, { status: 'partial' });
     const partial = (await followed(kit.handle)).criticalResult?.alarm ?? '';
-    expect(alarms(kit).map(({ id }) => id)).toContain(partial);
+    await eventually(() => expect(alarms(kit).map(({ id }) => id)).toContain(partial));
     expect(await kit.handle.acknowledgeCriticalResult({ ...nurse, orderId, alarm: partial })).toMatchObject({
       attention: [],
     });

@@ -5,8 +5,9 @@ import { setStage } from './story.js';
 const stage = setStage();
 
 test('an order that moves after its end goes on where its last run ended, and announces nothing twice', async () => {
-  const kit = await stage.place({ kind: 'with_patient', policy: { deliveryDeadline: '1s', giveUpAfter: '2s' } });
+  const kit = await stage.place({ kind: 'with_patient', policy: { deliveryDeadline: '1d', giveUpAfter: '2d' } });
   await kit.move('transit_customer');
+  await stage.skip('4 days');
   expect(await kit.result()).toMatchObject({ outcome: 'unresolved' });
   await kit.move('with_customer');
   await kit.expectState({ phase: 'with_customer', attention: [] });

@@ -45,7 +45,8 @@ test('a run that an operator has ended leads to the one before it that ended by 
   await expect.poll(async () => (await workflow.describe()).runId).not.toBe(first);
   const { runId, workflowId } = await workflow.describe();
   await workflow.terminate('by an operator');
-  expect(await lastResultOf(stage.temporal, workflowId, { runId })).toEqual(result);
+  // The run before it is found by a search, and visibility lags by a moment.
+  await expect.poll(() => lastResultOf(stage.temporal, workflowId, { runId })).toEqual(result);
 });
 
 test('a run that is still going has no result, and is not waited for', async () => {

@@ -9,8 +9,11 @@ import { setStage } from './story.js';
 const stage = setStage({ eventsPerRun: 10_000 });
 
 async function unresolved() {
-  const kit = await stage.place({ kind: 'with_patient', policy: { deliveryDeadline: '1s', giveUpAfter: '2s' } });
+  const kit = await stage.place({ kind: 'with_patient' });
   await kit.move('transit_customer');
+  // Only then: a webhook that took longer than the deadline would be announced after the question.
+  await kit.expectNotifications('phase_changed preparing', 'phase_changed in_transit_to_customer');
+  await kit.handle.setPolicy({ deliveryDeadline: '1s', giveUpAfter: '2s' });
   expect(await kit.result()).toMatchObject({ outcome: 'unresolved' });
   const { attention } = await followed(kit.handle);
   expect(attention).toMatchObject([{ reason: 'delivery_overdue' }]);
