@@ -84,7 +84,7 @@ async function orderOf({ labs }: Pick<Side, 'labs'>, userId: string): Promise<st
 }
 
 const pauseMs = 5;
-const patienceMs = 30_000;
+const patienceMs = 90_000;
 
 /** Waits until the workflow has nothing to do. Asked of Temporal, so it costs no worker anything. */
 export async function untilQuiet(workflow: WorkflowHandle): Promise<void> {
