@@ -99,7 +99,7 @@ describe('running work', () => {
     const leavingUser = await LeavingUser.arrive(stage);
     const down = { kind: 'answer', status: 503 } as const;
     await stage.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', action: down });
-    const input = await stage.input({ userId: leavingUser.userId, policy: { creationTimeout: '1s' } });
+    const input = await stage.input({ userId: leavingUser.userId, policy: { creationTimeout: '5s' } });
     await stage.product.orders.place(input);
     await listed(leavingUser, 'placeKitOrder');
     const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'cancel' } });
@@ -111,7 +111,7 @@ describe('running work', () => {
     const leavingUser = await LeavingUser.arrive(stage);
     const down = { kind: 'answer', status: 503 } as const;
     await stage.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', action: down });
-    const input = await stage.input({ userId: leavingUser.userId, policy: { creationTimeout: '1s' } });
+    const input = await stage.input({ userId: leavingUser.userId, policy: { creationTimeout: '5s' } });
     const workflowId = placeKitOrderId(input.reference);
     await stage.temporal.workflow.start(placeKitOrderName, { workflowId, taskQueue, args: [input] });
     await listed(leavingUser, 'placeKitOrder');
@@ -131,13 +131,15 @@ describe('running work', () => {
     const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'cancel' } });
     const work = [{ workflowId: submitReportId(given.reference), name: 'submitReport', fate: 'cancelled' }];
     expect(handle.requested).toMatchObject({ phase: 'grace', work });
-    await listed(leavingUser, 'deleteUser');
+    const query = `WorkflowId = '${submitReportId(given.reference)}' AND ExecutionStatus = 'Running'`;
+    await eventually(async () => expect((await stage.temporal.workflow.count(query)).count).toBe(0));
     expect(await handle.result()).toMatchObject({ outcome: 'deleted', work });
   });
 
   test('running work that is a submission whose file is just being taken is no longer followed either', async () => {
     const leavingUser = await LeavingUser.arrive(stage);
-    const action = { kind: 'delay', delayMs: 3_000 } as const;
+    // Meanwhile the deletion is started and finds it, with all that a busy machine takes for that.
+    const action = { kind: 'delay', delayMs: 10_000 } as const;
     await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action });
     const given = await submission(stage, { userId: leavingUser.userId });
     const report = await stage.product.reports.submit(given);
@@ -287,7 +289,7 @@ test('a deletion that was notified as final stays final even if the service woul
 
 test('a worker that is away for the whole grace adds no time to it', async () => {
   const leavingUser = await LeavingUser.arrive(stage);
-  const handle = await leavingUser.requestDeletion({ policy: { grace: '8s', reminderBefore: '2s' } });
+  const handle = await leavingUser.requestDeletion({ policy: { grace: '15s', reminderBefore: '2s' } });
   await leavingUser.expectNotifications('deletion_scheduled');
   await stage.stopWorker();
   await sleep(Date.parse(handle.requested?.graceUntil ?? '') - Date.now() + 1000);
