@@ -224,11 +224,14 @@ describe('while nobody chooses a slot', () => {
   test('a service that stays down is asked now and then for a day, and then the appointment ends all the same', async () => {
     const visit = await Visit.start(stage, { policy: { choiceReminders: [], choiceWait: '1d' } });
     await visit.untilFollowed();
-    const before = await stage.countRequests('GET', '/v3/order/*');
+    const path = `/v3/order/${visit.orderId}`;
+    const before = await stage.countRequests('GET', path);
     const action = { kind: 'answer', status: 401, body: {} } as const;
-    await stage.sandbox.addFault({ method: 'GET', path: '/v3/order/*', action });
+    await stage.sandbox.addFault({ method: 'GET', path, action });
     expect(await visit.result()).toMatchObject({ outcome: 'expired' });
-    expect((await stage.countRequests('GET', '/v3/order/*')) - before).toBeLessThan(12);
+    const asked = (await stage.countRequests('GET', path)) - before;
+    expect(asked).toBeGreaterThan(1);
+    expect(asked).toBeLessThan(12);
     await stage.sandbox.removeFaults();
   });
 });
@@ -376,14 +379,14 @@ describe('an appointment that was made elsewhere', () => {
     for (const personal of [
       'Invented Street',
       'Springfield',
-      '62701',
+      /\b62701\b/,
       'Fictional Avenue',
       'Nowhereville',
       'Ring twice',
       '-73.9',
       'bk_',
     ]) {
-      expect(text).not.toContain(personal);
+      expect(text).not.toMatch(personal);
     }
   });
 });
