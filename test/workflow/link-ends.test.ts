@@ -13,9 +13,9 @@ const stage = setStage();
 const sent = () => stage.expectRequests('POST', completeMfaPath('invented_watch'));
 
 /** A code on its way to a provider that takes its time: its answer is still to come. */
-async function handingIn(link: UserLink, code: string) {
+async function handingIn(link: UserLink, code: string, delayMs = 2_500) {
   await link.logIn('mfa-sms');
-  const action = { kind: 'delay', delayMs: 2_500, phase: 'before_work' } as const;
+  const action = { kind: 'delay', delayMs, phase: 'before_work' } as const;
   await stage.sandbox.addFault({ path: completeMfaPath(), action });
   const answer = link.handle.submitMfaCode(code);
   await sent();
@@ -203,7 +203,8 @@ describe('a start', () => {
 
   test('a start while a code is on its way does not start again if that code connects', async () => {
     const link = await UserLink.start(stage);
-    const { answer } = await handingIn(link, '123456');
+    // The start must arrive meanwhile.
+    const { answer } = await handingIn(link, '123456', 8_000);
     stage.receiver.isDown = true;
     const again = await stage.product.links.start({ userId: link.handle.userId, provider: 'invented_watch' });
     await expect(again.linkUrl()).rejects.toMatchObject({ message: 'The link has ended: connected' });
