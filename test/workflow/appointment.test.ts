@@ -330,9 +330,9 @@ describe('a start', () => {
   test('a start for an unknown order ends once the service has reported it as unknown for ten minutes', async () => {
     const nobody = await Visit.start(stage, { orderId: LAB_TEST_IDS.kit });
     await expect(nobody.handle.cancel()).rejects.toBeInstanceOf(ServiceDown);
-    await stage.skip('9 minutes');
+    await stage.skip('7 minutes');
     await nobody.expectState({ phase: 'awaiting_choice' });
-    await stage.skip('1 minute');
+    await stage.skip('3 minutes');
     expect(await nobody.result()).toMatchObject({ outcome: 'order_gone' });
   });
 

@@ -153,13 +153,12 @@ describe('a service that is down at an undo', () => {
   test('a service that is down shortly before the end postpones the end until the undo is decided', async () => {
     const leavingUser = await LeavingUser.arrive(stage);
     const handle = await leavingUser.requestDeletion({ policy: { grace: '6d' } });
-    await stage.skip('5 days');
-    await stage.skip('23 hours');
-    await stage.skip('59 minutes');
+    const left = Date.parse(handle.requested?.graceUntil ?? '') - Date.parse((await stage.sandbox.clock()).now);
+    await stage.skipExactly(left - 90_000);
     await stage.sandbox.addFault({ ...serviceDown, path: undoPath });
     const undoing = handle.undo();
     await stage.expectRequests('POST', undoPath);
-    await stage.skip('65 seconds');
+    await stage.skip('95 seconds');
     await leavingUser.expectState(handle, { phase: 'grace' });
     const again = handle.undo();
     // The request of the deletion and both undos were accepted.
