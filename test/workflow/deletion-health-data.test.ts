@@ -2,6 +2,7 @@ import ms from 'ms';
 import { describe, expect, test } from 'vitest';
 import { deleteUserId } from '../../protocol/ids.js';
 import { labAttentionKey } from '../../protocol/search-attributes.js';
+import { eventually } from '../rig/eventually.js';
 import { LeavingUser } from './leaving-user.js';
 import { eventsOf } from './recorded.js';
 import { setStage, type Stage } from './story.js';
@@ -31,7 +32,7 @@ async function withHealthData(): Promise<LeavingUser> {
   await stage.sandbox.sendHealthData(leavingUser.userId, { kind: 'history' });
   await stage.sandbox.sendHealthData(leavingUser.userId, { kind: 'untidy', variant: 'without_provider' });
   await stage.sandbox.settleWebhooks();
-  expect(await storedOf(stage, leavingUser)).toBe(6);
+  await eventually(async () => expect(await storedOf(stage, leavingUser)).toBe(6));
   return leavingUser;
 }
 
