@@ -19,7 +19,7 @@ async function requestInVain(leavingUser: LeavingUser): Promise<DeletionHandle> 
   await eventually(async () => expect(await stage.sandbox.requests({ path: leavingUser.path })).not.toEqual([]));
   // Between two attempts: an undo while one is due would stop the test server's time forever, because it forgets to
   // release it.
-  await stage.skip('100 seconds');
+  await stage.skip('160 seconds');
   const handle = await requesting;
   expect(handle.requested).toMatchObject({ phase: 'requested' });
   return handle;

@@ -46,9 +46,9 @@ describe('a user who never comes back', () => {
 
   test('a user who never comes back with the code is reminded once, and then waited for no longer', async () => {
     const link = await asked();
-    await stage.skip('4 minutes');
+    await stage.skip('3 minutes');
     await link.expectNotifications();
-    await stage.skip('2 minutes');
+    await stage.skip('3 minutes');
     await link.expectNotifications('code_reminder');
     await stage.skip('50 minutes');
     await link.expectNotifications('code_reminder');
@@ -111,9 +111,9 @@ describe('a token that expires while the user is away', () => {
   test('is the same until its last minute, and another from then on', async () => {
     const link = await UserLink.start(stage);
     const first = await link.handle.linkUrl();
-    await stage.skip('8 minutes');
+    await stage.skip('7 minutes');
     expect(await link.handle.linkUrl()).toEqual(first);
-    await stage.skip('70 seconds');
+    await stage.skip('130 seconds');
     const second = await link.handle.linkUrl();
     expect(second.linkToken).not.toBe(first.linkToken);
     expect(second.linkWebUrl).toContain(second.linkToken);
@@ -145,7 +145,7 @@ describe('a token that expires while the user is away', () => {
     const { expiresAt } = await link.handle.linkUrl();
     expect(until).toBe(expiresAt);
     stage.receiver.isDown = true;
-    await stage.skip('11 minutes');
+    await stage.skip('13 minutes');
     await link.expectState({ outcome: 'expired', waitedFor: 'token' });
     await expect(link.handle.submitMfaCode('123456')).rejects.toMatchObject({
       name: 'LinkEnded',
