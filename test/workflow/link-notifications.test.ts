@@ -40,7 +40,7 @@ test('the product is notified once of a connection that breaks long after its li
   await stage.sandbox.breakConnection(userId, { provider, error_type: 'provider_password_expired' });
   await stage.sandbox.settleWebhooks();
   const workflow = stage.temporal.workflow.getHandle(deliverNotificationsId(link.workflowId));
-  expect((await workflow.describe()).status.name).toBe('RUNNING');
+  await eventually(async () => expect((await workflow.describe()).status.name).toBe('RUNNING'));
   stage.receiver.isDown = false;
   await link.expectNotifications('ended connected', 'connection_error');
   await workflow.result();

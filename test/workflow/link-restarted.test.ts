@@ -22,5 +22,7 @@ test('a link that an operator cancelled starts again while its end is still bein
   await again.expectState({ outcome: 'cancelled' });
   stage.receiver.isDown = false;
   await stage.finish(link.workflowId);
-  expect(withoutRepeats(link.notifications).map(({ data }) => data['outcome'])).toEqual(['cancelled', 'cancelled']);
+  await eventually(() =>
+    expect(withoutRepeats(link.notifications).map(({ data }) => data['outcome'])).toEqual(['cancelled', 'cancelled']),
+  );
 });
