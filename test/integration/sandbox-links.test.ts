@@ -347,7 +347,7 @@ describe('trouble on the way', () => {
   test('a stand-in that is out of reach refuses connections: nothing was sent, and it keeps its state', async () => {
     const { control, signIn, slugs, submit } = await startLinking();
     await signIn('mfa-sms');
-    await control.goOffline(400);
+    await control.goOffline(5_000);
     await expect(submit(RIGHT)).rejects.toMatchObject({ name: 'ServiceUnreachable' });
     await vi.waitFor(() => control.health(), { timeout: 60_000 });
     expect(await slugs()).toEqual([]);
