@@ -10,6 +10,8 @@ import { eventually } from '../rig/eventually.js';
 
 /** 1 s of a job's life lasts 0.2 ms, its review's day 20 s: the clock is advanced to what waits for a day. */
 const FAST = { daySeconds: 20 };
+/** 1 s of a job's life lasts a quarter of an hour: nothing happens to it before the clock is advanced. */
+const SLOW = { daySeconds: 86_400_000 };
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
 function serviceOf({ service }: Sandbox): LabService {
@@ -266,7 +268,8 @@ describe('a job', () => {
 describe('the control interface', () => {
   test('moves a job anywhere, with its webhook or without, and ends what was planned', async () => {
     const receiver = await startReceiver();
-    const sandbox = await startSandbox({ webhookUrl: receiver.url, webhookSecrets: ['whsec_aW52ZW50ZWQ='] });
+    const settings = { webhookUrl: receiver.url, webhookSecrets: ['whsec_aW52ZW50ZWQ='] };
+    const sandbox = await startSandbox({ ...SLOW, ...settings });
     const { control } = sandbox;
     const { id } = await control.createJob();
     await control.moveJob(id, { status: 'processing', webhook: false });
@@ -285,11 +288,11 @@ describe('the control interface', () => {
 
   test('finds the deliveries of a job, and its faults meet them', async () => {
     const receiver = await startReceiver();
-    const sandbox = await startSandbox({ webhookUrl: receiver.url, webhookSecrets: ['whsec_aW52ZW50ZWQ='] });
-    const { control } = sandbox;
+    const settings = { webhookUrl: receiver.url, webhookSecrets: ['whsec_aW52ZW50ZWQ='] };
+    const { control } = await startSandbox({ ...SLOW, ...settings });
     const [one, other] = [await control.createJob(), await control.createJob()];
     await control.addWebhookFault({ job_id: one.id, status: 'started', action: { kind: 'lose' } });
-    await control.advanceClock('1m');
+    await control.advanceClock('10h');
     await control.settleWebhooks();
     const states = async (id: string) =>
       (await control.deliveries({ job_id: id })).map(({ status, state, order_id }) => [status, state, order_id]);
