@@ -221,7 +221,7 @@ test('a reset leaves nothing but the seed and the settings of the start', async 
   expect((await call('GET', '/v2/user')).body.total).toBe(0);
   expect(await control.orders()).toEqual([]);
   expect(await control.settings()).toMatchObject({ lastEvent: false, daySeconds: 86_400 });
-  expect(Math.abs(Date.parse((await control.clock()).now) - Date.now())).toBeLessThan(1_000);
+  expect(Math.abs(Date.parse((await control.clock()).now) - Date.now())).toBeLessThan(60_000);
 });
 
 test('a control request that cannot be read is refused with a sentence', async () => {
@@ -310,7 +310,7 @@ describe('the program', () => {
 
   test.each(['SIGTERM', 'SIGINT'] as const)('serves until %s, and then ends cleanly', async (signal) => {
     const { child, output, ended } = run({ SANDBOX_PORT: '0' });
-    await vi.waitFor(() => expect(output()).toMatch(/http:\/\/127\.0\.0\.1:\d+,/), { timeout: 60_000 });
+    await vi.waitFor(() => expect(output()).toMatch(/http:\/\/127\.0\.0\.1:\d+,/), { timeout: 240_000 });
     const url = /http:\/\/[\d.:]+/.exec(output())?.[0] ?? '';
     const control = sandboxControl(url);
     await control.playStory((await control.createOrder()).order.id, RETURNED);
