@@ -58,7 +58,7 @@ describe('signing', () => {
     const { headers, raw } = first(received);
     const id = String(headers['svix-id']);
     const seconds = Number(headers['svix-timestamp']);
-    expect(Math.abs(seconds - Date.now() / 1_000)).toBeLessThan(5);
+    expect(Math.abs(seconds - Date.now() / 1_000)).toBeLessThan(60);
     const key = Buffer.from(SECRET.slice('whsec_'.length), 'base64');
     const expected = createHmac('sha256', key).update(`${id}.${seconds}.${raw}`).digest('base64');
     expect(headers['svix-signature']).toBe(`v1,${expected}`);
@@ -247,7 +247,9 @@ describe('retries', () => {
   });
 
   test('come after a redirect, after 4xx, after no answer in time and after no connection', async () => {
-    const { control, newKit, url, lines } = await start({ webhookTimeoutMs: 2_000 }, (n) => [302, 400][n] ?? null);
+    // The days are so long that nothing is sent again meanwhile.
+    const settings = { webhookTimeoutMs: 5_000, daySeconds: 86_400_000 };
+    const { control, newKit, url, lines } = await start(settings, (n) => [302, 400][n] ?? null);
     const { id } = await newKit();
     await control.settleWebhooks();
     await control.move(id, 'transit_customer');
