@@ -74,6 +74,7 @@ describe('slots', () => {
   test('come for 14 days from tomorrow, or from the day that was asked for', async () => {
     const { appointments, control } = await startVisiting();
     const today = (await control.clock()).now.slice(0, 10);
+    await control.setClock(`${today}T12:00:00Z`);
     const { slots, timezone } = await appointments.availability(HOME);
     expect(timezone).toBe('America/New_York');
     expect(slots).toHaveLength(14);
