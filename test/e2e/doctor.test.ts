@@ -60,12 +60,35 @@ async function serve(listener: RequestListener): Promise<string> {
 }
 
 const settings = (env: Env = {}): Env => ({ ...lab.workerEnv, NOTIFY_URL: receiverUrl, ...placed, ...env });
-const findings = (env?: Env) => examine(readDoctorConfig(settings(env)));
+
+/** What a check says whose call had no answer in time. No fault that is planted here lets a call hang, so the machine was busy. */
+const late = /no answer within|deadline|timeout|connect to Temporal server/i;
+
+/** Does it again if a machine under load has kept an answer back for seconds. */
+async function inTime<Answer>(ask: () => Promise<Answer>, isLate: (answer: Answer) => boolean): Promise<Answer> {
+  for (let again = 4; ; again -= 1) {
+    const answer = await ask();
+    if (again === 0 || !isLate(answer)) return answer;
+  }
+}
+
+/** @param expected what is not late though it reads so: a port without a server takes seconds, too */
+const findings = (env?: Env, expected = /^$/) =>
+  inTime(
+    () => examine(readDoctorConfig(settings(env))),
+    (all) => all.some(({ status, found: said }) => status !== 'ok' && late.test(said) && !expected.test(said)),
+  );
 const found = (all: readonly Finding[], check: string) => all.find((finding) => finding.check === check);
 const faults = (all: readonly Finding[]) => all.filter(({ status }) => status === 'fault');
 
 /** `labops doctor` as its own process. */
-async function doctor(args: readonly string[], env: Env = {}) {
+const doctor = (args: readonly string[], env: Env = {}) =>
+  inTime(
+    () => runDoctor(args, env),
+    ({ stdout }) => late.test(stdout),
+  );
+
+async function runDoctor(args: readonly string[], env: Env) {
   const child = spawn(process.execPath, [builtPath('workers/labops.ts'), 'doctor', ...args], {
     cwd: projectFolder,
     env: { ...process.env, ...settings(env) },
@@ -128,8 +151,13 @@ async function bareNamespace(): Promise<Env> {
   const { workflowService } = lab.rig.client.connection;
   const workflowExecutionRetentionPeriod = { seconds: 86_400 as never };
   await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
+  const taskQueue = { name: lab.rig.taskQueue };
+  // Temporal's parts get to know it one after the other.
   const isKnown = () =>
-    workflowService.countWorkflowExecutions({ namespace }).then(
+    Promise.all([
+      workflowService.countWorkflowExecutions({ namespace }),
+      workflowService.describeTaskQueue({ namespace, taskQueue }),
+    ]).then(
       () => true,
       () => false,
     );
@@ -268,7 +296,7 @@ test.each(Object.entries(planted))(
     const changed = await env?.();
     await how.plant?.();
     try {
-      const all = await findings(changed);
+      const all = await findings(changed, says);
       expect(found(all, check)).toEqual({
         check,
         status: 'fault',
@@ -284,7 +312,7 @@ test.each(Object.entries(planted))(
 );
 
 test('a check whose ground is gone says why it was not made, and the others are made', async () => {
-  const all = await findings({ TEMPORAL_ADDRESS: await closedPort() });
+  const all = await findings({ TEMPORAL_ADDRESS: await closedPort() }, /cannot be reached at 127/);
   const skipped = all.filter(({ status }) => status === 'not_checked').map(({ check }) => check);
   expect(skipped).toContain('encryption');
   expect(found(all, 'encryption')?.found).toBe('Not checked, because Temporal cannot be reached.');
