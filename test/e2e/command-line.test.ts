@@ -131,7 +131,7 @@ describe('an order', () => {
       return undefined;
     };
     await expect.poll(listed, patience).toBe(orderId);
-    expect((await list()).orders).toMatchObject([{ rootOrderId: orderId, userId }]);
+    await expect.poll(async () => (await list()).orders, patience).toMatchObject([{ rootOrderId: orderId, userId }]);
     expect((await list('--phase', 'completed')).orders).toEqual([]);
     const inWords = phase.replaceAll('_', ' ');
     await expect
@@ -396,7 +396,7 @@ describe('an error before a command runs', () => {
 
   test('comes after the given time if there is no worker', async () => {
     const args = ['webhooks', 'list', '--org-id', 'org-1', '--team-id', 'team-1', '--environment', 'sandbox'];
-    const alone = await run(...args, '--task-queue', 'nobody-polls', '--timeout', '2s');
+    const alone = await run(...args, '--task-queue', 'nobody-polls', '--timeout', '5s');
     expect(alone).toMatchObject({ code: 1, stdout: '' });
     expect(alone.stderr).toMatch(/^NoWorker: No worker polls the task queue nobody-polls: start the worker/);
   });
