@@ -230,7 +230,7 @@ test('an activity that the worker does not know is logged without its input', as
     taskQueue: { name: taskQueue },
   });
   const poll = { namespace, taskQueue: { name: taskQueue }, identity: 'a worker of a later release' };
-  const { taskToken } = await connection.withDeadline(Date.now() + 20_000, () =>
+  const { taskToken } = await connection.withDeadline(Date.now() + 60_000, () =>
     connection.workflowService.pollWorkflowTaskQueue(poll),
   );
   await connection.workflowService.respondWorkflowTaskCompleted({
