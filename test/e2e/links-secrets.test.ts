@@ -43,6 +43,7 @@ async function refusedUser(): Promise<LinkedUser> {
   const user = await startLink(lab);
   await user.logIn('mfa-email-testperson');
   await expect(user.submit('900008')).rejects.toThrow(LinkFailed);
+  await user.handle.result();
   return user;
 }
 
