@@ -180,7 +180,6 @@ test('a worker that has lost a key goes on with everything that needs another', 
   const poor = await startBuilt('workers/worker.ts', {
     env,
     ready: /worker started/,
-    readyWithinMs: 90_000,
   });
   try {
     await lab.sandbox.move(orderId, 'transit_customer');

@@ -7,7 +7,7 @@ const rig = devServer();
 
 test('a worker that stands still for longer than 5 seconds in mid-step goes on, and finishes it', async () => {
   const env = { TEMPORAL_ADDRESS: rig.address };
-  const worker = await startProgram('test/e2e/suspension/worker.ts', { env, ready: /polls/, readyWithinMs: 90_000 });
+  const worker = await startProgram('test/e2e/suspension/worker.ts', { env, ready: /polls/ });
   const workflow = await rig.client.workflow.start('busy', { workflowId: 'busy', taskQueue: 'suspension' });
   await worker.waitFor(/a step has begun/);
   process.kill(worker.pid, 'SIGSTOP');

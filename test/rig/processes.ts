@@ -18,7 +18,7 @@ export interface StartedProcess {
   waitFor(pattern: RegExp, withinMs?: number): Promise<RegExpMatchArray>;
   /** Settles when the process has ended. */
   exit: Promise<Exit>;
-  /** Sends the signal (SIGTERM), and SIGKILL when it has not ended after half a minute. */
+  /** Sends the signal (SIGTERM), and SIGKILL when it has not ended after two minutes. */
   stop(signal?: NodeJS.Signals): Promise<Exit>;
 }
 
@@ -29,15 +29,17 @@ export interface ProcessOptions {
   cwd?: string;
   /** `startProcess` returns once the output matches; at once when not given. */
   ready?: RegExp;
-  /** How long to wait for `ready`, in milliseconds. Default: `patienceMs`. */
+  /** How long to wait for `ready`, in milliseconds. Default: four minutes; one that ends first is noticed at once. */
   readyWithinMs?: number;
 }
 
 export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
+/** Longer than any program here takes to start on a machine under load: one that runs from the sources compiles them first. */
+const startedWithinMs = 240_000;
 /** Longer than any program here takes to shut down. */
-const stoppedWithinMs = 30_000;
-const flushMs = 2_000;
+const stoppedWithinMs = 120_000;
+const flushMs = 10_000;
 const running = new Set<StartedProcess>();
 
 /** Starts a program that cannot outlive the test file: `stopProcesses` runs after it, whether its tests pass or not. */
@@ -93,7 +95,7 @@ export async function startProcess(
   };
   running.add(started);
   void exit.then(() => running.delete(started));
-  if (options.ready) await started.waitFor(options.ready, options.readyWithinMs);
+  if (options.ready) await started.waitFor(options.ready, options.readyWithinMs ?? startedWithinMs);
   return started;
 }
 
