@@ -21,7 +21,7 @@ export interface LabopsOptions {
 }
 
 /** Longer than any command here takes on a busy machine. */
-const patienceMs = 60_000;
+const patienceMs = 240_000;
 
 /** Runs the operator's command line as its own process, against the deployment's Temporal. */
 export async function labops(lab: Stack, args: readonly string[], { env, input }: LabopsOptions = {}): Promise<Ran> {
