@@ -25,6 +25,8 @@ export default defineConfig({
     maxWorkers: Math.min(4, availableParallelism() * 2),
     sequence: { sequencer: SlowestFirst },
     globalSetup: ['test/rig/leaks.ts', 'test/rig/run-folder.ts'],
+    // Longer than test/rig/leaks.ts waits for processes to end.
+    teardownTimeout: 120_000,
     reporters: ['default', ['json', { outputFile: report }]],
     projects: [
       {
@@ -32,7 +34,8 @@ export default defineConfig({
           ...shared,
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
-          testTimeout: 60_000,
+          // A part of test/unit/fuzz.test.ts plays a thousand cases, on a machine under load for minutes.
+          testTimeout: 300_000,
           hookTimeout: 60_000,
         },
       },
