@@ -23,7 +23,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-async function get(timeoutMs = 5_000): Promise<string> {
+async function get(timeoutMs = 30_000): Promise<string> {
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(timeoutMs);
     const sent = request({ port: way.port, host: '127.0.0.1', agent: false, signal }, (response) => {
