@@ -16,7 +16,7 @@ export interface PostgresServer {
 }
 
 const packaged = '/usr/lib/postgresql';
-const startWithinMs = 60_000;
+const startWithinMs = 240_000;
 
 /** The folder of PostgreSQL's server programs: on PATH, else the latest of Debian's packages; undefined: none. */
 export async function findPostgres(path = process.env['PATH'] ?? '', packages = packaged): Promise<string | undefined> {
