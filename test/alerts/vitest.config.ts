@@ -9,7 +9,7 @@ export default defineConfig({
     globalSetup: ['test/rig/processes-setup.ts'],
     setupFiles: ['test/rig/setup.ts'],
     pool: 'forks',
-    testTimeout: 300_000,
+    testTimeout: 900_000,
     hookTimeout: 20 * 60_000,
   },
 });
