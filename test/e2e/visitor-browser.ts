@@ -12,6 +12,7 @@ export async function browserVisitors(executablePath: string): Promise<Visitors>
     addresses: () => addresses,
     visitor: async (baseURL) => {
       const context = await browser.newContext({ baseURL, javaScriptEnabled: false });
+      context.setDefaultTimeout(patienceMs);
       const page = await context.newPage();
       page.on('framenavigated', (frame) => addresses.push(frame.url()));
       return visitorIn(context, page);
@@ -81,6 +82,7 @@ async function leaveOpen(context: BrowserContext, page: Page) {
   const browser = context.browser();
   if (!browser) throw new Error('The browser was closed.');
   const scripted = await browser.newContext({ baseURL: origin, storageState: await context.storageState() });
+  scripted.setDefaultTimeout(patienceMs);
   const open = await scripted.newPage();
   await open.goto(page.url());
   return { phase: () => open.locator('#phase').innerText() };
