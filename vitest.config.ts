@@ -16,7 +16,7 @@ const shared = {
 };
 
 /** Longer than any wait within a test, so that the wait says what did not come. */
-const temporalTimeouts = { testTimeout: 300_000, hookTimeout: 300_000 };
+const longerThanWaits = { testTimeout: 300_000, hookTimeout: 300_000 };
 
 export default defineConfig({
   test: {
@@ -57,7 +57,7 @@ export default defineConfig({
           globalSetup: ['test/rig/global-setup.ts'],
           // A fault of the server that skips time: CONTRIBUTING.md. test/workflow/story.ts has seen it stand still before it says so.
           retry: { count: 1, condition: /The server that skips time has stood still/ },
-          ...temporalTimeouts,
+          ...longerThanWaits,
         },
       },
       {
@@ -66,7 +66,9 @@ export default defineConfig({
           name: 'processes',
           include: ['test/{integration,e2e}/**/*.test.ts'],
           globalSetup: ['test/rig/processes-setup.ts'],
-          ...temporalTimeouts,
+          // Some of them wait for several processes, or for a build.
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
       },
     ],

@@ -92,7 +92,7 @@ export async function openStage(): Promise<Stage> {
     return { process: started, taskQueue, temporal, labs };
   };
   const startBuilt: Stage['startBuilt'] = (file, env, ready) =>
-    startProcess(process.execPath, [join('dist', file)], { env: { ...common, ...env }, ready, readyWithinMs: 60_000 });
+    startProcess(process.execPath, [join('dist', file)], { env: { ...common, ...env }, ready, readyWithinMs: 240_000 });
   return {
     ...{ server, sandbox, service, folder, startBuilt },
     client: clientOf,
@@ -103,7 +103,7 @@ export async function openStage(): Promise<Stage> {
         startProgram(fileURLToPath(new URL('bare-worker.ts', import.meta.url)), {
           env: { ...env, BARE_BUNDLE: bareBundle },
           ready: /bare worker started/,
-          readyWithinMs: 60_000,
+          readyWithinMs: 240_000,
         }),
       ),
     newUser: async () => (await sandbox.createUser()).user.user_id,
