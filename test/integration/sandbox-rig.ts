@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
 import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import { startLabService, type LabService } from '../../sandbox/lab-service/server.js';
@@ -81,17 +81,11 @@ export interface Sandbox {
   readonly newKit: (more?: object) => Promise<OrderBody>;
 }
 
-const open: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const close of open.splice(0).toReversed()) await close();
-});
-
 export async function startSandbox(settings: Partial<Settings> = {}): Promise<Sandbox> {
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
   const service = await startLabService({ port: 0, apiKey: API_KEY, managementKey: MANAGEMENT_KEY, settings, log });
-  open.push(async () => service.close());
+  onTestFinished(async () => service.close());
   const control = sandboxControl(service.url);
   const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     callService(service.url, method, path, body, { 'x-service-api-key': API_KEY, ...headers });
@@ -187,7 +181,7 @@ export async function startReceiver(answer: (n: number) => number | null = () =>
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  open.push(async () => {
+  onTestFinished(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
