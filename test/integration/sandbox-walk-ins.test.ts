@@ -20,6 +20,8 @@ interface WalkingIn extends Sandbox {
 async function startWalkingIn(settings: Partial<Settings> = {}): Promise<WalkingIn> {
   const { url: webhookUrl, received } = await startReceiver();
   const sandbox = await startSandbox({ webhookUrl, webhookSecrets: [SECRET], ...settings });
+  // Slots begin on the next UTC day: no story may cross midnight.
+  await sandbox.control.setClock(new Date('2030-05-06T12:00:00Z'));
   const client = createLabService({ baseUrl: sandbox.service.url, apiKey: API_KEY });
   onTestFinished(() => client.close());
   const patient = { patient_details: patientDetails, patient_address: shippingDetails };
