@@ -1,9 +1,8 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { receiverOf } from '../../../activities/receiver.js';
 import type { CloudEvent } from '../../../protocol/notification-events.js';
-import { eventually } from '../../rig/eventually.js';
 import { answering } from '../service/recording-server.js';
 
 const secret = `whsec_${Buffer.from('an-invented-secret-32-bytes-long').toString('base64')}`;
@@ -23,9 +22,11 @@ const event: CloudEvent = {
 };
 
 test('an endpoint that fails five times in a row is left alone for a moment, then asked by one delivery', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
   let status = 503;
   const { baseUrl, requests } = await answering(() => ({ status }));
-  const { send } = receiverOf({ url: baseUrl, secret, pauseMs: 200 });
+  const { send } = receiverOf({ url: baseUrl, secret });
   const sendOnce = () =>
     attempt()
       .run(() => send(event))
@@ -36,12 +37,14 @@ test('an endpoint that fails five times in a row is left alone for a moment, the
   expect(await Promise.all([sendOnce(), sendOnce(), sendOnce()])).toMatchObject([paused, paused, paused]);
   expect(requests).toHaveLength(5);
 
-  await eventually(async () => expect(await sendOnce()).toMatchObject({ type: 'NotificationRefused' }));
+  vi.setSystemTime(Date.now() + 10_000);
+  expect(await sendOnce()).toMatchObject({ type: 'NotificationRefused' });
   expect(await sendOnce()).toMatchObject(paused);
   expect(requests).toHaveLength(6);
 
   status = 204;
-  await eventually(async () => expect(await sendOnce()).toBeUndefined());
+  vi.setSystemTime(Date.now() + 10_000);
+  expect(await sendOnce()).toBeUndefined();
   expect(await Promise.all([sendOnce(), sendOnce()])).toEqual([undefined, undefined]);
 });
 
