@@ -178,13 +178,16 @@ describe('if Temporal does not take the event,', () => {
     const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
     const ingress = await ingressWith({ TEMPORAL_ADDRESS: `127.0.0.1:${port}` }, log);
     expect((await fetch(`${ingress.url}/health`)).status).toBe(200);
+    const timesAsked = () => lines.filter((line) => line.includes('ingress is not ready')).length;
+    const askedBefore = timesAsked();
     const probes = await Promise.all(Array.from({ length: 20 }, () => fetch(`${ingress.url}/ready`)));
     expect(new Set(probes.map(({ status }) => status))).toEqual(new Set([503]));
     const answered = await Promise.all(probes.map((probe) => probe.text()));
     expect(JSON.parse(answered[0] ?? '')).toEqual({ status: 'not ready', reason: expect.any(String) as string });
     // Anybody can call it, so addresses stay in the log, and many probes are one call to Temporal.
     expect(answered.join('')).not.toMatch(/127\.0\.0\.1|ECONNREFUSED/);
-    expect(lines.filter((line) => line.includes('ingress is not ready'))).toHaveLength(1);
+    expect(timesAsked()).toBeGreaterThan(0);
+    expect(timesAsked() - askedBefore).toBeLessThanOrEqual(1);
     const early = send(ingress, orderEvent(randomUUID()));
     const server = await startDevServer({ port, searchAttributes: searchAttributeKeys });
     try {
@@ -202,7 +205,7 @@ describe('the process', () => {
   test('is up and ready', async () => {
     const ingress = await ingressWith();
     expect(await (await fetch(`${ingress.url}/health`)).json()).toEqual({ status: 'up' });
-    expect(await (await fetch(`${ingress.url}/ready`)).json()).toEqual({ status: 'ready' });
+    await expect.poll(async () => (await fetch(`${ingress.url}/ready`)).json()).toEqual({ status: 'ready' });
   });
 
   test('refuses a body above WEBHOOK_MAX_BYTES', async () => {
@@ -219,7 +222,7 @@ describe('the process', () => {
   });
 
   test('lets a request that is under way finish before it closes, and accepts no new one', async () => {
-    const ingress = await ingressWith();
+    const ingress = await ingressWith({ SHUTDOWN_GRACE_SECONDS: '120' });
     const { hostname, port } = new URL(ingress.url);
     const { headers, body } = signed(orderEvent(randomUUID()));
     const socket = connect(Number(port), hostname);
@@ -235,14 +238,14 @@ describe('the process', () => {
     socket.write(body.subarray(10));
     await expect.poll(() => answer).toMatch(/^HTTP\/1\.1 204 /);
     await closing;
-    // The sender keeps the connection open; the close does not wait for it until the grace of 20 seconds is over.
-    expect(performance.now() - started).toBeLessThan(10_000);
+    // The sender keeps the connection open; the close does not wait for it until the grace of two minutes is over.
+    expect(performance.now() - started).toBeLessThan(100_000);
     running.delete(ingress);
   });
 
   test('says on /ready that it stops, and goes on answering for INGRESS_DRAIN_SECONDS', async () => {
-    const ingress = await ingressWith({ INGRESS_DRAIN_SECONDS: '1' });
-    expect((await fetch(`${ingress.url}/ready`)).status).toBe(200);
+    const ingress = await ingressWith({ INGRESS_DRAIN_SECONDS: '5' });
+    await expect.poll(async () => (await fetch(`${ingress.url}/ready`)).status).toBe(200);
     const started = performance.now();
     const closing = ingress.close();
     const ready = await fetch(`${ingress.url}/ready`);
@@ -251,7 +254,7 @@ describe('the process', () => {
     expect((await send(ingress, orderEvent(randomUUID()))).status).toBe(204);
     await closing;
     running.delete(ingress);
-    expect(performance.now() - started).toBeGreaterThanOrEqual(990);
+    expect(performance.now() - started).toBeGreaterThanOrEqual(4_990);
     await expect(fetch(`${ingress.url}/health`)).rejects.toThrow('fetch failed');
   });
 
