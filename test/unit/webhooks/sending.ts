@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import {
   createWebhookHandler,
@@ -8,18 +8,13 @@ import {
   type WebhookHandlerOptions,
 } from '../../../client/webhooks/handler.js';
 import { signWebhook } from '../../../client/webhooks/sign.js';
+import { freePort } from '../../../sandbox/temporal/ports.js';
 
 /** Made for these tests; no service has them. */
 export const secret = `whsec_${Buffer.from('an-invented-key-with-32-bytes-01').toString('base64')}`;
 
 /** A port of this machine that nothing listens on. */
-export async function closedPort(): Promise<number> {
-  const server = createTcpServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
+export const closedPort = freePort;
 
 /** A handler whose Temporal cannot be reached: every answer but 503 was decided before Temporal. */
 export async function handlerWithoutTemporal(options: Partial<WebhookHandlerOptions> = {}): Promise<WebhookHandler> {
