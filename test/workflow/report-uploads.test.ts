@@ -232,7 +232,7 @@ describe('a submission whose file is never taken', () => {
     const handle = await start(stage, given);
     await eventually(() => expect(isAsked).toBe(true));
     expect(await handle.cancel()).toEqual({ outcome: 'cancelled', reference: given.reference, lostUploads: [] });
-    expect(isClosed).toBe(true);
+    await eventually(() => expect(isClosed).toBe(true));
     expect(await stage.sandbox.jobs()).toEqual([]);
   });
 
@@ -251,7 +251,7 @@ describe('a submission whose file is never taken', () => {
   });
 
   test('can be cancelled when its answer is on the way: the job is there, and is no longer followed', async () => {
-    const action = { kind: 'delay', delayMs: 2_000 } as const;
+    const action = { kind: 'delay', delayMs: 10_000 } as const;
     await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action });
     const handle = await start(stage, await submission(stage));
     await stage.expectRequests('POST', uploadPath);
@@ -259,7 +259,7 @@ describe('a submission whose file is never taken', () => {
   });
 
   test('can be cancelled by an operator when its answer is on the way: the job is handed over', async () => {
-    const action = { kind: 'delay', delayMs: 2_000 } as const;
+    const action = { kind: 'delay', delayMs: 10_000 } as const;
     await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action });
     const given = await submission(stage);
     const handle = await start(stage, given);
