@@ -69,9 +69,10 @@ async function fakeTemporal(path: string, server: string): Promise<string> {
 }
 
 /** Notes that it was called, takes its time, and leaves a `temporal` where `go install` would. */
-async function fakeGo(): Promise<void> {
+async function fakeGo(takesItsTime = '/bin/sleep 5'): Promise<void> {
   const built = await fakeTemporal(join(folder, 'built'), '1.29.1');
-  await fake(join(bin(), 'go'), `echo "$@" >>'${folder}/builds'; /bin/sleep 5; /bin/cp '${built}' "$GOBIN/temporal"`);
+  const script = `echo "$@" >>'${folder}/builds'; ${takesItsTime}; /bin/cp '${built}' "$GOBIN/temporal"`;
+  await fake(join(bin(), 'go'), script);
 }
 
 async function builds(): Promise<string[]> {
@@ -124,8 +125,13 @@ describe('the search for the dev server', () => {
   });
 
   test('builds it once for two processes at once, which find the same', async () => {
-    await fakeGo();
+    const goOn = join(folder, 'go-on');
+    await fakeGo(`while [ ! -e '${goOn}' ]; do /bin/sleep 0.1; done`);
     const both = await Promise.all([1, 2].map(() => startProgram('test/rig/find-dev-server.ts', { env: machine() })));
+    // Built only when the other one waits for it.
+    const waits = 'waiting for another process that is downloading or building the Temporal dev server';
+    await expect.poll(() => both.map((process) => process.output()).join('\n')).toContain(waits);
+    await writeFile(goOn, '');
     const exits = await Promise.all(both.map((process) => process.exit));
     const outputs = both.map((process) => process.output());
     expect(exits, outputs.join('\n')).toEqual([
@@ -134,9 +140,6 @@ describe('the search for the dev server', () => {
     ]);
     const path = join(cached('temporal-cli-1.5.1'), 'temporal');
     for (const output of outputs) expect(output).toContain(`found ${path}\n`);
-    expect(outputs.join('\n')).toContain(
-      'waiting for another process that is downloading or building the Temporal dev server',
-    );
     expect(await builds()).toHaveLength(1);
     expect(await readdir(cached('.'))).toEqual(['temporal-cli-1.5.1']);
   });
@@ -231,7 +234,7 @@ describe('the servers', () => {
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace: 'default' });
     expect(customAttributes).toMatchObject({ LabReference: 2, LabOrderId: 7 });
     await connection.close();
-    expect((await fetch(server.uiUrl ?? '')).status).toBe(200);
+    await expect.poll(async () => (await fetch(server.uiUrl ?? '')).status).toBe(200);
     await server.stop();
     expect(await isRunning(server.pid)).toBe(false);
   });
