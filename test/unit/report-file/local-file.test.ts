@@ -230,7 +230,8 @@ test('no descriptor is left open, however the reading ends', async () => {
   await unread.close();
   await unread.close();
   for await (const chunk of (await files.open({ path: 'large.pdf' })).bytes) if (chunk.length > 0) break;
-  expect(await openDescriptors()).toBe(before);
+  // One of another test's connection may have closed meanwhile, and one of ours may take a moment.
+  await eventually(async () => expect(await openDescriptors()).toBeLessThanOrEqual(before));
 });
 
 test("an aborted signal ends the reading with the signal's reason", async () => {
