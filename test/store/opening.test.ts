@@ -180,7 +180,7 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     await store.setAside({ reason: 'not_handled' }, { id: 'new', body: '{}' });
     const remembered = async () =>
       (await client.query<{ message_id: string }>('select message_id from health_data.received_messages')).rows;
-    await expect.poll(remembered, { timeout: 20_000 }).toEqual([{ message_id: 'young' }, { message_id: 'new' }]);
+    await expect.poll(remembered).toEqual([{ message_id: 'young' }, { message_id: 'new' }]);
     await client.end();
     await store.close();
   });
@@ -200,6 +200,8 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
   test('is read while every connection for writing waits', async () => {
     const place = await newDatabase(postgresUrl ?? '');
     const store = await openStore({ ...place, poolSize: 2 });
+    // Its connection for reading is there.
+    await store.rejected.count();
     const users = ['one', 'two', 'three'];
     const elsewhere = await heldUsers(place.databaseUrl, users);
     const waiting = users.map((userId) => receive(store, activity(userId, '1')));
@@ -217,7 +219,7 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     expect(String((failed as Error).stack)).not.toContain('Testpassword');
   });
 
-  test('that accepts connections and does not answer is given up after some seconds', { timeout: 20_000 }, async () => {
+  test('that accepts connections and does not answer is given up after some seconds', { timeout: 60_000 }, async () => {
     const mute = createServer();
     mute.listen(0, '127.0.0.1');
     await once(mute, 'listening');

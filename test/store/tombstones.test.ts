@@ -171,7 +171,7 @@ describe.skipIf(postgresUrl === undefined)('on PostgreSQL', () => {
       union all select 'young', 'not_handled', '{}', now() - interval '9 days'`);
     await client.end();
     const standing = () => store.standing(); // probes alone are enough
-    await expect.poll(standing, { timeout: 20_000 }).toEqual({ rejectedEvents: 1, expiredRejectedEvents: 450 });
+    await expect.poll(standing).toEqual({ rejectedEvents: 1, expiredRejectedEvents: 450 });
     expect(await store.rejected.list()).toMatchObject([{ messageId: 'young', state: 'waiting' }]);
     const [expired] = await store.rejected.list({ state: 'expired', limit: 1 });
     expect(await store.rejected.get(expired?.id ?? '')).toMatchObject({ state: 'expired', body: null });
