@@ -86,8 +86,11 @@ describe('a placement by a worker with a wrong key', () => {
         attention: [{ reason: 'placing_delayed' }],
       }),
     );
-    const waited = await handle.orderId({ deadline: '1s' }).catch((error: unknown) => error);
-    expect(waited).toMatchObject({ name: 'TimedOut', attention: ['placing_delayed'] });
+    // To find out why there is no answer has two seconds.
+    await eventually(async () => {
+      const waited = await handle.orderId({ deadline: '1s' }).catch((error: unknown) => error);
+      expect(waited).toMatchObject({ name: 'TimedOut', attention: ['placing_delayed'] });
+    });
     await stage.sandbox.removeFaults(fault);
     await stage.skip('15 minutes');
     await handle.orderId();
