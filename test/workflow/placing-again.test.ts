@@ -22,7 +22,7 @@ async function forget(...workflowIds: string[]): Promise<void> {
         .getHandle(workflowId)
         .describe()
         .catch((error: unknown) => error);
-    await expect.poll(described, { timeout: 90_000, interval: 500 }).toBeInstanceOf(WorkflowNotFoundError);
+    await expect.poll(described, { timeout: 180_000, interval: 500 }).toBeInstanceOf(WorkflowNotFoundError);
     await eventually(async () => expect(await runsOf(stage.temporal, workflowId)).toEqual([]));
   }
 }
