@@ -316,7 +316,7 @@ test.each([
 });
 
 test('the first webhook may come before the creation is answered: one workflow follows the order', async () => {
-  const late = { kind: 'delay', phase: 'after_work', delayMs: 5_000 } as const;
+  const late = { kind: 'delay', phase: 'after_work', delayMs: 14_000 } as const;
   await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: late });
   const handle = await stage.product.orders.place(await stage.input({ policy: { shippingDeadline: '20 days' } }));
   const [early] = await eventually(async () => {

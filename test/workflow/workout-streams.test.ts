@@ -62,7 +62,7 @@ test('an update of the workout fetches the stream again, in a run of its own', a
 
 test('a notice that comes while the stream is fetched is not lost: an earlier read is repeated', async () => {
   const workout = await Workout.of(stage);
-  const slow = { kind: 'delay', delayMs: 4_000, phase: 'after_work' } as const;
+  const slow = { kind: 'delay', delayMs: 10_000, phase: 'after_work' } as const;
   await stage.sandbox.addFault({ path: workout.path, times: 1, action: slow });
   await workout.sendNotice();
   const runId = await workout.runId();
@@ -152,7 +152,7 @@ test('a user whose data were deleted has no stream fetched: before the notice, a
 
 test('a user who is deleted while the service answers has nothing kept', async () => {
   const workout = await Workout.of(stage);
-  const slow = { kind: 'delay', delayMs: 4_000, phase: 'after_work' } as const;
+  const slow = { kind: 'delay', delayMs: 10_000, phase: 'after_work' } as const;
   await stage.sandbox.addFault({ path: workout.path, times: 1, action: slow });
   await workout.sendNotice();
   await workout.expectReads(1);
