@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { OrderPolicy } from '../../protocol/order/policy.js';
 import { eventually } from '../rig/eventually.js';
 import { followed } from '../rig/followed.js';
+import type { Kit } from './kit.js';
 import { setStage } from './story.js';
 
 const stage = setStage();
@@ -65,18 +66,43 @@ describe('a sample that cannot be used', () => {
     expect(await stage.countRequests('POST', createPath)).toBe(1);
   });
 
-  test('is read again if only its redraw is reported: nothing else would ever say that it failed', async () => {
-    const kit = await kitAtLab();
+  /** The redraw of a kit whose failure no webhook reports. */
+  async function redrawUnheard(kit: Kit) {
     await stage.sandbox.addWebhookFault({ status: 'sample_error', times: 1, action: { kind: 'lose' } });
     await stage.sandbox.move(kit.rootOrderId, sampleError);
     const redraw = await stage.sandbox.redraw(kit.rootOrderId);
     await kit.untilReceived(redraw);
+    return redraw.order.id;
+  }
+
+  test('is read again if only its redraw is reported: nothing else would ever say that it failed', async () => {
+    const kit = await kitAtLab();
+    const redrawId = await redrawUnheard(kit);
     const failed = expect.objectContaining({ orderId: kit.rootOrderId, phase: 'failed' }) as never;
-    const redrawn = expect.objectContaining({ orderId: redraw.order.id, replaces: kit.rootOrderId }) as never;
-    await kit.expectState({ orderId: redraw.order.id, attention: [], chain: [failed, redrawn] });
+    const redrawn = expect.objectContaining({ orderId: redrawId, replaces: kit.rootOrderId }) as never;
+    await kit.expectState({ orderId: redrawId, attention: [], chain: [failed, redrawn] });
     await eventually(() => expect(kit.notified).toContain('phase_changed failed'));
-    await kit.move('transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed');
-    expect(await kit.result()).toMatchObject({ outcome: 'completed', orderId: redraw.order.id });
+  });
+
+  test('is read once more before the end if that read said nothing, and holds up neither decisions nor the end', async () => {
+    const kit = await kitAtLab({ deliveryDeadline: '3 days' });
+    const path = `/v3/order/${kit.rootOrderId}`;
+    const refuse = { kind: 'answer', status: 422, body: { detail: 'invented: it cannot be shown now' } } as const;
+    const fault = await stage.sandbox.addFault({ method: 'GET', path, action: refuse });
+    const redrawId = await redrawUnheard(kit);
+    await stage.expectRequests('GET', path, 1);
+    await kit.move('transit_customer');
+    await stage.skip('4 days');
+    await kit.expectAttention('delivery_overdue');
+    await stage.sandbox.removeFaults(fault);
+    await kit.move('with_customer', 'transit_lab', 'delivered_to_lab', 'completed');
+    expect(await kit.result()).toMatchObject({
+      outcome: 'completed',
+      chain: [
+        { orderId: kit.rootOrderId, phase: 'failed' },
+        { orderId: redrawId, phase: 'completed' },
+      ],
+    });
   });
 
   test('is not replaced either if no webhook reported its redraw', async () => {

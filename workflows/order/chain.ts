@@ -37,8 +37,10 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   labAccountId?: string;
   orders: Orders;
   replacements: Replacement[];
-  /** Orders that were read because a transaction names them or a redraw follows them: the service may not show them. */
+  /** Orders named by a transaction that the service does not show. */
   unreadable: string[];
+  /** Keys of `unfinishedOrders` that were read. */
+  unfinishedRead?: string[];
   /** Orders that the service said it does not know: believed only when a later read says the same. */
   absent: Absence[];
   /** A decision waits for an order that could not be read. */
@@ -210,16 +212,23 @@ export function needsSuccessor({ standing }: ChainOrder): boolean {
   return standing.final && standing.phase !== 'completed' && standing.phase !== 'cancelled';
 }
 
-/**
- * An order that the service's transaction names and that was never reported; or one that a redraw follows although its own
- * end was never reported, for which no deadline counts any more.
- */
+/** An order that the service's transaction names and that was never reported. */
 export function unreadOrder(chain: Chain): string | undefined {
-  const named = chain.orders.flatMap(({ greatest }) => (greatest.transaction?.orders ?? []).map(({ id }) => id));
-  const unreported = named.filter((id) => !chain.orders.some(({ orderId }) => orderId === id));
-  const unfinished = ordersOf(chain).filter((order) => !order.standing.final && isRedrawn(chain.orders, order));
-  const unread = [...unreported, ...unfinished.map(({ orderId }) => orderId)];
-  return unread.find((id) => !chain.unreadable.includes(id));
+  const named = chain.orders.flatMap(({ greatest }) => greatest.transaction?.orders ?? []);
+  return named.find(({ id }) => !chain.unreadable.includes(id) && !chain.orders.some(({ orderId }) => orderId === id))
+    ?.id;
+}
+
+/**
+ * Orders that a redraw follows and whose own end was never reported: no deadline applies to them any more, so they are
+ * read, once when the redraw is known and once before the chain ends. `key` says which of the two it is.
+ */
+export function unfinishedOrders(chain: Chain): { orderId: string; key: string }[] {
+  const moment = outcomeOf(chain) === undefined ? 'followed' : 'ended';
+  return ordersOf(chain)
+    .filter((order) => !order.standing.final && isRedrawn(chain.orders, order))
+    .map(({ orderId }) => ({ orderId, key: `${orderId}/${moment}` }))
+    .filter(({ key }) => !chain.unfinishedRead?.includes(key));
 }
 
 /**

@@ -5,7 +5,7 @@ import { absenceBelieved, isAbsenceBelieved } from '../entity/absence.js';
 import { refusalOf } from '../entity/commands.js';
 import { doubled, hour, longestOutage, minute, spread } from '../entity/spans.js';
 import { clear, raise } from './announcements.js';
-import { currentOrder, outcomeOf, unreadOrder, type Chain } from './chain.js';
+import { currentOrder, outcomeOf, unfinishedOrders, unreadOrder, type Chain } from './chain.js';
 import { receiveSnapshot } from './intake.js';
 import type { KitOrderRun } from './run.js';
 
@@ -16,6 +16,22 @@ export async function readUnreadOrders(run: KitOrderRun): Promise<void> {
     if (isPostponed(chain, Date.now()) || (await readOrder(run, orderId)) === 'unanswered') return;
     // Also one that was read: the service may answer with another spelling of its id.
     chain.unreadable.push(orderId);
+  }
+}
+
+/** Nothing waits for their answer: without one they stay as they are known. */
+export async function readUnfinishedOrders(run: KitOrderRun): Promise<void> {
+  const { chain } = run;
+  for (const { orderId, key } of unfinishedOrders(chain)) {
+    chain.unfinishedRead = [...(chain.unfinishedRead ?? []), key];
+    try {
+      const summary = `read order ${orderId.slice(0, 8)}`;
+      const snapshot = await activities.readOrder.executeWithOptions({ summary }, [orderId]);
+      if (snapshot) receiveSnapshot(run, snapshot);
+    } catch (error) {
+      const { type, message } = refusalOf(error);
+      log.warn('order could not be read', { orderId, type, message });
+    }
   }
 }
 

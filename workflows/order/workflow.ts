@@ -26,7 +26,7 @@ import {
 import type { OrderState } from '../../protocol/order/state.js';
 import { runLoop } from '../entity/loop.js';
 import { announceEnd, clear, raise } from './announcements.js';
-import { openChain, outcomeOf, unreadOrder } from './chain.js';
+import { openChain, outcomeOf, unfinishedOrders, unreadOrder } from './chain.js';
 import { carryOutCancelRequest, carryOutInTurn } from './commands.js';
 import { acknowledge, awaitsAcknowledgement } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
@@ -34,7 +34,7 @@ import { changePolicy, previewPolicy, validatePolicyChange } from './policy-chan
 import { awaitsDecision, decide, endRedrawWaits, remind } from './decisions.js';
 import { forward, awaitIdentity, identify } from './identify.js';
 import { receiveReplacement, receivePlacement, receiveSnapshot, receiveCriticalReport } from './intake.js';
-import { readUnreadOrders } from './reading.js';
+import { readUnfinishedOrders, readUnreadOrders } from './reading.js';
 import { bringInLine } from './bring-in-line.js';
 import { openRun, type KitOrderRun } from './run.js';
 import {
@@ -86,6 +86,7 @@ async function act(run: KitOrderRun): Promise<void> {
   remind(chain, Date.now());
   if (chain.cancelRequest === 'open') await carryOutCancelRequest(run);
   bringInLine(run);
+  if (unfinishedOrders(chain).length > 0) await readUnfinishedOrders(run);
   // An order with an open critical result announces its outcome and stays open, so this is not the loop's `announceEnd`.
   if (run.forwardsTo === undefined) announceEnd(run);
 }

@@ -10,6 +10,7 @@ import {
   openChain,
   outcomeOf,
   replacementOf,
+  unfinishedOrders,
   unreadOrder,
   type Chain,
 } from '../../../workflows/order/chain.js';
@@ -146,12 +147,15 @@ describe('a redraw', () => {
     expect(unreadOrder(chain)).toBeUndefined();
   });
 
-  test('an order that a redraw follows, and whose end nobody reported, must still be read, once', () => {
+  test('an order that a redraw follows and whose end nobody reported is read when the redraw is known, and before the end', () => {
     const chain = caseOf([initialOf(pathTo('transit_lab')), redrawOf(['ordered'])]);
-    expect(unreadOrder(chain)).toBe('order-1');
-    expect(unreadOrder({ ...chain, unreadable: ['order-1'] })).toBeUndefined();
+    expect(unfinishedOrders(chain)).toEqual([{ orderId: 'order-1', key: 'order-1/followed' }]);
+    chain.unfinishedRead = ['order-1/followed'];
+    expect(unfinishedOrders(chain)).toEqual([]);
+    learn(chain, redrawOf(happyPath));
+    expect(unfinishedOrders(chain)).toEqual([{ orderId: 'order-1', key: 'order-1/ended' }]);
     learn(chain, initialOf(badSample));
-    expect(unreadOrder(chain)).toBeUndefined();
+    expect(unfinishedOrders(chain)).toEqual([]);
   });
 
   test('a redraw that is cancelled ends the chain as cancelled; one that fails needs a successor itself', () => {
