@@ -36,7 +36,7 @@ export default defineConfig({
           include: ['test/unit/**/*.test.ts'],
           // A part of test/unit/fuzz.test.ts plays a thousand cases, on a machine under load for minutes.
           testTimeout: 300_000,
-          hookTimeout: 60_000,
+          hookTimeout: 300_000,
         },
       },
       {
@@ -45,8 +45,7 @@ export default defineConfig({
           name: 'store',
           include: ['test/store/**/*.test.ts'],
           globalSetup: ['test/rig/postgres-setup.ts'],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          ...longerThanWaits,
         },
       },
       {

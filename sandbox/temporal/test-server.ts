@@ -66,7 +66,7 @@ async function startOnFreePort(program: string, asked?: number): Promise<{ serve
     try {
       return { server: await startOn(port, program), port };
     } catch (error) {
-      if (!(error instanceof PortInUse) || attempt === attempts) throw error;
+      if (!(error instanceof PortInUse) || asked !== undefined || attempt === attempts) throw error;
     }
   }
 }
@@ -98,8 +98,12 @@ async function startOn(port: number, program: string): Promise<Program> {
 async function requireAnswer(port: number): Promise<void> {
   // Asked first, because a gRPC channel that finds nobody waits a second before it tries again.
   await requireListening(port);
-  const connection = await Connection.connect({ address: `${loopback}:${port}`, connectTimeout: '5 seconds' });
-  await connection.close();
+  const connection = Connection.lazy({ address: `${loopback}:${port}`, connectTimeout: '5 seconds' });
+  try {
+    await connection.ensureConnected();
+  } finally {
+    await connection.close();
+  }
 }
 
 async function connect(port: number, server: Program, options: TestServerOptions): Promise<TestServer> {

@@ -11,13 +11,13 @@ import {
   TimedOut,
   WorkerFailing,
 } from '../../client/index.js';
-import { kitOrderId } from '../../protocol/ids.js';
+import { kitOrderId, linkProviderId, placeKitOrderId } from '../../protocol/ids.js';
 import { kitOrderName } from '../../protocol/order/messages.js';
 import { forwardedPhase, labPhaseKey } from '../../protocol/search-attributes.js';
 import { closedPort } from '../unit/webhooks/sending.js';
 import { rejection } from '../unit/service/recording-server.js';
 import { kitFor, registration } from '../rig/cast.js';
-import { stack } from './stack.js';
+import { patience, stack } from './stack.js';
 
 const lab = stack();
 
@@ -33,8 +33,8 @@ interface End {
 }
 
 /**
- * The error that a call rejects with. The client asks Temporal for two seconds why there is no answer: on a busy machine
- * that question may have none either, so a call is made again for which Temporal itself seemed to be away.
+ * The error that a call rejects with. The client asks Temporal for two seconds why there is no answer. If Temporal does not
+ * answer that either, as on a busy machine, the call is repeated.
  */
 async function end(call: () => Promise<unknown>): Promise<End> {
   const repeatable = 5;
@@ -175,6 +175,14 @@ test('an error for a Temporal that is down, or a missing namespace, names it and
   }
 });
 
+/** How often the workflow's present task has been tried. */
+async function attemptsOf(workflowId: string): Promise<number> {
+  const { client, namespace } = lab.rig;
+  const execution = { workflowId };
+  const { pendingWorkflowTask } = await client.workflowService.describeWorkflowExecution({ namespace, execution });
+  return pendingWorkflowTask?.attempt ?? 0;
+}
+
 test('a worker that lacks the client’s key fails on its messages, and the client says so', async () => {
   const ring = parseKeyRing(`other:${Buffer.from('another-invented-key-32-bytes-01').toString('base64')}`);
   const client = new Client({ connection: lab.rig.client.connection, dataConverter: labDataConverter(ring) });
@@ -182,8 +190,11 @@ test('a worker that lacks the client’s key fails on its messages, and the clie
   const userId = await lab.newUser();
   const order = await orders.place(kitFor(userId, `other-key-${randomUUID()}`));
   const link = await links.start({ userId, provider: 'invented' });
-  // A worker is known to be failing from its third attempt on, after ten seconds and more.
-  const deadline = '60s';
+  // Only from its third attempt on is a worker known to be failing.
+  for (const workflowId of [placeKitOrderId(order.reference ?? ''), linkProviderId(userId, 'invented')]) {
+    await expect.poll(() => attemptsOf(workflowId), patience).toBeGreaterThanOrEqual(3);
+  }
+  const deadline = '5s';
   const ends = await Promise.all([
     end(() => order.orderId({ deadline })),
     end(() => link.linkUrl({ deadline })),

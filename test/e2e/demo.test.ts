@@ -11,7 +11,7 @@ import { runLabops } from './labops.js';
 import { patienceMs } from '../rig/patience.js';
 import { isRunning, startProgram, type StartedProcess } from '../rig/processes.js';
 
-/** They take about a minute and a half where a day is a second. */
+/** They take about a minute and a half if a day is a second. */
 const storiesWithinMs = 900_000;
 /** Its programs compile all sources first: each test has a temporary folder without the loader's cache. */
 const startedWithinMs = 240_000;
@@ -85,7 +85,7 @@ function programsAmong(processes: readonly Descendant[]): string[] {
 
 test('with --once every story succeeds, the status is 0, and no process is left', whole, async () => {
   // A customer who changes her mind has a week: with a day of a second, a machine under load lets it pass.
-  const demo = await startDemo(['--once'], { DEMO_DAY_SECONDS: '3' });
+  const demo = await startDemo(['--once'], { DEMO_DAY_SECONDS: '2' });
   await demo.waitFor(/Act 2 of/, storiesWithinMs);
   const processes = await descendantsOf(demo);
   expect(programsAmong(processes)).toHaveLength(4);
@@ -172,7 +172,7 @@ test('the demo stays up after its stories, and Ctrl-C then ends everything with 
 });
 
 describe('nothing is left behind', started, () => {
-  /** Act 1 then lasts a minute from the first line of its kit: no end comes after it. */
+  /** Act 1 then lasts a minute from the first line of its kit, so the test always ends it first. */
   const slowly = { DEMO_DAY_SECONDS: '5' };
 
   test('nothing is left behind by Ctrl-C in the middle of a story', async () => {

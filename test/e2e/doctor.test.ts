@@ -61,7 +61,7 @@ async function serve(listener: RequestListener): Promise<string> {
 
 const settings = (env: Env = {}): Env => ({ ...lab.workerEnv, NOTIFY_URL: receiverUrl, ...placed, ...env });
 
-/** What a check says whose call had no answer in time. No fault that is planted here lets a call hang, so the machine was busy. */
+/** The text of a check whose call had no answer in time. No fault that is planted here lets a call hang, so the machine was busy. */
 const late = /no answer within|deadline|timeout|connect to Temporal server/i;
 
 /** Does it again if a machine under load has kept an answer back for seconds. */
@@ -72,7 +72,7 @@ async function inTime<Answer>(ask: () => Promise<Answer>, isLate: (answer: Answe
   }
 }
 
-/** @param expected what is not late though it reads so: a port without a server takes seconds, too */
+/** @param expected findings that the test expects although they match `late` */
 const findings = (env?: Env, expected = /^$/) =>
   inTime(
     () => examine(readDoctorConfig(settings(env))),

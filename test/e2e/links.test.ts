@@ -1,8 +1,7 @@
-import { createServer, type AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { InvalidCode, LinkNotFound, ServiceDown } from '../../client/index.js';
 import { linkProviderId } from '../../protocol/ids.js';
+import { freePort } from '../../sandbox/temporal/ports.js';
 import { codesSent, completeMfaPath, provider, rightCode, startLink, wrongCode } from './linked-user.js';
 import { patience, stack } from './stack.js';
 
@@ -124,9 +123,5 @@ test('while the ingress is out of reach a connection is found at the end of the 
 
 /** Where nothing listens. */
 async function closedAddress(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return `http://127.0.0.1:${port}/webhooks`;
+  return `http://127.0.0.1:${await freePort()}/webhooks`;
 }

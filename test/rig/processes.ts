@@ -64,8 +64,11 @@ export async function startProcess(
   // 'exit' rather than 'close': a child of its own that it left behind would hold its output open.
   const exit = new Promise<Exit>((resolve) => {
     child.once('exit', (code, signal) => {
-      child.once('close', () => resolve({ code, signal }));
-      setTimeout(() => resolve({ code, signal }), flushMs);
+      const flushed = setTimeout(() => resolve({ code, signal }), flushMs);
+      child.once('close', () => {
+        clearTimeout(flushed);
+        resolve({ code, signal });
+      });
     });
   });
   await once(child, 'spawn');

@@ -67,9 +67,12 @@ test('an acknowledgement holds for the next runs: a repeat raises nothing, a cor
     const query = `WorkflowId = '${kitOrderId(orderId)}' AND ExecutionStatus = 'Completed'`;
     expect((await stage.temporal.workflow.count(query)).count).toBe(1);
   });
+  const sent = () => kit.notifications.filter(({ type }) => type === 'critical_result').length;
+  const before = sent();
   await stage.sandbox.interpret(orderId, { interpretation: 'critical' });
   const again = await stage.follow(orderId);
   expect((await again.result()).criticalResults).toEqual(criticalResults);
+  expect(sent(), 'a repeated alarm').toBe(before);
   await kit.moveOrder(orderId, { status: 'corrected', interpretation: 'critical' });
   await kit.expectAttention('critical_result');
   await eventually(() => expect(alarms()).toHaveLength(2));

@@ -13,7 +13,7 @@ const refusal = { kind: 'answer', status: 400, body: { detail: 'Not this one' } 
 const lost = { kind: 'drop_response' } as const;
 const undoPath = '/v2/user/undo_delete';
 
-/** A request that the service does not answer for half a minute. */
+/** A request that the service does not answer at first. */
 async function requestInVain(leavingUser: LeavingUser): Promise<DeletionHandle> {
   const requesting = leavingUser.requestDeletion();
   await eventually(async () => expect(await stage.sandbox.requests({ path: leavingUser.path })).not.toEqual([]));

@@ -83,7 +83,7 @@ describe('a code', () => {
   });
 });
 
-/** The first code is held for as long as a busy machine may take to hand in the others. Less than a heartbeat may be late. */
+/** The first code is held for as long as a busy machine may take to hand in the others. It must stay below the 20 seconds after which a worker without a heartbeat counts as lost. */
 const untilAllHaveCome = 8_000;
 
 describe('codes that are submitted at once', () => {

@@ -143,7 +143,7 @@ describe('a cancellation whose caller no longer waits when the order is found', 
     const input = await stage.input({ policy: quick });
     const handle = await stage.product.orders.place(input);
     await losesAnswer(input);
-    // To find out why there is no answer has two seconds, and the second may pass before the cancellation is sent.
+    // The client has two seconds to find out why there is no answer, and the deadline may pass before the cancellation is sent.
     await eventually(() => expect(handle.cancel({ deadline: '1s' })).rejects.toThrow(TimedOut));
     const placing = stage.temporal.workflow.getHandle(placeKitOrderId(input.reference));
     await placing.startUpdate(cancelPlacingUpdate, { waitForStage: 'ACCEPTED' });

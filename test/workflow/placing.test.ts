@@ -86,7 +86,7 @@ describe('a placement by a worker with a wrong key', () => {
         attention: [{ reason: 'placing_delayed' }],
       }),
     );
-    // To find out why there is no answer has two seconds.
+    // The client has two seconds to find out why there is no answer.
     await eventually(async () => {
       const waited = await handle.orderId({ deadline: '1s' }).catch((error: unknown) => error);
       expect(waited).toMatchObject({ name: 'TimedOut', attention: ['placing_delayed'] });

@@ -230,7 +230,7 @@ test('no descriptor is left open, however the reading ends', async () => {
   await unread.close();
   await unread.close();
   for await (const chunk of (await files.open({ path: 'large.pdf' })).bytes) if (chunk.length > 0) break;
-  // One of another test's connection may have closed meanwhile, and one of ours may take a moment.
+  // A descriptor of another test's connection may have been closed meanwhile, and ours may take a moment to close.
   await eventually(async () => expect(await openDescriptors()).toBeLessThanOrEqual(before));
 });
 
