@@ -18,8 +18,8 @@ import type { CallObserver } from '../service/observed.js';
 import type { TracedProcess, Tracing } from './tracing.js';
 
 /**
- * Records spans in this process and exports them by OTLP over HTTP. Where to, and how many, say the variables of OpenTelemetry's SDK
- * (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER…). Call it once, before anything that it traces.
+ * Records spans in this process and exports them by OTLP over HTTP. OpenTelemetry's own variables set the destination and the
+ * share of traces (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER…). Call it once, before anything that it traces.
  *
  * @param process names the service, unless OTEL_SERVICE_NAME does
  */

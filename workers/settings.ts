@@ -97,7 +97,7 @@ export const commonSettings = {
   ...processSettings,
   TRACES: z.enum(['otlp', 'off'], { error: 'is neither otlp nor off' }).default('off').meta({
     description: 'set otlp to export traces by OTLP over HTTP, or off',
-    more: 'Where to, and how many, say the variables of OpenTelemetry itself, such as OTEL_EXPORTER_OTLP_ENDPOINT ([Traces](monitoring.md#traces)).',
+    more: "OpenTelemetry's own variables, such as OTEL_EXPORTER_OTLP_ENDPOINT, set the destination and the share of traces ([Traces](monitoring.md#traces)).",
   }),
   TASK_QUEUE: word(/^\S(.{0,198}\S)?$/, 'is not a name of at most 200 characters')
     .default('lab-operations')
@@ -247,10 +247,10 @@ export const workerSettings = {
     .default('false')
     .transform((text) => text === 'true')
     .meta({
-      description: "set true if notifications must carry the user's client_user_id",
+      description: "set true to add the user's client_user_id to notifications",
       more:
-        'It is read at the service when a notification is sent, once in ten minutes for a user, and never stored ' +
-        '([Messages](messages.md#notifications)).',
+        'The worker reads it from the service when it sends one, remembers it in memory for ten minutes, and does not store it; ' +
+        'if it cannot be read, the notification is sent without it ([Messages](messages.md#notifications)).',
     }),
   NOTIFICATIONS: onOff.meta({
     description:

@@ -14,7 +14,7 @@ import { form } from './forms.js';
 import { Html, html, phaseLine, show, table, words, type Part } from './html.js';
 import { addressFields, addressOf, patientFields, patientOf } from './persons.js';
 import { carryOut, problemOf, type Problem } from './problems.js';
-import { fieldsOf, referenceOf } from './session.js';
+import { fieldsOf, referenceOf, userOf } from './session.js';
 
 /** One order of the user: where it stands, its parcel, its registration and its cancellation. */
 export function orderRoutes(app: FastifyInstance, lab: LabOperations, notifications: NotificationHandler): void {
@@ -43,6 +43,7 @@ export function orderRoutes(app: FastifyInstance, lab: LabOperations, notificati
     const act = async () => {
       const order = await lab.orders.get({ reference });
       await order.register({
+        user_id: userOf(request),
         sample_id: entered['sample_id'] ?? '',
         patient_details: patientOf(entered),
         patient_address: addressOf(entered),
