@@ -40,6 +40,7 @@ async function requestWithoutList(leavingUser: LeavingUser) {
   list.isDown = true;
   const requesting = leavingUser.requestDeletion();
   await eventually(() => expect(list.asked).toBeGreaterThan(0));
+  await leavingUser.untilRequested();
   // Between two attempts, which are made after 46 and 78 seconds.
   await stage.skip('55 seconds');
   const handle = await requesting;
@@ -98,6 +99,7 @@ describe('a deletion that is undone while running work is being cancelled', () =
     list.work = [kit];
     const requesting = leavingUser.requestDeletion({ policy: { onRunningWork: 'cancel' } });
     await eventually(() => expect(cancelling.started).toBeGreaterThan(0));
+    await leavingUser.untilRequested();
     await stage.skip('40 seconds');
     const handle = await requesting;
     const undoing = handle.undo();

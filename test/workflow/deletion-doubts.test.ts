@@ -17,6 +17,7 @@ const undoPath = '/v2/user/undo_delete';
 async function requestInVain(leavingUser: LeavingUser): Promise<DeletionHandle> {
   const requesting = leavingUser.requestDeletion();
   await eventually(async () => expect(await stage.sandbox.requests({ path: leavingUser.path })).not.toEqual([]));
+  await leavingUser.untilRequested();
   // Between two attempts: an undo while one is due would stop the test server's time forever, because it forgets to
   // release it.
   await stage.skip('160 seconds');

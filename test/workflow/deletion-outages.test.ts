@@ -18,6 +18,7 @@ const undoPath = '/v2/user/undo_delete';
 async function requestInVain(leavingUser: LeavingUser): Promise<DeletionHandle> {
   const requesting = leavingUser.requestDeletion();
   await eventually(async () => expect(await stage.sandbox.requests({ path: leavingUser.path })).not.toEqual([]));
+  await leavingUser.untilRequested();
   await stage.skip('90 seconds');
   const handle = await requesting;
   expect(handle.requested).toMatchObject({ phase: 'requested' });

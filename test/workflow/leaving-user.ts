@@ -5,6 +5,7 @@ import { deleteUserId } from '../../protocol/ids.js';
 import type { Duration } from '../../protocol/policy-settings.js';
 import type { DeleteUserInput, DeletionState } from '../../protocol/deletion/messages.js';
 import { eventually } from '../rig/eventually.js';
+import { eventsOf } from './recorded.js';
 import type { Stage } from './story.js';
 
 /** A user in a story who is deleted, and what the product is notified of. */
@@ -36,6 +37,14 @@ export class LeavingUser {
     await this.stage.syncClock();
     this.stage.onClear(() => this.stage.awaitEnd(deleteUserId(this.userId)));
     return this.stage.product.users.requestDeletion({ userId: this.userId, ...more });
+  }
+
+  /** Waits until the workflow has the request: the server that skips time may start it before, and does not wait. */
+  async untilRequested(): Promise<void> {
+    await eventually(async () => {
+      const events = await eventsOf(this.stage, deleteUserId(this.userId));
+      expect(events.some((event) => event.workflowExecutionUpdateAcceptedEventAttributes != null)).toBe(true);
+    });
   }
 
   /** How the service answers a read of the user: `present`, or the reason why not. */

@@ -326,7 +326,7 @@ describe('events of each kind', () => {
     const metadata = { patient_first_name: 'Testperson', dob: '1990-01-01' };
     await handler.handle(signed(parsingJobEvent({ id: orderId, data: { metadata, results: [] } })));
     expect(lines).toMatchObject([{ fields: { jobId: orderId, workflowId: `parsing-job/${orderId}` } }]);
-    expect(JSON.stringify(lines)).not.toMatch(/Testperson|1990/);
+    expect(JSON.stringify(lines)).not.toMatch(/Testperson|1990-01/);
   });
 
   // proves 267, 268
@@ -341,7 +341,7 @@ describe('events of each kind', () => {
     expect(lines).toMatchObject(
       ['created', 'updated', 'update'].map(() => ({ fields: { orderId, workflowId: `appointment/${orderId}` } })),
     );
-    expect(JSON.stringify(lines)).not.toMatch(/Invented|62701/);
+    expect(JSON.stringify(lines)).not.toMatch(/Invented|\b62701\b/);
   });
 
   test.each([
@@ -484,7 +484,7 @@ describe('health data', () => {
     const handler = await handlerWithoutTemporal({ healthData, logger, deadlineMs: 100 });
     expect((await handler.handle(signed(event))).status).toBe(503);
     expect(lines).toMatchObject([{ level: 'error', fields: { answer: 'health_data_failed' } }]);
-    expect(JSON.stringify(lines)).not.toMatch(/Testperson|5\.4|user-1/);
+    expect(JSON.stringify(lines)).not.toMatch(/Testperson|\b5\.4\b|user-1/);
   });
 });
 
