@@ -34,7 +34,7 @@ const read = {
 } satisfies Row;
 
 /**
- * Reads that nobody waits for. The time in a backlog is no outage of the service, so it does not end them: the attempts do, which take
+ * Reads that nobody waits for. The time in a backlog is not an outage of the service, so it does not end them: the attempts do, which take
  * two minutes if the service refuses connections.
  */
 const backgroundRead = {

@@ -67,7 +67,7 @@ describe('a sample that cannot be used', () => {
   });
 
   /** The redraw of a kit whose failure no webhook reports. */
-  async function redrawUnheard(kit: Kit) {
+  async function redrawUnreported(kit: Kit) {
     await stage.sandbox.addWebhookFault({ status: 'sample_error', times: 1, action: { kind: 'lose' } });
     await stage.sandbox.move(kit.rootOrderId, sampleError);
     const redraw = await stage.sandbox.redraw(kit.rootOrderId);
@@ -77,7 +77,7 @@ describe('a sample that cannot be used', () => {
 
   test('is read again if only its redraw is reported: nothing else would ever say that it failed', async () => {
     const kit = await kitAtLab();
-    const redrawId = await redrawUnheard(kit);
+    const redrawId = await redrawUnreported(kit);
     const failed = expect.objectContaining({ orderId: kit.rootOrderId, phase: 'failed' }) as never;
     const redrawn = expect.objectContaining({ orderId: redrawId, replaces: kit.rootOrderId }) as never;
     await kit.expectState({ orderId: redrawId, attention: [], chain: [failed, redrawn] });
@@ -89,7 +89,7 @@ describe('a sample that cannot be used', () => {
     const path = `/v3/order/${kit.rootOrderId}`;
     const refuse = { kind: 'answer', status: 422, body: { detail: 'invented: it cannot be shown now' } } as const;
     const fault = await stage.sandbox.addFault({ method: 'GET', path, action: refuse });
-    const redrawId = await redrawUnheard(kit);
+    const redrawId = await redrawUnreported(kit);
     await stage.expectRequests('GET', path, 1);
     await kit.move('transit_customer');
     await stage.skip('4 days');

@@ -1,5 +1,6 @@
 import { log, type ActivityOptions, type ApplicationFailure } from '@temporalio/workflow';
 import type { FailureDetails } from '../../protocol/failure-details.js';
+import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { activities } from '../activities.js';
 import { absenceBelieved, isAbsenceBelieved } from '../entity/absence.js';
 import { refusalOf } from '../entity/commands.js';
@@ -25,12 +26,10 @@ export async function readUnfinishedOrders(run: KitOrderRun): Promise<void> {
   for (const { orderId, key } of unfinishedOrders(chain)) {
     chain.unfinishedRead = [...(chain.unfinishedRead ?? []), key];
     try {
-      const summary = `read order ${orderId.slice(0, 8)}`;
-      const snapshot = await activities.readOrder.executeWithOptions({ summary }, [orderId]);
+      const snapshot = await askService(orderId);
       if (snapshot) receiveSnapshot(run, snapshot);
     } catch (error) {
-      const { type, message } = refusalOf(error);
-      log.warn('order could not be read', { orderId, type, message });
+      loggedRefusal(orderId, error);
     }
   }
 }
@@ -48,8 +47,7 @@ export async function readOrder(
 ): Promise<'read' | 'gone' | 'refused' | 'unanswered'> {
   const { chain } = run;
   try {
-    const summary = `read order ${orderId.slice(0, 8)}`;
-    const snapshot = await activities.readOrder.executeWithOptions({ ...more, summary }, [orderId]);
+    const snapshot = await askService(orderId, more);
     if (!snapshot && !takeAbsence(chain, orderId, Date.now())) return 'unanswered';
     endAbsence(chain, orderId);
     if (chain.unanswered?.orderId === orderId) endPostponement(chain, Date.now());
@@ -57,13 +55,23 @@ export async function readOrder(
     else if (orderId === currentOrder(chain).orderId && outcomeOf(chain) === undefined) chain.ending = 'order_gone';
     return snapshot ? 'read' : 'gone';
   } catch (error) {
-    const refusal = refusalOf(error);
-    const { type, message } = refusal;
-    log.warn('order could not be read', { orderId, type, message });
-    if (type === 'ServiceRefused' && !isNotFound(refusal)) return 'refused';
+    const refusal = loggedRefusal(orderId, error);
+    if (refusal.type === 'ServiceRefused' && !isNotFound(refusal)) return 'refused';
     postpone(chain, orderId, Date.now());
     return 'unanswered';
   }
+}
+
+function askService(orderId: string, more: ActivityOptions = {}): Promise<OrderSnapshot | null> {
+  const summary = `read order ${orderId.slice(0, 8)}`;
+  return activities.readOrder.executeWithOptions({ ...more, summary }, [orderId]);
+}
+
+function loggedRefusal(orderId: string, error: unknown): ApplicationFailure {
+  const refusal = refusalOf(error);
+  const { type, message } = refusal;
+  log.warn('order could not be read', { orderId, type, message });
+  return refusal;
 }
 
 /** A 404 that is not the service's own answer. */
