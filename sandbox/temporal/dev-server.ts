@@ -1,7 +1,7 @@
-import { Connection } from '@temporalio/client';
 import { TypedSearchAttributes, type SearchAttributeType } from '@temporalio/common';
 import { findDevServer } from './find.js';
-import { freePort, loopback, requireFree, requireListening } from './ports.js';
+import { askServer } from './asking.js';
+import { freePort, loopback, requireFree } from './ports.js';
 import { startServer, type Program } from './programs.js';
 
 /** The result of `defineSearchAttributeKey`. */
@@ -100,16 +100,10 @@ function serverArguments(options: DevServerOptions, namespace: string, port: num
 
 /** Throws until the server answers, knows the namespace and knows each search attribute. */
 async function requireAnswer(port: number, namespace: string, attributes: readonly SearchAttribute[]): Promise<void> {
-  // Asked first, because a gRPC channel that finds nobody waits a second before it tries again.
-  await requireListening(port);
-  const address = `${loopback}:${port}`;
-  const connection = await Connection.connect({ address, connectTimeout: '1 second' });
-  try {
-    await connection.workflowService.describeNamespace({ namespace });
-    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  await askServer(port, '1 second', async ({ workflowService, operatorService }) => {
+    await workflowService.describeNamespace({ namespace });
+    const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
     const missing = attributes.filter(({ name }) => customAttributes?.[name] === undefined);
     if (missing.length > 0) throw new Error(`not registered: ${missing.map(({ name }) => name).join(', ')}`);
-  } finally {
-    await connection.close();
-  }
+  });
 }

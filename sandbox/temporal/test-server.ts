@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
-import { Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { SearchAttribute } from './dev-server.js';
 import { findTestServer } from './find.js';
-import { freePort, loopback, PortInUse, requireFree, requireListening } from './ports.js';
+import { askServer } from './asking.js';
+import { freePort, PortInUse, requireFree } from './ports.js';
 import { startProgram, type Program } from './programs.js';
 
 export interface TestServerOptions {
@@ -79,7 +79,8 @@ async function startOn(port: number, program: string): Promise<Program> {
     name: 'The time-skipping test server',
     program,
     args: [String(port)],
-    ready: () => requireAnswer(port),
+    // On a busy machine Java takes longer for its first answer than the SDK waits.
+    ready: () => askServer(port, '5 seconds'),
     orderlyEnd: false,
     log: (text) => {
       if (/address already in use/i.test(text)) refuse(new PortInUse(port, purpose));
@@ -91,18 +92,6 @@ async function startOn(port: number, program: string): Promise<Program> {
   } catch (error) {
     await server.stop();
     throw error;
-  }
-}
-
-/** Throws until the server answers a call: on a busy machine Java takes longer for its first one than the SDK waits. */
-async function requireAnswer(port: number): Promise<void> {
-  // Asked first, because a gRPC channel that finds nobody waits a second before it tries again.
-  await requireListening(port);
-  const connection = Connection.lazy({ address: `${loopback}:${port}`, connectTimeout: '5 seconds' });
-  try {
-    await connection.ensureConnected();
-  } finally {
-    await connection.close();
   }
 }
 
