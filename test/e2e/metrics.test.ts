@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { kitFor, personal } from '../rig/cast.js';
 import { startBuilt } from '../rig/built.js';
+import { eventually } from '../rig/eventually.js';
 import {
   alertQuestions,
   monitoringUrl,
@@ -69,18 +70,13 @@ async function letHappen(): Promise<Placed> {
   return placed;
 }
 
-/** Reads the metrics until what is claimed of them holds: a scrape leaves out what it could not count in time. */
-async function scrapedOnce(program: StartedProcess, claim: (samples: Sample[]) => boolean): Promise<Sample[]> {
-  let found: Sample[] = [];
-  const holds = async () => claim((found = await scrape(program)));
-  await expect.poll(holds, { ...patience, interval: 500 }).toBe(true);
-  return found;
-}
-
-const attentionShown = (found: Sample[]) => valueOf(found, 'labops_workflows_with_attention') === 1;
-const notified = (found: Sample[]) => valueOf(found, 'labops_notifications_total', { outcome: 'delivered' }) ?? 0;
-const failedTaskShown = (found: Sample[]) =>
-  found.some(({ name }) => name === 'temporal_workflow_task_execution_failed_total');
+/** A scrape leaves out what it could not count in time. */
+const untilAttentionIsShown = () =>
+  eventually(async () => {
+    const found = await scrape(lab.worker);
+    expect(valueOf(found, 'labops_workflows_with_attention')).toBe(1);
+    return found;
+  });
 
 let placed: Placed;
 let samples: Sample[];
@@ -89,10 +85,12 @@ let all: Sample[];
 test('the metrics show what has happened', async () => {
   placed = await letHappen();
   await expect.poll(() => lab.receiver.accepted.length, patience).toBeGreaterThan(1);
-  samples = await scrapedOnce(
-    lab.worker,
-    (found) => attentionShown(found) && notified(found) > 1 && failedTaskShown(found),
-  );
+  samples = await eventually(async () => {
+    const found = await untilAttentionIsShown();
+    expect(valueOf(found, 'labops_notifications_total', { outcome: 'delivered' })).toBeGreaterThan(1);
+    expect(found.map(({ name }) => name)).toContain('temporal_workflow_task_execution_failed_total');
+    return found;
+  });
   const kit = { workflow_type: 'kitOrder' };
   const [{ reason, since } = { reason: '', since: '' }] = (await placed.handle.state()).attention;
   expect(valueOf(samples, 'labops_open_workflows', { ...kit, phase: 'failed' })).toBe(1);
@@ -109,7 +107,11 @@ test('the metrics show what has happened', async () => {
   const delivered = valueOf(received, 'labops_webhooks_total', { answer: 'delivered', result: 'taken' });
   expect(delivered).toBeGreaterThan(1);
   expect(valueOf(received, 'labops_webhook_lag_seconds_count', { kind: 'order' })).toBe(delivered);
-  const stored = await scrapedOnce(single, (found) => valueOf(found, 'labops_database_up') === 1);
+  const stored = await eventually(async () => {
+    const found = await scrape(single);
+    expect(valueOf(found, 'labops_database_up')).toBe(1);
+    return found;
+  });
   expect(valueOf(stored, 'labops_rejected_events', { state: 'waiting' })).toBe(0);
   all = [...samples, ...received, ...stored, ...(await scrape(codec))];
 });
@@ -155,7 +157,7 @@ test('a worker that loses Temporal is not ready and shows no old number, until T
   const way = await startProxy(lab.rig.address);
   await lab.worker.stop();
   await lab.startWorker({ TEMPORAL_ADDRESS: way.address });
-  await scrapedOnce(lab.worker, attentionShown);
+  await untilAttentionIsShown();
   await way.close();
   const status = async () => (await probe(lab.worker, '/ready')).status;
   await expect.poll(status, patience).toBe(503);
