@@ -5,7 +5,7 @@ import { linkActivities } from './links.js';
 import { matchReviewReconcileActivities } from './match-review-reconcile.js';
 import { matchReviewActivities } from './match-reviews.js';
 import { notificationActivities } from './notifications.js';
-import type { NotificationTarget } from './receiver.js';
+import type { NotificationTarget } from './notification-receiver.js';
 import type { ActivityObserver } from './observer.js';
 import { orderActivities } from './orders.js';
 import { placingActivities } from './placing.js';

@@ -17,7 +17,7 @@ import type { ActivityDependencies } from './activities.js';
 import { connectionUnsettledType, isOutdated } from './broken-connections.js';
 import { createClientUserIds, type ClientUserIdOf } from './client-user-ids.js';
 import { asFailures } from './failures.js';
-import { callMs, receiverOf, receiverPausedType, type Receiver } from './receiver.js';
+import { callMs, receiverOf, receiverPausedType, type Receiver } from './notification-receiver.js';
 
 /** One batch of a workflow's notifications, in their order. */
 export interface NotifyCall {

@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { receiverOf } from '../../../activities/receiver.js';
+import { receiverOf } from '../../../activities/notification-receiver.js';
 import type { CloudEvent } from '../../../protocol/notification-events.js';
 import { answering } from '../service/recording-server.js';
 
