@@ -2,8 +2,9 @@ import { RequestInvalid, ServiceError, ServiceRefused } from '../service/errors.
 import type { LabService } from '../service/lab-service.js';
 import type { CriticalResultReport } from '../service/critical-result.js';
 import type { OrderSnapshot } from '../service/order-snapshot.js';
-import { signalOrStart, type EarlierRun } from '../protocol/earlier-run.js';
+import { signalOrStart, startAfter, type EarlierRun } from '../protocol/earlier-run.js';
 import { kitOrderId } from '../protocol/ids.js';
+import type { HandOver } from '../protocol/order/hand-over.js';
 import { rootOf } from '../protocol/order/root-order.js';
 import {
   criticalResultReportedSignal,
@@ -39,14 +40,8 @@ export function chainActivities(dependencies: ActivityDependencies) {
   const { service, temporal, taskQueue, target } = dependencies;
   return {
     /** Hands a placed order over to the workflow that follows it, which a webhook may have started already. */
-    async handOver(placed: Omit<OrderPlaced, 'notifies'>): Promise<void> {
-      const { snapshot } = placed;
-      await signalOrStart(temporal.workflow, kitOrderName, {
-        ...kitOrderStart(snapshot, snapshot.orderId, placed.reference, placed.policy),
-        taskQueue,
-        signal: orderPlacedSignal,
-        signalArgs: [{ ...placed, notifies: hasEndpoint(target) }],
-      });
+    async handOver(placed: HandOver): Promise<void> {
+      await signalOrStart(temporal.workflow, kitOrderName, placedStart(dependencies, placed));
     },
 
     async forwardOrder({ snapshot, rootOrderId }: { snapshot: OrderSnapshot; rootOrderId: string }): Promise<void> {
@@ -99,6 +94,27 @@ export function chainActivities(dependencies: ActivityDependencies) {
         ...(previous && { previous }),
       };
     },
+  };
+}
+
+/** Somebody waits for the order that was created, and Temporal keeps a signal in milliseconds. */
+const handOverMs = 5_000;
+
+/** The same as the activity for an order that was created just now, in one call: no run has followed it before. */
+export async function handOverNew(dependencies: ActivityDependencies, placed: HandOver): Promise<void> {
+  const { temporal } = dependencies;
+  const start = placedStart(dependencies, placed);
+  await temporal.withDeadline(Date.now() + handOverMs, () => startAfter({}, temporal.workflow, kitOrderName, start));
+}
+
+function placedStart({ taskQueue, target }: ActivityDependencies, placed: HandOver) {
+  const { snapshot, reference, policy } = placed;
+  const signalArgs: [OrderPlaced] = [{ ...placed, notifies: hasEndpoint(target) }];
+  return {
+    ...kitOrderStart(snapshot, snapshot.orderId, reference, policy),
+    taskQueue,
+    signal: orderPlacedSignal,
+    signalArgs,
   };
 }
 

@@ -12,11 +12,15 @@ import {
   type ShippingDetails,
 } from '../service/orders.js';
 import { brokenRulesOf } from '../service/validation.js';
+import { isAddressable } from '../protocol/ids.js';
+import { handOverOf } from '../protocol/order/hand-over.js';
 import { writePassthrough } from '../protocol/order/root-order.js';
 import type { FailureDetails } from '../protocol/failure-details.js';
 import type { DecidedOn } from '../workflows/order/chain.js';
+import type { ResolvedOrderPolicy } from '../protocol/order/policy.js';
 import { creationProgressSignal, type CreationProgress, type KitRequest } from '../protocol/order/placing-messages.js';
 import type { ActivityDependencies } from './activities.js';
+import { handOverNew } from './chains.js';
 import { asFailures } from './failures.js';
 import { importedBefore } from './import-search.js';
 import { requireAnswers } from './order-answers.js';
@@ -34,6 +38,8 @@ export interface CreateKitOrder {
   /** Milliseconds; see `OrderPolicy.creationTimeout` and `OrderPolicy.creationSettling`. */
   creationTimeout: number;
   creationSettling: number;
+  /** For the hand-over of a new order. Without it, the placing hands the order over itself. */
+  policy?: ResolvedOrderPolicy;
 }
 
 export interface ReplaceKitOrder {
@@ -66,13 +72,18 @@ export interface PlacedOrder {
   snapshot: OrderSnapshot;
   /** True when the order was already there and was taken over instead of created. */
   adopted: boolean;
+  /** The workflow that follows the order has it. */
+  handedOver?: true;
 }
 
 /** Creations, which are not idempotent at the service: every attempt first looks for the order. */
 export function placingActivities(dependencies: ActivityDependencies) {
   return {
-    createKitOrder: (input: CreateKitOrder): Promise<PlacedOrder> =>
-      asFailures('OrderRefused', () => placeFirst(dependencies, input), input.creationSettling),
+    /** Hands a new order over as well, in the same attempt; the placing does it if that fails, and for an adopted order. */
+    async createKitOrder(input: CreateKitOrder): Promise<PlacedOrder> {
+      const placed = await asFailures('OrderRefused', () => placeFirst(dependencies, input), input.creationSettling);
+      return (await handOverIfNew(dependencies, input, placed)) ? { ...placed, handedOver: true } : placed;
+    },
 
     /** Looks for the order that an attempt may have created, without creating one. */
     findKitOrder: (input: CreateKitOrder): Promise<PlacedOrder | null> =>
@@ -99,6 +110,24 @@ async function placeFirst(dependencies: ActivityDependencies, input: CreateKitOr
   if (request.kind === 'with_patient') await requireAnswers(dependencies.service, request.order, attempt);
   if (!isFirstAttempt(input)) await reportProgress(dependencies, 'sending');
   return create(dependencies, request, passthrough, attempt);
+}
+
+/** No error ends the attempt: its order exists, and the placing hands over what is not handed over here. */
+async function handOverIfNew(
+  dependencies: ActivityDependencies,
+  { request, reference, policy }: CreateKitOrder,
+  placed: PlacedOrder,
+): Promise<boolean> {
+  const { orderId } = placed.snapshot;
+  if (placed.adopted || policy === undefined || !isAddressable(orderId)) return false;
+  try {
+    await handOverNew(dependencies, handOverOf(request.order, { ...placed, reference, policy }));
+    return true;
+  } catch (error) {
+    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    log.warn('a new order was not handed over by its creation: its placing does it', { orderId, name, message });
+    return false;
+  }
 }
 
 async function findEarlier(given: ActivityDependencies, input: CreateKitOrder) {

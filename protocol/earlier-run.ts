@@ -64,11 +64,20 @@ export async function signalOrStart<Args extends unknown[]>(
     await workflow.getHandle(start.workflowId).signal(start.signal, ...start.signalArgs);
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
-    const earlierRun = await latestRunOf(workflow, start.workflowId);
-    const [input] = start.args;
-    const options = { ...start, args: [{ ...input, earlierRun }] };
-    await workflow.signalWithStart(name, options as never);
+    await startAfter(await latestRunOf(workflow, start.workflowId), workflow, name, start);
   }
+}
+
+/** Starts a workflow, or signals it if it runs, in one call: for a sender that knows which run came before. */
+export async function startAfter<Args extends unknown[]>(
+  earlierRun: EarlierRun,
+  workflow: WorkflowCalls,
+  name: string,
+  start: SignalledStart<Args>,
+): Promise<void> {
+  const [input] = start.args;
+  const options = { ...start, args: [{ ...input, earlierRun }] };
+  await workflow.signalWithStart(name, options as never);
 }
 
 /** gRPC's NOT_FOUND. */

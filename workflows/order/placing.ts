@@ -15,6 +15,7 @@ import {
   placeKitOrderId,
   referencePattern,
 } from '../../protocol/ids.js';
+import { handOverOf } from '../../protocol/order/hand-over.js';
 import {
   cancelPlacingUpdate,
   creationProgressSignal,
@@ -66,33 +67,24 @@ export async function placeKitOrder(input: PlaceKitOrderInput): Promise<PlaceKit
 }
 
 async function placeAndHandOver(run: PlacingRun): Promise<PlaceKitOrderResult> {
-  const { input } = run;
   setCurrentDetails('Places the order at the lab service, once.');
-  const { snapshot, adopted } = await place(run);
-  const { policy } = run;
+  const { snapshot, adopted, handedOver } = await place(run);
   const { orderId } = snapshot;
-  const labTestId = 'lab_test_id' in input.order ? input.order.lab_test_id : undefined;
-  const labAccountId = labAccountOf(input);
-  const placed = {
-    reference: input.reference,
-    policy,
-    snapshot,
-    adopted,
-    ...(labTestId != null && { labTestId }),
-    ...(labAccountId != null && { labAccountId }),
-    // Its caller may have stopped waiting, and would not cancel the order then.
-    ...(run.wasCancelled && { cancelRequested: true }),
-  };
-  const summary = `hand over ${orderId}`;
-  await CancellationScope.nonCancellable(() => activities.handOver.executeWithOptions({ summary }, [placed]));
+  // The activity that created it may not have known of the cancellation.
+  if (handedOver !== true || run.wasCancelled) await handOver(run, { snapshot, adopted });
   setCurrentDetails(`Placed order \`${orderId}\`. Workflow \`kit-order/${orderId}\` follows it from here.`);
   run.end = { outcome: 'placed', orderId };
   return { orderId, adopted };
 }
 
-/** A set of tests may name the account itself. */
-function labAccountOf({ order }: PlaceKitOrderInput): string | null | undefined {
-  return order.lab_account_id ?? ('order_set' in order ? order.order_set?.lab_account_id : undefined);
+async function handOver({ input, policy, wasCancelled }: PlacingRun, order: PlacedOrder): Promise<void> {
+  const placed = {
+    ...handOverOf(input.order, { ...order, reference: input.reference, policy }),
+    // Its caller may have stopped waiting, and would not cancel the order then.
+    ...(wasCancelled && { cancelRequested: true }),
+  };
+  const summary = `hand over ${order.snapshot.orderId}`;
+  await CancellationScope.nonCancellable(() => activities.handOver.executeWithOptions({ summary }, [placed]));
 }
 
 function listen(run: PlacingRun): void {
@@ -216,6 +208,7 @@ function requestOf({ input, policy }: PlacingRun, triedBefore: boolean): CreateK
     triedBefore,
     creationTimeout,
     creationSettling,
+    policy,
   };
 }
 
