@@ -24,6 +24,9 @@ export interface KitOrderStart {
   staticDetails: string;
 }
 
+/** Resolved once: every webhook needs it, in case that it starts a run. */
+const usualPolicy = resolveOrderPolicy();
+
 /**
  * The start options for the workflow that follows the order's chain, to be used with signal-with-start. Search
  * attributes set at the start cost nothing; the running workflow changes them later.
@@ -34,7 +37,7 @@ export function kitOrderStart(
   snapshot: OrderSnapshot,
   rootOrderId = rootOf(snapshot),
   reference = readPassthrough(snapshot.passthrough)?.reference,
-  policy: ResolvedOrderPolicy = resolveOrderPolicy(),
+  policy: ResolvedOrderPolicy = usualPolicy,
 ): KitOrderStart {
   return {
     workflowId: kitOrderId(rootOrderId),
