@@ -283,13 +283,14 @@ function parse<Shape extends z.core.$ZodLooseShape>(shape: Shape, given: Env, fa
   return read.data;
 }
 
+const knownSettings: Readonly<Record<string, z.ZodType | undefined>> = {
+  ...workerSettings,
+  ...ingressSettings,
+  ...codecServerSettings,
+};
+
 function remedyOf(setting: string): string {
-  const known: Record<string, z.ZodType | undefined> = {
-    ...workerSettings,
-    ...ingressSettings,
-    ...codecServerSettings,
-  };
-  const schema = known[setting];
+  const schema = knownSettings[setting];
   return schema ? instructionOf(schema) : 'see docs/settings.md';
 }
 
