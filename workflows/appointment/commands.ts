@@ -1,5 +1,5 @@
 import { type ApplicationFailure, sleep, uuid4 } from '@temporalio/workflow';
-import { isOpen, isWalkIn, refundableUntil } from '../../protocol/appointment/lifecycle.js';
+import { isOpen, isWalkIn, refundableUntil, visitPhaseOf } from '../../protocol/appointment/lifecycle.js';
 import type {
   AppointmentCancellation,
   AppointmentRequest,
@@ -226,8 +226,11 @@ async function cancelAtService(
     if (!snapshot) return await expectNoOther(appointment, appointmentId);
     // A deployment may answer with the appointment as it was: that the service took the command counts.
     const cancelled = isOpen(snapshot) ? { ...snapshot, status: 'cancelled' } : snapshot;
-    noteRefund(appointment, open, Date.now());
+    const isDrawn = visitPhaseOf(snapshot) === 'completed';
+    if (!isDrawn) noteRefund(appointment, open, Date.now());
     takeAnswer(appointment, cancelled, asked, Date.now());
+    // The blood draw was faster: nothing was cancelled, and nothing needs to be chosen again.
+    if (isDrawn) throw ended({ appointment });
   } catch (error) {
     if (before === undefined) delete appointment.cancelledId;
     else appointment.cancelledId = before;
