@@ -4,7 +4,10 @@ import { longSearches, quickSearches } from './models.js';
 /* Explores every state of the workflows within small bounds: `npm run model`, or `npm run model -- --quick` for seconds. */
 
 const program = commandLine('model', 'Explores every state of the workflows within small bounds.')
-  .argument('[name]', 'only the searches with this in their name: order, link, report, deletion')
+  .argument(
+    '[name]',
+    'only the searches with this in their name: order, link, report, deletion, appointment, match review',
+  )
   .option('--quick', 'only those that take seconds')
   .addHelpText('after', '\nExit status 1: a claim is broken, or a search has not come to its end.')
   .parse();

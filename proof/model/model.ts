@@ -10,6 +10,8 @@ export interface Move<World> {
   update?: Message;
   /** The next timer fires. */
   deadline?: true;
+  /** The workflow is cancelled: an operator gives it up. */
+  cancel?: true;
 }
 
 /** One state of a workflow and of the world outside, between two things that happen. */
@@ -59,6 +61,8 @@ export interface Model<World> {
   type: string;
   workflowId: string;
   workflow: Workflow;
+  /** So many milliseconds pass between two things that happen, if no deadline comes before; absent is a minute. */
+  pause?: number;
   /** How it can begin: with which input, messages and world. */
   beginnings: readonly { input: unknown; signals?: readonly Message[]; update?: Message; world: World }[];
   moves: (state: State<World>) => Move<World>[];

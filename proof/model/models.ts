@@ -1,6 +1,8 @@
 import { explore, type Exploration } from './explore.js';
+import { appointmentModel } from './appointment.js';
 import { deletionModel } from './deletion.js';
 import { linkModel } from './link.js';
+import { matchReviewModel } from './match-review.js';
 import { orderModel } from './order.js';
 import type { Low } from './order-world.js';
 import { reportModel } from './report.js';
@@ -23,6 +25,8 @@ const oneOfEachKind: readonly Low[] = [
   'sample_error',
   'completed',
 ];
+
+const madeElsewhere = { place: 'home', isMadeElsewhere: true } as const;
 
 const someStatuses: readonly Low[] = ['awaiting_registration', 'with_customer', 'sample_error', 'completed'];
 
@@ -63,10 +67,60 @@ export const quickSearches: readonly Search[] = [
     bounds: 'one event, two commands, one fault',
     explore: () => explore(deletionModel({ events: 1, commands: 2, faults: 1 })),
   },
+  {
+    name: 'appointment at home, made elsewhere',
+    bounds: 'one event, one command',
+    explore: () => explore(appointmentModel({ ...madeElsewhere, events: 1, commands: 1, faults: 0 })),
+  },
+  {
+    name: 'appointment at home, made elsewhere',
+    bounds: 'one event, one fault',
+    explore: () => explore(appointmentModel({ ...madeElsewhere, events: 1, commands: 0, faults: 1 })),
+  },
+  {
+    name: 'appointment at a service centre',
+    bounds: 'two commands, one fault',
+    explore: () => explore(appointmentModel({ place: 'centre', events: 0, commands: 2, faults: 1 })),
+  },
+  {
+    name: 'match review',
+    bounds: 'one event, one command',
+    explore: () => explore(matchReviewModel({ events: 1, commands: 1, faults: 0 }, false)),
+  },
+  {
+    name: 'match review',
+    bounds: 'two commands, one fault',
+    explore: () => explore(matchReviewModel({ events: 0, commands: 2, faults: 1 }, false)),
+  },
 ];
 
 /** Minutes each. */
 export const longSearches: readonly Search[] = [
+  {
+    name: 'appointment at home',
+    bounds: 'one event, one command',
+    explore: () => explore(appointmentModel({ place: 'home', events: 1, commands: 1, faults: 0 })),
+  },
+  {
+    name: 'appointment at home',
+    bounds: 'two commands, one fault',
+    explore: () => explore(appointmentModel({ place: 'home', events: 0, commands: 2, faults: 1 })),
+  },
+  {
+    name: 'appointment at home, made elsewhere',
+    bounds: 'two events',
+    explore: () => explore(appointmentModel({ ...madeElsewhere, events: 2, commands: 0, faults: 0 })),
+  },
+  {
+    name: 'appointment at a service centre',
+    bounds: 'one event, one command, one fault',
+    explore: () => explore(appointmentModel({ place: 'centre', events: 1, commands: 1, faults: 1 })),
+  },
+  ...([true, false] as const).map((isShown) => ({
+    name: `match review that is ${isShown ? '' : 'not '}shown when it is over`,
+    bounds: 'one event, one command, one fault',
+    explore: () => explore(matchReviewModel({ events: 1, commands: 1, faults: 1 }, isShown)),
+  })),
   {
     name: 'report',
     bounds: 'two events, one command, one fault',

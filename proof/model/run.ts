@@ -62,7 +62,8 @@ export class Run {
     this.activator = new Activator({
       info: infoOf(type, workflowId, now),
       now,
-      randomnessSeed: [1],
+      // Another one for each step: two runs must not draw the same ids.
+      randomnessSeed: Array.from(String(now), Number),
       showStackTraceSources: false,
       sourceMap: { version: 3, sources: [], names: [], mappings: '', file: '' },
       registeredActivityNames: new Set(),

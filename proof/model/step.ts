@@ -1,7 +1,7 @@
 import { carriedIn, type Choose, type Model, type Move, type State, type Step } from './model.js';
 import { Run, type ActivityCall, type Answer, type End, type Message } from './run.js';
 
-/** So much time passes between two things that happen, if no deadline comes before. */
+/** The pause of a model that names none. */
 const minute = 60_000;
 
 /** Longer than any order of things that ends: what goes beyond it would go on forever. */
@@ -16,7 +16,7 @@ export async function play<World>(
 ): Promise<Step<World>> {
   const world = structuredClone(move.world ?? before.world);
   const path = [...before.path, move.name];
-  const isOutside = move.name !== 'start' && !move.signal && !move.update && !move.deadline;
+  const isOutside = move.name !== 'start' && !move.signal && !move.update && !move.deadline && !move.cancel;
   if (isOutside) return { before, move, after: { ...before, world, path }, calls: [], announced: [] };
   const played = new Play(model, before, move, world, choose);
   const end = await played.play(move, signals);
@@ -50,12 +50,12 @@ class Play<World> {
   private readonly choose: Choose;
 
   constructor(model: Model<World>, before: State<World>, move: Move<World>, world: World, choose: Choose) {
-    const { workflow, type, workflowId } = model;
+    const { workflow, type, workflowId, pause = minute } = model;
     this.model = model;
     this.before = before;
     this.world = world;
     this.choose = choose;
-    const now = move.name === 'start' ? before.now : Math.min(before.now + minute, before.wakesAt ?? Infinity);
+    const now = move.name === 'start' ? before.now : Math.min(before.now + pause, before.wakesAt ?? Infinity);
     this.run = new Run({ workflow, type, workflowId, now });
   }
 
@@ -77,11 +77,12 @@ class Play<World> {
     return run.end ?? { kind: 'failed', type: 'it waits, and no timer wakes it' };
   }
 
-  private async deliver({ signal, update, deadline }: Move<World>): Promise<void> {
+  private async deliver({ signal, update, deadline, cancel }: Move<World>): Promise<void> {
     const { run } = this;
     if (deadline) await run.fireNextTimer();
     if (signal) await run.signal(signal);
     if (update) await run.update(update);
+    if (cancel) await run.cancel();
     await this.settle();
     for (let turn = 0; !run.end && !run.hasReplied && turn < mostTurns; turn += 1) {
       await run.fireNextTimer();
