@@ -1,32 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { Agent, request } from 'undici';
 import { signWebhook } from '../../client/webhooks/sign.js';
 import { kitOrderId } from '../../protocol/ids.js';
-import { startProgram, type StartedProcess } from '../../test/rig/processes.js';
+import { startProgram } from '../../test/rig/processes.js';
 import type { Measure } from './measure.js';
 import { inParallel } from './parallel.js';
 import { interleaved, type Case } from './rounds.js';
 import type { Stage } from './stage.js';
 import { cpuMsOf } from './usage.js';
+import { atOnce, endpointOf, listening, secret, startIngress, type Endpoint } from './webhooks.js';
 
 const eventsPerShot = 400;
-const atOnce = 10;
-const secret = `whsec_${Buffer.from('an-invented-key-with-32-bytes-01').toString('base64')}`;
-const agent = new Agent({ connections: atOnce });
 
 /** Order events go to workflows that no worker runs: only what the ingress does is measured. */
 export const ingress: Measure = {
   name: 'ingress',
   title: `Ingress: CPU in µs per webhook, and webhooks per second, ${atOnce} at once, against a server that only verifies, parses and signals`,
   async run(stage, { rounds }) {
-    const env = { TEMPORAL_ADDRESS: stage.server.address, WEBHOOK_SECRETS: secret };
     const file = fileURLToPath(new URL('bare-ingress.ts', import.meta.url));
-    const ready = /"url":"(http[^"]+)"/;
-    const bare = await startProgram(file, { env, ready, readyWithinMs: 240_000 });
-    const own = { HEALTH_DATA: 'off', INGRESS_HOST: '127.0.0.1', INGRESS_PORT: '0', INGRESS_DRAIN_SECONDS: '0' };
-    const settings = { ...env, ...own, ENCRYPTION: 'optional', TASK_QUEUE: 'polled-by-nobody' };
-    const project = await stage.startBuilt('workers/ingress.js', { ...settings, LOG_LEVEL: 'info' }, ready);
+    const env = { TEMPORAL_ADDRESS: stage.server.address, WEBHOOK_SECRETS: secret };
+    const bare = endpointOf(await startProgram(file, { env, ready: listening, readyWithinMs: 240_000 }));
+    const project = await startIngress(stage, 'polled-by-nobody');
     const orders = await openedOrders(stage);
     const cases: Case[] = [
       caseOf('verify and parse 2 KB, bare', undefined, bare, () => reading()),
@@ -38,7 +32,7 @@ export const ingress: Measure = {
     ];
     for (const { shot } of cases) await shot();
     const measured = await interleaved(rounds, cases);
-    await Promise.all([bare.stop(), project.stop(), agent.close()]);
+    await Promise.all([bare.stop(), project.stop()]);
     return measured;
   },
 };
@@ -46,21 +40,14 @@ export const ingress: Measure = {
 function caseOf(
   name: string,
   against: string | undefined,
-  server: StartedProcess,
+  server: Endpoint,
   bodyOf: (index: number) => Record<string, unknown>,
 ): Case {
-  const [, address = ''] = /"url":"(http[^"]+)"/.exec(server.output()) ?? [];
-  const url = `${new URL(address).origin}/webhooks`;
   const shot = async () => {
     const signed = Array.from({ length: eventsPerShot }, (_, index) => signWebhook({ body: bodyOf(index), secret }));
     const cpuBefore = await cpuMsOf(server.pid);
     const before = performance.now();
-    await inParallel(eventsPerShot, atOnce, async (index) => {
-      const { headers, body } = signed[index] ?? signWebhook({ body: {}, secret });
-      const answer = await request(url, { method: 'POST', headers, body, dispatcher: agent });
-      await answer.body.dump();
-      if (answer.statusCode !== 204) throw new Error(`${name}: a webhook was answered ${answer.statusCode}`);
-    });
+    await inParallel(eventsPerShot, atOnce, (index) => server.send(signed[index] ?? signWebhook({ body: {}, secret })));
     const seconds = (performance.now() - before) / 1000;
     const cpu = (await cpuMsOf(server.pid)) - cpuBefore;
     return { 'CPU µs': (cpu * 1000) / eventsPerShot, 'webhooks/s': eventsPerShot / seconds };

@@ -72,5 +72,5 @@ async function playMany(stage: Stage, side: Side, play: Play, count: number): Pr
   await inParallel(count, atOnce, () => play(stage, side));
   const seconds = (performance.now() - before) / 1000;
   const cpu = (await cpuMsOf(pid)) - cpuBefore;
-  return { 'worker ms': cpu / count, 'lives/s': count / seconds };
+  return { 'worker ms': cpu / count, 'orders/s': count / seconds };
 }

@@ -4,8 +4,10 @@ import { Option } from 'commander';
 import { stopProcesses } from '../../test/rig/processes.js';
 import { commandLine, positiveWholeNumber } from '../../tools/command-line.js';
 import { histories, lifecycles } from './lifecycles.js';
+import { fleet } from './fleet.js';
 import { fold } from './fold.js';
 import { ingress } from './ingress.js';
+import { isolation } from './isolation.js';
 import type { Measure } from './measure.js';
 import { openOrders } from './open-orders.js';
 import { replay } from './replay.js';
@@ -19,21 +21,39 @@ import { store } from './store.js';
  * (docs/performance.md). It runs programs of dist/, as in production.
  */
 
-const measures: readonly Measure[] = [histories, lifecycles, replay, fold, start, openOrders, ingress, store];
+const measures: readonly Measure[] = [
+  histories,
+  lifecycles,
+  replay,
+  fold,
+  start,
+  openOrders,
+  ingress,
+  store,
+  fleet,
+  isolation,
+];
 
 interface Given {
   only: string[];
   rounds: number;
+  orders: number;
   json?: string;
 }
 
 const names = measures.map(({ name }) => name);
-const { only, rounds, json } = commandLine(
+const usual = measures.filter(({ onlyIfNamed }) => !onlyIfNamed).map(({ name }) => name);
+const { only, rounds, orders, json } = commandLine(
   'bench',
   'Measures the project against a bare workflow of the same lifecycle.',
 )
-  .addOption(new Option('--only <names...>', 'these measures alone').choices(names).default(names, 'all'))
+  .addOption(
+    new Option('--only <names...>', 'these measures alone')
+      .choices(names)
+      .default(usual, 'all but fleet and isolation'),
+  )
   .option('--rounds <number>', 'how often everything is measured', positiveWholeNumber, 3)
+  .option('--orders <number>', 'open orders of the fleet', positiveWholeNumber, 500)
   .option('--json <file>', 'writes the results to it, too')
   .parse()
   .opts<Given>();
@@ -48,7 +68,7 @@ const results = [];
 try {
   for (const measure of measures) {
     if (!only.includes(measure.name)) continue;
-    const measured = await measure.run(stage, { rounds });
+    const measured = await measure.run(stage, { rounds, orders, say: (line) => console.log(line) });
     results.push({ name: measure.name, title: measure.title, measured });
     console.log(`\n### ${measure.title}\n\n${tableOf(measured)}`);
   }

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { kitOrderId } from '../../protocol/ids.js';
-import { kitOrderName, orderPlacedSignal } from '../../protocol/order/messages.js';
-import { resolveOrderPolicy } from '../../protocol/order/policy.js';
-import { kitOrderStart } from '../../protocol/order/start.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { bareOrderName } from './bare-order.js';
+import { handOver } from './hand-over.js';
 import { untilQuiet } from './lives.js';
 import type { Measure } from './measure.js';
 import { inParallel } from './parallel.js';
@@ -41,9 +39,8 @@ export const openOrders: Measure = {
   },
 };
 
-async function openProject(_stage: Stage, { temporal, taskQueue }: Side): Promise<void> {
+async function openProject(_stage: Stage, side: Side): Promise<void> {
   const orderId = randomUUID();
-  const reference = `open-${orderId}`;
   const snapshot: OrderSnapshot = {
     orderId,
     userId: randomUUID(),
@@ -51,14 +48,8 @@ async function openProject(_stage: Stage, { temporal, taskQueue }: Side): Promis
     events: [{ id: 1, at: new Date().toISOString(), status: 'received.testkit.ordered' }],
     createdAt: new Date().toISOString(),
   };
-  const policy = resolveOrderPolicy();
-  await temporal.workflow.signalWithStart(kitOrderName, {
-    ...kitOrderStart(snapshot, orderId, reference, policy),
-    taskQueue,
-    signal: orderPlacedSignal,
-    signalArgs: [{ reference, policy, snapshot, adopted: false, notifies: false }],
-  });
-  await untilQuiet(temporal.workflow.getHandle(kitOrderId(orderId)));
+  await handOver(side, snapshot, { notifies: false });
+  await untilQuiet(side.temporal.workflow.getHandle(kitOrderId(orderId)));
 }
 
 async function openBare(stage: Stage, { temporal, taskQueue }: Side): Promise<void> {

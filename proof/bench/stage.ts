@@ -29,6 +29,10 @@ export interface Encrypted {
 export interface WorkerOptions extends Encrypted {
   /** True if the worker notifies a receiver, which takes everything at once. */
   notifies?: boolean;
+  /** The address of another receiver. */
+  receiverUrl?: string;
+  /** Default: one of its own. */
+  taskQueue?: string;
   /** Added to the environment, such as MAX_CACHED_WORKFLOWS. */
   env?: Record<string, string>;
 }
@@ -77,14 +81,14 @@ export async function openStage(): Promise<Stage> {
   const receiver = await startReceiver();
   const connection = await Connection.connect({ address: server.address });
   const service = { baseUrl, apiKey };
-  const bareBundle = await bundleBare(folder);
+  const bareBundle = await bundle(folder, 'bare-order.ts');
   const common = { ...unset, TEMPORAL_ADDRESS: server.address, SERVICE_BASE_URL: baseUrl, SERVICE_API_KEY: apiKey };
   const clientOf = ({ encrypted = false }: Encrypted = {}) =>
     new Client({ connection, ...(encrypted && { dataConverter: labDataConverter(parseKeyRing(encryptionKeys)) }) });
   let sides = 0;
   const sideOf = async (kind: string, options: WorkerOptions, start: (env: Environment) => Promise<StartedProcess>) => {
     sides += 1;
-    const taskQueue = `${kind}-${sides}`;
+    const { taskQueue = `${kind}-${sides}` } = options;
     const keys = options.encrypted === true ? { LABOPS_ENCRYPTION_KEYS: encryptionKeys } : {};
     const started = await start({ ...common, ...keys, ...options.env, TASK_QUEUE: taskQueue });
     const temporal = clientOf(options);
@@ -101,7 +105,7 @@ export async function openStage(): Promise<Stage> {
     startBare: (options = {}) =>
       sideOf('bare', options, (env) =>
         startProgram(fileURLToPath(new URL('bare-worker.ts', import.meta.url)), {
-          env: { ...env, BARE_BUNDLE: bareBundle },
+          env: { BARE_BUNDLE: bareBundle, ...env },
           ready: /bare worker started/,
           readyWithinMs: 240_000,
         }),
@@ -116,8 +120,8 @@ export async function openStage(): Promise<Stage> {
     },
   };
 
-  function projectEnv(env: Environment, { notifies = false }: WorkerOptions): Environment {
-    const target = notifies ? { NOTIFY_URL: receiver.url, NOTIFY_SECRET: notifySecret } : { NOTIFICATIONS: 'off' };
+  function projectEnv(env: Environment, { notifies = false, receiverUrl = receiver.url }: WorkerOptions): Environment {
+    const target = notifies ? { NOTIFY_URL: receiverUrl, NOTIFY_SECRET: notifySecret } : { NOTIFICATIONS: 'off' };
     const quiet = { RECONCILE_EVERY_MINUTES: '0', HEALTH_DATA: 'off', SHUTDOWN_GRACE_SECONDS: '2' };
     return { LOG_LEVEL: 'info', ...env, ...quiet, ...target };
   }
@@ -142,10 +146,11 @@ async function startReceiver(): Promise<{ url: string; close(): Promise<void> }>
   };
 }
 
-async function bundleBare(folder: string): Promise<string> {
-  const workflowsPath = join(projectFolder, 'proof', 'bench', 'bare-order.ts');
+/** Bundles the workflows of a file of this folder; returns the bundle's path. */
+export async function bundle(folder: string, file: string): Promise<string> {
+  const workflowsPath = join(projectFolder, 'proof', 'bench', file);
   const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
-  const path = join(folder, 'bare-bundle.js');
+  const path = join(folder, file.replace(/(?:-order)?\.ts$/, '-bundle.js'));
   await writeFile(path, code);
   return path;
 }

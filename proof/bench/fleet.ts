@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { stateQuery } from '../../protocol/order/messages.js';
+import type { OrderPhase } from '../../protocol/order/state.js';
+import { last, openFleet, reportLast, width, workflowOf, type OpenOrder } from './fleet-orders.js';
+import type { Measure } from './measure.js';
+import { inParallel } from './parallel.js';
+import { short, type Measured } from './rounds.js';
+import type { Side, Stage } from './stage.js';
+import { cpuMsOf } from './usage.js';
+import { startIngress, type Endpoint } from './webhooks.js';
+
+/*
+ * All workers of a fleet are restarted, as by a release, and every open order is taken over at its next event. A sample predicts
+ * beforehand what that takes.
+ */
+
+const workers = 2;
+/** The first orders of a sample compile the workers' code, which costs the same for every fleet. */
+const warmingUp = 40;
+const sampleOrders = 100;
+const pauseMs = 100;
+
+interface Reading {
+  timeS: number;
+  /** Of both workers. */
+  cpuS: number;
+}
+
+interface Restart {
+  /** Until both workers have ended. */
+  stopS: number;
+  /** Until both poll again. */
+  start: Reading;
+  /** Until every order of a wave shows its event. */
+  waves: Reading[];
+}
+
+export const fleet: Measure = {
+  name: 'fleet',
+  onlyIfNamed: true,
+  title: `Fleet: seconds until ${workers} workers have been stopped and started and every open order has taken one further event, and the workers' CPU`,
+  async run(stage, { orders, say }) {
+    const [sampled, many] = [sampleOrders, orders].map((number) => `${number.toLocaleString('en')} orders`);
+    const sample = await restartFleet(stage, [warmingUp, sampleOrders - warmingUp]);
+    const predicted = predictedFor(orders, sample);
+    say(`${sampled}: ${describe(sample)}`);
+    say(`Predicted for ${many}: ${short(predicted.timeS)} s, ${short(predicted.cpuS)} s of CPU`);
+    const restart = await restartFleet(stage, [orders]);
+    const measured = totalOf(restart);
+    say(`${many}: ${describe(restart)}; each shows its event exactly once`);
+    return [
+      rowOf(`${sampled}, measured`, sampleOrders, totalOf(sample)),
+      rowOf(`${many}, predicted`, orders, predicted),
+      rowOf(`${many}, measured`, orders, measured, predicted),
+    ];
+  },
+};
+
+/** The start and the first orders cost the same for every fleet, and each order after them as much as in the sample. */
+function predictedFor(orders: number, sample: Restart): Reading {
+  const { timeS, cpuS } = totalOf(sample);
+  const { timeS: waveS, cpuS: waveCpuS } = sample.waves.at(-1) ?? { timeS: NaN, cpuS: NaN };
+  const times = (orders - sampleOrders) / (sampleOrders - warmingUp);
+  return { timeS: timeS + times * waveS, cpuS: cpuS + times * waveCpuS };
+}
+
+function totalOf({ stopS, start, waves }: Restart): Reading {
+  const sum = (of: keyof Reading) => [start, ...waves].reduce((total, reading) => total + reading[of], 0);
+  return { timeS: stopS + sum('timeS'), cpuS: sum('cpuS') };
+}
+
+function rowOf(name: string, orders: number, { timeS, cpuS }: Reading, predicted?: Reading): Measured {
+  const percent = (is: number, was: number) => [Math.round((is / was - 1) * 100)];
+  const samples = { 'time s': [timeS], 'CPU s': [cpuS], 'CPU ms per order': [(cpuS * 1000) / orders] };
+  if (!predicted) return { name, samples };
+  const off = { 'time, % off': percent(timeS, predicted.timeS), 'CPU, % off': percent(cpuS, predicted.cpuS) };
+  return { name, samples: { ...samples, ...off } };
+}
+
+function describe({ stopS, start, waves }: Restart): string {
+  const text = ({ timeS, cpuS }: Reading) => `${short(timeS)} s with ${short(cpuS)} s of CPU`;
+  return `stopped in ${short(stopS)} s, started in ${text(start)}, events in ${waves.map(text).join(', then ')}`;
+}
+
+/**
+ * @param waves the orders that get their event at once
+ * @throws Error if an order does not show its event exactly once
+ */
+async function restartFleet(stage: Stage, waves: readonly number[]): Promise<Restart> {
+  const taskQueue = `fleet-${randomUUID()}`;
+  const ingress = await startIngress(stage, taskQueue);
+  const before = await startWorkers(stage, taskQueue);
+  const orders = await openFleet(
+    firstOf(before),
+    ingress,
+    waves.reduce((sum, wave) => sum + wave),
+  );
+
+  const stopped = performance.now();
+  await stopWorkers(before);
+  const stopS = (performance.now() - stopped) / 1000;
+  const started = performance.now();
+  const after = await startWorkers(stage, taskQueue);
+  const start = { timeS: (performance.now() - started) / 1000, cpuS: await cpuOf(after) };
+
+  const readings: Reading[] = [];
+  let reported = 0;
+  for (const wave of waves) {
+    const due = orders.slice(reported, reported + wave);
+    reported += wave;
+    readings.push(await untilTaken(after, ingress, due, reported));
+  }
+  await requireEachOnce(after, orders);
+  await Promise.all([stopWorkers(after), ingress.stop()]);
+  return { stopS, start, waves: readings };
+}
+
+/** @param reported how many orders of the fleet have got their event then */
+async function untilTaken(
+  sides: readonly Side[],
+  ingress: Endpoint,
+  due: readonly OpenOrder[],
+  reported: number,
+): Promise<Reading> {
+  const [before, cpuBefore] = [performance.now(), await cpuOf(sides)];
+  await reportLast(ingress, due);
+  await untilAllAre(sides, last.phase, reported);
+  return { timeS: (performance.now() - before) / 1000, cpuS: (await cpuOf(sides)) - cpuBefore };
+}
+
+function startWorkers(stage: Stage, taskQueue: string): Promise<Side[]> {
+  return Promise.all(Array.from({ length: workers }, () => stage.startProject({ taskQueue })));
+}
+
+async function stopWorkers(sides: readonly Side[]): Promise<void> {
+  await Promise.all(sides.map(({ process }) => process.stop()));
+}
+
+async function cpuOf(sides: readonly Side[]): Promise<number> {
+  const each = await Promise.all(sides.map(({ process }) => cpuMsOf(process.pid)));
+  return each.reduce((sum, ms) => sum + ms, 0) / 1000;
+}
+
+/** One count for all orders, asked of Temporal: it costs no worker anything. */
+async function untilAllAre(sides: readonly Side[], phase: OrderPhase, orders: number): Promise<void> {
+  const { temporal, taskQueue } = firstOf(sides);
+  const patienceMs = 120_000 + orders * 1_000;
+  const deadline = Date.now() + patienceMs;
+  const query = `TaskQueue = '${taskQueue}' AND LabPhase = '${phase}'`;
+  for (;;) {
+    const { count: arrived } = await temporal.workflow.count(query);
+    if (arrived === orders) return;
+    if (Date.now() > deadline) throw new Error(`${arrived} of ${orders} orders have taken their event`);
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
+
+/** By a query of each order: a worker answers it. */
+async function requireEachOnce(sides: readonly Side[], orders: readonly OpenOrder[]): Promise<void> {
+  const side = firstOf(sides);
+  const times = await inParallel(orders.length, width, async (index) => {
+    const { timeline } = await workflowOf(side, orders[index]).query(stateQuery);
+    return timeline.filter(({ status }) => status === last.status).length;
+  });
+  const wrong = times.filter((each) => each !== 1).length;
+  if (wrong > 0) throw new Error(`${wrong} of ${orders.length} orders do not show their event exactly once`);
+}
+
+function firstOf(sides: readonly Side[]): Side {
+  const [side] = sides;
+  if (!side) throw new Error('No worker was started');
+  return side;
+}
