@@ -14,6 +14,7 @@ const order = [
   'test/e2e/calls-end.test.ts',
   // It takes both cores for a minute, in which the programs that the first files start would starve.
   'test/unit/checks.test.ts',
+  'test/unit/model/',
   'test/e2e/',
   'test/integration/temporal-servers.test.ts',
   'test/workflow/',

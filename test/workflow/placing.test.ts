@@ -382,6 +382,9 @@ describe('the hand-over', () => {
     const workflow = stage.temporal.workflow.getHandle(kitOrderId(elsewhere.order.id));
     const snapshot = { orderId: elsewhere.order.id, events: [] };
     const placed = { rootOrderId, snapshot, reference: ['order-1001'] as unknown as string };
+    // A run that passes on cancels the delivery of its own notification.
+    await kit.expectNotifications('phase_changed awaiting_registration');
+    await stage.untilNoActivityRuns(workflow.workflowId);
     await workflow.signal(replacementPlacedSignal, placed);
     await eventually(async () => expect(await kit.handle.state()).toMatchObject({ forwardsTo: rootOrderId }));
   });
