@@ -66,6 +66,8 @@ test(
     const [moving, losing] = await Promise.all([lab.place({ onLost: 'replace' }), lab.place({ onLost: 'replace' })]);
     const moved = await lose(moving);
     await follows(moving, moved, 'awaiting_registration');
+    // Until the replacement's own workflow knows whose it is, it passes nothing on.
+    await lab.untilIdle(moving.orderId);
     const [placingUser, reportingUser] = await Promise.all([lab.newUser(), lab.newUser()]);
     await writeFile(join(root, 'report.pdf'), samplePdf(['invented']));
 
