@@ -15,6 +15,7 @@ import { tableOf } from './rounds.js';
 import { openStage } from './stage.js';
 import { start } from './start.js';
 import { store } from './store.js';
+import { visible } from './visible.js';
 
 /*
  * `npm run bench`: measures the project against a bare workflow of the same lifecycle, and prints a table for each measure
@@ -24,6 +25,7 @@ import { store } from './store.js';
 const measures: readonly Measure[] = [
   histories,
   lifecycles,
+  visible,
   replay,
   fold,
   start,
