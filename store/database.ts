@@ -7,13 +7,8 @@ export interface Database {
    * transaction.
    */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
-  /**
-   * These statements in one transaction, sent together: a server is waited for once. Each sees what was committed before it
-   * began, as in any transaction of ours.
-   *
-   * @returns the rows of the last one
-   */
-  atOnce<Row extends object>(statements: readonly Statement[]): Promise<Row[]>;
+  /** One statement that writes: it waits for a connection behind the transactions, not before those that read. */
+  write<Row extends object>(sql: string, parameters: readonly Parameter[]): Promise<Row[]>;
   /**
    * Removes deleted rows of these tables from the files too, if that does not happen by itself.
    *

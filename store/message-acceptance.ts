@@ -46,28 +46,17 @@ export async function accept(
   }
 }
 
-/**
- * Does what `once` and `write` do, in one statement: nearly all messages come this way. It begins when the user's lock is held, so it
- * sees a tombstone and a repeat that were committed before.
- */
+/** Does what `once` and `write` do, in one statement: nearly all messages come this way. */
 async function store(transactions: UserTransactions, entry: Entry, message: ReceivedMessage): Promise<Acceptance> {
-  const gate = 'exists (select from taken) and not exists (select from refused)';
-  const { sql, parameters } = writing(entry, message.receivedAt ?? null, gate);
+  const { sql, parameters } = writing(entry, message.receivedAt ?? null, `(select acceptance from taken) = 'stored'`);
   const { userId } = entry.row;
-  const [answer] = await transactions.runStatement<{ taken: boolean; refused: boolean }>(userId, {
-    sql: `
-      with taken as (
-        insert into health_data.received_messages (message_id) values ($${parameters.length + 1})
-        on conflict (message_id) do nothing returning message_id
-      ), refused as (
-        select user_id from health_data.deleted_users where user_id = $${parameters.length + 2}
-      ), written as (${sql}
-      )
-      select exists (select from taken) as taken, exists (select from refused) as refused`,
+  const taken = `select health_data.take_message($${parameters.length + 1}, $${parameters.length + 2}) as acceptance`;
+  const [answer] = await transactions.runStatement<{ acceptance: Acceptance }>(userId, {
+    sql: `with taken as materialized (${taken}), written as (${sql}) select acceptance from taken`,
     parameters: [...parameters, message.id, userId],
   });
-  if (answer?.taken !== true) return 'repeated';
-  return answer.refused ? 'user_deleted' : 'stored';
+  if (!answer) throw new TypeError('take_message returns a row');
+  return answer.acceptance;
 }
 
 /** Takes an unhandled message. */

@@ -1,6 +1,6 @@
 import { MigrationError, Umzug } from 'umzug';
 import type { Database, Transaction } from './database.js';
-import { deletedClientUsers, expiredEvents, streamVersions, tables } from './tables.js';
+import { deletedClientUsers, expiredEvents, streamVersions, tables, takeMessage } from './tables.js';
 
 /**
  * All changes of the database, in order. Never change or remove one that was released: add another. A release must work
@@ -11,6 +11,7 @@ const migrations = [
   { name: '0002-stream-versions', sql: streamVersions },
   { name: '0003-deleted-client-users', sql: deletedClientUsers },
   { name: '0004-expired-events', sql: expiredEvents },
+  { name: '0005-take-message', sql: takeMessage },
 ];
 
 export const migrationNames: readonly string[] = migrations.map(({ name }) => name);

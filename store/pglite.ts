@@ -1,5 +1,5 @@
 import { PGlite } from '@electric-sql/pglite';
-import { type Database, type Parameter, type Statement, storeFailure } from './database.js';
+import { type Database, type Parameter, storeFailure } from './database.js';
 import { type DirectoryLock, lockDirectory } from './directory-lock.js';
 
 /** The common part of PGlite itself and its transactions. */
@@ -33,14 +33,7 @@ export async function pglite(directory: string): Promise<Database> {
           }),
         ),
       ),
-    atOnce: <Row extends object>(statements: readonly Statement[]) =>
-      guarded(() =>
-        database.transaction(async (transaction) => {
-          let rows: Row[] = [];
-          for (const { sql, parameters } of statements) rows = await rowsOf(transaction, sql, parameters);
-          return rows;
-        }),
-      ),
+    write: (sql, parameters) => guarded(() => rowsOf(database, sql, parameters)),
     scrub: (tables) =>
       guarded(async () => {
         // Nothing vacuums here by itself. A full one writes each table to a new file; the log ends with the old segment.

@@ -3,7 +3,6 @@ import {
   type Database,
   isServerAnswer,
   type Parameter,
-  type Statement,
   storeFailure,
   type Transaction,
 } from './database.js';
@@ -15,9 +14,6 @@ const connectTimeoutMs = 5_000;
  * A server that has disappeared silently must not block a connection forever; none of our statements takes this long.
  */
 const queryTimeoutMs = 60_000;
-
-/** How long the server waits for a user's lock in a transaction that is sent at once. */
-const lockTimeoutMs = 50_000;
 
 /** As many writers as a database of a few cores serves well; each of them is a process of the server. */
 const usualPoolSize = 10;
@@ -33,8 +29,7 @@ export function postgres(databaseUrl: string, poolSize: number = usualPoolSize):
   return {
     query: (sql, parameters) => guarded(() => rowsOf(reading, sql, parameters)),
     transaction: (work) => guarded(() => transact(writing, work)),
-    atOnce: <Row extends object>(statements: readonly Statement[]) =>
-      guarded(() => sendAtOnce<Row>(writing, statements)),
+    write: (sql, parameters) => guarded(() => rowsOf(writing, sql, parameters)),
     // Autovacuum does it in time, and the operator's WAL archive and backups are beyond us (docs/health-data.md).
     scrub: () => Promise.resolve(),
     close: async () => {
@@ -50,8 +45,6 @@ function newPool(databaseUrl: string, max: number): Pool {
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: queryTimeoutMs,
     keepAlive: true,
-    // Statements are sent without waiting for the answers to those before them; those of `transact` wait all the same.
-    pipeline: true,
     application_name: 'lab-operations',
   });
   // The pool drops a broken idle connection; the next caller sees if the server is back.
@@ -68,19 +61,6 @@ async function transact<Result>(pool: Pool, work: (transaction: Transaction) => 
     });
     await client.query('commit');
     return result;
-  });
-}
-
-/** After a statement that fails, the server refuses those behind it, and makes the commit a rollback. */
-async function sendAtOnce<Row extends object>(pool: Pool, statements: readonly Statement[]): Promise<Row[]> {
-  return withConnection(pool, async (client) => {
-    // The commit is on its way before the lock is there: the server must give up before we do, or it would commit after a failure.
-    const begun = client.query(`begin; set local lock_timeout = ${lockTimeoutMs}`);
-    const answers = statements.map(({ sql, parameters }) => rowsOf<Row>(client, sql, parameters));
-    const sent = await Promise.allSettled([begun, ...answers, client.query('commit')]);
-    const failed = sent.find((each) => each.status === 'rejected');
-    if (failed) throw failed.reason;
-    return (await answers.at(-1)) ?? [];
   });
 }
 

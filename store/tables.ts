@@ -1,3 +1,6 @@
+/** The first part of a user's advisory lock; the second is a hash of the id. */
+export const userLocks = 540_239_104;
+
 /**
  * The first migration: docs/health-data.md describes the tables. Keys are texts of at most 256 bytes (keys.ts), so
  * every key fits into an index. A missing part of a key is an empty text, because null equals nothing.
@@ -107,4 +110,25 @@ export const expiredEvents = `
     check (state in ('waiting', 'replayed', 'discarded', 'expired'));
   create index rejected_events_expired on health_data.rejected_events (id) where state = 'expired';
   update health_data.deleted_users set client_user_hash = null;
+`;
+
+/**
+ * The fifth: takes a message of a known user within the statement that writes it, so that one round trip does it all. Once the lock is
+ * held (user-transactions.ts) each statement of the function sees what was committed meanwhile, which the statement around it does not.
+ * The limit is shorter than the time that the caller waits: what was given up must not be written later.
+ */
+export const takeMessage = `
+  create function health_data.take_message(taken_id text, of_user text) returns text
+  language plpgsql set lock_timeout = '50s' as $$
+  begin
+    perform pg_advisory_xact_lock(${userLocks}, hashtext(of_user));
+    insert into health_data.received_messages (message_id) values (taken_id) on conflict (message_id) do nothing;
+    if not found then
+      return 'repeated';
+    end if;
+    if exists (select from health_data.deleted_users where user_id = of_user) then
+      return 'user_deleted';
+    end if;
+    return 'stored';
+  end $$;
 `;

@@ -1,4 +1,5 @@
 import { type Database, type Statement, StoreFailed, type Transaction } from './database.js';
+import { userLocks } from './tables.js';
 
 /** A first connection brings years of a user's data at once; the service repeats messages beyond this limit. */
 const mostInLine = 100;
@@ -29,16 +30,15 @@ export class UserTransactions {
     }
     return this.#inLine(userId, () =>
       this.#database.transaction(async (transaction) => {
-        const { sql, parameters } = lockOf(userId);
-        await transaction.query(sql, parameters);
+        await transaction.query(lockUser, [userId]);
         return work(transaction);
       }),
     );
   }
 
-  /** One statement in a transaction of a user. */
-  async runStatement<Row extends object>(userId: string, statement: Statement): Promise<Row[]> {
-    return this.#inLine(userId, () => this.#database.atOnce<Row>([lockOf(userId), statement]));
+  /** One statement in a user's line. It takes the lock itself, by `take_message`. */
+  async runStatement<Row extends object>(userId: string, { sql, parameters }: Statement): Promise<Row[]> {
+    return this.#inLine(userId, () => this.#database.write<Row>(sql, parameters));
   }
 
   async #inLine<Result>(userId: string, work: () => Promise<Result>): Promise<Result> {
@@ -65,9 +65,7 @@ export class UserTransactions {
  * events the later replaces the earlier, and no event that was being written outlives a deletion. Users whose ids have
  * the same hash also wait for each other; that is rare and harmless.
  */
-function lockOf(userId: string): Statement {
-  return { sql: 'select pg_advisory_xact_lock(540239104, hashtext($1))', parameters: [userId] };
-}
+const lockUser = `select pg_advisory_xact_lock(${userLocks}, hashtext($1))`;
 
 /** Held together by all transactions that do not know their user, and alone by a deletion that begins. */
 const lockWithoutUserId = 5_402_391_045;

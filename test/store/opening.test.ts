@@ -127,6 +127,7 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
       '0002-stream-versions',
       '0003-deleted-client-users',
       '0004-expired-events',
+      '0005-take-message',
     ]);
     await client.end();
     await Promise.all(stores.map((store) => store.close()));

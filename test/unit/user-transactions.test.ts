@@ -6,7 +6,7 @@ import { UserTransactions } from '../../store/user-transactions.js';
 const database: Database = {
   query: () => Promise.resolve([]),
   transaction: (work) => work({ query: () => Promise.resolve([]), script: () => Promise.resolve() }),
-  atOnce: () => Promise.resolve([]),
+  write: () => Promise.resolve([]),
   scrub: () => Promise.resolve(),
   close: () => Promise.resolve(),
 };
