@@ -21,13 +21,14 @@ export interface OrderFinder {
 export async function findRootOrder(finder: OrderFinder, call: OneCall, orderId: string): Promise<string> {
   if (!isAddressable(orderId)) throw new OrderNotFound('This is not a valid order id');
   const { client } = finder.calls;
-  const own = await describe(client.workflow.getHandle(kitOrderId(orderId)));
-  if (own && own.typedSearchAttributes.get(labPhaseKey) !== forwardedPhase) return orderId;
-  if (own) return (await forwardingRoot(client, call, orderId)) ?? orderId;
-  const root =
+  const own = await describeOrder(client, orderId);
+  if (own) return rootFrom(client, call, orderId, own);
+  const found =
     (await rootByVisibility(client, labOrderIdKey.name, orderId)) ?? (await rootByService(finder, call, orderId));
-  if (root === undefined) throw new OrderNotFound(`No workflow follows order ${orderId}`);
-  return root;
+  const workflow = found === undefined ? undefined : await describeOrder(client, found);
+  if (found === undefined || !workflow) throw new OrderNotFound(`No workflow follows order ${orderId}`);
+  // Visibility and service may name a replacement as the root of its redraw.
+  return rootFrom(client, call, found, workflow);
 }
 
 /**
@@ -43,9 +44,17 @@ export async function findPlacement({ calls }: OrderFinder, reference: string): 
   throw new OrderNotFound(`No order was placed with the reference ${reference}`);
 }
 
-async function forwardingRoot(temporal: Client, call: OneCall, orderId: string): Promise<string | undefined> {
+type OrderWorkflow = NonNullable<Awaited<ReturnType<typeof describe>>>;
+
+function describeOrder(temporal: Client, orderId: string): Promise<OrderWorkflow | undefined> {
+  return describe(temporal.workflow.getHandle(kitOrderId(orderId)));
+}
+
+/** The order itself, or the root that its workflow passes everything on to. */
+async function rootFrom(temporal: Client, call: OneCall, orderId: string, workflow: OrderWorkflow): Promise<string> {
+  if (workflow.typedSearchAttributes.get(labPhaseKey) !== forwardedPhase) return orderId;
   const { forwardsTo } = await call.query(temporal.workflow.getHandle(kitOrderId(orderId)), stateQuery);
-  return forwardsTo;
+  return forwardsTo ?? orderId;
 }
 
 /** Both attributes contain only what their patterns allow, so never a quote. */
@@ -56,15 +65,10 @@ async function rootByVisibility(temporal: Client, attribute: string, value: stri
 }
 
 /** Visibility lags by moments behind a replacement that was just placed; the order itself says whose it is. */
-async function rootByService(
-  { calls, service }: OrderFinder,
-  call: OneCall,
-  orderId: string,
-): Promise<string | undefined> {
+async function rootByService({ service }: OrderFinder, call: OneCall, orderId: string): Promise<string | undefined> {
   if (!service) return undefined;
   try {
-    const root = rootOf(snapshotOf(await call.service((ends) => service.orders.get(orderId, ends))));
-    return (await describe(calls.client.workflow.getHandle(kitOrderId(root)))) && root;
+    return rootOf(snapshotOf(await call.service((ends) => service.orders.get(orderId, ends))));
   } catch (error) {
     if (error instanceof NotFound) return undefined;
     throw error;
