@@ -7,6 +7,7 @@ import { describe, expect, inject, test } from 'vitest';
 import { createActivities, type ActivityDependencies } from '../../activities/activities.js';
 import { compareText } from '../../protocol/canonical-json.js';
 import { readHistory, recordedIdentity } from './history-file.js';
+import { withEmptyTasks } from './joined-tasks.js';
 
 const quiet = { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }) };
 Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: quiet } });
@@ -17,14 +18,25 @@ const names = (await readdir(folder)).filter((name) => name.endsWith('.json')).t
 const textOf = (name: string) => readFile(new URL(name, folder), 'utf8');
 
 async function replay(text: string, bundle?: { code: string }): Promise<void> {
+  await replayHistory(readHistory(text), text, bundle);
+}
+
+async function replayHistory(history: object, text: string, bundle?: { code: string }): Promise<void> {
   const [, workflowId = ''] = /"workflowId":"([^"]+)"/.exec(text) ?? [];
   const workflowBundle = bundle ?? { codePath: inject('workflowBundlePath') };
-  await Worker.runReplayHistory({ workflowBundle }, readHistory(text), workflowId);
+  await Worker.runReplayHistory({ workflowBundle }, history, workflowId);
 }
 
 describe('what was under way before an update of the worker goes on after it', () => {
   test.each(names)('%s', async (name) => {
     await expect(replay(await textOf(name))).resolves.toBeUndefined();
+  });
+});
+
+describe('what was under way goes on though the SDK replays several workflow tasks in one step', () => {
+  test.each(names)('%s', async (name) => {
+    const text = await textOf(name);
+    await expect(replayHistory(withEmptyTasks(readHistory(text)), text)).resolves.toBeUndefined();
   });
 });
 

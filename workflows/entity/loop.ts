@@ -18,6 +18,8 @@ export interface Wakeable {
   alarm: Alarm;
   /** Something came in that the main loop has not looked at yet. */
   hasNews: boolean;
+  /** The main loop waits for what wakes it. */
+  isWaiting?: boolean;
 }
 
 export function openRun<Command = never, Answer extends object = object>(): EntityRun<Command, Answer> {
@@ -59,7 +61,7 @@ export async function runLoop<State extends Outbox, Raised extends RaisedAttenti
   const { state, attention, isForwarded = () => false } = loop;
   const delivery = new CancellationScope();
   const outcome = deliveryOf(state, attention, () => (run.hasNews = true));
-  const delivering = delivery.run(() => keepDelivering(state, outcome));
+  const delivering = delivery.run(() => keepDelivering(state, outcome, () => !isWoken(run)));
   do {
     await workToTheEnd(run, loop);
   } while (!isForwarded() && !(await end(run, state, loop)));
@@ -81,8 +83,19 @@ async function workToTheEnd(run: Wakeable, turns: Turns): Promise<void> {
       alarm.set(turns.nextMoment());
       if (turns.meanwhile) await turns.meanwhile();
     }
+    run.isWaiting = true;
     await condition(() => isDisturbed(run) || alarm.rang);
+    run.isWaiting = false;
   }
+}
+
+/**
+ * The main loop goes on in this step of the workflow. A delivery lets it go first: what the two schedule then comes in the same order
+ * however the events are divided into steps. A replay may divide them otherwise: it takes a workflow task that scheduled nothing together
+ * with the next one, if nothing lies between them, and in one step signals come before results.
+ */
+function isWoken(run: Wakeable): boolean {
+  return run.isWaiting === true && (isDisturbed(run) || run.alarm.rang);
 }
 
 /**
@@ -92,7 +105,9 @@ async function workToTheEnd(run: Wakeable, turns: Turns): Promise<void> {
 async function end(run: Wakeable, outbox: Outbox, { announceEnd, isOver }: Turns): Promise<boolean> {
   run.alarm.disarm();
   announceEnd?.();
+  run.isWaiting = true;
   await deliverBeforeEnd(outbox, () => isDisturbed(run));
+  run.isWaiting = false;
   return (await awaitIdle(run)) && isOver();
 }
 

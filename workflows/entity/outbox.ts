@@ -85,11 +85,12 @@ export async function deliverBeforeEnd(from: Outbox, hasNews: () => boolean): Pr
 /**
  * Empties the outbox, beside everything else: no fold and no command ever waits for a receiver. Ends only when it is
  * cancelled.
+ * @param isItsTurn false for the moment in which something else has to be scheduled first
  */
-export async function keepDelivering(from: Outbox, outcome: Delivery): Promise<void> {
+export async function keepDelivering(from: Outbox, outcome: Delivery, isItsTurn: () => boolean): Promise<void> {
   try {
     for (;;) {
-      await condition(() => from.notifies === true && from.outbox.length > 0);
+      await afterOthers(() => from.notifies === true && from.outbox.length > 0 && isItsTurn());
       const wasEnding = from.isEnding === true;
       if (from.handsOver === true) await handOverNotifications(from, from.outbox, []);
       else if (!(await deliverBatch(from, outcome))) {
@@ -100,6 +101,16 @@ export async function keepDelivering(from: Outbox, outcome: Delivery): Promise<v
   } catch (error) {
     if (!isCancellation(error)) throw error;
   }
+}
+
+/** Waits even if there is nothing to wait for, until all that goes on in this moment has scheduled what it has to schedule. */
+async function afterOthers(isDue: () => boolean): Promise<void> {
+  let isLater = false;
+  await condition(() => {
+    const isNow = isLater && isDue();
+    isLater = true;
+    return isNow;
+  });
 }
 
 async function deliverBatch(from: Outbox, outcome: Delivery): Promise<boolean> {

@@ -6,7 +6,7 @@ import { placeKitOrderName } from '../../../protocol/order/placing-messages.js';
 import { reconcileOrdersId } from '../../../protocol/reconcile.js';
 import { following } from '../../rig/followed.js';
 import { until, type Stage } from '../stage.js';
-import { untilListed, type Story } from './story.js';
+import { untilIdle, untilListed, type Story } from './story.js';
 
 const toCustomer = ['transit_customer', 'with_customer'];
 const toResults = ['transit_lab', 'completed'];
@@ -48,6 +48,8 @@ export const orders: readonly Story[] = [
   async function criticalResult(stage) {
     const { handle, orderId } = await stage.place({ criticalResultReminder: '1s' });
     await stage.move(handle, orderId, [...toCustomer, 'transit_lab', 'delivered_to_lab']);
+    // The alarm is raised, and its reminder set, in a workflow task that could be replayed together with the one before it.
+    await untilIdle(stage, kitOrderId(orderId));
     await stage.sandbox.reportCritical(orderId, { status: 'partial', interpretation: 'normal' });
     await until(following(handle), ({ criticalResult }) => criticalResult?.status === 'partial');
     await stage.sandbox.move(orderId, { status: 'completed', interpretation: 'critical' });
