@@ -85,7 +85,7 @@ function programsAmong(processes: readonly Descendant[]): string[] {
 
 test('with --once every story succeeds, the status is 0, and no process is left', whole, async () => {
   // A customer who changes her mind has a week: with a day of a second, a machine under load lets it pass.
-  const demo = await startDemo(['--once'], { DEMO_DAY_SECONDS: '2' });
+  const demo = await startDemo(['--once'], { DEMO_DAY_SECONDS: '3' });
   await demo.waitFor(/Act 2 of/, storiesWithinMs);
   const processes = await descendantsOf(demo);
   expect(programsAmong(processes)).toHaveLength(4);

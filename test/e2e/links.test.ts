@@ -68,16 +68,15 @@ test('a worker that is killed while codes are in flight sends none twice: their 
   onTestFinished(async () => void (await lab.sandbox.changeSettings({ connectionWebhooks: true })));
   const [right, wrong] = [await startLink(lab), await startLink(lab)];
   await Promise.all([right.logIn('mfa-sms'), wrong.logIn('mfa-sms')]);
-  const slow = { kind: 'delay', delayMs: 14_000, phase: 'before_work' } as const;
+  const slow = { kind: 'delay', delayMs: 40_000, phase: 'before_work' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: completeMfaPath, times: 2, action: slow });
   const answers = [right.submit(rightCode), wrong.submit(wrongCode)] as const;
   await expect.poll(() => codesSent(lab), patience).toBe(2);
   await lab.worker.stop('SIGKILL');
-  const stillOpen = (await lab.sandbox.linkTokens()).filter(({ state }) => state === 'open');
-  expect(
-    stillOpen.map(({ user_id: userId }) => userId),
-    'killed before the service was done',
-  ).toContain(right.userId);
+  const open = async () =>
+    (await lab.sandbox.linkTokens()).filter(({ state }) => state === 'open').map(({ user_id: userId }) => userId);
+  expect(await open(), 'killed before the service was done').toContain(right.userId);
+  await expect.poll(open, patience).not.toContain(right.userId);
   await lab.startWorker();
 
   const [connected, unknown] = await Promise.all(answers);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { kitOrderId, matchReviewId } from '../../protocol/ids.js';
 import type { MatchReviewState } from '../../protocol/match-review/messages.js';
+import { eventually } from '../rig/eventually.js';
 import { answer, labops } from './labops.js';
 import { expectNothingReadable } from './raw-history.js';
 import { patience, stack } from './stack.js';
@@ -29,7 +30,8 @@ test('an operator accepts a result that a webhook reported: its order ends with 
   const state = await answer<MatchReviewState>(labops(lab, accept, { env, input }));
   expect(state).toMatchObject({ outcome: 'accepted', resolvedOrderId: orderId });
   expect(await answer(labops(lab, accept, { env, input }))).toMatchObject({ outcome: 'accepted' });
-  const order = await lab.labs.orders.get({ orderId });
+  // Its workflow is started by its webhook.
+  const order = await eventually(() => lab.labs.orders.get({ orderId }));
   expect(await order.result()).toMatchObject({ outcome: 'completed' });
   await expect
     .poll(() => lab.receiver.accepted.filter(({ subject }) => subject === id).map(({ type }) => type), patience)

@@ -56,7 +56,7 @@ async function probe(program: StartedProcess, path: string): Promise<{ status: n
 async function letHappen(): Promise<Placed> {
   const down = { kind: 'answer', status: 503, body: { detail: 'Down for maintenance' } } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: down });
-  const placed = await lab.place({ creationTimeout: '5s' });
+  const placed = await lab.place({ creationTimeout: '15s' });
   for (const status of ['transit_customer', 'lost']) await lab.sandbox.move(placed.orderId, status);
   await expect.poll(async () => (await placed.handle.state()).attention.length, patience).toBe(1);
   await lab.rig.client.workflow.start('unheardOf', { workflowId: 'unheard-of', taskQueue: lab.rig.taskQueue });
@@ -174,7 +174,7 @@ test('a worker that loses Temporal is not ready and shows no old number, until T
 
 test('a worker that drains is not ready, and answers until it has ended', async () => {
   await lab.startWorker({ SHUTDOWN_GRACE_SECONDS: '30' });
-  const slow = { kind: 'delay', delayMs: 12_000, phase: 'before_work' } as const;
+  const slow = { kind: 'delay', delayMs: 20_000, phase: 'before_work' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
   await lab.sandbox.clearRequests();
   const userId = await lab.newUser();

@@ -83,7 +83,7 @@ test('an order that nobody placed through the product is adopted by its first we
 });
 
 test('a webhook that comes before the hand-over waits for it, and there is one run', async () => {
-  const slow = { kind: 'delay', delayMs: 15_000, phase: 'after_work' } as const;
+  const slow = { kind: 'delay', delayMs: 25_000, phase: 'after_work' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
   const userId = await lab.newUser();
   const reference = `early-${userId}`;
@@ -104,7 +104,7 @@ test('a webhook that comes before the hand-over waits for it, and there is one r
 
 test("a replacement's webhook that comes before its creation is answered joins the chain", async () => {
   const { handle, orderId, userId } = await lab.place({ onLost: 'replace' });
-  const slow = { kind: 'delay', delayMs: 15_000, phase: 'after_work' } as const;
+  const slow = { kind: 'delay', delayMs: 25_000, phase: 'after_work' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
   await move(orderId, ['transit_customer', 'lost']);
   await expect.poll(async () => (await lab.ordersOf(userId)).length, patience).toBe(2);

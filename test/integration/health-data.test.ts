@@ -170,8 +170,9 @@ describe('worker and ingress in one process', () => {
     const service = { SERVICE_BASE_URL: 'http://127.0.0.1:9', SERVICE_API_KEY: 'sk_invented' };
     const env = { ...environment(), ...service, HEALTH_DATA_DIRECTORY: directory, TASK_QUEUE: 'single-process-test' };
     const userId = randomUUID();
-    const started = await startBuilt('workers/single-process.ts', { env });
-    const [, url = ''] = await started.waitFor(/"url":"([^"]+)\/webhooks"/, 90_000);
+    const listening = /"url":"([^"]+)\/webhooks"/;
+    const started = await startBuilt('workers/single-process.ts', { env, ready: listening });
+    const [, url = ''] = await started.waitFor(listening);
     expect((await send(url, activity(userId, 'day'))).status).toBe(204);
     const second = await startBuilt('workers/single-process.ts', { env });
     expect(await second.exit).toEqual({ code: 1, signal: null });

@@ -15,7 +15,13 @@ const rig = devServer();
 const provider = 'invented_watch';
 
 const handlerWith = (options: Partial<WebhookHandlerOptions> = {}) =>
-  createWebhookHandler({ temporal: rig.client, secrets: [secret], taskQueue: rig.taskQueue, ...options });
+  createWebhookHandler({
+    temporal: rig.client,
+    secrets: [secret],
+    taskQueue: rig.taskQueue,
+    deadlineMs: 60_000,
+    ...options,
+  });
 
 const connected = (userId: string, slug = provider) =>
   signed({ event_type: 'provider.connection.created', user_id: userId, data: { source: { slug } } });

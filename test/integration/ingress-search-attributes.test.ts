@@ -45,7 +45,7 @@ describe('search attributes at the start of a worker', () => {
   test('are registered before webhooks can be delivered: until then they are answered 503, then 204', async () => {
     const namespace = await bareNamespace();
     const temporal = new Client({ connection, namespace });
-    const handler = createWebhookHandler({ temporal, secrets: [secret] });
+    const handler = createWebhookHandler({ temporal, secrets: [secret], deadlineMs: 60_000 });
     const event = signed(orderEvent(randomUUID()));
     expect((await handler.handle(event)).status).toBe(503);
     expect(handler.counts().answers.temporal_refused).toBe(1);

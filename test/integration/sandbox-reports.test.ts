@@ -250,7 +250,8 @@ describe('a job', () => {
     const receiver = await startReceiver();
     const settings = { webhookUrl: receiver.url, webhookEnvelope: 'without_ids', reportJobId: 'job_id' } as const;
     const sandbox = await startSandbox({ ...settings, webhookSecrets: ['whsec_aW52ZW50ZWQ='] });
-    const { id } = await upload(serviceOf(sandbox), await sandbox.newUser(), sampleReport('pdf'));
+    // A job that stays as it is after its first step sends no second webhook.
+    const { id } = await upload(serviceOf(sandbox), await sandbox.newUser(), sampleReport('pdf', { outcome: 'stuck' }));
     await sandbox.control.advanceClock('2s');
     await eventually(() => expect(receiver.received).toHaveLength(1));
     const { raw, json } = receiver.received[0] ?? { raw: '', json: undefined };

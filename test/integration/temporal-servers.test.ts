@@ -130,7 +130,8 @@ describe('the search for the dev server', () => {
     const both = await Promise.all([1, 2].map(() => startProgram('test/rig/find-dev-server.ts', { env: machine() })));
     // Built only when the other one waits for it.
     const waits = 'waiting for another process that is downloading or building the Temporal dev server';
-    await expect.poll(() => both.map((process) => process.output()).join('\n')).toContain(waits);
+    const output = () => both.map((process) => process.output()).join('\n');
+    await expect.poll(output, { timeout: 240_000 }).toContain(waits);
     await writeFile(goOn, '');
     const exits = await Promise.all(both.map((process) => process.exit));
     const outputs = both.map((process) => process.output());
@@ -287,8 +288,9 @@ describe('the servers', () => {
       TEMPORAL_CLI: inject('devServerProgram'),
       TEMPORAL_TEST_SERVER: inject('testServerProgram'),
     };
-    const holder = await startProgram('test/rig/hold-servers.ts', { env });
-    const [, devServer = '', testServer = ''] = await holder.waitFor(/holding (\S+) (\S+)/);
+    const holding = /holding (\S+) (\S+)/;
+    const holder = await startProgram('test/rig/hold-servers.ts', { env, ready: holding });
+    const [, devServer = '', testServer = ''] = await holder.waitFor(holding);
     expect(await answers(devServer)).toBe(true);
     expect(await answers(testServer)).toBe(true);
     await holder.stop('SIGKILL');

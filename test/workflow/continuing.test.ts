@@ -19,6 +19,8 @@ test('a story whose history is cut into many runs is the same story', async () =
   await kit.move('transit_customer', 'problem_in_transit_customer');
   await kit.expectAttention('problem_persists');
   expect(await kit.handle.resolveProblem('wait', { orderId })).toMatchObject({ attention: [] });
+  // From here on the limit would count again.
+  await kit.handle.setPolicy({ problemLimit: '7d' });
   await eventually(() => expect(kit.notified).toContain('attention_cleared problem_persists'));
 
   stage.receiver.isDown = true;

@@ -100,7 +100,7 @@ test.each([
 ])('a link with a code costs no more than the plainest workflow would, %s', async (_how, connectionWebhooks) => {
   await stage.sandbox.changeSettings({ connectionWebhooks });
   // The webhook comes while the code is still on its way.
-  const action = { kind: 'delay', delayMs: 3_000, phase: 'after_work' } as const;
+  const action = { kind: 'delay', delayMs: 8_000, phase: 'after_work' } as const;
   if (connectionWebhooks) await stage.sandbox.addFault({ path: completeMfaPath(), action });
   const link = await UserLink.start(stage);
   await link.logIn('mfa-sms');

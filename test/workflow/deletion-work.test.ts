@@ -49,6 +49,8 @@ const kitWork = (rootOrderId: string, more: object = {}) => ({
 
 /** A deletion that ends soon, so that the next story has the stage for itself. */
 const soon = { grace: '1s' } as const;
+/** On a busy machine so short a grace is over when the request is answered. */
+const accepted = expect.stringMatching(/^(grace|confirming)$/) as string;
 
 describe('running work', () => {
   test('prevents the deletion by default: it is named, and the service is asked nothing', async () => {
@@ -70,7 +72,7 @@ describe('running work', () => {
     const kit = await placeFor(leavingUser);
     const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'leave' } });
     const work = [kitWork(kit.rootOrderId, { fate: 'left' })];
-    expect(handle.requested).toMatchObject({ phase: 'grace', work });
+    expect(handle.requested).toMatchObject({ phase: accepted, work });
     await kit.expectState({ phase: 'awaiting_registration' });
     expect(await handle.result()).toMatchObject({ outcome: 'deleted', work });
   });
@@ -80,7 +82,7 @@ describe('running work', () => {
     const kit = await placeFor(leavingUser);
     const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'cancel' } });
     const work = [kitWork(kit.rootOrderId, { fate: 'cancelled' })];
-    expect(handle.requested).toMatchObject({ phase: 'grace', work });
+    expect(handle.requested).toMatchObject({ phase: accepted, work });
     expect(await kit.result()).toMatchObject({ outcome: 'cancelled' });
     expect(await handle.result()).toMatchObject({ outcome: 'deleted', work });
   });
@@ -91,7 +93,7 @@ describe('running work', () => {
     await kit.move('transit_customer');
     const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'cancel' } });
     const work = [kitWork(kit.rootOrderId, { fate: 'not_cancelled', reason: 'CancelRefused' })];
-    expect(handle.requested).toMatchObject({ phase: 'grace', work });
+    expect(handle.requested).toMatchObject({ phase: accepted, work });
     await kit.expectState({ phase: 'in_transit_to_customer' });
   });
 
@@ -130,7 +132,7 @@ describe('running work', () => {
     await listed(leavingUser, 'submitReport');
     const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'cancel' } });
     const work = [{ workflowId: submitReportId(given.reference), name: 'submitReport', fate: 'cancelled' }];
-    expect(handle.requested).toMatchObject({ phase: 'grace', work });
+    expect(handle.requested).toMatchObject({ phase: accepted, work });
     const query = `WorkflowId = '${submitReportId(given.reference)}' AND ExecutionStatus = 'Running'`;
     await eventually(async () => expect((await stage.temporal.workflow.count(query)).count).toBe(0));
     expect(await handle.result()).toMatchObject({ outcome: 'deleted', work });
@@ -147,7 +149,7 @@ describe('running work', () => {
     const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'cancel' } });
     const workflowId = submitReportId(given.reference);
     const work = [{ workflowId, name: 'submitReport', fate: 'cancelled', reason: 'NoLongerFollowed' }];
-    expect(handle.requested).toMatchObject({ phase: 'grace', work });
+    expect(handle.requested).toMatchObject({ phase: accepted, work });
     expect(await report.result()).toMatchObject({ outcome: 'abandoned' });
     expect(await handle.result()).toMatchObject({ outcome: 'deleted', work });
   });
@@ -176,7 +178,10 @@ describe('running work', () => {
   test('running work of other users is left alone', async () => {
     const [leavingUser, other] = [await LeavingUser.arrive(stage), await LeavingUser.arrive(stage)];
     await placeFor(other);
-    expect((await leavingUser.requestDeletion({ policy: soon })).requested).toMatchObject({ phase: 'grace', work: [] });
+    expect((await leavingUser.requestDeletion({ policy: soon })).requested).toMatchObject({
+      phase: accepted,
+      work: [],
+    });
   });
 });
 
@@ -212,7 +217,10 @@ describe('links and reports', () => {
       const query = `WorkflowId = '${parsingJobId(report.jobId)}' AND LabPhase = 'completed' AND ExecutionStatus = 'Running'`;
       expect((await stage.temporal.workflow.count(query)).count).toBe(1);
     });
-    expect((await leavingUser.requestDeletion({ policy: soon })).requested).toMatchObject({ phase: 'grace', work: [] });
+    expect((await leavingUser.requestDeletion({ policy: soon })).requested).toMatchObject({
+      phase: accepted,
+      work: [],
+    });
     stage.receiver.isDown = false;
   });
 });
@@ -289,7 +297,7 @@ test('a deletion that was notified as final stays final even if the service woul
 
 test('a worker that is away for the whole grace adds no time to it', async () => {
   const leavingUser = await LeavingUser.arrive(stage);
-  const handle = await leavingUser.requestDeletion({ policy: { grace: '15s', reminderBefore: '2s' } });
+  const handle = await leavingUser.requestDeletion({ policy: { grace: '30s', reminderBefore: '2s' } });
   await leavingUser.expectNotifications('deletion_scheduled');
   await stage.stopWorker();
   await sleep(Date.parse(handle.requested?.graceUntil ?? '') - Date.now() + 1000);

@@ -58,7 +58,7 @@ describe('a link that is cancelled', () => {
     'cancelled %s while a right code is on its way, a link is connected: the service’s answer counts',
     async (_how, cancel) => {
       const link = await UserLink.start(stage);
-      const { answer } = await handingIn(link, '123456');
+      const { answer } = await handingIn(link, '123456', 8_000);
       await cancel(link);
       expect(await answer).toMatchObject({ outcome: 'connected' });
       expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });

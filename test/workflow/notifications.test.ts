@@ -55,8 +55,9 @@ test('an endpoint that is down for longer than the policy allows needs attention
 });
 
 test('an endpoint that is down is tried every few minutes, however short the deadline, and the history stays small', async () => {
-  const kit = await stage.place({ policy: { notificationDeadline: '5s' } });
+  const kit = await stage.place();
   await kit.expectNotifications('phase_changed awaiting_registration');
+  await kit.handle.setPolicy({ notificationDeadline: '5s' });
   stage.receiver.isDown = true;
   await kit.register();
   await kit.expectAttention('notifications_undelivered');

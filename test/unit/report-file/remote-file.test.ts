@@ -242,9 +242,9 @@ describe('a host that drips', () => {
       const left = Number(request.url?.slice(1));
       const answer = () =>
         left === 0 ? response.end(PDF) : response.writeHead(302, { location: `/${left - 1}` }).end();
-      setTimeout(answer, 1_000);
+      setTimeout(answer, 2_000);
     });
-    const files = createReportFiles({ allowedHosts: [host], idleTimeoutMs: 1_500 });
+    const files = createReportFiles({ allowedHosts: [host], idleTimeoutMs: 3_000 });
     expect(await outcomeOf(files.open({ url: `${url}/5` }))).toBe('unavailable: too_slow');
   });
 
@@ -259,11 +259,11 @@ describe('a host that drips', () => {
     const { host, url } = await hosting(
       (_request, response) => void response.end(sampleReport('pdf', { size: 300_000 })),
     );
-    const file = await createReportFiles({ allowedHosts: [host], idleTimeoutMs: 300 }).open({ url });
+    const file = await createReportFiles({ allowedHosts: [host], idleTimeoutMs: 1_000 }).open({ url });
     let seen = 0;
     for await (const { length } of file.bytes) {
       // Longer than the host itself might take until here.
-      if (seen === 0) await pause(4_000);
+      if (seen === 0) await pause(8_000);
       seen += length;
     }
     expect(seen).toBe(300_000);

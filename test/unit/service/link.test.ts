@@ -214,12 +214,12 @@ describe('the result of a step', () => {
 });
 
 describe('the call with the code', () => {
-  const late = () => serving((_request, response) => setTimeout(() => response.end('{"state":"success"}'), 1_600));
+  const late = () => serving((_request, response) => setTimeout(() => response.end('{"state":"success"}'), 4_500));
 
   test('waits for the provider longer than other calls wait for their answer', async () => {
     const { baseUrl } = await late();
     // The transport checks its headers timeouts about every half second.
-    const service = serviceAt(baseUrl, { headersTimeoutMs: 100, timeoutMs: 800 });
+    const service = serviceAt(baseUrl, { headersTimeoutMs: 100, timeoutMs: 3_000 });
     const [answered, lost] = await Promise.all([
       service.links.completeMfa('invented_watch', TOKEN, CODE),
       rejection(service.links.createToken({ user_id: 'user-1' })),
