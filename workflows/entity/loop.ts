@@ -113,7 +113,9 @@ async function end(run: Wakeable, outbox: Outbox, { announceEnd, isOver }: Turns
 
 /** Waits until every caller is answered, or there is something to do first: then it is false. */
 async function awaitIdle(run: Wakeable): Promise<boolean> {
+  run.isWaiting = true;
   await condition(() => allHandlersFinished() || isDisturbed(run) || run.alarm.rang);
+  run.isWaiting = false;
   return allHandlersFinished() && !isDisturbed(run);
 }
 
