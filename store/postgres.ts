@@ -1,11 +1,5 @@
 import { Pool, type PoolClient } from 'pg';
-import {
-  type Database,
-  isServerAnswer,
-  type Parameter,
-  storeFailure,
-  type Transaction,
-} from './database.js';
+import { type Database, isServerAnswer, type Parameter, storeFailure, type Transaction } from './database.js';
 
 /** Beyond this a webhook's sender has nearly given up (15 s) and the webhook handler has answered (10 s). */
 const connectTimeoutMs = 5_000;
