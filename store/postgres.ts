@@ -15,7 +15,7 @@ const usualPoolSize = 10;
 /**
  * PostgreSQL by a connection string. Connects on first use, and again after an outage.
  *
- * @param poolSize the most connections for transactions, and as many again for single statements: reads and health
+ * @param poolSize the most connections for transactions and `write`, and as many again for `query`: reads and health
  * checks do not wait for writers
  */
 export function postgres(databaseUrl: string, poolSize: number = usualPoolSize): Database {

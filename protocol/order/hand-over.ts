@@ -1,12 +1,12 @@
 import type { OrderPlaced } from './messages.js';
 import type { KitRequest } from './placing-messages.js';
 
-/** What is handed over of a placed order; the worker adds whether it notifies. */
+/** The facts about a placed order that its workflow is given; the worker adds `notifies`. */
 export type HandOver = Omit<OrderPlaced, 'notifies'>;
 
 type Placed = Pick<HandOver, 'reference' | 'policy' | 'snapshot' | 'adopted'>;
 
-/** The hand-over of an order that was requested so. The service may not show its test and account again. */
+/** Takes the test and the account from the request, because the service does not always show them again. */
 export function handOverOf(order: KitRequest['order'], { reference, policy, snapshot, adopted }: Placed): HandOver {
   const labTestId = 'lab_test_id' in order ? order.lab_test_id : undefined;
   const labAccountId = labAccountOf(order);

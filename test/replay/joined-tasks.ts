@@ -10,7 +10,7 @@ const [scheduled, started, completed] = ['SCHEDULED', 'STARTED', 'COMPLETED'].ma
   (state) => `EVENT_TYPE_WORKFLOW_TASK_${state}`,
 );
 
-/** What comes in while a workflow waits. */
+/** The types of events that come in while a workflow waits. */
 const incoming =
   /^EVENT_TYPE_(WORKFLOW_EXECUTION_(SIGNALED|CANCEL_REQUESTED)|TIMER_FIRED|ACTIVITY_TASK_(STARTED|COMPLETED|FAILED|TIMED_OUT))$/;
 

@@ -90,9 +90,9 @@ async function workToTheEnd(run: Wakeable, turns: Turns): Promise<void> {
 }
 
 /**
- * The main loop goes on in this step of the workflow. A delivery lets it go first: what the two schedule then comes in the same order
- * however the events are divided into steps. A replay may divide them otherwise: it takes a workflow task that scheduled nothing together
- * with the next one, if nothing lies between them, and in one step signals come before results.
+ * True if the main loop continues in this step of the workflow. A delivery lets it go first, so the two schedule in the same order however
+ * the events are divided into steps. A replay may divide them differently: it merges a workflow task that scheduled nothing with the next
+ * one, if that follows directly, and within a step signals come before results (decision 21).
  */
 function isWoken(run: Wakeable): boolean {
   return run.isWaiting === true && (isDisturbed(run) || run.alarm.rang);

@@ -103,7 +103,7 @@ export async function keepDelivering(from: Outbox, outcome: Delivery, isItsTurn:
   }
 }
 
-/** Waits even if there is nothing to wait for, until all that goes on in this moment has scheduled what it has to schedule. */
+/** Waits until it is due, and at least until all else in this step has been scheduled: a `condition` that holds at once would not wait. */
 async function afterOthers(isDue: () => boolean): Promise<void> {
   let isLater = false;
   await condition(() => {
