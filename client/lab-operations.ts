@@ -19,6 +19,7 @@ import { UserOperations } from './users/users.js';
 import { RejectedEventOperations } from './rejected-events/rejected-events.js';
 import { ReportOperations } from './reports/reports.js';
 import { ResultOperations } from './results/results.js';
+import { followKeyFile, keyFileOf } from './temporal-key-file.js';
 import { noAnswerFromTemporal, temporalErrorOf } from './temporal-errors.js';
 import { WebhookOperations } from './webhook-endpoints/webhook-endpoints.js';
 import { TemporalCalls } from './workflow-calls.js';
@@ -105,7 +106,8 @@ export class LabOperations {
   /**
    * Connects by Temporal's standard settings: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS…, or
    * a profile of its configuration file; with the encryption keys of the setting LABOPS_ENCRYPTION_KEYS. Both secrets may be in
-   * files (TEMPORAL_API_KEY_FILE, LABOPS_ENCRYPTION_KEYS_FILE).
+   * files (TEMPORAL_API_KEY_FILE, LABOPS_ENCRYPTION_KEYS_FILE). The first is read again every ten seconds, so the API key of Temporal
+   * can be replaced while the process runs.
    * Gives up after ten seconds.
    * @throws KeyRingInvalid, EncryptionKeysMissing, EncryptionSettingInvalid, TemporalKeyFileInvalid, TemporalUnreachable
    */
@@ -124,7 +126,11 @@ export class LabOperations {
       ...(namespace !== undefined && { namespace }),
       ...(ring && { dataConverter: labDataConverter(ring) }),
     });
-    return new LabOperations(temporal, options, () => connection.close());
+    const unfollow = followKeyFile(connection, { apiKey: connectionOptions.apiKey, file: keyFileOf(process.env) });
+    return new LabOperations(temporal, options, () => {
+      unfollow();
+      return connection.close();
+    });
   }
 
   /**

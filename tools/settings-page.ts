@@ -37,7 +37,9 @@ The connection to Temporal has the standard settings: TEMPORAL_ADDRESS (default 
 TEMPORAL_API_KEY, TEMPORAL_TLS…, or a profile in its TOML file.
 
 Secrets can be in files: \`<setting>_FILE\` is the path of a file that holds the value. Worker, ingress and codec server
-read them for these; \`labops\` and \`LabOperations.connect\` read LABOPS_ENCRYPTION_KEYS_FILE only.
+read them for these; \`labops\` and \`LabOperations.connect\` read LABOPS_ENCRYPTION_KEYS_FILE and TEMPORAL_API_KEY_FILE.
+The latter is read again every ten seconds, so the API key of Temporal can be replaced without a restart. Everything
+else is read once, at start.
 
 ${secretSettings.map((name) => `- ${name}`).join('\n')}
 

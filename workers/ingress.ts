@@ -14,6 +14,7 @@ import { observeWebhooks } from './monitoring/metrics.js';
 import { watchRejectedEvents } from './monitoring/rejected-events.js';
 import { answerReadiness, type Monitoring, type Readiness, startMonitoring } from './monitoring/server.js';
 import { type StoreHealth, storeHealth } from './store-health.js';
+import { followApiKey } from './temporal-config.js';
 import { readyTimeoutMs, temporalHealth } from './temporal-health.js';
 import { startTracing, type Tracing } from './tracing.js';
 
@@ -59,6 +60,7 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
   const { opened, limits = httpLimits, monitoring, tracing } = given;
   const store = storeOf(config, opened);
   const connection = Connection.lazy({ ...options, ...reconnection });
+  const unfollow = followApiKey(connection, config.temporal, log);
   const handler = createWebhookHandler({
     temporal: new Client({ connection, namespace, ...dataConverterOf(config.keyRing, log), ...tracing?.client }),
     secrets: config.webhookSecrets,
@@ -81,6 +83,7 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
   const app = routes(answering(handler, tracing), limits, ready);
   const settings = { host: 'INGRESS_HOST', port: 'INGRESS_PORT' };
   const url = await listen(app, { ...config, settings }).catch(async (error: unknown) => {
+    unfollow();
     await Promise.all([connection.close(), store?.close()]);
     throw error;
   });
@@ -95,6 +98,7 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
       if (config.drainSeconds > 0) await sleep(config.drainSeconds * 1000);
       await closeWithin(app, config.shutdownGraceSeconds * 1000);
       await temporal.settled();
+      unfollow();
       await Promise.all([connection.close(), store?.close()]);
     },
   };

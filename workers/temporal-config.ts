@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
+import type { Logger } from 'pino';
+import { followKeyFile, keyFileOf } from '../client/temporal-key-file.js';
 import type { SettingFault } from './setting-faults.js';
 
 export interface TemporalConfig {
@@ -9,6 +11,8 @@ export interface TemporalConfig {
   namespace: string;
   /** Passed unchanged to both kinds of connection of the SDK. */
   connection: { address: string; tls?: TemporalTls; apiKey?: string; metadata?: Record<string, string> };
+  /** The file that the API key is from. The processes that connect read it again, so the key can be replaced. */
+  apiKeyFile?: string;
 }
 
 type TemporalTls = NonNullable<ClientConnectConfig['connectionOptions']['tls']>;
@@ -35,6 +39,7 @@ export function readTemporal(given: Record<string, string>, faults: SettingFault
 function temporalConfig(given: Record<string, string>): TemporalConfig {
   const { connectionOptions, namespace } = loadClientConnectConfig({ overrideEnvVars: given });
   const { address = '127.0.0.1:7233', tls, apiKey, metadata } = connectionOptions;
+  const apiKeyFile = keyFileOf(given);
   return {
     address,
     namespace: namespace ?? 'default',
@@ -44,7 +49,24 @@ function temporalConfig(given: Record<string, string>): TemporalConfig {
       ...(apiKey !== undefined && { apiKey }),
       ...(metadata !== undefined && { metadata: textOf(metadata) }),
     },
+    ...(apiKeyFile !== undefined && { apiKeyFile }),
   };
+}
+
+/** Lets a connection follow the file of its API key, if it is from a file; returns what ends that. */
+export function followApiKey(
+  connection: Parameters<typeof followKeyFile>[0],
+  { apiKeyFile: file, connection: { apiKey } }: TemporalConfig,
+  log: Logger,
+): () => void {
+  return followKeyFile(
+    connection,
+    { apiKey, file },
+    {
+      replaced: () => log.info('Temporal gets the new key of TEMPORAL_API_KEY_FILE from now on'),
+      unreadable: (fault) => log.warn(`TEMPORAL_API_KEY_FILE ${fault}: the last key is used until it can be read`),
+    },
+  );
 }
 
 function textOf(metadata: Record<string, unknown>): Record<string, string> {

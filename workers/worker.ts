@@ -14,7 +14,7 @@ import type { HealthDataStore } from '../store/health-data-store.js';
 import { activityDependencies } from './activity-dependencies.js';
 import { workflowBundle } from './bundle.js';
 import { readWorkerConfig, type WorkerConfig } from './config.js';
-import { type TemporalConfig } from './temporal-config.js';
+import { followApiKey, type TemporalConfig } from './temporal-config.js';
 import { workerIdentity } from '../client/encryption/worker-identity.js';
 import { deploymentOptions, warnWithoutCurrentRelease } from './deployment.js';
 import { dataConverterOf, markingUnencrypted } from './encryption.js';
@@ -106,9 +106,11 @@ async function poll(
   };
   if (config.deployment) await warnWithoutCurrentRelease(connection, namespace, config.deployment, log);
   const workers = await createWorkers(options, config.queues);
+  const unfollow = followApiKey(connection, config.temporal, log);
   const health = observe(workers, { connection, client, config, log }, observing);
   const ended = runToEnd(workers, async () => {
     await Promise.all([dependencies.service.close(), store?.close(), schedule.stop(), health.settled()]);
+    unfollow();
     await connection.close();
   });
   return {

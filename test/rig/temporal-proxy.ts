@@ -25,6 +25,8 @@ export interface Proxy {
   held(): string[];
   /** How many calls of this method have come. */
   count(method: string): number;
+  /** The API key of the call that came last. */
+  lastKey(): string | undefined;
 }
 
 /** @param target `host:port` */
@@ -32,6 +34,7 @@ export async function startProxy(target: string): Promise<Proxy> {
   const sockets = new Set<Socket>();
   const onward = new WeakMap<Http2Session, ClientHttp2Session>();
   const counts = new Map<string, number>();
+  let lastKey: string | undefined;
   let held: HeldCall[] = [];
   let holding: string[] = [];
   const server = createServer();
@@ -52,6 +55,7 @@ export async function startProxy(target: string): Promise<Proxy> {
     const path = headers[':path'] ?? '';
     const method = path.slice(path.lastIndexOf('/') + 1);
     counts.set(method, (counts.get(method) ?? 0) + 1);
+    lastKey = headers.authorization?.replace(/^Bearer /, '');
     stream.on('error', () => stream.destroy());
     const there = stream.session && onward.get(stream.session);
     if (holding.includes(method))
@@ -83,6 +87,7 @@ export async function startProxy(target: string): Promise<Proxy> {
     },
     held: () => held.map(({ message }) => message()),
     count: (method) => counts.get(method) ?? 0,
+    lastKey: () => lastKey,
   };
 }
 

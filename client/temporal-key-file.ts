@@ -1,0 +1,62 @@
+import { SecretFileInvalid, secretOf } from './secret-file.js';
+
+/** A replaced key stays valid until somebody disables it, so a few seconds more do not matter. */
+const readAgainMs = 10_000;
+
+/** A connection to Temporal, of either kind of the SDK. */
+interface KeyedConnection {
+  setApiKey(key: string): void | Promise<void>;
+}
+
+/** Notices of what becomes of the file, for a log. */
+interface KeyFileObserver {
+  /** The connection has a new key. */
+  replaced(): void;
+  /** The file cannot be read, or is empty: the last key counts. `fault` follows the name of the setting; it quotes nothing. */
+  unreadable(fault: string): void;
+}
+
+/** The key that the connection was made with, and the file that TEMPORAL_API_KEY_FILE names, if there is one. */
+interface FollowedKey {
+  apiKey?: string | undefined;
+  file: string | undefined;
+}
+
+/**
+ * Reads the file of TEMPORAL_API_KEY_FILE again every ten seconds, and gives a changed key to the connection, so a key can be
+ * replaced without a restart. Without such a file it does nothing.
+ *
+ * @returns what ends it; it does not keep a process alive
+ */
+export function followKeyFile(
+  connection: KeyedConnection,
+  { apiKey, file }: FollowedKey,
+  observer?: KeyFileObserver,
+): () => void {
+  if (file === undefined) return () => undefined;
+  let key = apiKey;
+  let fault: string | undefined;
+  const look = (): void => {
+    try {
+      const now = secretOf({ TEMPORAL_API_KEY_FILE: file }, 'TEMPORAL_API_KEY');
+      fault = undefined;
+      if (now === undefined || now === key) return;
+      key = now;
+      void connection.setApiKey(now);
+      observer?.replaced();
+    } catch (error) {
+      if (!(error instanceof SecretFileInvalid)) throw error;
+      // Said once, not every ten seconds. The key that was read before may be good for months.
+      if (error.message !== fault) observer?.unreadable(error.message);
+      fault = error.message;
+    }
+  };
+  const timer = setInterval(look, readAgainMs).unref();
+  return () => clearInterval(timer);
+}
+
+/** The file that TEMPORAL_API_KEY_FILE names; blank counts as not set. */
+export function keyFileOf(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const file = env['TEMPORAL_API_KEY_FILE']?.trim() ?? '';
+  return file === '' ? undefined : file;
+}
