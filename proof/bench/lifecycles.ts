@@ -65,7 +65,7 @@ function startSide(stage: Stage, isBare: boolean, options: WorkerOptions): Promi
   return isBare ? stage.startBare(options) : stage.startProject(options);
 }
 
-async function playMany(stage: Stage, side: Side, play: Play, count: number): Promise<Record<string, number>> {
+export async function playMany(stage: Stage, side: Side, play: Play, count: number): Promise<Record<string, number>> {
   const { pid } = side.process;
   const cpuBefore = await cpuMsOf(pid);
   const before = performance.now();

@@ -9,6 +9,7 @@ import { fold } from './fold.js';
 import { ingress } from './ingress.js';
 import { isolation } from './isolation.js';
 import type { Measure } from './measure.js';
+import { monitoring } from './monitoring.js';
 import { openOrders } from './open-orders.js';
 import { replay } from './replay.js';
 import { tableOf } from './rounds.js';
@@ -34,6 +35,7 @@ const measures: readonly Measure[] = [
   store,
   fleet,
   isolation,
+  monitoring,
 ];
 
 interface Given {
@@ -52,7 +54,7 @@ const { only, rounds, orders, json } = commandLine(
   .addOption(
     new Option('--only <names...>', 'these measures alone')
       .choices(names)
-      .default(usual, 'all but fleet and isolation'),
+      .default(usual, 'all but fleet, isolation and monitoring'),
   )
   .option('--rounds <number>', 'how often everything is measured', positiveWholeNumber, 3)
   .option('--orders <number>', 'open orders of the fleet', positiveWholeNumber, 500)

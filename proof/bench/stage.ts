@@ -66,7 +66,7 @@ export const prebuiltFile = join(projectFolder, 'dist', 'workflow-bundle.js');
 /** The settings of this machine must not affect a measurement. */
 const unset = {
   ...{ SERVICE_ENVIRONMENT: undefined, NOTIFY_URL: undefined, NOTIFY_SECRET: undefined, NODE_ENV: undefined },
-  ...{ DATABASE_URL: undefined, LABOPS_ENCRYPTION_KEYS: undefined, MONITORING_PORT: undefined },
+  ...{ DATABASE_URL: undefined, LABOPS_ENCRYPTION_KEYS: undefined, METRICS_PORT: undefined },
 };
 
 export async function openStage(): Promise<Stage> {
