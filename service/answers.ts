@@ -66,9 +66,10 @@ function secretsOf({ auth, secrets = [] }: ServiceCall): readonly string[] {
   return typeof auth === 'object' ? [auth.linkToken, ...secrets] : secrets;
 }
 
-/** The body's JSON, or its text if it is not JSON. The parser's own error is dropped: it quotes the body. */
+/** The body's JSON, nothing if it is empty, or its text if it is not JSON. The parser's own error is dropped: it quotes the body. */
 function parsed(body: Buffer): { json: boolean; value: unknown } {
   const text = new TextDecoder().decode(body);
+  if (text.trim() === '') return { json: true, value: undefined };
   try {
     return { json: true, value: JSON.parse(text) };
   } catch {

@@ -12,6 +12,7 @@ import {
   cancellationRequestSchema,
   rescheduleRequestSchema,
 } from './appointment-requests.js';
+import { NotFound, ServiceRefused } from './errors.js';
 import type { CallOptions, Transport } from './http.js';
 import {
   answeredListSchema,
@@ -202,14 +203,7 @@ export function createAppointments(transport: Transport): Appointments {
       const body = checkedRequest(call, cancellationRequestSchema, request);
       return transport.request({ ...call, params: { order_id: orderId }, body, options, answer: appointmentSchema });
     },
-    get: (orderId, options) =>
-      transport.request({
-        method: 'GET',
-        path: APPOINTMENT,
-        params: { order_id: orderId },
-        options,
-        answer: appointmentSchema,
-      }),
+    get: (orderId, options) => currentAppointment(transport, APPOINTMENT, orderId, options),
     cancellationReasons: (options) =>
       transport.request({
         method: 'GET',
@@ -221,3 +215,32 @@ export function createAppointments(transport: Transport): Appointments {
 }
 
 const APPOINTMENT = '/v3/order/{order_id}/phlebotomy/appointment';
+
+/** The order's current appointment, at home or at a service centre. */
+export async function currentAppointment(
+  transport: Transport,
+  path: string,
+  orderId: string,
+  options?: CallOptions,
+): Promise<Appointment> {
+  try {
+    return await transport.request({
+      method: 'GET',
+      path,
+      params: { order_id: orderId },
+      options,
+      answer: appointmentSchema,
+    });
+  } catch (error) {
+    throw isNoAppointment(error) ? new NotFound(error, { reason: error.reason ?? '', fields: [] }) : error;
+  }
+}
+
+/** 400 is documented for an order without an appointment, though not for which call; other deployments answer 404. */
+function isNoAppointment(error: unknown): error is ServiceRefused {
+  if (!(error instanceof ServiceRefused) || error.status !== 400) return false;
+  return NO_APPOINTMENT.test(error.reason ?? '');
+}
+
+const NO_APPOINTMENT =
+  /\bno (?:active |current |such )?appointments?\b|\bappointments?\b.*(?:not (?:yet )?(?:be )?(?:found|booked|exist)|does ?n.t exist)/i;

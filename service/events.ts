@@ -155,12 +155,11 @@ export function readEvent(value: unknown): ReceivedEvent {
   if (!isRecord(value)) return { kind: 'unreadable', problem: 'the body is not a JSON object' };
   const eventType = value['event_type'] ?? '';
   if (typeof eventType !== 'string') return { kind: 'unreadable', problem: 'event_type is not a text' };
-  if (eventType === '') return looksLikeOrder(value) ? readOrder(BARE_ORDER_EVENT, value, {}) : { kind: 'other' };
-
   const data = value['data'];
+  if (eventType === '') return readUntyped(value, data);
+
   if (eventType === CRITICAL_RESULT) return readCriticalResult(eventType, data, value);
   if (ORDER_EVENTS.includes(eventType)) return readOrder(eventType, data, value);
-  if (startsWithAny(eventType, MAYBE_ORDER_EVENTS) && looksLikeOrder(data)) return readOrder(eventType, data, value);
   if (eventType.startsWith(APPOINTMENT)) return readAppointment(eventType, data, value);
   if (eventType.startsWith(MATCH_REVIEW)) return readMatchReview(eventType, data, value);
   if (PARSING_JOB_EVENTS.includes(eventType)) return readParsingJob(eventType, data, value);
@@ -175,8 +174,17 @@ export function readEvent(value: unknown): ReceivedEvent {
       data,
     };
   }
-  if (!startsWithAny(eventType, HEALTH_DATA)) return { kind: 'other', eventType };
-  return { kind: 'health_data', ...aboutUser(eventType, value), data };
+  if (startsWithAny(eventType, HEALTH_DATA)) return { kind: 'health_data', ...aboutUser(eventType, value), data };
+  if (startsWithAny(eventType, MAYBE_ORDER_EVENTS) && looksLikeOrder(data)) return readOrder(eventType, data, value);
+  // The specification does not name the types of order events: what has an order's status is one, whatever its type is called.
+  if (hasOrderStatus(data)) return readOrder(eventType, data, value);
+  return { kind: 'other', eventType };
+}
+
+/** Some deployments send an order without an envelope, or an envelope without a type. */
+function readUntyped(value: Record<string, unknown>, data: unknown): ReceivedEvent {
+  if (looksLikeOrder(value)) return readOrder(BARE_ORDER_EVENT, value, {});
+  return looksLikeOrder(data) ? readOrder(BARE_ORDER_EVENT, data, value) : { kind: 'other' };
 }
 
 /** The user that an event is about, of whatever type it is: the envelope's, else the one inside its data. */
@@ -275,7 +283,15 @@ function readParsingJob(eventType: string, data: unknown, envelope: Record<strin
 }
 
 function looksLikeOrder(value: unknown): value is Record<string, unknown> {
-  return isRecord(value) && 'id' in value && 'events' in value;
+  return isRecord(value) && 'id' in value && ('events' in value || hasOrderStatus(value));
+}
+
+/** An event, or the last one, has a status in three parts, such as `received.testkit.ordered`: nothing else has. */
+function hasOrderStatus(value: unknown): boolean {
+  if (!isRecord(value) || !('id' in value)) return false;
+  const { events, last_event: last } = value;
+  const listed: readonly unknown[] = Array.isArray(events) ? events : [];
+  return [...listed, last].some((event) => isRecord(event) && /^\w+\.\w+\.\w+$/.test(String(event['status'])));
 }
 
 function startsWithAny(text: string, prefixes: readonly string[]): boolean {

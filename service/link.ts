@@ -182,5 +182,19 @@ async function step(transport: Transport, call: Step, provider: string, linkToke
   const answer = linkResultSchema.transform((result) =>
     result.error == null ? result : { ...result, error: plainSentence(result.error, [linkToken, ...call.secrets]) },
   );
-  return transport.request({ ...call, params: { provider }, auth: { linkToken }, answer });
+  return transport.request({
+    ...call,
+    params: { provider },
+    auth: { linkToken },
+    answer,
+    // No status is documented for a failed step, so a result counts with any: it says what failed.
+    recover: (status, body) =>
+      status >= 400 && status < 500
+        ? (answer.safeParse(body).data ?? answer.safeParse(detailOf(body)).data)
+        : undefined,
+  });
+}
+
+function detailOf(body: unknown): unknown {
+  return z.object({ detail: z.unknown() }).safeParse(body).data?.detail;
 }

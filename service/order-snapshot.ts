@@ -103,12 +103,14 @@ function dateOf(text: string | null | undefined): string | undefined {
 type SentEvent = NonNullable<Order['events']>[number];
 
 /**
- * Events by id. If no event has a usable id, their positions in the list are their ids: the list only grows, so
- * positions are stable. If only some have one, the others cannot be identified and are left out.
+ * Events by id, the last one too if the list does not have it yet. If no event has a usable id, their positions in the list are
+ * their ids: the list only grows, so positions are stable. If only some have one, the others cannot be identified and are left out.
  */
 function eventsOf(order: Order): OrderEvent[] {
   const listed = order.events ?? [];
-  const sent: readonly SentEvent[] = listed.length > 0 || order.last_event == null ? listed : [order.last_event];
+  const last = order.last_event;
+  const isListed = listed.some(({ id }) => id === last?.id) || !listed.some(({ id }) => isEventId(id));
+  const sent: readonly SentEvent[] = last == null || (isListed && listed.length > 0) ? listed : [...listed, last];
   const numbered = sent.some((event) => isEventId(event.id));
   const byId = new Map<number, OrderEvent>();
   sent.forEach((event, index) => {

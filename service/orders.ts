@@ -4,8 +4,9 @@ import type { CallOptions, Transport } from './http.js';
 import {
   type Order,
   type OrderTransaction,
+  answeredListSchema,
+  countedSchema,
   listSchema,
-  numberSchema,
   orderSchema,
   orderTransactionSchema,
   readable,
@@ -23,6 +24,8 @@ import {
   resendEventsRequestSchema,
   testkitOrderRequestSchema,
 } from './order-requests.js';
+import { collisionOf, idempotencyHeaders } from './idempotency.js';
+import { numberedPages } from './paging.js';
 import { type ResultMetadata, type Results, resultMetadataSchema, resultsSchema } from './results.js';
 import { checkDocumentedRules, type OrderRules } from './documented-rules.js';
 import { checkedRequest } from './validation.js';
@@ -55,12 +58,12 @@ const orderAnswerSchema = z.looseObject({
 type OrderAnswer = z.output<typeof orderAnswerSchema>;
 
 const orderPageSchema = z.looseObject({
-  orders: z.array(orderSchema),
-  total: numberSchema,
-  size: numberSchema,
+  orders: answeredListSchema(orderSchema),
+  total: countedSchema,
+  size: countedSchema,
 });
 
-/** A page whose orders are read one by one: one that cannot be read must not hide the others. */
+/** Also a page of which no order can be read: the search for an earlier order counts those. */
 const untidyPageSchema = orderPageSchema.extend({ orders: z.array(z.unknown()) });
 
 /** True if the service itself answers that there is no such order: "This order doesn't exist.", "Order not found". */
@@ -241,35 +244,31 @@ async function createOrder(
   const call = { method: 'POST', path: transport.paths.createOrder } as const;
   const body = checkedRequest(call, orderRequestSchema, request);
   checkDocumentedRules(call, rules, body);
-  const key = options?.idempotencyKey;
-  const headers: Record<string, string> =
-    key === undefined ? {} : { 'x-idempotency-key': key, 'x-idempotency-error': 'no-cache' };
-  return transport.request({ ...call, headers, body, options, answer: orderAnswerSchema });
+  const keyed = { ...call, headers: idempotencyHeaders(options?.idempotencyKey), body, options };
+  try {
+    return await transport.request({ ...keyed, answer: orderAnswerSchema });
+  } catch (error) {
+    throw collisionOf(error, keyed) ?? error;
+  }
 }
 
-async function* listOrders(
+function listOrders(
   transport: Transport,
   filter: OrderFilter = {},
   options: OrderListOptions = {},
 ): AsyncGenerator<Order, void, undefined> {
-  const query = { ...orderQuery(filter), size: options.pageSize ?? 50 };
-  let before = new Set<string>();
-  for (let page = 1; ; page += 1) {
-    const answer = await transport.request({
+  const size = options.pageSize ?? 50;
+  const read = async (page: number) => {
+    const { orders, ...counts } = await transport.request({
       method: 'GET',
       path: transport.paths.orders,
-      query: { ...query, page },
+      query: { ...orderQuery(filter), size, page },
       options,
       answer: orderPageSchema,
     });
-    // A new order at the front shifts the list, so a page may begin with orders that the one before it ended with.
-    const fresh = answer.orders.filter((order) => !before.has(order.id));
-    yield* fresh;
-    // A deployment may cap the size, so its own word for it counts; and one that ignored `page` would never end.
-    const size = answer.size ?? query.size;
-    if (fresh.length === 0 || answer.orders.length < size || page * size >= (answer.total ?? Infinity)) return;
-    before = new Set(answer.orders.map((order) => order.id));
-  }
+    return { ...orders, ...counts };
+  };
+  return numberedPages(read, size, ({ id }) => id);
 }
 
 async function readPage(
@@ -288,7 +287,10 @@ async function readPage(
   });
   const read = readable(orderSchema, orders);
   const unreadable = orders.length - read.length;
-  return { orders: read, unreadable, ...(total != null && { total }), size: Math.max(1, size ?? asked) };
+  // A first page that is short though there are more orders shows how many the deployment sends at most.
+  const isCapped = page === 1 && orders.length > 0 && orders.length < (total ?? 0);
+  const perPage = size ?? (isCapped ? Math.min(orders.length, asked) : asked);
+  return { orders: read, unreadable, ...(total != null && { total }), size: Math.max(1, perPage) };
 }
 
 function orderQuery(filter: OrderFilter) {

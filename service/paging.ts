@@ -43,13 +43,17 @@ export async function* numberedPages<T>(
   idOf: (item: T) => string,
 ): AsyncGenerator<T, void, undefined> {
   let before = new Set<string>();
+  let received = 0;
   for (let page = 1; ; page += 1) {
     const answer = await read(page);
+    // A new item at the front shifts the list, so a page may begin with items that the one before it ended with.
     const fresh = answer.items.filter((item) => !before.has(idOf(item)));
     yield* fresh;
-    const perPage = answer.size ?? size;
     const sent = answer.sent ?? answer.items.length;
-    if (fresh.length === 0 || sent < perPage || page * perPage >= (answer.total ?? Infinity)) return;
+    received += sent;
+    // A deployment may cap the size without saying so: with a total, a short page is not the last one.
+    const isLast = answer.total == null ? sent < (answer.size ?? size) : received >= answer.total;
+    if (fresh.length === 0 || isLast) return;
     before = new Set(answer.items.map(idOf));
   }
 }

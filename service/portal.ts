@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { CallOptions, Transport } from './http.js';
+import { countedSchema } from './order.js';
 
 /** A portal link is a credential: anyone who has it is logged in. It belongs in no log and in no workflow's history. */
 const portalUrlSchema = z.looseObject({
   url: z.string(),
   /** Seconds; the unit is not documented and assumed here. The service calls it required: without it a warning is given. */
-  expires_in: z.int().nullish(),
+  expires_in: countedSchema,
 });
 
 export type PortalUrl = z.output<typeof portalUrlSchema>;

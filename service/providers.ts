@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isStatedAbsence } from './errors.js';
 import type { CallOptions, Transport } from './http.js';
 import { isScheduledForDeletion } from './users.js';
-import { answeredListSchema, listSchema, partSchema, textSchema, timestampSchema } from './order.js';
+import { answeredListSchema, flagSchema, listSchema, partSchema, textSchema, timestampSchema } from './order.js';
 
 /* Makers of devices and apps, and a user's connections with them. Shapes come from docs/lab-service.md. */
 
@@ -67,8 +67,8 @@ export interface Providers {
   /** A user's connections, those that broke included. */
   connectionsOf(userId: string, options?: CallOptions): Promise<ProviderConnection[]>;
   /**
-   * Ends a user's connection. False if the service knows no such connection, or no such user: it may have been ended
-   * before, so it is safe to repeat.
+   * Ends a user's connection. False if the service knows no such connection, or no such user, or says that it ended none: it may
+   * have been ended before, so it is safe to repeat.
    */
   deregister(userId: string, provider: string, options?: CallOptions): Promise<boolean>;
 }
@@ -83,7 +83,11 @@ const connectionsSchema = z
 const absence =
   /\b(?:user|provider|source|connection)\b.*\b(?:not|no longer)\b|\bno (?:such )?(?:user|connection|provider|source)\b/i;
 
-const successSchema = z.looseObject({ success: z.literal(true).nullish() });
+/** Without a body, the status alone says that the connection has ended. */
+const deregisteredSchema = z
+  .looseObject({ success: flagSchema })
+  .nullish()
+  .transform((answer) => answer?.success !== false);
 
 export function createProviders(transport: Transport): Providers {
   return {
@@ -106,8 +110,8 @@ export function createProviders(transport: Transport): Providers {
     deregister: async (userId, provider, options) => {
       const call = { method: 'DELETE', path: '/v2/user/{user_id}/{provider}' } as const;
       try {
-        await transport.request({ ...call, params: { user_id: userId, provider }, options, answer: successSchema });
-        return true;
+        const params = { user_id: userId, provider };
+        return await transport.request({ ...call, params, options, answer: deregisteredSchema });
       } catch (error) {
         if (isStatedAbsence(error, absence) || isScheduledForDeletion(error)) return false;
         throw error;

@@ -5,6 +5,7 @@ import {
   numberSchema,
   orderTransactionSchema,
   partSchema,
+  readable,
   textSchema,
   timestampSchema,
 } from './order.js';
@@ -59,7 +60,12 @@ const missingResultSchema = z.looseObject({
 export const resultsSchema = z.looseObject({
   metadata: partSchema(resultMetadataSchema),
   /** A list, or an object whose form is not documented. */
-  results: partSchema(z.union([z.array(biomarkerResultSchema), z.record(z.string(), z.unknown())])),
+  results: partSchema(
+    z.union([
+      z.array(z.unknown()).transform((sent) => readable(biomarkerResultSchema, sent)),
+      z.record(z.string(), z.unknown()),
+    ]),
+  ),
   missing_results: listSchema(missingResultSchema),
   order_transaction: partSchema(orderTransactionSchema),
 });

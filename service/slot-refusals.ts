@@ -1,13 +1,7 @@
 import type { z } from 'zod';
-import {
-  AnswerLost,
-  BookingKeyExpired,
-  FeatureNotEnabled,
-  ServiceRefused,
-  SlotUnavailable,
-  Unauthorized,
-} from './errors.js';
+import { BookingKeyExpired, ServiceRefused, SlotUnavailable } from './errors.js';
 import type { ServiceCall, Transport } from './http.js';
+import { collisionOf } from './idempotency.js';
 
 /* The refusals of a slot. */
 
@@ -24,21 +18,9 @@ export async function takeSlot<T>(
   try {
     return await transport.request({ ...call, secrets: [bookingKey], answer });
   } catch (error) {
-    throw collision(error) ?? slotProblem(error) ?? error;
+    throw collisionOf(error, call) ?? slotProblem(error) ?? error;
   }
 }
-
-/** Two requests with one idempotency key at once: the status is not documented, nor the sentence. */
-function collision(error: unknown): AnswerLost | undefined {
-  if (!(error instanceof ServiceRefused) || error.status === 422) return undefined;
-  if (error instanceof FeatureNotEnabled || error instanceof Unauthorized) return undefined;
-  const { reason = '' } = error;
-  if (!/idempoten/i.test(reason) || !AT_WORK.test(reason)) return undefined;
-  return new AnswerLost(error, 'is still being carried out for an earlier request with the same idempotency key');
-}
-
-/** A key that is not allowed, or not valid, is refused for good. */
-const AT_WORK = /\b(?:in progress|running|processing|being processed|concurrent)/i;
 
 /**
  * The meaning of a refusal for the slot. Only this is documented: a conflict answers 400 or 404. That the sentence

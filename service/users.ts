@@ -191,8 +191,8 @@ export function isStatedUnknown(error: unknown): boolean {
   return isStatedAbsence(error, /\buser\b.*\b(?:not|no longer)\b/i);
 }
 
-/** An answer of `success: false`, which is not documented, is none. */
-const successSchema = z.looseObject({ success: z.literal(true).nullish() });
+/** An empty answer says the same by its status. An answer of `success: false`, which is not documented, is none. */
+const successSchema = z.looseObject({ success: z.literal(true).nullish() }).nullish();
 
 export function createUsers(transport: Transport): Users {
   const get = (userId: string, options?: CallOptions): Promise<User> =>

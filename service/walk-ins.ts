@@ -5,6 +5,7 @@ import {
   appointmentSchema,
   availabilitySchema,
   cancellationReasonsSchema,
+  currentAppointment,
 } from './appointments.js';
 import {
   type BookingRequest,
@@ -13,6 +14,7 @@ import {
   rescheduleRequestSchema,
 } from './appointment-requests.js';
 import type { CallOptions, Transport } from './http.js';
+import { idempotencyHeaders } from './idempotency.js';
 import { readRefusal } from './refusals.js';
 import { takeSlot } from './slot-refusals.js';
 import { checkedRequest } from './validation.js';
@@ -64,9 +66,7 @@ export function createWalkIns(transport: Transport): WalkIns {
     book: async (orderId, request, options) => {
       const call = { method: 'POST', path: `${APPOINTMENT}/book`, params: { order_id: orderId } } as const;
       const body = checkedRequest(call, bookingRequestSchema, request);
-      const key = options?.idempotencyKey;
-      const headers: Record<string, string> =
-        key === undefined ? {} : { 'x-idempotency-key': key, 'x-idempotency-error': 'no-cache' };
+      const headers = idempotencyHeaders(options?.idempotencyKey);
       return takeSlot(transport, { ...call, headers, body, options }, body.booking_key, appointmentSchema);
     },
     reschedule: async (orderId, request, options) => {
@@ -79,14 +79,7 @@ export function createWalkIns(transport: Transport): WalkIns {
       const body = checkedRequest(call, walkInCancellationSchema, request);
       return transport.request({ ...call, body, options, answer: appointmentSchema });
     },
-    get: (orderId, options) =>
-      transport.request({
-        method: 'GET',
-        path: APPOINTMENT,
-        params: { order_id: orderId },
-        options,
-        answer: appointmentSchema,
-      }),
+    get: (orderId, options) => currentAppointment(transport, APPOINTMENT, orderId, options),
     cancellationReasons: (options) =>
       transport.request({
         method: 'GET',

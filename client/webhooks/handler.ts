@@ -162,10 +162,11 @@ function checked(options: WebhookHandlerOptions): Settings {
 }
 
 /**
- * The known forms of senders' ids: `msg_…`, UUIDs and the like. A dot is refused, because it separates the signed
- * parts, so one signature would fit two messages; so is the slash, which our own ids of replayed events contain.
+ * Senders' ids: `msg_…`, UUIDs and the like, of any printable characters, because no form is documented. A dot is refused, because it
+ * separates the signed parts, so one signature would fit two messages; so is the slash, which our own ids of replayed events contain, and
+ * the at sign, because ids are logged and an e-mail address must not be.
  */
-const messageIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
+const messageIdPattern = /^[!-\-0-?A-~]{1,128}$/;
 
 /** Parses and routes a message unless a request of the last minutes has brought it already. */
 async function routeOnce(

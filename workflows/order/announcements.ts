@@ -38,18 +38,25 @@ export function headOf(chain: Chain, { orderId, greatest }: ChainOrder, id: stri
 export function announceNews(chain: Chain): void {
   for (const order of ordersOf(chain)) {
     const before = chain.announced.find(({ orderId }) => orderId === order.orderId);
-    // Without an event there is nothing to announce, and nothing that was announced.
-    if (!order.standing.last || (before && !isNews(order, before))) continue;
+    // Without an event and an end there is nothing to announce, and nothing that was announced.
+    const { last, endedByStatus } = order.standing;
+    if ((!last && !endedByStatus) || (before && !isNews(order, before))) continue;
     const fresh = order.events.filter(({ id }) => id > (before?.eventId ?? -1));
     for (const event of fresh) announceEvent(chain, order, event, before);
     if (before && !fresh.some(isResult)) announceInterpretation(chain, order, before);
-    if (fresh.length > 0) announcePhase(chain, order, before);
+    if (endedByStatus) announceStatus(chain, order, before);
+    else if (fresh.length > 0) announcePhase(chain, order, before);
     markAnnounced(chain, order);
   }
 }
 
 function isNews(order: ChainOrder, before: Announced): boolean {
-  return lastEventId(order) > before.eventId || hasChanged(order, before);
+  const { endedByStatus, phase } = order.standing;
+  return (
+    lastEventId(order) > before.eventId ||
+    hasChanged(order, before) ||
+    (endedByStatus === true && phase !== before.phase)
+  );
 }
 
 /** A field that is missing for once takes nothing back. */
@@ -80,6 +87,7 @@ export function markAnnounced(chain: Chain, order: ChainOrder): void {
     phase: order.standing.phase,
     ...(problem !== undefined && { problem }),
     ...(interpretation !== undefined && { interpretation }),
+    ...(order.standing.endedByStatus && { byStatus: true }),
   };
   chain.announced = [...chain.announced.filter(({ orderId }) => orderId !== order.orderId), announced];
 }
@@ -91,6 +99,8 @@ function announceEvent(chain: Chain, order: ChainOrder, event: OrderEvent, befor
   const head = (type: OrderNotification['type']) =>
     headOf(chain, order, `${order.orderId}/${event.id}/${type}`, event.at);
   const data = interpretation === undefined ? {} : { interpretation };
+  // The order's own status has announced it already; this is the event that was missing.
+  if (before?.byStatus && top === before.phase && low !== 'corrected') return;
   if (low === 'corrected') enqueue(chain, { ...head('correction'), type: 'correction', data });
   else if (top === 'completed') enqueue(chain, { ...head('result'), type: 'result', data });
   if (top === 'cancelled') {
@@ -127,6 +137,21 @@ function announcePhase(chain: Chain, order: ChainOrder, before: Announced | unde
       ...(problem !== undefined && { problem: problem.status }),
     },
   });
+}
+
+/** An end that no event reports: the last event and the phase make its ids. */
+function announceStatus(chain: Chain, order: ChainOrder, before: Announced | undefined): void {
+  const { phase } = order.standing;
+  if (before?.phase === phase) return;
+  const { status = phase, interpretation, updatedAt } = order.greatest;
+  const at = updatedAt ?? order.standing.last?.at ?? new Date(0).toISOString();
+  const head = (type: OrderNotification['type']) =>
+    headOf(chain, order, `${order.orderId}/${order.standing.last?.id ?? 0}.${phase}/${type}`, at);
+  if (phase === 'completed') {
+    enqueue(chain, { ...head('result'), type: 'result', data: interpretation === undefined ? {} : { interpretation } });
+  }
+  if (phase === 'cancelled') enqueue(chain, { ...head('cancellation'), type: 'cancellation', data: { status } });
+  enqueue(chain, { ...head('phase_changed'), type: 'phase_changed', data: { phase, status } });
 }
 
 /** Questions that stand as long as their deadline does: the order's next move answers them. */

@@ -89,6 +89,8 @@ export interface Announced {
   problem?: string;
   /** What the results were last said to be. */
   interpretation?: string;
+  /** The order's own status announced its end: the event for it has not come yet. */
+  byStatus?: true;
 }
 
 interface Extension {

@@ -140,7 +140,8 @@ function timelineOf(chain: Chain): TimelineEntry[] {
 }
 
 function statusOf({ standing, greatest }: ChainOrder): string {
-  return standing.last?.status ?? greatest.status ?? 'unknown';
+  const { last, endedByStatus } = standing;
+  return (endedByStatus ? greatest.status : last?.status) ?? greatest.status ?? 'unknown';
 }
 
 function problemOf({ eventId: _eventId, ...problem }: NonNullable<ChainOrder['standing']['problem']>) {

@@ -156,12 +156,20 @@ describe('an unknown status', () => {
     },
   );
 
-  test('the order’s own status counts only while there is no event', () => {
+  test('the order’s own status counts while there is no event, and if it alone says that the order has ended', () => {
     expect(phaseOf([], 'received')).toBe('preparing');
     expect(phaseOf([], 'sample_with_lab')).toBe('at_lab');
     expect(standingOf([], 'cancelled')).toMatchObject({ phase: 'cancelled', final: true });
     expect(phaseOf([])).toBe('unknown');
-    expect(phaseOf(eventsOf('ordered'), 'completed')).toBe('preparing');
+    expect(phaseOf(eventsOf('ordered'), 'sample_with_lab')).toBe('preparing');
+    for (const end of ['completed', 'cancelled', 'failed']) {
+      expect(standingOf(eventsOf('ordered'), end)).toMatchObject({ phase: end, final: true, endedByStatus: true });
+    }
+  });
+
+  test('the order’s own status takes back no end that an event reported, and none that the order has left', () => {
+    expect(standingOf(eventsOf('ordered', 'completed'), 'cancelled')).toMatchObject({ phase: 'completed' });
+    expect(standingOf(eventsOf('ordered', 'lost', 'delivered_to_lab'), 'failed')).toMatchObject({ phase: 'at_lab' });
   });
 
   test('no text breaks the reading of a status', () => {

@@ -270,20 +270,18 @@ describe('a portal link', () => {
   test('has its address and its lifetime', async () => {
     expect(await read(link)).toEqual(link);
     expect(await rejection(read({ ...link, url: 5 }))).toBeInstanceOf(AnswerUnreadable);
-    for (const expires_in of ['soon', 1.5]) {
-      expect(await rejection(read({ ...link, expires_in }))).toBeInstanceOf(AnswerUnreadable);
-    }
+    expect(await read({ ...link, expires_in: '600' })).toEqual(link);
   });
 
   // proves 37
-  test.each([{}, { expires_in: null }])(
+  test.each([{}, { expires_in: null }, { expires_in: 'soon' }])(
     'a portal link with an unknown lifetime (%j) is returned all the same, with a warning',
     async (life) => {
       const warnings: string[] = [];
       const { baseUrl } = await answering(() => ({ body: { url: link.url, ...life } }));
       const { portal } = serviceAt(baseUrl, { warn: (warning) => warnings.push(warning) });
       for (let n = 0; n < 2; n += 1)
-        expect(await portal.createUrl('user-1', { context: 'launch' })).toEqual({ url: link.url, ...life });
+        expect(await portal.createUrl('user-1', { context: 'launch' })).toMatchObject({ url: link.url });
       expect(warnings).toEqual([
         'portal links come without expires_in, which the service calls required: how long they live is unknown',
       ]);

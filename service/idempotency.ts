@@ -1,0 +1,35 @@
+import { AnswerLost, FeatureNotEnabled, ServiceRefused, Unauthorized } from './errors.js';
+import type { ServiceCall } from './http.js';
+
+/* Requests that carry an idempotency key: the service gives the same key the first answer again. */
+
+/**
+ * The headers of a request with a key. Failures are told not to be kept, or the key would repeat them. Without a key there are none.
+ *
+ * @param key printable ASCII
+ */
+export function idempotencyHeaders(key: string | undefined): Record<string, string> {
+  return key === undefined ? {} : { 'x-idempotency-key': key, 'x-idempotency-error': 'no-cache' };
+}
+
+/**
+ * Two requests with one key at once: the later one is refused while the service still works on the first, so its outcome is unknown.
+ * Neither the status nor the sentence is documented. 409 and 425 are such a refusal unless their sentence is about something else; other
+ * statuses only if the sentence says so.
+ */
+export function collisionOf(error: unknown, { headers = {} }: Pick<ServiceCall, 'headers'>): AnswerLost | undefined {
+  if (!(error instanceof ServiceRefused) || error.status === 422) return undefined;
+  if (error instanceof FeatureNotEnabled || error instanceof Unauthorized) return undefined;
+  const { reason = '' } = error;
+  const isStated = /idempoten/i.test(reason) && AT_WORK.test(reason);
+  const isKeyed = Object.hasOwn(headers, 'x-idempotency-key');
+  const isImplied = isKeyed && error.fields.length === 0 && COLLISION_STATUSES.includes(error.status);
+  if (!isStated && !(isImplied && (SAYS_NOTHING.test(reason) || AT_WORK.test(reason)))) return undefined;
+  return new AnswerLost(error, 'is still being carried out for an earlier request with the same idempotency key');
+}
+
+/** A key that is not allowed, or not valid, is refused for good. */
+const AT_WORK = /\b(?:in progress|running|processing|being processed|concurrent|under ?way)/i;
+const COLLISION_STATUSES = [409, 425];
+/** Nothing, or the words of the status alone. */
+const SAYS_NOTHING = /^\W*(?:(?:409|425)\W*)?(?:conflict|too early)?\W*$/i;
