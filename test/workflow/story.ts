@@ -72,6 +72,8 @@ export interface StageOptions {
    * True if the product has an endpoint for notifications; otherwise the worker states that it has none. Default true.
    */
   notifies?: boolean;
+  /** For how many days a notification is tried after its workflow has ended, as the worker's NOTIFY_RETRY_DAYS. */
+  retryDays?: number;
   /** True if notifications carry the user's `client_user_id`. Default false, as in the worker. */
   namesClientUser?: boolean;
   /**
@@ -165,7 +167,8 @@ export class Stage {
 
   async open(options: StageOptions, startWorker: (options: Partial<WorkerOptions>) => Promise<RunningWorker>) {
     const { echoesPassthrough = true, notifies = true, namesClientUser = false } = options;
-    const { keepsHealthData = false, activities: others = {} } = options;
+    const { keepsHealthData = false, retryDays, activities: others = {} } = options;
+    const tries = retryDays === undefined ? {} : { retryDays };
     // The environment's own client skips time whenever a result is awaited; here only `skip` does.
     this.temporal = new Client({ connection: this.environment().connection, namespace });
     this.receiver = await startNotificationReceiver(secret);
@@ -196,7 +199,7 @@ export class Stage {
     const activities = createActivities({
       ...common,
       // The pause of a receiver that does not answer is real time, which a story skips.
-      target: notifies ? { url: receiver.url, secret, namesClientUser, pauseMs: 0 } : 'off',
+      target: notifies ? { url: receiver.url, secret, namesClientUser, ...tries, pauseMs: 0 } : 'off',
       workerStore: access ? workerStore(access, temporal, taskQueue) : 'off',
     });
     this.startAnother = (more = {}) => startWorker({ activities: { ...activities, ...others }, ...more });
