@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { LabOperations } from '../../client/lab-operations.js';
 import { startBuilt } from '../rig/built.js';
 import { devServer } from '../rig/environments.js';
+import { monitoringUrl } from '../rig/monitoring.js';
 import { startProxy, type Proxy } from '../rig/temporal-proxy.js';
 import { secret } from '../unit/webhooks/sending.js';
 
@@ -35,7 +36,10 @@ test('worker, ingress and client use a new API key of Temporal as soon as its fi
   await writeFile(file, 'invented-key-1\n');
   const [worker, ingress, client] = await Promise.all([way(), way(), way()]);
   const own = {
-    worker: { SERVICE_BASE_URL: 'http://127.0.0.1:9', SERVICE_API_KEY: 'sk_invented', TASK_QUEUE: 'key-file' },
+    worker: {
+      ...{ SERVICE_BASE_URL: 'http://127.0.0.1:9', SERVICE_API_KEY: 'sk_invented' },
+      ...{ TASK_QUEUE: 'key-file', METRICS_PORT: '0' },
+    },
     ingress: { WEBHOOK_SECRETS: secret, INGRESS_HOST: '127.0.0.1', INGRESS_PORT: '0', INGRESS_DRAIN_SECONDS: '0' },
   };
   const [workerProcess, ingressProcess] = await Promise.all([
@@ -44,10 +48,10 @@ test('worker, ingress and client use a new API key of Temporal as soon as its fi
   ]);
   for (const [name, value] of Object.entries(client.env)) vi.stubEnv(name, value);
   const lab = await LabOperations.connect();
-  const ready = `${/"url":"(http[^"]+)\/webhooks"/.exec(ingressProcess.output())?.[1]}/ready`;
-  /** The worker polls without end; the others call Temporal when they are asked something. */
+  const ingressUrl = /"url":"(http[^"]+)\/webhooks"/.exec(ingressProcess.output())?.[1] ?? '';
+  /** They call Temporal when they are asked something; a poll of the worker may last a minute. */
   const keys = async () => {
-    await Promise.all([fetch(ready), lab.hasWorker()]);
+    await Promise.all([fetch(`${monitoringUrl(workerProcess)}/ready`), fetch(`${ingressUrl}/ready`), lab.hasWorker()]);
     return [worker, ingress, client].map(({ proxy }) => proxy.lastKey());
   };
   await expect.poll(keys).toEqual(Array(3).fill('invented-key-1'));
