@@ -15,10 +15,19 @@ import { startIngress, type Endpoint } from './webhooks.js';
  */
 
 const workers = 2;
-/** The first orders of a sample compile the workers' code, which costs the same for every fleet. */
-const warmingUp = 40;
-const sampleOrders = 100;
 const pauseMs = 100;
+
+/** A sample of seconds would not know the minutes after it: a tenth of a large fleet. */
+function sampleOf(orders: number): Sample {
+  const size = Math.max(100, Math.round(orders / 10));
+  return { size, warmingUp: Math.round(size * 0.4) };
+}
+
+interface Sample {
+  size: number;
+  /** Its first orders compile the workers' code, which costs the same for every fleet. */
+  warmingUp: number;
+}
 
 interface Reading {
   timeS: number;
@@ -40,16 +49,17 @@ export const fleet: Measure = {
   onlyIfNamed: true,
   title: `Fleet: seconds until ${workers} workers have been stopped and started and every open order has taken one further event, and the workers' CPU`,
   async run(stage, { orders, say }) {
-    const [sampled, many] = [sampleOrders, orders].map((number) => `${number.toLocaleString('en')} orders`);
-    const sample = await restartFleet(stage, [warmingUp, sampleOrders - warmingUp]);
-    const predicted = predictedFor(orders, sample);
+    const { size, warmingUp } = sampleOf(orders);
+    const [sampled, many] = [size, orders].map((number) => `${number.toLocaleString('en')} orders`);
+    const sample = await restartFleet(stage, [warmingUp, size - warmingUp]);
+    const predicted = predictedFor(orders, sample, { size, warmingUp });
     say(`${sampled}: ${describe(sample)}`);
     say(`Predicted for ${many}: ${short(predicted.timeS)} s, ${short(predicted.cpuS)} s of CPU`);
     const restart = await restartFleet(stage, [orders]);
     const measured = totalOf(restart);
     say(`${many}: ${describe(restart)}; each shows its event exactly once`);
     return [
-      rowOf(`${sampled}, measured`, sampleOrders, totalOf(sample)),
+      rowOf(`${sampled}, measured`, size, totalOf(sample)),
       rowOf(`${many}, predicted`, orders, predicted),
       rowOf(`${many}, measured`, orders, measured, predicted),
     ];
@@ -57,10 +67,10 @@ export const fleet: Measure = {
 };
 
 /** The start and the first orders cost the same for every fleet, and each order after them as much as in the sample. */
-function predictedFor(orders: number, sample: Restart): Reading {
+function predictedFor(orders: number, sample: Restart, { size, warmingUp }: Sample): Reading {
   const { timeS, cpuS } = totalOf(sample);
   const { timeS: waveS, cpuS: waveCpuS } = sample.waves.at(-1) ?? { timeS: NaN, cpuS: NaN };
-  const times = (orders - sampleOrders) / (sampleOrders - warmingUp);
+  const times = (orders - size) / (size - warmingUp);
   return { timeS: timeS + times * waveS, cpuS: cpuS + times * waveCpuS };
 }
 
