@@ -89,10 +89,13 @@ function described({ type, data }: Notification): string {
   return [type, outcome, interpretation, reason].map(String).filter(Boolean).join(' ');
 }
 
-/** How it came about, and not how it ended: ids, what was announced, and if a deletion was withdrawn before the service had taken it. */
+/**
+ * How it came about, and not how it ended: ids, what was announced, if a deletion was withdrawn before the service had taken it, and when
+ * a critical result was updated, which only its own webhook says.
+ */
 const ofTheWay = new Set([
   ...['version', 'policy', 'announced', 'eventId', 'atEventId', 'supersededBy'],
-  ...['undo', 'connections', 'graceUntil', 'scheduledAt'],
+  ...['undo', 'connections', 'graceUntil', 'scheduledAt', 'updatedAt'],
 ]);
 
 /** Replaces ids by the order in which they appear, and every time by one word. */

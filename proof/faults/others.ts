@@ -122,7 +122,7 @@ export async function visit(scene: Scene) {
 }
 
 export async function deletion(scene: Scene): Promise<DeleteUserResult> {
-  const request = { userId: await scene.newUser(), policy: { grace: '5s' } } as const;
+  const request = { userId: await scene.newUser(), policy: { grace: scene.graceMs } };
   return deleted(scene, request);
 }
 

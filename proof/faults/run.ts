@@ -7,7 +7,7 @@ import { inflict } from './inflict.js';
 import { Caller } from './product.js';
 import type { Plan, Subject } from './plan.js';
 import { sceneOf } from './scene.js';
-import type { Stage } from './stage.js';
+import { behindMs, type Stage } from './stage.js';
 import { stories } from './stories.js';
 
 export interface Verdict {
@@ -78,10 +78,12 @@ interface Run {
 async function play(stage: Stage, plan: Plan, prefix: 'calm' | 'faulty', settleMs: number): Promise<Run> {
   const late = new AbortController();
   const over = new AbortController();
+  // A long run has more subjects, and a product that repeats a request for longer.
+  const graceMs = Math.round(plan.lengthMs / 2.5);
   // Every subject listens.
   setMaxListeners(0, late.signal, over.signal);
   const subjects = Promise.all(
-    plan.subjects.map(async (subject, index) => playOne(stage, { subject, index, prefix }, late.signal)),
+    plan.subjects.map(async (subject, index) => playOne(stage, { subject, index, prefix, graceMs }, late.signal)),
   );
   const passes = reconcile(stage, over.signal);
   await inflict(stage, plan.faults);
@@ -100,11 +102,11 @@ async function play(stage: Stage, plan: Plan, prefix: 'calm' | 'faulty', settleM
 
 async function playOne(
   stage: Stage,
-  { subject, index, prefix }: { subject: Subject; index: number; prefix: string },
+  { subject, prefix, ...more }: { subject: Subject; index: number; prefix: string; graceMs: number },
   signal: AbortSignal,
 ): Promise<Played> {
   const caller = new Caller(signal);
-  const scene = sceneOf(stage, caller, { reference: `${prefix}-${subject.name}`, index, pauseMs: subject.pauseMs });
+  const scene = sceneOf(stage, caller, { ...more, reference: `${prefix}-${subject.name}`, pauseMs: subject.pauseMs });
   const { users } = scene;
   const { answers } = caller;
   try {
@@ -120,17 +122,19 @@ function describe(error: unknown): string {
 }
 
 const reconcileEveryMs = 15_000;
-const hour = 60 * 60_000;
+const overlapMs = 60_000;
 
-/** The passes that a schedule makes every hour. The service's clock is behind, so they see everything. */
+/** The passes that a schedule makes every hour: what was updated since the last one began, by the service's clock. */
 async function reconcile({ operations }: Stage, signal: AbortSignal): Promise<void> {
   const caller = new Caller(signal);
+  const atService = (time: number): string => new Date(time - behindMs).toISOString();
+  let since = Date.now();
   try {
     for (;;) {
       await caller.pause(reconcileEveryMs);
-      const now = Date.now();
-      const [from, to] = [new Date(now - 4 * hour).toISOString(), new Date(now - hour).toISOString()];
-      await caller.read(async (options) => operations.orders.reconcile({ from, to }, options));
+      const range = { from: atService(since - overlapMs), to: atService(Date.now() + overlapMs) };
+      since = Date.now();
+      await caller.read(async (options) => operations.orders.reconcile(range, options));
     }
   } catch (error) {
     if (!signal.aborted) throw error;

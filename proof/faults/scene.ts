@@ -16,6 +16,8 @@ export interface Scene {
   reportRoot: string;
   /** A new user, whom only this subject has. */
   newUser: () => Promise<string>;
+  /** How long a deletion can be undone: longer than a product may have to repeat its request, as in production. */
+  graceMs: number;
   /** The time between two steps of the world. */
   pause: () => Promise<void>;
   /** The users of this subject so far. */
@@ -25,11 +27,12 @@ export interface Scene {
 export function sceneOf(
   { operations, control, service, reportRoot }: Stage,
   caller: Caller,
-  { reference, index, pauseMs }: { reference: string; index: number; pauseMs: number },
+  { pauseMs, ...given }: Pick<Scene, 'reference' | 'index' | 'graceMs'> & { pauseMs: number },
 ): Scene {
   const users: string[] = [];
   return {
-    ...{ reference, index, caller, operations, control, service, reportRoot, users },
+    ...given,
+    ...{ caller, operations, control, service, reportRoot, users },
     newUser: async () => {
       const { user } = await control.createUser();
       users.push(user.user_id);

@@ -62,7 +62,7 @@ export interface Stage {
 /** The stand-in's day: a webhook is tried again after 5 minutes in life, and after 4 seconds here. */
 const daySeconds = 1_200;
 /** So far behind is the service's clock: the reconciliation leaves the last ten minutes to webhooks. */
-const behindMs = 2 * 60 * 60_000;
+export const behindMs = 2 * 60 * 60_000;
 const namespace = 'default';
 const taskQueue = 'lab-operations';
 
