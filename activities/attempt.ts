@@ -48,6 +48,34 @@ export function startAttempt(creationTimeout: number): Attempt {
   };
 }
 
+/**
+ * True if no attempt of this activity can have come before. A reset by an operator counts attempts from 1 again, but it keeps the last
+ * heartbeat's details, or at least the time at which the activity was first scheduled.
+ */
+export function isFirstOfActivity(): boolean {
+  const { attempt, heartbeatDetails, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
+  const isScheduledOnce = currentAttemptScheduledTimestampMs - scheduledTimestampMs < sameMomentMs;
+  return attempt === 1 && heartbeatDetails === undefined && isScheduledOnce;
+}
+
+/** A server may note both times one after the other. */
+const sameMomentMs = 1_000;
+
+/**
+ * A reset skips the pause in which what an earlier attempt has sent settles: this makes up for it.
+ * @param settling milliseconds
+ * @throws ApplicationFailure `AttemptReset`, to be retried after that time
+ */
+export function requireNoReset(settling: number): void {
+  if (activityInfo().attempt > 1 || isFirstOfActivity()) return;
+  throw ApplicationFailure.create({
+    message: 'An operator has reset this activity, and its last request may still be in progress',
+    type: 'AttemptReset',
+    nonRetryable: false,
+    nextRetryDelay: settling,
+  });
+}
+
 /** When the server gives this attempt up: its own time is over, or that of all attempts together. */
 function givenUpAt(): number {
   const { startToCloseTimeoutMs, scheduleToCloseTimeoutMs, scheduledTimestampMs } = activityInfo();

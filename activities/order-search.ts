@@ -8,7 +8,7 @@ import { kitOrderName } from '../protocol/order/messages.js';
 import { forwardedPhase, labPhaseKey, labReferenceKey } from '../protocol/search-attributes.js';
 import type { LabService } from '../service/lab-service.js';
 import type { ActivityDependencies } from './activities.js';
-import type { Attempt } from './attempt.js';
+import { type Attempt, isFirstOfActivity } from './attempt.js';
 import { listed, presentRunsOf } from './workflow-runs.js';
 
 /** The order that a creation is about to place, or that an earlier attempt may have placed. */
@@ -197,7 +197,7 @@ function earliest(times: readonly string[]): string {
 
 /** True if this run has sent nothing for this order yet. */
 export function isFirstAttempt({ triedBefore }: Pick<OrderCriteria, 'triedBefore'>): boolean {
-  return activityInfo().attempt === 1 && !triedBefore;
+  return isFirstOfActivity() && !triedBefore;
 }
 
 export function mayHaveBeenSent({ triedBefore, sentSince }: Pick<OrderCriteria, 'triedBefore' | 'sentSince'>): boolean {

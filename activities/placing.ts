@@ -25,7 +25,7 @@ import { asFailures } from './failures.js';
 import { importedBefore } from './import-search.js';
 import { requireAnswers } from './order-answers.js';
 import { requirePhysician } from './orders.js';
-import { startAttempt, type Attempt } from './attempt.js';
+import { requireNoReset, startAttempt, type Attempt } from './attempt.js';
 import { firstPlacing, isFirstAttempt, orderOfReference, placedBefore } from './order-search.js';
 
 export interface CreateKitOrder {
@@ -135,6 +135,7 @@ async function findEarlier(given: ActivityDependencies, input: CreateKitOrder) {
   // The body of an import has no place for a passthrough.
   const dependencies = isImport ? { ...given, echoesPassthrough: false } : given;
   const { request, reference, triedBefore, creationTimeout, creationSettling } = input;
+  requireNoReset(creationSettling);
   const passthrough = writePassthrough({ reference, n: 1 });
   const attempt = startAttempt(creationTimeout);
   const known = await orderOfReference(dependencies, reference, attempt);
@@ -190,7 +191,9 @@ function requireValid({ kind, order }: KitRequest): void {
  * created for an order that has moved on since it was decided: its kit may have arrived.
  */
 async function placeReplacement(dependencies: ActivityDependencies, input: ReplaceKitOrder): Promise<PlacedOrder> {
-  const { failedOrderId, rootOrderId, reference, n, chain, claimedAt, triedBefore, creationTimeout } = input;
+  const { failedOrderId, rootOrderId, reference, n, chain, claimedAt, triedBefore } = input;
+  const { creationTimeout, creationSettling } = input;
+  requireNoReset(creationSettling);
   const attempt = startAttempt(creationTimeout);
   const failed = await dependencies.service.orders.get(failedOrderId, attempt.call());
   const passthrough = writePassthrough({ root: rootOrderId, reference, n });

@@ -1,6 +1,7 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Info } from '@temporalio/activity';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { placingActivities, type CreateKitOrder, type PlacedOrder } from '../../../activities/placing.js';
 import type { ActivityDependencies } from '../../../activities/activities.js';
 import { sandboxControl, type SandboxControl } from '../../../sandbox/control.js';
@@ -31,6 +32,9 @@ afterAll(async () => {
   await standIn.close();
 });
 
+/** How many were created for the user. */
+const kits = async () => (await sandbox.orders()).filter(({ order }) => order.user_id === userId).length;
+
 interface Started {
   workflowId: string;
   args: unknown[];
@@ -41,6 +45,7 @@ interface Started {
 async function create(
   more: Partial<CreateKitOrder> = {},
   take: (start: Started) => void = () => undefined,
+  info: Partial<Info> = {},
 ): Promise<{ placed: PlacedOrder; started: Started[] }> {
   const started: Started[] = [];
   const temporal = {
@@ -69,7 +74,8 @@ async function create(
   };
   const hour = 3_600_000;
   const times = { scheduledTimestampMs: Date.now(), startToCloseTimeoutMs: hour, scheduleToCloseTimeoutMs: hour };
-  const placed = (await new MockActivityEnvironment(times).run(() => activities.createKitOrder(input))) as PlacedOrder;
+  const environment = new MockActivityEnvironment({ ...times, ...info });
+  const placed = (await environment.run(() => activities.createKitOrder(input))) as PlacedOrder;
   return { placed, started };
 }
 
@@ -92,7 +98,7 @@ test('an order that Temporal does not take is left to its placing, and is not cr
   });
   expect(placed).toMatchObject({ adopted: false });
   expect(placed).not.toHaveProperty('handedOver');
-  expect((await sandbox.orders()).filter(({ order }) => order.user_id === userId)).toHaveLength(1);
+  expect(await kits()).toBe(1);
 });
 
 test('an order that was there already is left to its placing, which looks for earlier runs', async () => {
@@ -107,4 +113,23 @@ test('a placing of an earlier release, which sends no policy, hands its order ov
   const { placed, started } = await create({ policy: undefined as never });
   expect(placed).not.toHaveProperty('handedOver');
   expect(started).toEqual([]);
+});
+
+describe('an operator who resets the activity, whose attempts then count from 1 again', () => {
+  const before = { scheduledTimestampMs: Date.now() - 60_000, currentAttemptScheduledTimestampMs: Date.now() };
+
+  test.each<[string, Partial<Info>]>([
+    ['with the details of its heartbeats', { heartbeatDetails: { all: true } }],
+    ['without them', before],
+  ])('%s gets no second kit: the order is found by the attempt after the pause', async (_how, info) => {
+    await create();
+    await expect(create({}, undefined, { attempt: 1, ...info })).rejects.toMatchObject({
+      type: 'AttemptReset',
+      nonRetryable: false,
+      nextRetryDelay: policy.creationSettling,
+    });
+    const { placed } = await create({}, undefined, { ...info, attempt: 2 });
+    expect(placed).toMatchObject({ adopted: true });
+    expect(await kits()).toBe(1);
+  });
 });

@@ -54,7 +54,7 @@ describe('an import that shows no sample id', () => {
   });
 
   test.each<[string, object, Looking?]>([
-    ['if nothing was sent', silent, { triedBefore: false }],
+    ['if nothing was sent', silent, { triedBefore: false, heartbeatDetails: undefined }],
     ['if another reference has claimed it', silent, { claim: 'invented-2' }],
     ['if it is older', { ...silent, created_at: '2026-02-01T00:00:00.000Z' }],
     ['if its sample is collected in another way', { ...silent, details: { type: 'walk_in_test' } }],
