@@ -3,6 +3,7 @@ import { AnswerUnreadable, NotFound, ServiceError, ServiceRefused, TooManyReques
 import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
 import { isScheduledForDeletion, isStatedUnknown, type User } from '../service/users.js';
+import { deletionRequestMs } from '../protocol/deletion/timing.js';
 import type { ActivityDependencies } from './activities.js';
 import { endingWithActivity, heartbeating } from './attempt.js';
 import { asFailures, failureOf } from './failures.js';
@@ -50,7 +51,7 @@ export function userActivities({ service, workerStore }: Pick<ActivityDependenci
       return asFailures('DeletionRefused', async () => {
         try {
           // Not ended with its activity: a withdrawal waits until the request can no longer arrive.
-          await heartbeating(() => service.users.delete(userId));
+          await heartbeating(() => service.users.delete(userId, { timeoutMs: deletionRequestMs }));
           return 'accepted';
         } catch (error) {
           if (error instanceof NotFound) return isScheduledForDeletion(error) ? 'scheduled' : 'unknown';

@@ -10,7 +10,8 @@ import { exists } from '../workflow-status.js';
 import { GraceEnded, NothingToUndo, userErrorMap } from './errors.js';
 
 const isReading = { words: userErrorMap, underWay: underWay.reading };
-const isCommand = { words: userErrorMap, underWay: underWay.command };
+/** An undo may wait for a request of the deletion that got no answer (`deletionSettlingMs`). */
+const isUndoing = { words: userErrorMap, underWay: underWay.command, usually: '150s' } as const;
 const isWaiting = { words: userErrorMap, underWay: goesOn('The deletion') };
 
 /**
@@ -41,15 +42,15 @@ export class DeletionHandle {
 
   /**
    * Restores the user and the data; the state's `undo` lists what was not restored: connections have to be linked
-   * again. Until the service has accepted the deletion, it withdraws it. Repeating it is a success. Deadline: 30
-   * seconds.
+   * again. Until the service has accepted the deletion, it withdraws it; if a request to the service got no answer, it first
+   * waits until that can no longer arrive. Repeating it is a success. Deadline: 150 seconds.
    *
    * @throws GraceEnded, GraceNotBegun, NothingToUndo, UndoImpossible, UndoRefused, DeletionNotFound,
    * DeletionInterrupted, ServiceAccessDenied, FeatureNotEnabled, ServiceDown (the deletion continues: try again; an
    * undo that happened nevertheless is noticed when the service is back)
    */
   async undo(options: CallOptions = {}): Promise<DeletionState> {
-    return this.calls.call(isCommand, options, async (call) => {
+    return this.calls.call(isUndoing, options, async (call) => {
       try {
         return await call.waitFor(this.workflow).executeUpdate(undoUpdate);
       } catch (error) {

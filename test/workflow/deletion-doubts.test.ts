@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DeletionRefused, ServiceAccessDenied, ServiceDown } from '../../client/index.js';
+import { DeletionRefused, ServiceAccessDenied, ServiceDown, type DeletionState } from '../../client/index.js';
 import type { DeletionHandle } from '../../client/users/deletion-handle.js';
 import { eventually } from '../rig/eventually.js';
 import { LeavingUser } from './leaving-user.js';
@@ -24,6 +24,15 @@ async function requestInVain(leavingUser: LeavingUser): Promise<DeletionHandle> 
   const handle = await requesting;
   expect(handle.requested).toMatchObject({ phase: 'requested' });
   return handle;
+}
+
+/** A request of the deletion whose answer was lost may arrive until then. */
+const untilSettled = '2 minutes';
+
+async function settledUndo(handle: DeletionHandle): Promise<DeletionState> {
+  const undoing = handle.undo();
+  await stage.skip(untilSettled);
+  return undoing;
 }
 
 /** The first DELETE is done and its answer lost; the ones after it are met by the fault. */
@@ -244,7 +253,7 @@ describe('while the service does not answer', () => {
     await losesTheDeletion(leavingUser, down);
     const handle = await requestInVain(leavingUser);
     expect(await leavingUser.readUser()).toMatch(/scheduled/);
-    expect(await handle.undo()).toMatchObject({ outcome: 'undone', undo: { restored: ['user', 'data'] } });
+    expect(await settledUndo(handle)).toMatchObject({ outcome: 'undone', undo: { restored: ['user', 'data'] } });
     expect(await leavingUser.readUser()).toBe('present');
     await stage.sandbox.removeFaults();
     await stage.skip('1 day');
@@ -257,6 +266,7 @@ describe('while the service does not answer', () => {
     const handle = await requestInVain(leavingUser);
     await stage.sandbox.addFault({ path: '/v2/user/**', action: down });
     const undoing = [1, 2, 3].map(() => handle.undo().catch((error: unknown) => error));
+    await stage.skip(untilSettled);
     await eventually(async () => expect(await stage.countRequests('POST', undoPath)).toBeGreaterThan(0));
     for (const _ of undoing) {
       await stage.skip('4 minutes');
@@ -273,10 +283,35 @@ describe('while the service does not answer', () => {
     const handle = await requestInVain(leavingUser);
     await stage.sandbox.addFault({ path: '/v2/user/**', action: down });
     const undoing = handle.undo().catch((error: unknown) => error);
+    await stage.skip(untilSettled);
     await eventually(async () => expect(await stage.countRequests('POST', undoPath)).toBeGreaterThan(0));
     await stage.skip('4 minutes');
     expect(await undoing).toBeInstanceOf(ServiceDown);
     await stage.sandbox.removeFaults();
     await leavingUser.skipUntilState(handle, { phase: 'grace', scheduledBefore: false }, '15 minutes');
+  });
+});
+
+describe('a service that is slower than the worker waits', () => {
+  const slow = setStage({ headersTimeoutMs: 1_000 });
+
+  test('cannot delete a user after the deletion was withdrawn: the undo waits until the request must have arrived', async () => {
+    const leavingUser = await LeavingUser.arrive(slow);
+    // Nothing reaches the service after the first request, which it carries out though nobody waits for its answer.
+    const held = { kind: 'delay', phase: 'before_work', delayMs: 8_000 } as const;
+    await slow.sandbox.addFault({ method: 'DELETE', path: leavingUser.path, times: 1, action: held });
+    await slow.sandbox.addFault({ method: 'DELETE', path: leavingUser.path, action: down });
+    const requesting = leavingUser.requestDeletion();
+    await eventually(async () => expect(await slow.countRequests('DELETE', leavingUser.path)).toBe(1));
+    await leavingUser.untilRequested();
+    await slow.skip('40 seconds');
+    const handle = await requesting;
+    expect(handle.requested).toMatchObject({ phase: 'requested' });
+    expect(await leavingUser.readUser()).toBe('present');
+    const undoing = handle.undo();
+    await eventually(async () => expect(await leavingUser.readUser()).toMatch(/scheduled/));
+    await slow.skip(untilSettled);
+    expect(await undoing).toMatchObject({ outcome: 'undone', undo: { restored: ['user', 'data'] } });
+    expect(await leavingUser.readUser()).toBe('present');
   });
 });

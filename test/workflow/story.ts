@@ -72,6 +72,8 @@ export interface StageOptions {
    * True if the product has an endpoint for notifications; otherwise the worker states that it has none. Default true.
    */
   notifies?: boolean;
+  /** How long the worker waits for the first line of the service's answer. Default: as long as the product's. */
+  headersTimeoutMs?: number;
   /** For how many days a notification is tried after its workflow has ended, as the worker's NOTIFY_RETRY_DAYS. */
   retryDays?: number;
   /** True if notifications carry the user's `client_user_id`. Default false, as in the worker. */
@@ -167,7 +169,7 @@ export class Stage {
 
   async open(options: StageOptions, startWorker: (options: Partial<WorkerOptions>) => Promise<RunningWorker>) {
     const { echoesPassthrough = true, notifies = true, namesClientUser = false } = options;
-    const { keepsHealthData = false, retryDays, activities: others = {} } = options;
+    const { keepsHealthData = false, headersTimeoutMs, retryDays, activities: others = {} } = options;
     const tries = retryDays === undefined ? {} : { retryDays };
     // The environment's own client skips time whenever a result is awaited; here only `skip` does.
     this.temporal = new Client({ connection: this.environment().connection, namespace });
@@ -185,7 +187,11 @@ export class Stage {
     };
     const lab = await startLabService({ port: 0, apiKey, settings });
     this.sandbox = sandboxControl(lab.url);
-    this.service = createLabService({ baseUrl: lab.url, apiKey });
+    this.service = createLabService({
+      baseUrl: lab.url,
+      apiKey,
+      ...(headersTimeoutMs !== undefined && { headersTimeoutMs }),
+    });
     // A story may skip weeks while a call waits: the time of the test is the limit.
     this.product = new LabOperations(this.temporal, {
       taskQueue,

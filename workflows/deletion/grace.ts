@@ -1,5 +1,6 @@
-import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
 import type { DeletionState } from '../../protocol/deletion/messages.js';
+import { deletionSettlingMs } from '../../protocol/deletion/timing.js';
 import { activities, round } from '../activities.js';
 import type { Moment } from '../entity/alarm.js';
 import { refusalOf } from '../entity/commands.js';
@@ -134,10 +135,26 @@ export async function undo(run: DeletionRun): Promise<DeletionState> {
   // Several may have asked at once: the first has done it.
   if (deletion.outcome === 'undone') return stateOf(deletion);
   if (deletion.outcome !== undefined) throw nothingToUndo();
-  if (deletion.scheduledAt !== undefined) await haveItUndone(run);
+  if (deletion.scheduledAt !== undefined) {
+    await untilRequestsHaveSettled(run);
+    await haveItUndone(run);
+  }
   delete run.nextIfRestored;
   endUndone(run, 'command');
   return stateOf(deletion);
+}
+
+/**
+ * Until the service has answered a request, one may still be on its way: the user would be read as present, nothing would be undone,
+ * and the deletion would happen after all.
+ */
+async function untilRequestsHaveSettled({ deletion, sentUntil }: DeletionRun): Promise<void> {
+  if (deletion.phase !== 'requested' || sentUntil === undefined) return;
+  const left = sentUntil + deletionSettlingMs - Date.now();
+  if (left <= 0) return;
+  note(deletion, 'an undo waits until no request of the deletion can arrive any more', Date.now());
+  show(deletion);
+  await sleep(left, { summary: 'a request of the deletion may still arrive' });
 }
 
 async function haveItUndone(run: DeletionRun): Promise<void> {

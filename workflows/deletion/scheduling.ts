@@ -117,9 +117,15 @@ const untilAskedAgain = '10 minutes';
 async function ask(run: DeletionRun): Promise<'accepted' | 'scheduled' | 'unknown' | ApplicationFailure> {
   const { userId } = run.deletion;
   try {
-    return await retry(run, 'deletion_delayed', 'refusal', (options) =>
-      activities.scheduleDeletion.executeWithOptions({ ...options, summary: 'schedule the deletion' }, [userId]),
-    );
+    return await retry(run, 'deletion_delayed', 'refusal', async (options) => {
+      try {
+        return await activities.scheduleDeletion.executeWithOptions({ ...options, summary: 'schedule the deletion' }, [
+          userId,
+        ]);
+      } finally {
+        run.sentUntil = Date.now();
+      }
+    });
   } catch (error) {
     return refusalOf(error);
   }

@@ -175,6 +175,8 @@ export interface DeletionRun extends EntityRun<DeletionCommand, DeletionState> {
   undoing?: Promise<DeletionState>;
   /** What precedes the grace; an undo stops it. */
   beginning?: CancellationScope;
+  /** When the last round of requests to the service ended. One whose answer was lost may still take effect after that. */
+  sentUntil?: number;
 }
 
 /** What goes into the next run of a deletion whose history grew long. */
