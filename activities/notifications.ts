@@ -13,7 +13,7 @@ import {
 } from '../protocol/delivery.js';
 import { deliverNotificationsId } from '../protocol/ids.js';
 import type { Notification } from '../protocol/notifications.js';
-import type { ActivityDependencies } from './activities.js';
+import type { ActivityDependencies } from './dependencies.js';
 import { connectionUnsettledType, isOutdated } from './broken-connections.js';
 import { createClientUserIds, type ClientUserIdOf } from './client-user-ids.js';
 import { asFailures } from './failures.js';

@@ -28,7 +28,7 @@ import {
   type SubmissionEnd,
 } from '../protocol/report/submission-messages.js';
 import { forwardedPhase, labPhaseKey, labUserIdKey, supersededPhase } from '../protocol/search-attributes.js';
-import type { ActivityDependencies } from './activities.js';
+import type { ActivityDependencies } from './dependencies.js';
 import { endedRunsOf, listed, readable } from './workflow-runs.js';
 import { hasEndpoint } from './notifications.js';
 

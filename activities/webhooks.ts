@@ -9,7 +9,7 @@ import type {
   WebhookHeadersRead,
   WebhookRegistered,
 } from '../protocol/webhook-endpoints.js';
-import type { ActivityDependencies } from './activities.js';
+import type { ActivityDependencies } from './dependencies.js';
 import { asFailures, usualSettling } from './failures.js';
 
 export interface OneWebhook {

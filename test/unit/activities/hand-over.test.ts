@@ -2,7 +2,7 @@ import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { placingActivities, type CreateKitOrder, type PlacedOrder } from '../../../activities/placing.js';
-import type { ActivityDependencies } from '../../../activities/activities.js';
+import type { ActivityDependencies } from '../../../activities/dependencies.js';
 import { sandboxControl, type SandboxControl } from '../../../sandbox/control.js';
 import { LAB_TEST_IDS } from '../../../sandbox/lab-service/seed.js';
 import { startLabService, type LabService as StandIn } from '../../../sandbox/lab-service/server.js';
