@@ -1,5 +1,5 @@
 import { workflowInfo, log, setHandler } from '@temporalio/workflow';
-import { readEarlierRun, type EarlierRun } from '../../protocol/earlier-run.js';
+import { readEarlierRun } from '../../protocol/earlier-run.js';
 import {
   bookAppointmentName,
   type AppointmentResult,
@@ -21,14 +21,15 @@ import {
   type BookingRequested,
 } from '../../protocol/appointment/messages.js';
 import { bookAppointmentId, isAppointmentAddressable } from '../../protocol/ids.js';
-import { openRun, runLoop, workThrough, type Cancellable, type EntityRun } from '../entity/loop.js';
+import { openRun, runLoop, workThrough } from '../entity/loop.js';
 import { settlePolicyOrKeep } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';
-import { openAppointment, type Appointment, learnFromWebhook, takeRequest } from './appointment.js';
+import { openAppointment, learnFromWebhook, takeRequest } from './appointment.js';
 import { carryOut } from './commands.js';
 import { validateCancellation, validateChoice, validateQuestion, validateRequest } from './validation.js';
 import { bringInLine, deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readAppointmentSnapshot } from './reading.js';
+import type { AppointmentAnswer, AppointmentCommand, AppointmentRun } from './run.js';
 import { appointmentResultOf, show, appointmentStateOf } from './view.js';
 import { appointmentPolicyVersions } from './versions.js';
 import { refuse } from '../entity/commands.js';
@@ -88,22 +89,6 @@ async function act(run: AppointmentRun): Promise<void> {
   await handlePassedDeadlines(appointment);
   bringInLine(appointment);
   show(appointment);
-}
-
-/** What the product asks for. */
-export type AppointmentCommand =
-  | { kind: 'findSlots'; question: SlotQuestion }
-  | { kind: 'chooseSlot'; choice: SlotChoice }
-  | { kind: 'requestAppointment'; request: AppointmentRequest }
-  | { kind: 'reschedule'; choice: SlotChoice }
-  | { kind: 'cancel'; cancellation: AppointmentCancellation };
-
-export type AppointmentAnswer = Slots | AppointmentState;
-
-/** One run of `bookAppointment`. */
-export interface AppointmentRun extends EntityRun<AppointmentCommand, AppointmentAnswer>, Cancellable {
-  appointment: Appointment;
-  earlierRun: EarlierRun | undefined;
 }
 
 /** Registered before the first await: what comes early is kept. */

@@ -22,12 +22,13 @@ import { anyProvider } from '../../protocol/link/provider-source.js';
 import { readCode } from '../../protocol/link/mfa-code.js';
 import { labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
 import { attentionAttributes } from '../entity/attention.js';
-import { openRun, runLoop, workThrough, type Cancellable, type EntityRun } from '../entity/loop.js';
+import { openRun, runLoop, workThrough } from '../entity/loop.js';
 import { settlePolicy } from '../entity/policy.js';
 import { showToOperators } from '../entity/operators.js';
 import { carryOut, checkOptions, validateCode, validateOpen, validateReport, validateRequest } from './commands.js';
 import { readConnection, deadlinesOf, handlePassedDeadlines } from './deadlines.js';
-import { openLink, questionOf, receiveWebhook, end, clear, raise, type Link } from './link.js';
+import { openLink, questionOf, receiveWebhook, end, clear, raise } from './link.js';
+import type { LinkAnswer, LinkCommand, LinkRun } from './run.js';
 import { linkPolicyVersions } from './versions.js';
 import { caseFileOf, resultOf, stateOf } from './view.js';
 import { refusalOf, refuse } from '../entity/commands.js';
@@ -173,24 +174,4 @@ async function submitOnce(run: LinkRun, code: string): Promise<CodeAnswer> {
   } finally {
     run.submitting = run.submitting.filter((submitted) => submitted.answer !== answer);
   }
-}
-
-/** What the product asks for. */
-export type LinkCommand =
-  /** `joins`: the link still stood when it was requested. */
-  | { kind: 'requestLink'; request: LinkRequest; joins: boolean }
-  | { kind: 'reportLinkResult'; report: LinkReport }
-  /** `question`: the one that stood when the code was accepted. */
-  | { kind: 'submitMfaCode'; code: string; question: number }
-  | { kind: 'cancel' };
-
-export type LinkAnswer = LinkUrl | LinkState | CodeAnswer;
-
-/** One run of `linkProvider`. */
-export interface LinkRun extends EntityRun<LinkCommand, LinkAnswer>, Cancellable {
-  link: Link;
-  /** The cancellation was looked at. */
-  wasCancelled: boolean;
-  /** Codes on their way, so that one that is sent twice at once goes to the service once. */
-  submitting: { code: string; answer: Promise<CodeAnswer> }[];
 }

@@ -17,13 +17,8 @@ import { note } from '../entity/journal.js';
 import { second } from '../entity/spans.js';
 import { end, takeRead, type Review } from './review.js';
 import { readReview } from './reading.js';
+import type { MatchReviewCommand, MatchReviewRun } from './run.js';
 import { reviewStateOf } from './view.js';
-import type { MatchReviewRun } from './workflow.js';
-
-/** A decision as it is sent. The note is in no state: the service keeps it. */
-export interface MatchReviewCommand extends MatchReviewDecision {
-  note?: string;
-}
 
 /** Carries out one decision, and answers with what came of it. The same decision twice is one. */
 export async function carryOut(review: Review, command: MatchReviewCommand): Promise<MatchReviewState> {
