@@ -10,7 +10,7 @@ import {
 } from '@temporalio/workflow';
 import {
   deliverNotificationsName,
-  deliveryStateQuery,
+  stateQuery,
   discardUpdate,
   notificationsLeftSignal,
   resendUpdate,
@@ -216,7 +216,7 @@ function listen(run: DeliveryRun): void {
   setHandler(notificationsLeftSignal, (left) => take(run, left), {
     description: 'Notifications that their workflow could not deliver, or that the receiver refused for good.',
   });
-  setHandler(deliveryStateQuery, () => stateOf(delivery), {
+  setHandler(stateQuery, () => stateOf(delivery), {
     description: 'What is still undelivered, and until when it is tried.',
   });
   setHandler(resendUpdate, (command) => resend(run, command), {

@@ -1,8 +1,8 @@
 import { WorkflowNotFoundError, type UpdateDefinition, type WorkflowHandle } from '@temporalio/client';
 import { bookAppointmentId } from '../../protocol/ids.js';
 import {
-  appointmentStateQuery,
-  cancelAppointmentUpdate,
+  stateQuery,
+  cancelUpdate,
   chooseSlotUpdate,
   findSlotsUpdate,
   requestAppointmentUpdate,
@@ -85,12 +85,12 @@ export class AppointmentHandle {
    * @throws CancellationRefused, NothingBooked with `rebook` if there is none
    */
   async cancel(cancellation: AppointmentCancellation = {}, options: CallOptions = {}): Promise<AppointmentState> {
-    return this.update(cancelAppointmentUpdate, cancellation, options);
+    return this.update(cancelUpdate, cancellation, options);
   }
 
   /** The appointment's current state. Wakes the workflow and is billed as an action. */
   async state(options: CallOptions = {}): Promise<AppointmentState> {
-    return this.calls.call(isReading, options, (call) => call.query(this.workflow, appointmentStateQuery));
+    return this.calls.call(isReading, options, (call) => call.query(this.workflow, stateQuery));
   }
 
   /** Every state that differs from the one before, the present one first, until nothing is waited for any more. */

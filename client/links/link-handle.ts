@@ -2,8 +2,8 @@ import { WorkflowNotFoundError, type UpdateDefinition, type WorkflowHandle } fro
 import { linkProviderId, canonicalUserId } from '../../protocol/ids.js';
 import { linkResultOf } from '../../protocol/link/link-report.js';
 import {
-  cancelLinkUpdate,
-  linkStateQuery,
+  cancelUpdate,
+  stateQuery,
   reportLinkResultUpdate,
   requestLinkUpdate,
   submitMfaCodeUpdate,
@@ -124,7 +124,7 @@ export class LinkHandle {
   /** Ends the link. A connection that the user makes nevertheless stays. Deadline: 30 seconds. @throws LinkEnded */
   async cancel(options: CallOptions = {}): Promise<LinkState> {
     return this.calls.call(isCommand, options, (call) =>
-      this.command(() => call.waitFor(this.workflow).executeUpdate(cancelLinkUpdate)),
+      this.command(() => call.waitFor(this.workflow).executeUpdate(cancelUpdate)),
     );
   }
 
@@ -149,7 +149,7 @@ export class LinkHandle {
   }
 
   private read(call: OneCall): Promise<LinkState> {
-    return call.query(this.workflow, linkStateQuery);
+    return call.query(this.workflow, stateQuery);
   }
 
   /**

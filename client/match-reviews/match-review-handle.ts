@@ -3,7 +3,7 @@ import { matchReviewId } from '../../protocol/ids.js';
 import {
   acceptUpdate,
   markUnsureUpdate,
-  matchReviewStateQuery,
+  stateQuery,
   rejectUpdate,
   type Acceptance,
   type MatchReviewDecision,
@@ -59,7 +59,7 @@ export class MatchReviewHandle {
 
   /** The review's current state, without patient and candidates: see `read`. Wakes the workflow and is billed as an action. */
   async state(options: CallOptions = {}): Promise<MatchReviewState> {
-    return this.calls.call(isReading, options, (call) => call.query(this.workflow, matchReviewStateQuery));
+    return this.calls.call(isReading, options, (call) => call.query(this.workflow, stateQuery));
   }
 
   /** Every state that differs from the one before, the present one first, until the review is over. */

@@ -1,6 +1,6 @@
 import {
   deliverNotificationsName,
-  deliveryStateQuery,
+  stateQuery,
   discardUpdate,
   resendUpdate,
   type DeliveryState,
@@ -61,7 +61,7 @@ export class UndeliveredNotifications {
    * @throws NotificationNotFound if nothing of it is, or was lately, undelivered
    */
   async state(source: string, options: CallOptions = {}): Promise<DeliveryState> {
-    return this.calls.call(isReading, options, (call) => call.query(this.workflow(source), deliveryStateQuery));
+    return this.calls.call(isReading, options, (call) => call.query(this.workflow(source), stateQuery));
   }
 
   /**

@@ -25,8 +25,8 @@ import {
   type RegisterCommand,
 } from '../../protocol/order/messages.js';
 import {
-  cancelPlacingUpdate,
-  placingStateQuery,
+  cancelUpdate as cancelPlacingUpdate,
+  stateQuery as placingStateQuery,
   type PlaceKitOrderResult,
   type PlacingEnd,
   type PlacingState,

@@ -2,7 +2,7 @@ import { WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
 import {
   reconcileOrdersId,
   reconcileOrdersName,
-  reconcileProgressQuery,
+  progressQuery,
   type ReconcileProgress,
   type ReconcileResult,
 } from '../../protocol/reconcile.js';
@@ -65,7 +65,7 @@ async function report(
   onProgress: (progress: ReconcileProgress) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const ask = (): Promise<ReconcileProgress & { outcome?: undefined }> => call.query(handle, reconcileProgressQuery);
+  const ask = (): Promise<ReconcileProgress & { outcome?: undefined }> => call.query(handle, progressQuery);
   try {
     for await (const progress of watchState(ask, { ...interval, signal })) {
       if (signal.aborted) return;

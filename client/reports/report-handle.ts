@@ -2,13 +2,13 @@ import { WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
 import type { LabReportResult } from '../../service/reports.js';
 import { parsingJobId, submitReportId } from '../../protocol/ids.js';
 import {
-  cancelReportUpdate,
-  reportStateQuery,
+  cancelUpdate as cancelReportUpdate,
+  stateQuery,
   type ParsingJobResult,
   type ReportState,
 } from '../../protocol/report/messages.js';
 import {
-  cancelSubmissionUpdate,
+  cancelUpdate as cancelSubmissionUpdate,
   type SubmissionEnd,
   type SubmitReportResult,
 } from '../../protocol/report/submission-messages.js';
@@ -63,7 +63,7 @@ export class ReportHandle {
   /** The report's current state. Wakes the workflow and is billed as an action. Deadline: 30 seconds. */
   async state(options: CallOptions = {}): Promise<ReportState> {
     return this.finder.calls.call(isReading, options, async (call) =>
-      call.query(await this.workflow(call), reportStateQuery),
+      call.query(await this.workflow(call), stateQuery),
     );
   }
 

@@ -11,9 +11,9 @@ import {
   type SlotQuestion,
   type Slots,
   appointmentChangedSignal,
-  appointmentStateQuery,
+  stateQuery,
   bookingRequestedSignal,
-  cancelAppointmentUpdate,
+  cancelUpdate,
   chooseSlotUpdate,
   findSlotsUpdate,
   requestAppointmentUpdate,
@@ -100,7 +100,7 @@ function listen(run: AppointmentRun): void {
   setHandler(bookingRequestedSignal, (requested) => receiveRequest(run, requested), {
     description: 'The product requests an appointment for the order, and will choose a slot.',
   });
-  setHandler(appointmentStateQuery, () => appointmentStateOf(appointment), {
+  setHandler(stateQuery, () => appointmentStateOf(appointment), {
     description: 'Where the appointment stands, what it waits for and until when.',
   });
   setHandler(
@@ -128,7 +128,7 @@ function listen(run: AppointmentRun): void {
     validator: (choice: SlotChoice) => validateChoice(run, choice),
   });
   setHandler(
-    cancelAppointmentUpdate,
+    cancelUpdate,
     (cancellation) => run.commands.askThrough<AppointmentState>({ kind: 'cancel', cancellation: cancellation ?? {} }),
     {
       description: 'Cancels the appointment, for good or to choose another one.',

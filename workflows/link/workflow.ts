@@ -2,10 +2,10 @@ import { allHandlersFinished, condition, setHandler, workflowInfo } from '@tempo
 import { isLinkAddressable, linkProviderId } from '../../protocol/ids.js';
 import { linkResultOf } from '../../protocol/link/link-report.js';
 import {
-  cancelLinkUpdate,
+  cancelUpdate,
   connectionReportedSignal,
   linkProviderName,
-  linkStateQuery,
+  stateQuery,
   reportLinkResultUpdate,
   requestLinkUpdate,
   submitMfaCodeUpdate,
@@ -121,7 +121,7 @@ function listen(run: LinkRun): void {
   setHandler(connectionReportedSignal, () => receiveReport(run), {
     description: 'A webhook reported a connection of this user with this provider.',
   });
-  setHandler(linkStateQuery, () => stateOf(link), {
+  setHandler(stateQuery, () => stateOf(link), {
     description: 'Where the link stands, what it waits for and until when. Without token, URL and code.',
   });
   setHandler(requestLinkUpdate, (request) => run.commands.askThrough<LinkUrl>(requested(run, request)), {
@@ -146,7 +146,7 @@ function listen(run: LinkRun): void {
       validator: (given: MfaCode) => validateCode(run, given),
     },
   );
-  setHandler(cancelLinkUpdate, () => run.commands.askThrough<LinkState>({ kind: 'cancel' }), {
+  setHandler(cancelUpdate, () => run.commands.askThrough<LinkState>({ kind: 'cancel' }), {
     description: 'Ends the link; a connection that is made nevertheless stays.',
     validator: () => validateOpen(run),
   });

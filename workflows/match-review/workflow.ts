@@ -6,7 +6,7 @@ import {
   markUnsureUpdate,
   matchReviewName,
   matchReviewReportedSignal,
-  matchReviewStateQuery,
+  stateQuery,
   rejectUpdate,
   reviewRequestedSignal,
   type Acceptance,
@@ -93,7 +93,7 @@ function listen(run: MatchReviewRun): void {
   setHandler(reviewRequestedSignal, (requested) => receiveRequest(run, requested), {
     description: 'The product follows the review, with a policy of its own.',
   });
-  setHandler(matchReviewStateQuery, () => reviewStateOf(review), {
+  setHandler(stateQuery, () => reviewStateOf(review), {
     description: 'Where the review stands, what may be decided, and what it waits for.',
   });
   const decide = (action: MatchReviewAction) => (given: Acceptance | undefined) =>

@@ -1,10 +1,10 @@
 import { ApplicationFailure, setHandler } from '@temporalio/workflow';
 import { readEarlierRun } from '../../protocol/earlier-run.js';
 import {
-  cancelReportUpdate,
+  cancelUpdate,
   jobChangedSignal,
   parsingJobName,
-  reportStateQuery,
+  stateQuery,
   reportSubmittedSignal,
   type ParsingJobInput,
   type ParsingJobResult,
@@ -65,10 +65,10 @@ function listen(run: ReportRun): void {
   setHandler(reportSubmittedSignal, (submitted) => receiveSubmission(run, submitted), {
     description: 'submitReport hands over the report that it uploaded, with its reference and policy.',
   });
-  setHandler(reportStateQuery, () => reportStateOf(job), {
+  setHandler(stateQuery, () => reportStateOf(job), {
     description: 'Where the report stands, what it waits for, and its timeline.',
   });
-  setHandler(cancelReportUpdate, () => abandon(run), {
+  setHandler(cancelUpdate, () => abandon(run), {
     description: 'Stops following the job. The service cannot cancel it, and learns nothing of it.',
     validator: () => {
       const outcome = outcomeOf(job);
