@@ -3,6 +3,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { NotFound, RequestInvalid } from '../service/errors.js';
 import type { UpdateWebhookRequest, Webhook, WebhookPlace } from '../service/management-webhooks.js';
 import { isSignedUrl } from '../protocol/report/signed-url.js';
+import { usualSettling } from '../protocol/settling.js';
 import type {
   WebhookChange,
   WebhookEndpoint,
@@ -10,7 +11,7 @@ import type {
   WebhookRegistered,
 } from '../protocol/webhook-endpoints.js';
 import type { ActivityDependencies } from './dependencies.js';
-import { asFailures, usualSettling } from './failures.js';
+import { asFailures } from './failures.js';
 
 export interface OneWebhook {
   place: WebhookPlace;

@@ -1,4 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
+import { usualTaskQueue } from '../protocol/task-queues.js';
 import { createLabService, type LabService } from '../service/lab-service.js';
 import type { ServiceConfig } from '../service/http.js';
 import type { CallOptions, Deadline } from './call-options.js';
@@ -82,7 +83,7 @@ export class LabOperations {
    * @throws EncryptionKeysMissing, EncryptionSettingInvalid
    */
   constructor(given: Client, options: LabOperationsOptions = {}, closeConnection?: () => Promise<void>) {
-    const { taskQueue = 'lab-operations', encryption = readEncryption(), deadline } = options;
+    const { taskQueue = usualTaskQueue, encryption = readEncryption(), deadline } = options;
     const temporal = withKeysRequired(given, taskQueue, encryption);
     this.service = options.service && createLabService(options.service);
     this.closeConnection = closeConnection;

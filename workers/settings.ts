@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import type { SideQueue } from '../protocol/task-queues.js';
+import { usualWebhookBytes } from '../client/webhooks/body.js';
+import { usualRetryDays } from '../protocol/delivery.js';
+import { usualTaskQueue, type SideQueue } from '../protocol/task-queues.js';
 import { usualRejectedDays } from '../store/rejected-events.js';
 import { queues, usualSlots } from './queues.js';
 import {
@@ -100,7 +102,7 @@ export const commonSettings = {
     more: "OpenTelemetry's own variables, such as OTEL_EXPORTER_OTLP_ENDPOINT, set the destination and the share of traces ([Traces](monitoring.md#traces)).",
   }),
   TASK_QUEUE: word(/^\S(.{0,198}\S)?$/, 'is not a name of at most 200 characters')
-    .default('lab-operations')
+    .default(usualTaskQueue)
     .meta({
       description: 'use the same task queue for the worker, the ingress and the product',
       more: "The client's default is the same.",
@@ -239,7 +241,7 @@ export const workerSettings = {
     more: 'The product verifies notifications with the same secret.',
     without: 'NOTIFY_URL must be unset',
   }),
-  NOTIFY_RETRY_DAYS: wholeNumber(1, 365).default(30).meta({
+  NOTIFY_RETRY_DAYS: wholeNumber(1, 365).default(usualRetryDays).meta({
     description: 'set for how many days a notification is retried after its workflow has ended; the default is 30',
     more: 'During that time `labops notifications` lists, resends and discards it.',
   }),
@@ -321,9 +323,8 @@ export const ingressSettings = {
     description:
       "copy the signing secret (whsec_…) from the service's webhook settings; during a rotation give both, with a comma between",
   }),
-  // Five times the largest webhook seen (docs/lab-service.md), and as much as Temporal takes of an order by default.
   WEBHOOK_MAX_BYTES: wholeNumber(1024, 256 * mebibyte)
-    .default(2 * mebibyte)
+    .default(usualWebhookBytes)
     .meta({ description: 'set the largest webhook to accept, in bytes' }),
   SERVICE_TEAM_ID: word(/^[A-Za-z0-9._-]{1,128}$/, 'is not an id')
     .optional()
