@@ -56,7 +56,7 @@ function slots(queue: SideQueue, work: string) {
     .meta({ description: `set how many ${work} this process runs at once` });
 }
 
-export const environments = ['production-us', 'production-eu', 'sandbox-us', 'sandbox-eu'] as const;
+const environments = ['production-us', 'production-eu', 'sandbox-us', 'sandbox-eu'] as const;
 export type Environment = (typeof environments)[number];
 
 const environmentAddress = baseAddress.optional().meta({
