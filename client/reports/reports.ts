@@ -114,7 +114,7 @@ export class ReportOperations {
     return new ReportHandle(this.finder, { reference });
   }
 
-  /** True if this client encrypts its payloads; a signed URL must not reach Temporal unencrypted. */
+  /** Refuses a signed URL unless this client encrypts its payloads: it must not reach Temporal unencrypted. */
   private requireUnsigned({ file }: ReportSubmission): void {
     if (!('url' in file) || !isSignedUrl(file.url)) return;
     if (this.finder.calls.client.options.loadedDataConverter.payloadCodecs.length > 0) return;

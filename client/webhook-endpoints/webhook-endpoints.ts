@@ -219,7 +219,7 @@ export class WebhookOperations {
     }
   }
 
-  /** True if this client encrypts its payloads and can read encrypted answers. */
+  /** Refuses the call unless this client encrypts its payloads and can read encrypted answers. */
   private requireEncryption(what: string): void {
     if (this.calls.client.options.loadedDataConverter.payloadCodecs.length > 0) return;
     throw new EncryptionRequired(
