@@ -18,11 +18,11 @@ import {
 import { joinFaults, referenceFaults } from '../input-faults.js';
 import { askService, listFromService } from '../service-calls.js';
 import { startOnce } from '../start-once.js';
-import { goesOn, underWay } from '../workflow-calls.js';
+import { goesOn } from '../workflow-calls.js';
 import type { WorkflowFilter } from '../workflow-list.js';
 import { OrderEnded, OrderInvalid, orderErrorMap, ReferenceConflict } from './errors.js';
 import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.js';
-import { KitOrderHandle, policyChanges } from './order-handle.js';
+import { KitOrderHandle, policyChanges, orderCalls } from './order-handle.js';
 import { listOrders, type OrderSummary } from './order-list.js';
 import { isSearched, serviceFilterOf, type OrderSearch } from './order-search.js';
 import { checkPlacing, digestOf, invalid, withCanonicalUser, type PlaceOptions } from './placing.js';
@@ -72,9 +72,7 @@ export type OrderSelection = { all: true } | AtLeastOne<Omit<OrderFilter, 'ended
 
 type AtLeastOne<T> = { [Name in keyof T]-?: T & Required<Pick<T, Name>> }[keyof T];
 
-const isStarting = { words: orderErrorMap, underWay: underWay.starting };
-const isReconciling = { words: orderErrorMap, underWay: goesOn('Reconciling'), usually: '10m' } as const;
-const isReading = { words: orderErrorMap, underWay: underWay.reading };
+const reconciling = { words: orderErrorMap, underWay: goesOn('Reconciling'), usually: '10m' } as const;
 
 /**
  * Orders of test kits. In addition to the errors listed, every method rejects with TimedOut, NoWorker, WorkerFailing,
@@ -98,7 +96,7 @@ export class OrderOperations {
   async place(given: PlaceKitOrderInput, { markers, ...options }: PlaceOptions = {}): Promise<KitOrderHandle> {
     checkPlacing(given, markers);
     const input = withCanonicalUser({ ...given, policy: resolveOrderPolicy(given.policy) });
-    return this.finder.calls.call(isStarting, options, () => this.startPlacing(input));
+    return this.finder.calls.call(orderCalls.starting, options, () => this.startPlacing(input));
   }
 
   /**
@@ -110,13 +108,15 @@ export class OrderOperations {
     const { finder } = this;
     if ('orderId' in which) {
       const { orderId } = which;
-      const rootOrderId = await finder.calls.call(isReading, options, (call) => findRootOrder(finder, call, orderId));
+      const rootOrderId = await finder.calls.call(orderCalls.reading, options, (call) =>
+        findRootOrder(finder, call, orderId),
+      );
       return new KitOrderHandle(finder, { rootOrderId });
     }
     const { reference } = which;
     const faults = referenceFaults(reference);
     if (faults.length > 0) throw invalid(faults);
-    const found = await finder.calls.call(isReading, options, () => findPlacement(finder, reference));
+    const found = await finder.calls.call(orderCalls.reading, options, () => findPlacement(finder, reference));
     return new KitOrderHandle(finder, { reference, ...found });
   }
 
@@ -134,7 +134,7 @@ export class OrderOperations {
     const { onProgress, onEarlierFailure, ...callOptions } = options;
     const faults = rangeFaults(range);
     if (faults.length > 0) throw new OrderInvalid(`The range is not valid: ${joinFaults(faults)}`, { fields: faults });
-    return this.finder.calls.call(isReconciling, callOptions, (call) =>
+    return this.finder.calls.call(reconciling, callOptions, (call) =>
       reconcileRange(this.finder.calls, call, range, {
         ...(onProgress && { onProgress }),
         ...(onEarlierFailure && { onEarlierFailure }),
@@ -150,7 +150,7 @@ export class OrderOperations {
    * @throws ServiceNotConfigured, and the service's own errors
    */
   async read(orderId: string, options: CallOptions = {}): Promise<Order> {
-    return askService(this.finder, isReading, options, ({ orders }, ends) => orders.get(orderId, ends));
+    return askService(this.finder, orderCalls.reading, options, ({ orders }, ends) => orders.get(orderId, ends));
   }
 
   /**
@@ -164,7 +164,7 @@ export class OrderOperations {
     const filter = serviceFilterOf(search);
     return listFromService(
       this.finder,
-      isReading,
+      orderCalls.reading,
       options,
       ({ orders }, ends) => orders.list(filter, ends),
       (order) => isSearched(order, search),
@@ -176,7 +176,7 @@ export class OrderOperations {
    * seconds a page.
    */
   list(filter: OrderFilter = {}, options: CallOptions = {}): AsyncGenerator<OrderSummary, void, undefined> {
-    return this.finder.calls.iterate(isReading, options, () => listOrders(this.finder.calls.client, filter));
+    return this.finder.calls.iterate(orderCalls.reading, options, () => listOrders(this.finder.calls.client, filter));
   }
 
   /**
