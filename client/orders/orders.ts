@@ -2,9 +2,9 @@ import type { Order } from '../../service/orders.js';
 import { placeKitOrderId } from '../../protocol/ids.js';
 import type { PolicyPreview } from '../../protocol/order/messages.js';
 import { placeKitOrderName, type PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
-import type { AttentionReason, OrderPhase } from '../../protocol/order/state.js';
+import type { OrderPhase } from '../../protocol/order/state.js';
 import { resolveOrderPolicy, type OrderPolicy } from '../../protocol/order/policy.js';
-import { type ReconcileProgress, type ReconcileResult, rangeFaults } from '../../protocol/reconcile.js';
+import { type ReconcileResult, rangeFaults } from '../../protocol/reconcile.js';
 import { labPhaseKey, labReferenceKey, labUserIdKey, placingPhase } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
 import {
@@ -19,29 +19,15 @@ import { joinFaults, referenceFaults } from '../input-faults.js';
 import { askService, listFromService } from '../service-calls.js';
 import { startOnce } from '../start-once.js';
 import { goesOn } from '../workflow-calls.js';
-import type { WorkflowFilter } from '../workflow-list.js';
 import { OrderEnded, OrderInvalid, orderErrorMap, ReferenceConflict } from './errors.js';
 import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.js';
 import { KitOrderHandle, policyChanges, orderCalls } from './order-handle.js';
-import { listOrders, type OrderSummary } from './order-list.js';
+import { listOrders, type OrderFilter, type OrderSummary } from './order-list.js';
 import { isSearched, serviceFilterOf, type OrderSearch } from './order-search.js';
 import { checkPlacing, digestOf, invalid, withCanonicalUser, type PlaceOptions } from './placing.js';
-import { reconcileRange } from './reconciliation.js';
+import { reconcileRange, type ReconcileOptions } from './reconciliation.js';
 
 export type WhichHandle = { reference: string } | { orderId: string };
-
-export interface ReconcileOptions extends CallOptions {
-  onProgress?: (progress: ReconcileProgress) => void;
-  /** Gets the failure of the last run for the same range, if it failed; the new one is started nevertheless. */
-  onEarlierFailure?: (failure: EarlierFailure) => void;
-}
-
-/** How the last run of a reconciliation failed. */
-export interface EarlierFailure {
-  at: Date | undefined;
-  /** As `reconcile` rejected with it, if somebody waited. */
-  error: unknown;
-}
 
 export interface SetPolicyOptions extends CallOptions {
   /** True: nothing is changed. Default false. */
@@ -63,9 +49,6 @@ export interface PolicyNotChanged {
 
 /** What became of one order. */
 export type PolicyChange = PolicyChanged | PolicyNotChanged;
-
-/** Which orders a list has. In the phase `placing` the service has not taken the order yet; such orders can have failed, too. */
-export type OrderFilter = WorkflowFilter<OrderPhase | 'placing', AttentionReason>;
 
 /** Running orders: all of them, or those that match everything that is given, which is at least one thing. */
 export type OrderSelection = { all: true } | AtLeastOne<Omit<OrderFilter, 'ended' | 'phase'> & { phase?: OrderPhase }>;
