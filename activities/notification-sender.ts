@@ -24,7 +24,7 @@ const failuresBeforePause = 5;
 
 export const receiverPausedType = 'ReceiverPaused';
 
-export interface Receiver {
+export interface NotificationSender {
   /** @throws ApplicationFailure `ReceiverPaused` while nothing may be sent. Ask before anything is read for a notification. */
   readonly requireOpen: () => void;
   /** @returns the status if the receiver refused it for good, nothing if it arrived */
@@ -35,7 +35,7 @@ export interface Receiver {
  * An endpoint that fails or hangs holds up one delivery at a time: after five failures in a row this process fails the others at
  * once, and lets one through after the pause to see whether it answers again. What failed is retried as after any other failure.
  */
-export function receiverOf(target: NotificationTarget): Receiver {
+export function senderTo(target: NotificationTarget): NotificationSender {
   const { pauseMs = 10_000 } = target;
   const breaker = circuitBreaker(handleAll, {
     halfOpenAfter: pauseMs,
