@@ -20,17 +20,14 @@ import {
 } from '../../protocol/link/messages.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
 import { readCode } from '../../protocol/link/mfa-code.js';
-import { labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
-import { attentionAttributes } from '../entity/attention.js';
 import { openRun, runLoop, workThrough } from '../entity/loop.js';
 import { settlePolicy } from '../entity/policy.js';
-import { showToOperators } from '../entity/operators.js';
 import { carryOut, checkOptions, validateCode, validateOpen, validateReport, validateRequest } from './commands.js';
 import { readConnection, deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { openLink, questionOf, receiveWebhook, end, clear, raise } from './link.js';
 import type { LinkAnswer, LinkCommand, LinkRun } from './run.js';
 import { linkPolicyVersions } from './versions.js';
-import { caseFileOf, resultOf, stateOf } from './view.js';
+import { resultOf, show, stateOf } from './view.js';
 import { refusalOf, refuse } from '../entity/commands.js';
 
 /** Carries one link of a user with a provider from its token to the connection, for as long as the user may take. */
@@ -94,7 +91,7 @@ async function act(run: LinkRun): Promise<void> {
   if (run.cancelled) await cancel(run);
   await handlePassedDeadlines(link);
   await commands.carryOutNext((command) => carryOut(link, command));
-  show(run);
+  show(link);
 }
 
 /** A success that was reported counts, cancelled or not. */
@@ -104,16 +101,6 @@ async function cancel(run: LinkRun): Promise<void> {
   run.wasCancelled = true;
   if (link.claim?.by === 'success') await readConnection(link);
   if (link.outcome === undefined) end(link, 'cancelled', Date.now());
-}
-
-function show({ link }: LinkRun): void {
-  const state = stateOf(link);
-  showToOperators(caseFileOf(state), [
-    { key: labPhaseKey, value: state.phase },
-    ...attentionAttributes(state.attention),
-    // Set at the start, but perhaps by a backend in another language.
-    ...ofUser(state.userId),
-  ]);
 }
 
 function listen(run: LinkRun): void {
