@@ -3,7 +3,7 @@ import type { EarlierRun } from '../protocol/earlier-run.js';
 import { bookAppointmentId } from '../protocol/ids.js';
 import type { AppointmentResult, SlotQuestion, Slots } from '../protocol/appointment/messages.js';
 import { settlingAfter } from '../protocol/settling.js';
-import type { ActivityDependencies } from './activities.js';
+import type { ActivityDependencies } from './dependencies.js';
 import {
   bookOnce,
   moveOnce,

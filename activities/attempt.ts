@@ -7,7 +7,7 @@ import {
   heartbeat,
 } from '@temporalio/activity';
 import type { CallOptions } from '../service/http.js';
-import { usualSettling } from './failures.js';
+import { usualSettling } from '../protocol/settling.js';
 
 /**
  * One attempt to create an order or a parsing job. The server gives up an attempt that sends no heartbeats or takes too

@@ -17,7 +17,7 @@ import {
   type ReplacementPlaced,
 } from '../protocol/order/messages.js';
 import { criticalResultStart, kitOrderStart } from '../protocol/order/start.js';
-import type { ActivityDependencies } from './activities.js';
+import type { ActivityDependencies } from './dependencies.js';
 import { hasEndpoint } from './notifications.js';
 import { readIfKnown } from './orders.js';
 import { lastResultOf } from './workflow-runs.js';

@@ -1,4 +1,4 @@
-import type { ActivityDependencies } from './activities.js';
+import type { ActivityDependencies } from './dependencies.js';
 import { asFailures } from './failures.js';
 import { withStore } from './worker-store.js';
 import { isThere, type DeletedUser } from './users.js';

@@ -13,6 +13,7 @@ import {
   Unauthorized,
 } from '../service/errors.js';
 import type { FailureDetails } from '../protocol/failure-details.js';
+import { usualSettling } from '../protocol/settling.js';
 
 /*
  * Translates a failed call for a workflow, in one place: the failure's type, whether the call may be repeated, and how
@@ -36,9 +37,6 @@ export type RefusedAs =
   | 'CancellationRefused'
   | 'DecisionRefused'
   | 'ServiceRefused';
-
-/** How long after a lost answer the service may still be at work on the request: its usual time limit, and a margin. */
-export const usualSettling = 35_000;
 
 /**
  * Runs calls of the service and translates every `ServiceError` to the `ApplicationFailure` of this table.

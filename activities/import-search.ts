@@ -3,7 +3,7 @@ import { standingOf } from '../protocol/order/lifecycle.js';
 import { readPassthrough } from '../protocol/order/root-order.js';
 import { snapshotOf } from '../service/order-snapshot.js';
 import type { ImportOrderRequest, Order } from '../service/orders.js';
-import type { ActivityDependencies } from './activities.js';
+import type { ActivityDependencies } from './dependencies.js';
 import type { Attempt } from './attempt.js';
 import {
   ambiguous,

@@ -4,7 +4,7 @@ import type { LabService } from '../service/lab-service.js';
 import type { LinkResult, LinkTokenRequest } from '../service/link.js';
 import { linkResultOf } from '../protocol/link/link-report.js';
 import type { LinkPage, LinkReport } from '../protocol/link/messages.js';
-import type { ActivityDependencies } from './activities.js';
+import type { ActivityDependencies } from './dependencies.js';
 import { heartbeating } from './attempt.js';
 import { asFailures } from './failures.js';
 import { connectionsOf, findConnection, type ConnectionFound, type ConnectionQuery } from './new-connection.js';

@@ -12,7 +12,7 @@ import {
   type MatchReviewResult,
 } from '../protocol/match-review/messages.js';
 import { matchReviewStart } from '../protocol/match-review/start.js';
-import type { ActivityDependencies } from './activities.js';
+import type { ActivityDependencies } from './dependencies.js';
 import { asFailures } from './failures.js';
 import { isUndecodable } from './workflow-runs.js';
 

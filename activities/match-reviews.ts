@@ -8,7 +8,7 @@ import type { EarlierRun } from '../protocol/earlier-run.js';
 import { matchReviewId } from '../protocol/ids.js';
 import { isCarriedOut, outcomeOf } from '../protocol/match-review/lifecycle.js';
 import type { MatchReviewAction, MatchReviewDecision, MatchReviewResult } from '../protocol/match-review/messages.js';
-import type { ActivityDependencies } from './activities.js';
+import type { ActivityDependencies } from './dependencies.js';
 import { endingWithActivity } from './attempt.js';
 import { asFailures } from './failures.js';
 import { hasEndpoint } from './notifications.js';

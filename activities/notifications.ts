@@ -13,11 +13,11 @@ import {
 } from '../protocol/delivery.js';
 import { deliverNotificationsId } from '../protocol/ids.js';
 import type { Notification } from '../protocol/notifications.js';
-import type { ActivityDependencies } from './activities.js';
+import type { ActivityDependencies } from './dependencies.js';
 import { connectionUnsettledType, isOutdated } from './broken-connections.js';
 import { createClientUserIds, type ClientUserIdOf } from './client-user-ids.js';
 import { asFailures } from './failures.js';
-import { callMs, receiverOf, receiverPausedType, type Receiver } from './notification-receiver.js';
+import { callMs, senderTo, receiverPausedType, type NotificationSender } from './notification-sender.js';
 
 /** One batch of a workflow's notifications, in their order. */
 export interface NotifyCall {
@@ -53,7 +53,7 @@ export function notificationActivities(
   dependencies: Pick<ActivityDependencies, 'service' | 'target' | 'temporal' | 'taskQueue' | 'observer'>,
 ) {
   const { service, target, observer } = dependencies;
-  const receiver = typeof target === 'object' ? receiverOf(target) : undefined;
+  const sender = typeof target === 'object' ? senderTo(target) : undefined;
   const namesClientUser = typeof target === 'object' && target.namesClientUser === true;
   const sources: EventSources = {
     service,
@@ -74,14 +74,14 @@ export function notificationActivities(
       if (target === 'off' && notifications.every(({ dropIfOff }) => dropIfOff)) {
         return { ...outcome, delivered: notifications.map(({ id }) => id) };
       }
-      if (!receiver) throw withoutTarget();
+      if (!sender) throw withoutTarget();
       const enoughAt = Date.now() + enoughMs;
       for (const [index, notification] of notifications.entries()) {
         if (index > 0 && Date.now() > enoughAt) break;
         // The start of the activity counts as its first.
         if (index > 0) heartbeat();
         try {
-          const status = await sendOne(receiver, sources, notification);
+          const status = await sendOne(sender, sources, notification);
           if (status === undefined || status === 'dropped') {
             outcome.delivered.push(notification.id);
             if (status === undefined) observer?.notificationSent('delivered', Date.now() - Date.parse(notification.at));
@@ -117,11 +117,11 @@ function isPostponed(error: unknown): boolean {
 
 /** @returns the status if the receiver refused it for good, nothing if it arrived, `dropped` if it need not arrive any more */
 async function sendOne(
-  receiver: Receiver,
+  sender: NotificationSender,
   sources: EventSources,
   notification: Notification,
 ): Promise<number | 'dropped' | undefined> {
-  receiver.requireOpen();
+  sender.requireOpen();
   if (await isOutdated(sources.service, notification)) {
     log.info('notification dropped: the connection works again', { notification: notification.id });
     return 'dropped';
@@ -129,7 +129,7 @@ async function sendOne(
   const event = await eventOf(sources, notification);
   // What was read for it took its time.
   heartbeat();
-  return receiver.send(event);
+  return sender.send(event);
 }
 
 /** Nobody sends it again by itself: the log is the first place where somebody looks for it. */

@@ -7,7 +7,7 @@ import { readPassthrough } from '../protocol/order/root-order.js';
 import { kitOrderName } from '../protocol/order/messages.js';
 import { forwardedPhase, labPhaseKey, labReferenceKey } from '../protocol/search-attributes.js';
 import type { LabService } from '../service/lab-service.js';
-import type { ActivityDependencies } from './activities.js';
+import type { ActivityDependencies } from './dependencies.js';
 import { type Attempt, isFirstOfActivity } from './attempt.js';
 import { listed, presentRunsOf } from './workflow-runs.js';
 

@@ -6,7 +6,7 @@ import { needsPhysician } from '../service/lab-tests.js';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
 import { isStatedUnknownOrder, type Order, type RegisterRequest } from '../service/orders.js';
 import { standingOf } from '../protocol/order/lifecycle.js';
-import type { ActivityDependencies } from './activities.js';
+import type { ActivityDependencies } from './dependencies.js';
 import { endingWithActivity } from './attempt.js';
 import { asFailures, failureOf, type RefusedAs } from './failures.js';
 

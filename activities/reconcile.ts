@@ -12,7 +12,7 @@ import { kitOrderStart } from '../protocol/order/start.js';
 import type { LabService } from '../service/lab-service.js';
 import type { OrderFilter, OrderPage } from '../service/orders.js';
 import type { PageCounts } from '../protocol/reconcile.js';
-import type { ActivityDependencies } from './activities.js';
+import type { ActivityDependencies } from './dependencies.js';
 import { asFailures } from './failures.js';
 import { isCritical, isEndKnown, lastRunOf } from './last-run.js';
 

@@ -16,7 +16,7 @@ import type {
   RejectedEventsPage,
   ReplayRejectedEventsResult,
 } from '../protocol/rejected-events.js';
-import type { ActivityDependencies } from './activities.js';
+import type { ActivityDependencies } from './dependencies.js';
 import { type WorkerStore, withStore } from './worker-store.js';
 
 const usualLimit = 100;

@@ -3,7 +3,7 @@ import { reportSnapshotOf, type ReportSnapshot } from '../service/report-snapsho
 import type { LostUpload, ReportSource } from '../protocol/report/submission-messages.js';
 import { isSignedUrl } from '../protocol/report/signed-url.js';
 import { settlingAfter } from '../protocol/settling.js';
-import type { ActivityDependencies } from './activities.js';
+import type { ActivityDependencies } from './dependencies.js';
 import { startAttempt, type Attempt } from './attempt.js';
 import { asFailures } from './failures.js';
 import { ReportFileRefused, ReportFileUnavailable } from './report-file/errors.js';

@@ -13,7 +13,7 @@ import {
 } from '../protocol/report/messages.js';
 import type { LostUpload } from '../protocol/report/submission-messages.js';
 import { parsingJobStart } from '../protocol/report/start.js';
-import type { ActivityDependencies } from './activities.js';
+import type { ActivityDependencies } from './dependencies.js';
 import { hasEndpoint } from './notifications.js';
 import { lastResultOf, searching } from './workflow-runs.js';
 import { asFailures } from './failures.js';

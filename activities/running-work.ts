@@ -7,7 +7,7 @@ import {
 } from '@temporalio/client';
 import {
   bookAppointmentName,
-  cancelAppointmentUpdate,
+  cancelUpdate as cancelAppointmentUpdate,
   type AppointmentOutcome,
 } from '../protocol/appointment/messages.js';
 import { deleteUserId, isAddressable, kitOrderId, parsingJobId } from '../protocol/ids.js';
@@ -17,18 +17,22 @@ import {
   type RunningWork,
   type WorkFate,
 } from '../protocol/deletion/messages.js';
-import { cancelLinkUpdate, linkProviderName, type LinkOutcome } from '../protocol/link/messages.js';
+import { cancelUpdate as cancelLinkUpdate, linkProviderName, type LinkOutcome } from '../protocol/link/messages.js';
 import { cancelUpdate, kitOrderName, type KitOrderResult } from '../protocol/order/messages.js';
-import { cancelPlacingUpdate, placeKitOrderName, type PlacingEnd } from '../protocol/order/placing-messages.js';
-import type { OrderPhase } from '../protocol/order/state.js';
-import { cancelReportUpdate, parsingJobName, type ReportPhase } from '../protocol/report/messages.js';
 import {
-  cancelSubmissionUpdate,
+  cancelUpdate as cancelPlacingUpdate,
+  placeKitOrderName,
+  type PlacingEnd,
+} from '../protocol/order/placing-messages.js';
+import type { OrderPhase } from '../protocol/order/state.js';
+import { cancelUpdate as cancelReportUpdate, parsingJobName, type ReportPhase } from '../protocol/report/messages.js';
+import {
+  cancelUpdate as cancelSubmissionUpdate,
   submitReportName,
   type SubmissionEnd,
 } from '../protocol/report/submission-messages.js';
 import { forwardedPhase, labPhaseKey, labUserIdKey, supersededPhase } from '../protocol/search-attributes.js';
-import type { ActivityDependencies } from './activities.js';
+import type { ActivityDependencies } from './dependencies.js';
 import { endedRunsOf, listed, readable } from './workflow-runs.js';
 import { hasEndpoint } from './notifications.js';
 

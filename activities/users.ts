@@ -4,7 +4,7 @@ import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
 import { isScheduledForDeletion, isStatedUnknown, type User } from '../service/users.js';
 import { deletionRequestMs } from '../protocol/deletion/timing.js';
-import type { ActivityDependencies } from './activities.js';
+import type { ActivityDependencies } from './dependencies.js';
 import { endingWithActivity, heartbeating } from './attempt.js';
 import { asFailures, failureOf } from './failures.js';
 

@@ -3,14 +3,15 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { NotFound, RequestInvalid } from '../service/errors.js';
 import type { UpdateWebhookRequest, Webhook, WebhookPlace } from '../service/management-webhooks.js';
 import { isSignedUrl } from '../protocol/report/signed-url.js';
+import { usualSettling } from '../protocol/settling.js';
 import type {
   WebhookChange,
   WebhookEndpoint,
   WebhookHeadersRead,
   WebhookRegistered,
 } from '../protocol/webhook-endpoints.js';
-import type { ActivityDependencies } from './activities.js';
-import { asFailures, usualSettling } from './failures.js';
+import type { ActivityDependencies } from './dependencies.js';
+import { asFailures } from './failures.js';
 
 export interface OneWebhook {
   place: WebhookPlace;

@@ -1,7 +1,7 @@
 import { activityInfo, log } from '@temporalio/activity';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import {
-  appointmentStateQuery,
+  stateQuery as appointmentStateQuery,
   bookAppointmentName,
   type AppointmentResult,
 } from '../protocol/appointment/messages.js';

@@ -3,7 +3,7 @@ import { FeatureNotEnabled, NotFound, ServiceError, Unauthorized } from '../serv
 import type { LabService } from '../service/lab-service.js';
 import type { WorkoutStream } from '../service/timeseries.js';
 import type { FetchWorkoutStreamInput, FetchWorkoutStreamResult } from '../protocol/workout-stream.js';
-import type { ActivityDependencies } from './activities.js';
+import type { ActivityDependencies } from './dependencies.js';
 import { failureOf } from './failures.js';
 import { withStore } from './worker-store.js';
 

@@ -28,7 +28,7 @@ export function millisecondsOf(deadline: Deadline): number {
 }
 
 /** Node fires a longer timer at once. */
-const longestTimer = 2 ** 31 - 1;
+export const longestTimer = 2 ** 31 - 1;
 
 /** Calls back after a span of any length, unless cancelled by the function that this returns. */
 export function after(milliseconds: number, callback: () => void): () => void {

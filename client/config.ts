@@ -1,6 +1,7 @@
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { type KeyRing, KeyRingInvalid, parseKeyRing } from './encryption/key-ring.js';
 import { SecretFileInvalid, secretOf } from './secret-file.js';
+import { headerFault } from './temporal-key-file.js';
 
 /**
  * The encryption keys of the setting LABOPS_ENCRYPTION_KEYS, or of the file LABOPS_ENCRYPTION_KEYS_FILE; blank counts as not set.
@@ -58,7 +59,28 @@ export function readTemporalSettings(env: Env = process.env): ClientConnectConfi
   const apiKey = temporalKeyOf(env);
   const given = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const overrideEnvVars = { ...Object.fromEntries(given), ...(apiKey !== undefined && { TEMPORAL_API_KEY: apiKey }) };
-  return loadClientConnectConfig({ overrideEnvVars });
+  const config = loadClientConnectConfig({ overrideEnvVars });
+  const fault = temporalHeaderFault(config);
+  if (fault !== undefined) throw new TemporalKeyFileInvalid(fault.problem, fault.setting);
+  return config;
+}
+
+/** The file that TEMPORAL_API_KEY_FILE names; blank counts as not set. */
+export function temporalKeyFile(env: Env = process.env): string | undefined {
+  const file = env['TEMPORAL_API_KEY_FILE']?.trim() ?? '';
+  return file === '' ? undefined : file;
+}
+
+/** A key or a header of the profile that gRPC cannot send; the fault does not repeat it. */
+export function temporalHeaderFault({
+  connectionOptions: { apiKey = '', metadata = {} },
+}: ClientConnectConfig): { setting: string; problem: string } | undefined {
+  const headers = Object.entries(metadata).map(([name, value]) => [`TEMPORAL_GRPC_META_${name}`, String(value)]);
+  for (const [setting = '', value = ''] of [['TEMPORAL_API_KEY', apiKey], ...headers]) {
+    const problem = headerFault(value);
+    if (problem !== undefined) return { setting, problem };
+  }
+  return undefined;
 }
 
 function temporalKeyOf(env: Env): string | undefined {
@@ -70,12 +92,15 @@ function temporalKeyOf(env: Env): string | undefined {
   }
 }
 
-/** TEMPORAL_API_KEY_FILE names no file with a key, or TEMPORAL_API_KEY is set as well. */
+/**
+ * TEMPORAL_API_KEY_FILE names no file with a key, or TEMPORAL_API_KEY is set as well; or a key or a header (TEMPORAL_GRPC_META_…) is not
+ * printable ASCII on one line.
+ */
 export class TemporalKeyFileInvalid extends Error {
-  static readonly remedy = 'Correct TEMPORAL_API_KEY_FILE, or leave it unset.';
+  static readonly remedy = 'Correct the setting that the message names, or leave it unset.';
   override readonly name = 'TemporalKeyFileInvalid';
 
-  constructor(fault: string) {
-    super(`TEMPORAL_API_KEY_FILE ${fault}`);
+  constructor(fault: string, setting = 'TEMPORAL_API_KEY_FILE') {
+    super(`${setting} ${fault}`);
   }
 }

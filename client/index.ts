@@ -1,20 +1,18 @@
 /** The exports for a product backend. */
 export { LabOperations, type ConnectOptions, type LabOperationsOptions } from './lab-operations.js';
 export type {
-  EarlierFailure,
-  OrderFilter,
   OrderOperations,
   OrderSelection,
   PolicyChange,
   PolicyChanged,
   PolicyNotChanged,
-  ReconcileOptions,
   SetPolicyOptions,
   WhichHandle,
 } from './orders/orders.js';
+export type { EarlierFailure, ReconcileOptions } from './orders/reconciliation.js';
 export type { PlaceOptions } from './orders/placing.js';
 export type { OrderSearch } from './orders/order-search.js';
-export type { OrderSummary } from './orders/order-list.js';
+export type { OrderFilter, OrderSummary } from './orders/order-list.js';
 export type { CancelledPlacing, KitOrderHandle, WhichOrder } from './orders/order-handle.js';
 export type { ResultOperations, WhichResults } from './results/results.js';
 export type {

@@ -1,11 +1,12 @@
 import { Client, Connection } from '@temporalio/client';
+import { usualTaskQueue } from '../protocol/task-queues.js';
 import { createLabService, type LabService } from '../service/lab-service.js';
 import type { ServiceConfig } from '../service/http.js';
 import type { CallOptions, Deadline } from './call-options.js';
 import { AppointmentOperations } from './appointments/appointments.js';
 import { CatalogueOperations } from './catalogue/catalogue.js';
 import { DocumentOperations } from './documents/documents.js';
-import { type Encryption, readEncryption, readKeyRing, readTemporalSettings } from './config.js';
+import { type Encryption, readEncryption, readKeyRing, readTemporalSettings, temporalKeyFile } from './config.js';
 import { labDataConverter } from './encryption/data-converter.js';
 import { withKeysRequired, encryptionRequired } from './encryption/key-requirement.js';
 import { parseKeyRing } from './encryption/key-ring.js';
@@ -19,7 +20,7 @@ import { UserOperations } from './users/users.js';
 import { RejectedEventOperations } from './rejected-events/rejected-events.js';
 import { ReportOperations } from './reports/reports.js';
 import { ResultOperations } from './results/results.js';
-import { followKeyFile, keyFileOf } from './temporal-key-file.js';
+import { followKeyFile } from './temporal-key-file.js';
 import { noAnswerFromTemporal, temporalErrorOf } from './temporal-errors.js';
 import { WebhookOperations } from './webhook-endpoints/webhook-endpoints.js';
 import { TemporalCalls } from './workflow-calls.js';
@@ -82,7 +83,7 @@ export class LabOperations {
    * @throws EncryptionKeysMissing, EncryptionSettingInvalid
    */
   constructor(given: Client, options: LabOperationsOptions = {}, closeConnection?: () => Promise<void>) {
-    const { taskQueue = 'lab-operations', encryption = readEncryption(), deadline } = options;
+    const { taskQueue = usualTaskQueue, encryption = readEncryption(), deadline } = options;
     const temporal = withKeysRequired(given, taskQueue, encryption);
     this.service = options.service && createLabService(options.service);
     this.closeConnection = closeConnection;
@@ -126,7 +127,7 @@ export class LabOperations {
       ...(namespace !== undefined && { namespace }),
       ...(ring && { dataConverter: labDataConverter(ring) }),
     });
-    const unfollow = followKeyFile(connection, { apiKey: connectionOptions.apiKey, file: keyFileOf(process.env) });
+    const unfollow = followKeyFile(connection, { apiKey: connectionOptions.apiKey, file: temporalKeyFile() });
     return new LabOperations(temporal, options, () => {
       unfollow();
       return connection.close();

@@ -4,7 +4,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { QueryDefinition } from '@temporalio/common';
 import { askAgain } from '../protocol/ask-again.js';
 import { after } from './call-options.js';
-import { code, DeadlinePassed, grpcErrorOf } from './temporal-errors.js';
+import { code, DeadlinePassed, hasCode } from './temporal-errors.js';
 import type { TemporalCalls } from './workflow-calls.js';
 
 /** A wait consists of shorter ones, so nothing is held for weeks and a dead connection is noticed. */
@@ -165,6 +165,5 @@ export class OneCall {
 
 /** By the abort of a request; a pause between its attempts is ended by the deadline only. */
 function isCutOff(error: unknown): boolean {
-  const status = grpcErrorOf(error)?.code;
-  return status === code.cancelled || status === code.deadlineExceeded;
+  return hasCode(error, code.cancelled, code.deadlineExceeded);
 }

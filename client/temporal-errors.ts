@@ -20,10 +20,13 @@ export const code = {
   cancelled: 1,
   invalidArgument: 3,
   deadlineExceeded: 4,
+  notFound: 5,
+  alreadyExists: 6,
   permissionDenied: 7,
   resourceExhausted: 8,
   failedPrecondition: 9,
   unimplemented: 12,
+  internal: 13,
   unauthenticated: 16,
 } as const;
 
@@ -33,6 +36,19 @@ type GrpcError = Error & Parameters<typeof isRetryableError>[0];
 export function grpcErrorOf(error: unknown): GrpcError | undefined {
   for (let each = error; each instanceof Error; each = each.cause) if (isGrpcServiceError(each)) return each;
   return undefined;
+}
+
+export function hasCode(error: unknown, ...codes: readonly number[]): boolean {
+  const grpcError = grpcErrorOf(error);
+  return grpcError !== undefined && codes.includes(grpcError.code);
+}
+
+/**
+ * True if the call may succeed later without a change of the configuration. Temporal's client does not retry these three
+ * codes, because an immediate retry would not help.
+ */
+export function maySucceedLater(error: GrpcError): boolean {
+  return isRetryableError(error) || hasCode(error, code.cancelled, code.deadlineExceeded, code.internal);
 }
 
 /** A query that Temporal did not even hand out, because no worker has asked for work recently. */
@@ -47,18 +63,14 @@ export class DeadlinePassed extends Error {
 }
 
 export function isDeadlineError(error: unknown): boolean {
-  return error instanceof DeadlinePassed || grpcErrorOf(error)?.code === code.deadlineExceeded;
+  return error instanceof DeadlinePassed || hasCode(error, code.deadlineExceeded);
 }
 
 /** Temporal did not answer in time, or could not be reached: another attempt may succeed, and this one may have arrived. */
 export function isPassing(error: unknown): boolean {
   const cause = error instanceof TemporalUnreachable ? error.cause : error;
   const grpcError = grpcErrorOf(cause);
-  return cause instanceof DeadlinePassed || (grpcError !== undefined && isRetryableError(grpcError)) || isLate(cause);
-}
-
-function isLate(error: unknown): boolean {
-  return grpcErrorOf(error)?.code === code.deadlineExceeded;
+  return isDeadlineError(cause) || (grpcError !== undefined && isRetryableError(grpcError));
 }
 
 /**

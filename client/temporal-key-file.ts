@@ -12,7 +12,7 @@ interface KeyedConnection {
 interface KeyFileObserver {
   /** The connection has a new key. */
   replaced(): void;
-  /** The file cannot be read, or is empty: the last key counts. `fault` follows the name of the setting; it quotes nothing. */
+  /** The file cannot be read, or holds no key: the last one counts. `fault` follows the name of the setting; it quotes nothing. */
   unreadable(fault: string): void;
 }
 
@@ -38,9 +38,9 @@ export function followKeyFile(
   let fault: string | undefined;
   const look = (): void => {
     try {
-      const now = secretOf({ TEMPORAL_API_KEY_FILE: file }, 'TEMPORAL_API_KEY');
+      const now = readKeyFile(file);
       fault = undefined;
-      if (now === undefined || now === key) return;
+      if (now === key) return;
       key = now;
       void connection.setApiKey(now);
       observer?.replaced();
@@ -55,8 +55,16 @@ export function followKeyFile(
   return () => clearInterval(timer);
 }
 
-/** The file that TEMPORAL_API_KEY_FILE names; blank counts as not set. */
-export function keyFileOf(env: Readonly<Record<string, string | undefined>>): string | undefined {
-  const file = env['TEMPORAL_API_KEY_FILE']?.trim() ?? '';
-  return file === '' ? undefined : file;
+function readKeyFile(file: string): string {
+  const key = secretOf({ TEMPORAL_API_KEY_FILE: file }, 'TEMPORAL_API_KEY') ?? '';
+  if (headerFault(key) !== undefined) throw new SecretFileInvalid(`holds a key that ${headerFault(key)}`);
+  return key;
+}
+
+/**
+ * A value that gRPC cannot send as a header, as a text that follows its name. gRPC's own error quotes the value, and would put a key into
+ * logs and answers.
+ */
+export function headerFault(value: string): string | undefined {
+  return /^[\x20-\x7e]*$/.test(value) ? undefined : 'must be printable ASCII, on one line';
 }

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import ms from 'ms';
 import type { Duration } from '../protocol/policy-settings.js';
 import { canonicalJson } from '../protocol/canonical-json.js';
-import { millisecondsOf, type CallOptions, type Deadline } from './call-options.js';
+import { longestTimer, millisecondsOf, type CallOptions, type Deadline } from './call-options.js';
 import { NoWorker, TimedOut, WorkerFailing } from './errors.js';
-import { code, grpcErrorOf, isPassing } from './temporal-errors.js';
+import { code, hasCode, isPassing } from './temporal-errors.js';
 
 /** How often a watched workflow is asked. Each question is a query: a billable action that wakes the workflow. */
 export interface WatchOptions {
@@ -128,16 +128,13 @@ class News {
   }
 }
 
-/** Node fires a longer timer at once. */
-const longestTimer = 2 ** 31 - 1;
-
 /** A question that takes longer ends by its own default. */
 const longestQuestionMs = 30_000;
 
 /** A worker that is away, a Temporal that is busy or does not answer: a watch that lasts weeks asks again. */
 function rethrowUnlessTransient(error: unknown): undefined {
   if (error instanceof TimedOut || error instanceof NoWorker || error instanceof WorkerFailing) return undefined;
-  if (isPassing(error) || grpcErrorOf(error)?.code === code.failedPrecondition) return undefined;
+  if (isPassing(error) || hasCode(error, code.failedPrecondition)) return undefined;
   throw error;
 }
 

@@ -24,7 +24,7 @@ export function goesOn(what: string): string {
 }
 
 /** A question that names no workflow. */
-export const isAsking: CallKind = {
+export const asking: CallKind = {
   words: { refusals: {}, notFound: LabOperationsError, interrupted: LabOperationsError },
   underWay: underWay.reading,
 };
@@ -41,6 +41,22 @@ export interface CallKind {
   underWay: string;
   /** The method's own default. Default: 30 seconds. */
   usually?: Deadline;
+}
+
+/**
+ * The usual kinds of one area's calls.
+ *
+ * @param what the subject of the sentence that says that its end is still to come
+ */
+export function callKinds(words: ErrorMap, what: string) {
+  const kind = (sentence: string): CallKind => ({ words, underWay: sentence });
+  return {
+    reading: kind(underWay.reading),
+    starting: kind(underWay.starting),
+    command: kind(underWay.command),
+    service: kind(underWay.service),
+    waiting: kind(goesOn(what)),
+  };
 }
 
 export class TemporalCalls {
@@ -119,7 +135,7 @@ export class TemporalCalls {
 
   /** True if a worker has asked for work in the last two minutes. */
   async hasWorker(options: CallOptions): Promise<boolean> {
-    return this.call(isAsking, options, async () => (await pollersOf(this.client, this.taskQueue)) > 0);
+    return this.call(asking, options, async () => (await pollersOf(this.client, this.taskQueue)) > 0);
   }
 }
 

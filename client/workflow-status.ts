@@ -19,10 +19,24 @@ export async function statusOf(workflow: WorkflowHandle) {
   return (await describe(workflow))?.status.name;
 }
 
-/**
- * True if there is or was a workflow. An update of an ended one is "not found", as is one of a workflow that never
- * existed.
- */
+/** True if there is or was a workflow. */
 export async function exists(workflow: WorkflowHandle): Promise<boolean> {
   return (await describe(workflow)) !== undefined;
+}
+
+/**
+ * The answer to an update, or that of `ended` if the workflow has ended. An update of an ended workflow is "not found", as is
+ * one of a workflow that never existed.
+ */
+export async function orIfEnded<Answer>(
+  workflow: WorkflowHandle,
+  send: () => Promise<Answer>,
+  ended: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await send();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError && (await exists(workflow))) return ended();
+    throw error;
+  }
 }

@@ -57,7 +57,7 @@ export interface DeliveryState {
   discarded: number;
 }
 
-export const deliveryStateQuery = defineQuery<DeliveryState>('state');
+export const stateQuery = defineQuery<DeliveryState>('state');
 
 export interface ResendCommand {
   /** Ids of notifications; without them all, refused ones included. */

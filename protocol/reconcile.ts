@@ -56,7 +56,7 @@ export interface ReconcileProgress extends ReconcileCounts {
   pagesToGo?: number;
 }
 
-export const reconcileProgressQuery = defineQuery<ReconcileProgress>('progress');
+export const progressQuery = defineQuery<ReconcileProgress>('progress');
 
 export interface ReconcileResult extends ReconcileCounts {
   /** Up to when everything has been seen, which may be before the `to` that was given: where the schedule's next pass begins, less an hour. ISO 8601 in UTC. */

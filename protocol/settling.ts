@@ -1,3 +1,6 @@
+/** How long after a lost answer the service may still be at work on the request, in milliseconds: its usual time limit, and a margin. */
+export const usualSettling = 35_000;
+
 /**
  * How long a creation whose answer was lost is left alone before the search for what it made, in milliseconds: one and a
  * half times its timeout, because the service may still be working. The factor is workflow code for reports and appointments, so no

@@ -36,7 +36,7 @@ export type { AppointmentAddress } from './appointment-requests.js';
  * type counts as absent, and enumerations are open.
  */
 
-export const placeSchema = z.looseObject({
+const placeSchema = z.looseObject({
   first_line: textSchema,
   second_line: textSchema,
   city: textSchema,

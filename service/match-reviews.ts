@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { isStatedAbsence } from './errors.js';
 import type { CallOptions, Transport } from './http.js';
 import {
   answeredListSchema,
@@ -33,7 +32,7 @@ const candidateSchema = z.looseObject({
   reasons: listSchema(z.string()),
 });
 
-export const matchReviewSchema = z.looseObject({
+const matchReviewSchema = z.looseObject({
   /** The id of the raw result. */
   id: idSchema,
   /** `pending_customer_review`, `pending_ops_review`, `resolved`, `matched`, or one not known yet. */
@@ -99,11 +98,6 @@ export interface MatchReviewSearch {
 interface PageOptions extends CallOptions {
   /** Entries per page; default 50, the documented default. */
   pageSize?: number;
-}
-
-/** True if the service itself answers that there is no such result, or that it can no longer be reviewed. */
-export function isStatedUnknownReview(error: unknown): boolean {
-  return isStatedAbsence(error, /\b(?:result|review)\b.*(?:\bnot\b|\bno longer\b|n't\b)/i);
 }
 
 /** Results that wait for a review. Every call rejects with a `ServiceError`. */

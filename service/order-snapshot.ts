@@ -1,5 +1,6 @@
 import type { Order } from './order.js';
 import { isCalendarDate, utcInstant } from './timestamps.js';
+import { wordOf } from './word.js';
 
 /**
  * The state of one lab order at one moment, as far as the lifecycle needs it.
@@ -77,21 +78,31 @@ export function snapshotOf(order: Order): OrderSnapshot {
   const snapshot: Sparse<OrderSnapshot> = {
     orderId: order.id,
     userId: order.user_id,
-    method: order.details?.type ?? order.lab_test?.method,
-    passthrough: order.passthrough,
-    origin: order.origin ?? inTransaction?.origin,
+    method: wordIn(order.details?.type ?? order.lab_test?.method),
+    passthrough: ownPassthrough(order.passthrough),
+    origin: wordIn(order.origin ?? inTransaction?.origin),
     parentId: order.parent_id ?? inTransaction?.parent_id,
-    status: order.status,
+    status: wordIn(order.status),
     events: eventsOf(order),
     sampleId: order.sample_id,
     shipment: shipmentOf(order),
     transaction: transactionOf(order),
-    interpretation: order.interpretation,
+    interpretation: wordIn(order.interpretation),
     resultsBy: dateOf(order.worst_case_result_by_date),
     createdAt: utcInstant(order.created_at),
     updatedAt: utcInstant(order.updated_at),
   };
   return present<OrderSnapshot>(snapshot);
+}
+
+/** Another system's may be anything, a person's data too, and only ours is read. */
+function ownPassthrough(text: string | null | undefined): string | undefined {
+  return text != null && /^labops:[\x21-\x7e]+$/.test(text) ? text : undefined;
+}
+
+/** A status or the like as it was sent if it is a word; a sentence in its place may be about a person. */
+function wordIn(text: string | null | undefined): string | undefined {
+  return text == null || text === '' ? (text ?? undefined) : wordOf(text);
 }
 
 /** Also of a timestamp, whose date it is. */
@@ -120,7 +131,12 @@ function eventsOf(order: Order): OrderEvent[] {
     const id = sentId + 0;
     byId.set(
       id,
-      present<OrderEvent>({ id, at: timeOf(event, order), status: event.status, detail: event.status_detail }),
+      present<OrderEvent>({
+        id,
+        at: timeOf(event, order),
+        status: wordIn(event.status) ?? '',
+        detail: wordIn(event.status_detail),
+      }),
     );
   });
   return [...byId.values()].toSorted((a, b) => a.id - b.id);

@@ -32,7 +32,10 @@ const providerConnectionSchema = z.looseObject({
   /** Why the connection broke. */
   error_details: partSchema(
     z.looseObject({
-      /** See `connectionErrorTypes`. */
+      /**
+       * `token_refresh_failed`, `webhook_registration_failed`, `user_not_found`, `deregistered_per_provider`,
+       * `required_scopes_not_granted`, `provider_credential_error`, `provider_password_expired`, `unknown`; the list grows.
+       */
       error_type: textSchema,
       /** Text for developers, which may quote a person. */
       error_message: textSchema,
@@ -42,18 +45,6 @@ const providerConnectionSchema = z.looseObject({
 });
 
 export type ProviderConnection = z.output<typeof providerConnectionSchema>;
-
-/** The documented error types of a connection; the list grows. */
-export const connectionErrorTypes = [
-  'token_refresh_failed',
-  'webhook_registration_failed',
-  'user_not_found',
-  'deregistered_per_provider',
-  'required_scopes_not_granted',
-  'provider_credential_error',
-  'provider_password_expired',
-  'unknown',
-] as const;
 
 export interface ProviderFilter {
   /** One of the service's types of sources; which there are is not documented. */

@@ -3,5 +3,5 @@
  * may quote a person or a report, and these enter a history.
  */
 export function wordOf(text: string): string {
-  return /^\w[\w.-]{0,63}$/.test(text) ? text : 'other';
+  return /^\w[\w.-]{0,127}$/.test(text) ? text : 'other';
 }

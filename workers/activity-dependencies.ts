@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import type { ActivityDependencies } from '../activities/activities.js';
+import type { ActivityDependencies } from '../activities/dependencies.js';
 import { createReportFiles } from '../activities/report-file/report-files.js';
 import { createLabService } from '../service/lab-service.js';
 import type { CallObserver } from '../service/observed.js';

@@ -80,7 +80,7 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
     ready,
     ...(health && { refresh: watchRejectedEvents(monitoring.registry, health) }),
   });
-  const app = routes(answering(handler, tracing), limits, ready);
+  const app = routes(answering(handler, tracing), { limits, ready, log });
   const settings = { host: 'INGRESS_HOST', port: 'INGRESS_PORT' };
   const url = await listen(app, { ...config, settings }).catch(async (error: unknown) => {
     unfollow();
@@ -131,8 +131,19 @@ function answering(handler: WebhookHandler, tracing: Tracing | undefined): NodeH
     });
 }
 
-function routes(answer: NodeHandler, limits: HttpLimits, ready: () => Promise<Readiness>): FastifyInstance {
+interface Routed {
+  limits: HttpLimits;
+  ready: () => Promise<Readiness>;
+  log: Logger;
+}
+
+function routes(answer: NodeHandler, { limits, ready, log }: Routed): FastifyInstance {
   const app = boundedServer(limits);
+  // Fastify's own answer quotes the error, and anybody may ask.
+  app.setErrorHandler(async (error, _request, reply) => {
+    log.error({ err: error }, 'a request of the ingress failed');
+    return reply.code(500).send({ message: 'The ingress failed; its log says why' });
+  });
   app.all('/webhooks', {
     // A hook before any parsing, because the handler needs the bytes, and fastify refuses odd content types with 415.
     onRequest: async (request, reply) => {

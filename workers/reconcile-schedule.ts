@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Client,
   isGrpcServiceError,
-  isRetryableError,
   ScheduleAlreadyRunning,
   type ScheduleDescription,
   ScheduleNotFoundError,
@@ -10,6 +9,7 @@ import {
   type ScheduleOptions,
 } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { maySucceedLater } from '../client/temporal-errors.js';
 import { reconcileOrdersName, reconcileScheduleId } from '../protocol/reconcile.js';
 import { StartFailed } from './process.js';
 
@@ -99,16 +99,13 @@ async function attempt(client: Client, settings: ScheduleSettings, log: Logger):
   } catch (error) {
     const cause = isGrpcServiceError(error) ? error : (error as Error).cause;
     if (!isGrpcServiceError(cause)) throw error;
-    const isPassing = isRetryableError(cause) || passing.has(cause.code);
+    const isPassing = maySucceedLater(cause);
     const message = 'the schedule that reconciles orders could not be made';
     if (isPassing) log.warn({ err: error, schedule }, `${message}; retrying`);
     else log.error({ err: error, schedule }, message);
     return isPassing;
   }
 }
-
-/** gRPC's CANCELLED, DEADLINE_EXCEEDED and INTERNAL, in addition to the codes that the client itself would retry. */
-const passing: ReadonlySet<number> = new Set([1, 4, 13]);
 
 async function createOrUpdate(client: Client, required: ScheduleOptions, taskQueue: string): Promise<void> {
   try {

@@ -1,5 +1,6 @@
-import { type Connection, isGrpcServiceError } from '@temporalio/client';
+import type { Connection } from '@temporalio/client';
 import { SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+import { code, hasCode } from '../client/temporal-errors.js';
 import { searchAttributeKeys } from '../protocol/search-attributes.js';
 
 /** The namespace lacks search attributes that the workflows set, and they could not be registered from here. */
@@ -83,7 +84,7 @@ async function register(services: Services, namespace: string, absent: typeof wa
   try {
     await services.operatorService.addSearchAttributes({ namespace, searchAttributes });
   } catch (error) {
-    if (hasCode(error, alreadyExists)) return; // another worker that starts at the same time was faster
+    if (hasCode(error, code.alreadyExists)) return; // another worker that starts at the same time was faster
     if (isRefusal(error))
       throw missing(namespace, absent, 'lacks search attributes that this worker is not allowed to register');
     throw error;
@@ -99,7 +100,7 @@ async function accepted({ workflowService }: Services, namespace: string): Promi
     await workflowService.countWorkflowExecutions({ namespace, query });
     return true;
   } catch (error) {
-    if (hasCode(error, invalidArgument)) return false;
+    if (hasCode(error, code.invalidArgument)) return false;
     throw error;
   }
 }
@@ -140,13 +141,7 @@ function creationOf(namespace: string, attributes: typeof wanted): string {
   return `temporal operator search-attribute create --namespace ${namespace} ${names}`;
 }
 
-const [invalidArgument, alreadyExists, permissionDenied, unimplemented, unauthenticated] = [3, 6, 7, 12, 16];
-
 /** A hosted server has no operator service at all, or not for us. */
 function isRefusal(error: unknown): boolean {
-  return [permissionDenied, unimplemented, unauthenticated].some((code) => hasCode(error, code));
-}
-
-function hasCode(error: unknown, code: number | undefined): boolean {
-  return isGrpcServiceError(error) && error.code === code;
+  return hasCode(error, code.permissionDenied, code.unimplemented, code.unauthenticated);
 }

@@ -109,7 +109,12 @@ export const port = wholeNumber(0, 65_535);
  */
 export const onOff = z.enum(['on', 'off'], { error: 'is neither on nor off' }).default('on');
 
-export const truth = z.enum(['true', 'false'], { error: 'is neither true nor false' });
+export function flag(usual: boolean) {
+  return z
+    .enum(['true', 'false'], { error: 'is neither true nor false' })
+    .default(usual ? 'true' : 'false')
+    .transform((text) => text === 'true');
+}
 
 /** Names or addresses, each with a port if only that port is meant. */
 export const hostList = z

@@ -1,10 +1,13 @@
 import { z } from 'zod';
-import type { SideQueue } from '../protocol/task-queues.js';
+import { usualWebhookBytes } from '../client/webhooks/body.js';
+import { usualRetryDays } from '../protocol/delivery.js';
+import { usualTaskQueue, type SideQueue } from '../protocol/task-queues.js';
 import { usualRejectedDays } from '../store/rejected-events.js';
 import { queues, usualSlots } from './queues.js';
 import {
   baseAddress,
   databaseAddress,
+  flag,
   host,
   hostList,
   keyRing,
@@ -15,7 +18,6 @@ import {
   port,
   secret,
   secretList,
-  truth,
   webAddress,
   wholeNumber,
   word,
@@ -54,7 +56,7 @@ function slots(queue: SideQueue, work: string) {
     .meta({ description: `set how many ${work} this process runs at once` });
 }
 
-export const environments = ['production-us', 'production-eu', 'sandbox-us', 'sandbox-eu'] as const;
+const environments = ['production-us', 'production-eu', 'sandbox-us', 'sandbox-eu'] as const;
 export type Environment = (typeof environments)[number];
 
 const environmentAddress = baseAddress.optional().meta({
@@ -100,7 +102,7 @@ export const commonSettings = {
     more: "OpenTelemetry's own variables, such as OTEL_EXPORTER_OTLP_ENDPOINT, set the destination and the share of traces ([Traces](monitoring.md#traces)).",
   }),
   TASK_QUEUE: word(/^\S(.{0,198}\S)?$/, 'is not a name of at most 200 characters')
-    .default('lab-operations')
+    .default(usualTaskQueue)
     .meta({
       description: 'use the same task queue for the worker, the ingress and the product',
       more: "The client's default is the same.",
@@ -151,13 +153,10 @@ export const workerSettings = {
     description: 'set the base address of the lab service, for instance https://api.example.com',
     without: 'SERVICE_ENVIRONMENT must be set',
   }),
-  ALLOW_PLAINTEXT: truth
-    .default('false')
-    .transform((text) => text === 'true')
-    .meta({
-      description: 'set true only if something else protects the connection',
-      more: 'Plain http to this machine and to single host names, such as those of a compose network, is always allowed. Applies to the lab service, its management API and NOTIFY_URL.',
-    }),
+  ALLOW_PLAINTEXT: flag(false).meta({
+    description: 'set true only if something else protects the connection',
+    more: 'Plain http to this machine and to single host names, such as those of a compose network, is always allowed. Applies to the lab service, its management API and NOTIFY_URL.',
+  }),
   SERVICE_ENVIRONMENT: z
     .enum(environments, { error: 'is not an environment' })
     .optional()
@@ -197,12 +196,9 @@ export const workerSettings = {
     description: "set how the deployment's management keys begin, or leave it unset",
     without: 'the kind of a key is not checked',
   }),
-  SERVICE_DEPRECATED_MANAGEMENT_HEADER: truth
-    .default('false')
-    .transform((text) => text === 'true')
-    .meta({
-      description: 'set true if the deployment takes the management key in x-<brand>-org-key, its deprecated header',
-    }),
+  SERVICE_DEPRECATED_MANAGEMENT_HEADER: flag(false).meta({
+    description: 'set true if the deployment takes the management key in x-<brand>-org-key, its deprecated header',
+  }),
   SERVICE_ORDERS_PATH: path.default('/orders').meta({
     description: 'set the path of the order list, for instance /v3/orders',
   }),
@@ -219,13 +215,10 @@ export const workerSettings = {
         'set to `documented` to refuse orders and registrations with names, zips or countries that laboratories are documented not to take',
       more: 'The rules: names in ASCII, US zip codes, two-letter country codes in capitals (docs/lab-service.md). By default the service decides.',
     }),
-  SERVICE_ECHOES_PASSTHROUGH: truth
-    .default('true')
-    .transform((text) => text === 'true')
-    .meta({
-      description: 'set false if the service does not return the passthrough that an order was created with',
-      more: 'It decides how the worker finds an order whose creation got no answer.',
-    }),
+  SERVICE_ECHOES_PASSTHROUGH: flag(true).meta({
+    description: 'set false if the service does not return the passthrough that an order was created with',
+    more: 'It decides how the worker finds an order whose creation got no answer.',
+  }),
   // Order creation talks to labs and couriers; giving up early makes an outcome unknown that was about to be known.
   SERVICE_TIMEOUT_SECONDS: wholeNumber(1, 600).default(30).meta({
     description: 'set how many seconds the lab service may take to begin its answer',
@@ -239,19 +232,16 @@ export const workerSettings = {
     more: 'The product verifies notifications with the same secret.',
     without: 'NOTIFY_URL must be unset',
   }),
-  NOTIFY_RETRY_DAYS: wholeNumber(1, 365).default(30).meta({
+  NOTIFY_RETRY_DAYS: wholeNumber(1, 365).default(usualRetryDays).meta({
     description: 'set for how many days a notification is retried after its workflow has ended; the default is 30',
     more: 'During that time `labops notifications` lists, resends and discards it.',
   }),
-  NOTIFY_CLIENT_USER_ID: truth
-    .default('false')
-    .transform((text) => text === 'true')
-    .meta({
-      description: "set true to add the user's client_user_id to notifications",
-      more:
-        'The worker reads it from the service when it sends one, remembers it in memory for ten minutes, and does not store it; ' +
-        'if it cannot be read, the notification is sent without it ([Messages](messages.md#notifications)).',
-    }),
+  NOTIFY_CLIENT_USER_ID: flag(false).meta({
+    description: "set true to add the user's client_user_id to notifications",
+    more:
+      'The worker reads it from the service when it sends one, remembers it in memory for ten minutes, and does not store it; ' +
+      'if it cannot be read, the notification is sent without it ([Messages](messages.md#notifications)).',
+  }),
   NOTIFICATIONS: onOff.meta({
     description:
       'set off if the deployment sends no notifications on purpose; otherwise they wait until NOTIFY_URL is set',
@@ -321,9 +311,8 @@ export const ingressSettings = {
     description:
       "copy the signing secret (whsec_…) from the service's webhook settings; during a rotation give both, with a comma between",
   }),
-  // Five times the largest webhook seen (docs/lab-service.md), and as much as Temporal takes of an order by default.
   WEBHOOK_MAX_BYTES: wholeNumber(1024, 256 * mebibyte)
-    .default(2 * mebibyte)
+    .default(usualWebhookBytes)
     .meta({ description: 'set the largest webhook to accept, in bytes' }),
   SERVICE_TEAM_ID: word(/^[A-Za-z0-9._-]{1,128}$/, 'is not an id')
     .optional()
@@ -366,13 +355,10 @@ export const codecServerSettings = {
         'set the secret that requests bring as `Authorization: Bearer …`, or set CODEC_OPEN=true if the port is reachable only by people allowed to see payloads',
       without: 'anyone who can reach the port can read payloads',
     }),
-  CODEC_OPEN: truth
-    .default('false')
-    .transform((text) => text === 'true')
-    .meta({
-      description: 'set true only if the port is reachable only by people allowed to see payloads',
-      more: 'It replaces CODEC_TOKEN if CODEC_HOST is open to other machines.',
-    }),
+  CODEC_OPEN: flag(false).meta({
+    description: 'set true only if the port is reachable only by people allowed to see payloads',
+    more: 'It replaces CODEC_TOKEN if CODEC_HOST is open to other machines.',
+  }),
 };
 
 /** The settings of `npm run single-process` beside those of worker and ingress. */

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import type { Logger } from 'pino';
-import { followKeyFile, keyFileOf } from '../client/temporal-key-file.js';
+import { temporalHeaderFault, temporalKeyFile } from '../client/config.js';
+import { followKeyFile } from '../client/temporal-key-file.js';
 import type { SettingFault } from './setting-faults.js';
 
 export interface TemporalConfig {
@@ -27,7 +28,11 @@ export function readTemporal(given: Record<string, string>, faults: SettingFault
     return undefined;
   }
   try {
-    return temporalConfig(given);
+    const config = loadClientConnectConfig({ overrideEnvVars: given });
+    const fault = temporalHeaderFault(config);
+    if (fault === undefined) return temporalConfig(config, given);
+    faults.push({ ...fault, remedy: 'correct it, or the profile in the TOML file of the Temporal command line' });
+    return undefined;
   } catch (error) {
     const problem = `could not be read (${firstLine(error)})`;
     const remedy = 'correct the TEMPORAL_* settings, or the profile in the TOML file of the Temporal command line';
@@ -36,10 +41,12 @@ export function readTemporal(given: Record<string, string>, faults: SettingFault
   }
 }
 
-function temporalConfig(given: Record<string, string>): TemporalConfig {
-  const { connectionOptions, namespace } = loadClientConnectConfig({ overrideEnvVars: given });
+function temporalConfig(
+  { connectionOptions, namespace }: ClientConnectConfig,
+  given: Record<string, string>,
+): TemporalConfig {
   const { address = '127.0.0.1:7233', tls, apiKey, metadata } = connectionOptions;
-  const apiKeyFile = keyFileOf(given);
+  const apiKeyFile = temporalKeyFile(given);
   return {
     address,
     namespace: namespace ?? 'default',

@@ -57,7 +57,11 @@ async function ask(connection: Asked, namespace: string): Promise<string | undef
     );
     return undefined;
   } catch (error) {
-    if (!isGrpcServiceError(error)) throw error;
-    return error.details || error.message;
+    // Anything else may quote what was to be sent, an API key too, and whoever asks if a process is ready would be shown it.
+    return isGrpcServiceError(error) ? error.details || error.message : `failed with ${nameOf(error)}`;
   }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
 }

@@ -9,7 +9,8 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { type ActivityDependencies, createActivities } from '../activities/activities.js';
+import { createActivities } from '../activities/activities.js';
+import type { ActivityDependencies } from '../activities/dependencies.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
 import { activityDependencies } from './activity-dependencies.js';
 import { workflowBundle } from './bundle.js';

@@ -1,7 +1,7 @@
 import { proxyActivities, workflowInfo, type ActivityInterfaceFor, type ActivityOptions } from '@temporalio/workflow';
 import type { Activities } from '../activities/activities.js';
 import type { ResolvedOrderPolicy } from '../protocol/order/policy.js';
-import { settlingAfter } from '../protocol/settling.js';
+import { settlingAfter, usualSettling } from '../protocol/settling.js';
 import { sideQueueName, type SideQueue } from '../protocol/task-queues.js';
 
 /**
@@ -68,7 +68,7 @@ const command = { ...commandWithoutHeartbeat, heartbeatTimeout: workerGone } sat
 const endpointChange = {
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '3 minutes',
-  retry: { initialInterval: '35 seconds', backoffCoefficient: 1 },
+  retry: { initialInterval: usualSettling, backoffCoefficient: 1 },
 } satisfies Row;
 
 /** A person waits on a screen: after half a minute an outage is reported, and asking again is harmless. */
@@ -158,7 +158,8 @@ const options = {
   forwardCriticalResult: { ...temporal, queue: 'background' },
   joinChain: { ...temporal, queue: 'background' },
   handOverReport: temporal,
-  handOverNotifications: { ...temporal, queue: 'notifications' },
+  // One signal, without which the run cannot end or begin what comes next: it does not wait for the queue of those that deliver.
+  handOverNotifications: temporal,
   findRunningWork: temporal,
   findEarlierDeletion: temporal,
   listRejected: store,

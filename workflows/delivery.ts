@@ -10,7 +10,7 @@ import {
 } from '@temporalio/workflow';
 import {
   deliverNotificationsName,
-  deliveryStateQuery,
+  stateQuery,
   discardUpdate,
   notificationsLeftSignal,
   resendUpdate,
@@ -100,7 +100,8 @@ export function upgradeDelivery(carried: unknown): Delivery {
   return upgrade<Delivery>('state of the delivery', deliverySteps, carried);
 }
 
-function open({ source, giveUpAfter, carried }: DeliverNotificationsInput): Delivery {
+function open(input: DeliverNotificationsInput | null | undefined): Delivery {
+  const { source = '', giveUpAfter, carried } = input ?? {};
   if (carried != null) return upgradeDelivery(carried);
   if (workflowInfo().workflowId !== deliverNotificationsId(source)) {
     throw refuse(
@@ -216,7 +217,7 @@ function listen(run: DeliveryRun): void {
   setHandler(notificationsLeftSignal, (left) => take(run, left), {
     description: 'Notifications that their workflow could not deliver, or that the receiver refused for good.',
   });
-  setHandler(deliveryStateQuery, () => stateOf(delivery), {
+  setHandler(stateQuery, () => stateOf(delivery), {
     description: 'What is still undelivered, and until when it is tried.',
   });
   setHandler(resendUpdate, (command) => resend(run, command), {

@@ -1,7 +1,7 @@
 import { log, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { PageReconciled, PageToReconcile } from '../activities/reconcile.js';
 import {
-  reconcileProgressQuery,
+  progressQuery,
   type PageCounts,
   type ReconcileCounts,
   type ReconcileInput,
@@ -26,13 +26,9 @@ export async function reconcileOrders(input?: ReconcileInput): Promise<Reconcile
   let page: number | undefined;
   let pagesToGo: number | undefined;
   let outside = 0;
-  setHandler(
-    reconcileProgressQuery,
-    (): ReconcileProgress => ({ ...counts, ...(pagesToGo !== undefined && { pagesToGo }) }),
-    {
-      description: 'The progress of the run: orders listed so far, and pages to go.',
-    },
-  );
+  setHandler(progressQuery, (): ReconcileProgress => ({ ...counts, ...(pagesToGo !== undefined && { pagesToGo }) }), {
+    description: 'The progress of the run: orders listed so far, and pages to go.',
+  });
   do {
     const passed = await passPage(range, page);
     add(counts, passed.counts);

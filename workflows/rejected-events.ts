@@ -22,6 +22,7 @@ const mostListed = 100;
  * up as a later event, and is not met again.
  */
 export async function replayRejectedEvents(input: ReplayRejectedEventsInput): Promise<ReplayRejectedEventsResult> {
+  if (typeof input !== 'object' || input === null) throw refuse('InvalidCommand', 'the input must be an object');
   const result: ReplayRejectedEventsResult = { replayed: {}, left: {}, leftEvents: [] };
   if ('id' in input) return replayPage(result, { id: input.id });
   const { limit, ...filter } = input;

@@ -17,7 +17,8 @@ import { refusalOf, refuse } from './entity/commands.js';
  * Carries out one command on the webhook endpoints of a team. Its ID is the team's, so that no two run at once: what one
  * makes is there when the next one looks.
  */
-export async function manageWebhooks({ command, ...place }: ManageWebhooksInput): Promise<ManageWebhooksResult> {
+export async function manageWebhooks(input: ManageWebhooksInput): Promise<ManageWebhooksResult> {
+  const { command, ...place } = (input as Partial<ManageWebhooksInput> | null | undefined) ?? {};
   try {
     return await carryOut(checkedPlace(place), checkedCommand(command));
   } catch (error) {
@@ -82,8 +83,8 @@ async function rotate(
 }
 
 /** An ID that another place's commands would not wait for lets two run at once. */
-function checkedPlace({ orgId, teamId, environment }: WebhookPlace): WebhookPlace {
-  const place = { orgId, teamId, environment };
+function checkedPlace({ orgId, teamId, environment }: Partial<WebhookPlace>): WebhookPlace {
+  const place = { orgId, teamId, environment } as WebhookPlace;
   for (const [field, value] of Object.entries(place)) {
     if (typeof value !== 'string' || !isAddressable(value)) throw invalid(field, addressable);
   }

@@ -29,8 +29,10 @@ export async function fetchWorkoutStream(input: FetchWorkoutStreamInput): Promis
   const noticed = [input.userId];
   setHandler(
     streamNoticedSignal,
-    ({ userId }) => {
-      if (!noticed.includes(userId)) noticed.push(userId);
+    (notice?: { userId?: unknown }) => {
+      const { userId } = notice ?? {};
+      // Another sender's notice may name nobody: there is nothing to fetch for it.
+      if (typeof userId === 'string' && !noticed.includes(userId)) noticed.push(userId);
     },
     { description: 'A notice of this workout’s stream came, which the store does not have yet.' },
   );

@@ -1,8 +1,8 @@
-import { WorkflowNotFoundError, type UpdateDefinition, type WorkflowHandle } from '@temporalio/client';
+import type { UpdateDefinition, WorkflowHandle } from '@temporalio/client';
 import { bookAppointmentId } from '../../protocol/ids.js';
 import {
-  appointmentStateQuery,
-  cancelAppointmentUpdate,
+  stateQuery,
+  cancelUpdate,
   chooseSlotUpdate,
   findSlotsUpdate,
   requestAppointmentUpdate,
@@ -17,13 +17,11 @@ import {
 } from '../../protocol/appointment/messages.js';
 import type { CallOptions } from '../call-options.js';
 import { watchState, type WatchOptions } from '../watching.js';
-import { goesOn, underWay, type TemporalCalls } from '../workflow-calls.js';
-import { exists } from '../workflow-status.js';
+import { callKinds, type TemporalCalls } from '../workflow-calls.js';
+import { orIfEnded } from '../workflow-status.js';
 import { AppointmentEnded, appointmentErrorMap } from './errors.js';
 
-const isReading = { words: appointmentErrorMap, underWay: underWay.reading };
-const isCommand = { words: appointmentErrorMap, underWay: underWay.command };
-const isWaiting = { words: appointmentErrorMap, underWay: goesOn('The appointment') };
+export const appointmentCalls = callKinds(appointmentErrorMap, 'The appointment');
 
 /**
  * The appointment of one order. Every command answers with the new state, and rejects with AppointmentEnded after the
@@ -85,12 +83,12 @@ export class AppointmentHandle {
    * @throws CancellationRefused, NothingBooked with `rebook` if there is none
    */
   async cancel(cancellation: AppointmentCancellation = {}, options: CallOptions = {}): Promise<AppointmentState> {
-    return this.update(cancelAppointmentUpdate, cancellation, options);
+    return this.update(cancelUpdate, cancellation, options);
   }
 
   /** The appointment's current state. Wakes the workflow and is billed as an action. */
   async state(options: CallOptions = {}): Promise<AppointmentState> {
-    return this.calls.call(isReading, options, (call) => call.query(this.workflow, appointmentStateQuery));
+    return this.calls.call(appointmentCalls.reading, options, (call) => call.query(this.workflow, stateQuery));
   }
 
   /** Every state that differs from the one before, the present one first, until nothing is waited for any more. */
@@ -107,7 +105,9 @@ export class AppointmentHandle {
    * @throws AppointmentNotFound, AppointmentInterrupted
    */
   async result(options: CallOptions = {}): Promise<AppointmentResult> {
-    return this.calls.call(isWaiting, options, (call) => call.result(this.workflow, goesOn('The appointment')));
+    return this.calls.call(appointmentCalls.waiting, options, (call) =>
+      call.result(this.workflow, appointmentCalls.waiting.underWay),
+    );
   }
 
   private async update<Answer, T>(
@@ -115,16 +115,14 @@ export class AppointmentHandle {
     argument: T,
     options: CallOptions,
   ): Promise<Answer> {
-    return this.calls.call(isCommand, options, async (call) => {
-      try {
-        return await call.waitFor(this.workflow).executeUpdate(update, { args: [argument] });
-      } catch (error) {
-        // An update of a workflow that has ended is "not found", as one of a workflow that never was.
-        if (error instanceof WorkflowNotFoundError && (await exists(this.workflow))) {
+    return this.calls.call(appointmentCalls.command, options, (call) =>
+      orIfEnded(
+        this.workflow,
+        () => call.waitFor(this.workflow).executeUpdate(update, { args: [argument] }),
+        () => {
           throw new AppointmentEnded('Nothing is being arranged for this order any more: its result says why');
-        }
-        throw error;
-      }
-    });
+        },
+      ),
+    );
   }
 }

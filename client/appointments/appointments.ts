@@ -11,10 +11,10 @@ import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
 import { checkRead, joinFaults, policyFaults } from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
-import { isAsking, underWay, type TemporalCalls } from '../workflow-calls.js';
-import { AppointmentHandle } from './appointment-handle.js';
+import { asking, type TemporalCalls } from '../workflow-calls.js';
+import { AppointmentHandle, appointmentCalls } from './appointment-handle.js';
 import { listAppointments, type AppointmentFilter, type AppointmentSummary } from './appointment-list.js';
-import { AppointmentInvalid, AppointmentNotFound, appointmentErrorMap } from './errors.js';
+import { AppointmentInvalid, AppointmentNotFound } from './errors.js';
 
 export interface AppointmentStart {
   /** The service's id of an order with the collection method `at_home_phlebotomy` or `walk_in_test`. */
@@ -22,9 +22,6 @@ export interface AppointmentStart {
   /** The policy of the first start: a start that joins a running workflow does not change it. */
   policy?: AppointmentPolicy;
 }
-
-const isStarting = { words: appointmentErrorMap, underWay: underWay.starting };
-const isReading = { words: appointmentErrorMap, underWay: underWay.reading };
 
 /**
  * Appointments for a blood draw: at home, or at a patient service centre (a walk-in), as the order says. In addition to the errors listed, every method rejects with TimedOut,
@@ -51,7 +48,7 @@ export class AppointmentOperations {
     const { orderId, policy } = start;
     const resolved = resolveAppointmentPolicy(policy);
     const { client, taskQueue } = this.calls;
-    await this.calls.call(isStarting, options, () =>
+    await this.calls.call(appointmentCalls.starting, options, () =>
       signalOrStart(client.workflow, bookAppointmentName, {
         ...bookAppointmentStart(orderId, undefined, resolved),
         taskQueue,
@@ -66,7 +63,7 @@ export class AppointmentOperations {
   async get({ orderId }: Pick<AppointmentStart, 'orderId'>, options: CallOptions = {}): Promise<AppointmentHandle> {
     if (!isAppointmentAddressable(orderId)) throw new AppointmentNotFound('This is not a valid order id');
     const workflow = this.calls.client.workflow.getHandle(bookAppointmentId(orderId));
-    await this.calls.call(isReading, options, () => workflow.describe());
+    await this.calls.call(appointmentCalls.reading, options, () => workflow.describe());
     return new AppointmentHandle(this.calls, orderId);
   }
 
@@ -75,7 +72,7 @@ export class AppointmentOperations {
    * page. @throws AppointmentInvalid
    */
   list(filter: AppointmentFilter = {}, options: CallOptions = {}): AsyncGenerator<AppointmentSummary, void, undefined> {
-    return this.calls.iterate(isReading, options, () => listAppointments(this.calls.client, filter));
+    return this.calls.iterate(appointmentCalls.reading, options, () => listAppointments(this.calls.client, filter));
   }
 
   /**
@@ -85,7 +82,7 @@ export class AppointmentOperations {
    * @throws ServiceNotConfigured, and the service's own errors
    */
   async cancellationReasons(options: CallOptions & { walkIn?: boolean } = {}): Promise<CancellationReason[]> {
-    return askService(this.access, isReading, options, ({ appointments, walkIns }, ends) =>
+    return askService(this.access, appointmentCalls.reading, options, ({ appointments, walkIns }, ends) =>
       (options.walkIn === true ? walkIns : appointments).cancellationReasons(ends),
     );
   }
@@ -96,7 +93,7 @@ export class AppointmentOperations {
    */
   async coverage(filter: CoverageFilter, options: CallOptions = {}): Promise<Coverage> {
     checkRead('The filter', filter, ofCoverage);
-    return askService(this.access, isAsking, options, ({ centres }, ends) => centres.coverage(filter, ends));
+    return askService(this.access, asking, options, ({ centres }, ends) => centres.coverage(filter, ends));
   }
 
   /**
@@ -109,10 +106,10 @@ export class AppointmentOperations {
     if ('orderId' in filter) {
       checkRead('The filter', filter, ofOrderSites);
       const { orderId, ...near } = filter;
-      return askService(this.access, isAsking, options, ({ centres }, ends) => centres.forOrder(orderId, near, ends));
+      return askService(this.access, asking, options, ({ centres }, ends) => centres.forOrder(orderId, near, ends));
     }
     checkRead('The filter', filter, ofSites);
-    return askService(this.access, isAsking, options, ({ centres }, ends) => centres.near(filter, ends));
+    return askService(this.access, asking, options, ({ centres }, ends) => centres.near(filter, ends));
   }
 }
 

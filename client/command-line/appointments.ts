@@ -39,16 +39,46 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
     .description('arrange appointments for a blood draw at home or at a service centre');
   const list = (lab: LabOperations, filter: AppointmentFilter) => lab.appointments.list(filter);
   listCommand(appointments, commandLine, ofAppointments, list, appointmentTable);
-  const onOrder = (name: string, description: string): Command =>
-    appointments.command(`${name} <order-id>`).description(description);
-  const show = (state: AppointmentState): void => commandLine.print(state, () => appointmentText(state));
-  const send = (orderId: string, command: (handle: AppointmentHandle) => Promise<AppointmentState>): Promise<void> =>
-    commandLine.run(async ({ lab }) => show(await command(await lab.appointments.get({ orderId }))), patience);
+  const onOrder = (name: string, description: string): Command => orderCommand(appointments, name, description);
 
   onOrder('start', 'start arranging an appointment, or join the one already running').action(async (orderId: string) =>
-    commandLine.run(async ({ lab }) => show(await (await lab.appointments.start({ orderId })).state())),
+    commandLine.run(async ({ lab }) => show(commandLine, await (await lab.appointments.start({ orderId })).state())),
   );
-  onOrder('slots', "list the slots near the order's address, or at service centres for a walk-in")
+  slotsCommand(appointments, commandLine);
+  onOrder('choose', 'book a slot for the draw')
+    .requiredOption('--slot <slot-id>', 'the id of a slot, as `slots` shows it')
+    .option(...notesFile)
+    .action(async (orderId: string, { slot, notesFile: path }: NotesOption & { slot: string }) => {
+      const choice = { slotId: slot, ...(await notesFrom(commandLine, path)) };
+      await send(commandLine, orderId, (handle) => handle.choose(choice));
+    });
+  onOrder('request', 'ask a provider to name a time, instead of choosing a slot')
+    .requiredOption('--provider <slug>', "the lab service's name of the company that draws the blood")
+    .option(...notesFile)
+    .action(async (orderId: string, { provider, notesFile: path }: NotesOption & { provider: string }) => {
+      const request = { provider, ...(await notesFrom(commandLine, path)) };
+      await send(commandLine, orderId, (handle) => handle.request(request));
+    });
+  onOrder('reschedule', 'move an appointment to another slot')
+    .requiredOption('--slot <slot-id>', 'the id of a slot, as `slots` shows it')
+    .action(async (orderId: string, { slot }: { slot: string }) =>
+      send(commandLine, orderId, (handle) => handle.reschedule({ slotId: slot })),
+    );
+  cancelCommand(appointments, commandLine);
+  onOrder('show', 'show the state of an appointment').action(async (orderId: string) =>
+    send(commandLine, orderId, (handle) => handle.state()),
+  );
+  onOrder('watch', 'print every change of an appointment, one per line, until it has ended').action(
+    async (orderId: string) =>
+      commandLine.run(async ({ lab, watching }) => {
+        const handle = await lab.appointments.get({ orderId });
+        for await (const state of handle.watch(watching)) commandLine.printLine(state, () => changeLine(state));
+      }, 'endless'),
+  );
+}
+
+function slotsCommand(appointments: Command, commandLine: CommandLine): void {
+  orderCommand(appointments, 'slots', "list the slots near the order's address, or at service centres for a walk-in")
     .option('--start-date <date>', 'the first day, YYYY-MM-DD')
     .option('--site <code...>', 'walk-ins only: up to three service centres')
     .option('--zip <zip>', 'walk-ins only: near this zip code')
@@ -60,26 +90,10 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
         commandLine.print(slots, () => slotTable(slots));
       }, patience),
     );
-  onOrder('choose', 'book a slot for the draw')
-    .requiredOption('--slot <slot-id>', 'the id of a slot, as `slots` shows it')
-    .option(...notesFile)
-    .action(async (orderId: string, { slot, notesFile: path }: NotesOption & { slot: string }) => {
-      const choice = { slotId: slot, ...(await notesFrom(commandLine, path)) };
-      await send(orderId, (handle) => handle.choose(choice));
-    });
-  onOrder('request', 'ask a provider to name a time, instead of choosing a slot')
-    .requiredOption('--provider <slug>', "the lab service's name of the company that draws the blood")
-    .option(...notesFile)
-    .action(async (orderId: string, { provider, notesFile: path }: NotesOption & { provider: string }) => {
-      const request = { provider, ...(await notesFrom(commandLine, path)) };
-      await send(orderId, (handle) => handle.request(request));
-    });
-  onOrder('reschedule', 'move an appointment to another slot')
-    .requiredOption('--slot <slot-id>', 'the id of a slot, as `slots` shows it')
-    .action(async (orderId: string, { slot }: { slot: string }) =>
-      send(orderId, (handle) => handle.reschedule({ slotId: slot })),
-    );
-  onOrder('cancel', 'cancel an appointment at the lab service; the order stays')
+}
+
+function cancelCommand(appointments: Command, commandLine: CommandLine): void {
+  orderCommand(appointments, 'cancel', 'cancel an appointment at the lab service; the order stays')
     .option('--reason-id <id>', "one of the lab service's reasons (default: the first of them)")
     .option('--rebook', 'keep the workflow running to choose another slot')
     .option(...notesFile)
@@ -89,18 +103,27 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
         ...(rebook === true && { rebook }),
         ...(await notesFrom(commandLine, path)),
       };
-      await send(orderId, (handle) => handle.cancel(cancellation));
+      await send(commandLine, orderId, (handle) => handle.cancel(cancellation));
     });
-  onOrder('show', 'show the state of an appointment').action(async (orderId: string) =>
-    send(orderId, (handle) => handle.state()),
+}
+
+function orderCommand(appointments: Command, name: string, description: string): Command {
+  return appointments.command(`${name} <order-id>`).description(description);
+}
+
+async function send(
+  commandLine: CommandLine,
+  orderId: string,
+  command: (handle: AppointmentHandle) => Promise<AppointmentState>,
+): Promise<void> {
+  await commandLine.run(
+    async ({ lab }) => show(commandLine, await command(await lab.appointments.get({ orderId }))),
+    patience,
   );
-  onOrder('watch', 'print every change of an appointment, one per line, until it has ended').action(
-    async (orderId: string) =>
-      commandLine.run(async ({ lab, watching }) => {
-        const handle = await lab.appointments.get({ orderId });
-        for await (const state of handle.watch(watching)) commandLine.printLine(state, () => changeLine(state));
-      }, 'endless'),
-  );
+}
+
+function show(commandLine: CommandLine, state: AppointmentState): void {
+  commandLine.print(state, () => appointmentText(state));
 }
 
 function questionOf({ startDate, site, zip, radius }: SlotOptions): SlotQuestion {

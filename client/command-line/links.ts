@@ -26,20 +26,37 @@ interface PageOptions {
 export function linkCommands(program: Command, commandLine: CommandLine): void {
   const links = program.command('links').description('link users with the providers of their devices and apps');
   listCommand(links, commandLine, ofLinks, (lab, filter) => lab.links.list(filter), linkTable);
-  const onLink = (name: string, description: string) =>
-    links
-      .command(name)
-      .description(description)
-      .requiredOption('--user <user-id>', "the lab service's id of the user")
-      .requiredOption(
-        '--provider <slug>',
-        "the lab service's name for the provider; `any`: the user chooses one on the service's page",
-      );
-  const show = (state: LinkState): void => commandLine.print(state, () => linkText(state));
-  const send = (which: WhichLink, command: (handle: LinkHandle) => Promise<LinkState>): Promise<void> =>
-    commandLine.run(async ({ lab }) => show(await command(await lab.links.get(idsOf(which)))));
+  const onLink = (name: string, description: string): Command => linkCommand(links, name, description);
 
-  onLink('start', 'start a link, or join the one already running')
+  startCommand(links, commandLine);
+  urlCommand(links, commandLine);
+  onLink('show', 'show the state of a link').action(async (which: WhichLink) =>
+    send(commandLine, which, (link) => link.state()),
+  );
+  onLink('watch', 'print every change of a link, one per line, until it has ended').action(async (which: WhichLink) =>
+    commandLine.run(async ({ lab, watching }) => {
+      const link = await lab.links.get(idsOf(which));
+      for await (const state of link.watch(watching)) commandLine.printLine(state, () => linkLine(state));
+    }, 'endless'),
+  );
+  onLink('report', "report the answer that the user's browser got to the password step")
+    .requiredOption('--file <path>', 'the answer as JSON; - reads standard input')
+    .action(async ({ file, ...which }: WhichLink & { file: string }) => {
+      const answer = (await readObject(commandLine.terminal, file)) as Record<string, unknown>;
+      await send(commandLine, which, (link) => link.reportLinkResult(answer));
+    });
+  onLink('code', "send the user's code to the provider; prompts for it without showing it")
+    .option('--stdin', 'read the code from standard input')
+    .action(async ({ stdin, ...which }: WhichLink & { stdin?: true }) =>
+      submitCode(commandLine, which, stdin === true),
+    );
+  onLink('cancel', 'end a link; a connection that the user still makes stays').action(async (which: WhichLink) =>
+    send(commandLine, which, (link) => link.cancel()),
+  );
+}
+
+function startCommand(links: Command, commandLine: CommandLine): void {
+  linkCommand(links, 'start', 'start a link, or join the one already running')
     .option('--redirect-url <url>', 'the page that the user is sent to at the end')
     .option('--only <slug>', "offer this provider on the service's page; can be repeated (default: all)", collect)
     .option('--redirect-errors', 'send the user to the redirect URL after a failed login, too')
@@ -53,10 +70,13 @@ export function linkCommands(program: Command, commandLine: CommandLine): void {
           ...(redirectErrors && { onError: 'redirect' }),
           ...(redirectClose && { onClose: 'redirect' }),
         };
-        show(await (await lab.links.start(start)).state());
+        show(commandLine, await (await lab.links.start(start)).state());
       }),
     );
-  onLink('url', "print the page and the token for the user's browser: both are credentials").action(
+}
+
+function urlCommand(links: Command, commandLine: CommandLine): void {
+  linkCommand(links, 'url', "print the page and the token for the user's browser: both are credentials").action(
     async (which: WhichLink) =>
       commandLine.run(async ({ lab }) => {
         const url = await (await lab.links.get(idsOf(which))).linkUrl();
@@ -69,27 +89,29 @@ export function linkCommands(program: Command, commandLine: CommandLine): void {
         );
       }),
   );
-  onLink('show', 'show the state of a link').action(async (which: WhichLink) => send(which, (link) => link.state()));
-  onLink('watch', 'print every change of a link, one per line, until it has ended').action(async (which: WhichLink) =>
-    commandLine.run(async ({ lab, watching }) => {
-      const link = await lab.links.get(idsOf(which));
-      for await (const state of link.watch(watching)) commandLine.printLine(state, () => linkLine(state));
-    }, 'endless'),
-  );
-  onLink('report', "report the answer that the user's browser got to the password step")
-    .requiredOption('--file <path>', 'the answer as JSON; - reads standard input')
-    .action(async ({ file, ...which }: WhichLink & { file: string }) => {
-      const answer = (await readObject(commandLine.terminal, file)) as Record<string, unknown>;
-      await send(which, (link) => link.reportLinkResult(answer));
-    });
-  onLink('code', "send the user's code to the provider; prompts for it without showing it")
-    .option('--stdin', 'read the code from standard input')
-    .action(async ({ stdin, ...which }: WhichLink & { stdin?: true }) =>
-      submitCode(commandLine, which, stdin === true),
+}
+
+function linkCommand(links: Command, name: string, description: string): Command {
+  return links
+    .command(name)
+    .description(description)
+    .requiredOption('--user <user-id>', "the lab service's id of the user")
+    .requiredOption(
+      '--provider <slug>',
+      "the lab service's name for the provider; `any`: the user chooses one on the service's page",
     );
-  onLink('cancel', 'end a link; a connection that the user still makes stays').action(async (which: WhichLink) =>
-    send(which, (link) => link.cancel()),
-  );
+}
+
+async function send(
+  commandLine: CommandLine,
+  which: WhichLink,
+  command: (handle: LinkHandle) => Promise<LinkState>,
+): Promise<void> {
+  await commandLine.run(async ({ lab }) => show(commandLine, await command(await lab.links.get(idsOf(which)))));
+}
+
+function show(commandLine: CommandLine, state: LinkState): void {
+  commandLine.print(state, () => linkText(state));
 }
 
 /** A code on the command line would be in the shell's history, and shown to everybody on the machine. */

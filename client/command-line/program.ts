@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
+import { usualTaskQueue } from '../../protocol/task-queues.js';
 import { appointmentCommands } from './appointments.js';
 import { CommandLine, type Area, type Connect, type GlobalOptions } from './command-line.js';
 import { exitCodeOf, exitCodes, failureLine, failureReport, UsageError, type ExitCode } from './exit-codes.js';
@@ -46,9 +47,7 @@ export function createProgram(terminal: Terminal, connect: Connect, isJson = fal
     .description(about)
     .version(version)
     .option('--json', 'print JSON on standard output, one document or one per line; errors too')
-    .addOption(
-      new Option('--task-queue <name>', 'task queue of the worker').env('TASK_QUEUE').default('lab-operations'),
-    )
+    .addOption(new Option('--task-queue <name>', 'task queue of the worker').env('TASK_QUEUE').default(usualTaskQueue))
     .option(
       '--timeout <duration>',
       'how long to wait for an answer, such as 90s (default: depends on the command)',

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ReconcileProgress } from '../../protocol/reconcile.js';
-import type { EarlierFailure } from '../orders/orders.js';
+import type { EarlierFailure } from '../orders/reconciliation.js';
 import type { CommandLine } from './command-line.js';
 import { failureLine } from './exit-codes.js';
 import { facts, moment } from './output.js';

@@ -3,7 +3,7 @@ import type { DocumentCalls } from '../../service/documents.js';
 import type { CallOptions } from '../call-options.js';
 import { checkRead, namedThing } from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
-import { isAsking } from '../workflow-calls.js';
+import { asking } from '../workflow-calls.js';
 
 export interface SpecimenLabels {
   collectionDate: Date;
@@ -95,7 +95,7 @@ export class DocumentOperations extends DocumentReads<Buffer> {
 
   constructor(access: ServiceAccess) {
     super(async (ask, options = {}) =>
-      askService(access, isAsking, options, ({ documents }, ends) => ask(documents, ends)),
+      askService(access, asking, options, ({ documents }, ends) => ask(documents, ends)),
     );
     this.streams = new DocumentReads(streamOf(access));
   }
@@ -106,7 +106,7 @@ function streamOf(access: ServiceAccess): Download<Readable, DocumentStreamOptio
     if (maxBytes !== undefined)
       checkRead('The limit of a stream', { maxBytes }, { maxBytes: 'a whole number above 0' });
     const limits = maxBytes === undefined ? {} : { maxBytes };
-    const stream = await askService(access, isAsking, options, ({ documents }, ends) =>
+    const stream = await askService(access, asking, options, ({ documents }, ends) =>
       ask(documents.streams, { ...ends, ...limits }),
     );
     endedBy(options.signal, stream);

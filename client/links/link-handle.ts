@@ -1,9 +1,9 @@
-import { WorkflowNotFoundError, type UpdateDefinition, type WorkflowHandle } from '@temporalio/client';
+import type { UpdateDefinition, WorkflowHandle } from '@temporalio/client';
 import { linkProviderId, canonicalUserId } from '../../protocol/ids.js';
 import { linkResultOf } from '../../protocol/link/link-report.js';
 import {
-  cancelLinkUpdate,
-  linkStateQuery,
+  cancelUpdate,
+  stateQuery,
   reportLinkResultUpdate,
   requestLinkUpdate,
   submitMfaCodeUpdate,
@@ -18,19 +18,17 @@ import type { CallOptions, Deadline } from '../call-options.js';
 import { toClientError } from '../errors.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import type { OneCall } from '../one-call.js';
-import { goesOn, underWay, type TemporalCalls } from '../workflow-calls.js';
-import { exists } from '../workflow-status.js';
+import { callKinds, type TemporalCalls } from '../workflow-calls.js';
+import { orIfEnded } from '../workflow-status.js';
 import { LinkEnded, LinkInvalid, linkErrorMap } from './errors.js';
+
+export const linkCalls = callKinds(linkErrorMap, 'The link');
 
 /** The start of a link, and how to repeat it. */
 export interface StartedLink {
   options: LinkOptions;
   repeat: () => Promise<unknown>;
 }
-
-const isReading = { words: linkErrorMap, underWay: underWay.reading };
-const isCommand = { words: linkErrorMap, underWay: underWay.command };
-const isWaiting = { words: linkErrorMap, underWay: goesOn('The link') };
 
 /** The service is asked for half a minute, and the workflow may have to finish something else first. */
 const urlDeadline: Deadline = '60s';
@@ -66,7 +64,7 @@ export class LinkHandle {
    */
   async linkUrl(options: CallOptions = {}): Promise<LinkUrl> {
     const { started } = this;
-    const url = await this.calls.call({ ...isReading, usually: urlDeadline }, options, (call) =>
+    const url = await this.calls.call({ ...linkCalls.reading, usually: urlDeadline }, options, (call) =>
       started ? this.firstUrl(call, started) : this.update(call, requestLinkUpdate, {}),
     );
     this.started = undefined;
@@ -78,7 +76,7 @@ export class LinkHandle {
    * 30 seconds.
    */
   async state(options: CallOptions = {}): Promise<LinkState> {
-    return this.calls.call(isReading, options, (call) => this.read(call));
+    return this.calls.call(linkCalls.reading, options, (call) => this.read(call));
   }
 
   /**
@@ -94,7 +92,7 @@ export class LinkHandle {
       const fields = [{ field: 'state', message: 'must be a text' }];
       throw new LinkInvalid('The result of the password step has no state', { fields });
     }
-    return this.calls.call(isCommand, options, (call) =>
+    return this.calls.call(linkCalls.command, options, (call) =>
       this.unlessConnected(
         call,
         () => this.update(call, reportLinkResultUpdate, report),
@@ -112,7 +110,7 @@ export class LinkHandle {
    * ServiceDown if the service could not be reached: nothing is lost, ask the user for the code again
    */
   async submitMfaCode(code: string, options: CallOptions = {}): Promise<CodeAnswer> {
-    return this.calls.call({ ...isCommand, usually: codeDeadline }, options, (call) =>
+    return this.calls.call({ ...linkCalls.command, usually: codeDeadline }, options, (call) =>
       this.unlessConnected(
         call,
         () => this.update(call, submitMfaCodeUpdate, { code }),
@@ -123,8 +121,8 @@ export class LinkHandle {
 
   /** Ends the link. A connection that the user makes nevertheless stays. Deadline: 30 seconds. @throws LinkEnded */
   async cancel(options: CallOptions = {}): Promise<LinkState> {
-    return this.calls.call(isCommand, options, (call) =>
-      this.command(() => call.waitFor(this.workflow).executeUpdate(cancelLinkUpdate)),
+    return this.calls.call(linkCalls.command, options, (call) =>
+      this.command(() => call.waitFor(this.workflow).executeUpdate(cancelUpdate)),
     );
   }
 
@@ -145,11 +143,13 @@ export class LinkHandle {
    * @throws LinkNotFound, LinkInterrupted
    */
   async result(options: CallOptions = {}): Promise<LinkResult> {
-    return this.calls.call(isWaiting, options, (call) => call.result<LinkResult>(this.workflow, goesOn('The link')));
+    return this.calls.call(linkCalls.waiting, options, (call) =>
+      call.result<LinkResult>(this.workflow, linkCalls.waiting.underWay),
+    );
   }
 
   private read(call: OneCall): Promise<LinkState> {
-    return call.query(this.workflow, linkStateQuery);
+    return call.query(this.workflow, stateQuery);
   }
 
   /**
@@ -187,12 +187,10 @@ export class LinkHandle {
 
   private async command<Answer>(send: () => Promise<Answer>): Promise<Answer> {
     try {
-      return await send();
-    } catch (error) {
-      // An update of a workflow that has ended is "not found", as one of a workflow that never was.
-      if (error instanceof WorkflowNotFoundError && (await exists(this.workflow))) {
+      return await orIfEnded(this.workflow, send, () => {
         throw new LinkEnded('The link has ended: start a new one');
-      }
+      });
+    } catch (error) {
       // The callers decide what an ended link means.
       throw toClientError(error, linkErrorMap);
     }

@@ -9,16 +9,12 @@ import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
 import { checkRead, isListOfTexts, joinFaults, policyFaults } from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
-import { underWay, type TemporalCalls } from '../workflow-calls.js';
-import { LinkInvalid, LinkNotFound, linkErrorMap } from './errors.js';
-import { LinkHandle } from './link-handle.js';
+import type { TemporalCalls } from '../workflow-calls.js';
+import { LinkInvalid, LinkNotFound } from './errors.js';
+import { LinkHandle, linkCalls } from './link-handle.js';
 import { listLinks, type LinkFilter, type LinkSummary } from './link-list.js';
 
 export type LinkStart = Omit<LinkProviderInput, 'carried'>;
-
-const isStarting = { words: linkErrorMap, underWay: underWay.starting };
-const isChanging = { words: linkErrorMap, underWay: underWay.service };
-const isReading = { words: linkErrorMap, underWay: underWay.reading };
 
 /**
  * Links of users with providers: those that they log in to with a password, and perhaps a code, or, on the service's page, any. In addition to the errors
@@ -60,7 +56,7 @@ export class LinkOperations {
         staticSummary: provider === anyProvider ? 'Link with a provider of choice' : `Link with ${provider}`,
         staticDetails: 'Carries one link of a user with a provider from its token to the connection.',
       });
-    await this.calls.call(isStarting, options, begin);
+    await this.calls.call(linkCalls.starting, options, begin);
     return new LinkHandle(this.calls, userId, provider, { options: chosen, repeat: begin });
   }
 
@@ -71,7 +67,7 @@ export class LinkOperations {
   ): Promise<LinkHandle> {
     if (!isLinkAddressable(userId, provider)) throw new LinkNotFound('This is not a valid user id or provider');
     const workflow = this.calls.client.workflow.getHandle(linkProviderId(userId, provider));
-    await this.calls.call(isReading, options, () => workflow.describe());
+    await this.calls.call(linkCalls.reading, options, () => workflow.describe());
     return new LinkHandle(this.calls, userId, provider);
   }
 
@@ -80,7 +76,7 @@ export class LinkOperations {
    * page. @throws LinkInvalid
    */
   list(filter: LinkFilter = {}, options: CallOptions = {}): AsyncGenerator<LinkSummary, void, undefined> {
-    return this.calls.iterate(isReading, options, () => listLinks(this.calls.client, filter));
+    return this.calls.iterate(linkCalls.reading, options, () => listLinks(this.calls.client, filter));
   }
 
   /**
@@ -89,7 +85,7 @@ export class LinkOperations {
    */
   async providers(filter: ProviderFilter = {}, options: CallOptions = {}): Promise<Provider[]> {
     checkRead('The filter', filter, { sourceType: 'a text' });
-    return askService(this.access, isReading, options, ({ providers }, ends) => providers.list(filter, ends));
+    return askService(this.access, linkCalls.reading, options, ({ providers }, ends) => providers.list(filter, ends));
   }
 
   /**
@@ -99,7 +95,7 @@ export class LinkOperations {
    */
   async connections(userId: string, options: CallOptions = {}): Promise<ProviderConnection[]> {
     checkIds({ userId });
-    return askService(this.access, isReading, options, ({ providers }, ends) =>
+    return askService(this.access, linkCalls.reading, options, ({ providers }, ends) =>
       providers.connectionsOf(canonicalUserId(userId), ends),
     );
   }
@@ -115,7 +111,7 @@ export class LinkOperations {
     options: CallOptions = {},
   ): Promise<{ disconnected: boolean }> {
     checkIds({ userId, provider });
-    const disconnected = await askService(this.access, isChanging, options, ({ providers }, ends) =>
+    const disconnected = await askService(this.access, linkCalls.service, options, ({ providers }, ends) =>
       providers.deregister(canonicalUserId(userId), provider, ends),
     );
     return { disconnected };

@@ -1,9 +1,9 @@
-import { WorkflowNotFoundError, type UpdateDefinition, type WorkflowHandle } from '@temporalio/client';
+import type { UpdateDefinition, WorkflowHandle } from '@temporalio/client';
 import { matchReviewId } from '../../protocol/ids.js';
 import {
   acceptUpdate,
   markUnsureUpdate,
-  matchReviewStateQuery,
+  stateQuery,
   rejectUpdate,
   type Acceptance,
   type MatchReviewDecision,
@@ -13,13 +13,12 @@ import {
 } from '../../protocol/match-review/messages.js';
 import type { CallOptions } from '../call-options.js';
 import { watchState, type WatchOptions } from '../watching.js';
-import { goesOn, underWay, type TemporalCalls } from '../workflow-calls.js';
-import { exists } from '../workflow-status.js';
+import type { OneCall } from '../one-call.js';
+import { callKinds, underWay, type TemporalCalls } from '../workflow-calls.js';
+import { orIfEnded } from '../workflow-status.js';
 import { MatchReviewEnded, matchReviewErrorMap } from './errors.js';
 
-const isReading = { words: matchReviewErrorMap, underWay: underWay.reading };
-const isCommand = { words: matchReviewErrorMap, underWay: underWay.command };
-const isWaiting = { words: matchReviewErrorMap, underWay: goesOn('The review') };
+export const matchReviewCalls = callKinds(matchReviewErrorMap, 'The review');
 
 /**
  * The review of one unmatched result. A decision is sent to the service once: the same one again answers with the state.
@@ -59,7 +58,7 @@ export class MatchReviewHandle {
 
   /** The review's current state, without patient and candidates: see `read`. Wakes the workflow and is billed as an action. */
   async state(options: CallOptions = {}): Promise<MatchReviewState> {
-    return this.calls.call(isReading, options, (call) => call.query(this.workflow, matchReviewStateQuery));
+    return this.calls.call(matchReviewCalls.reading, options, (call) => call.query(this.workflow, stateQuery));
   }
 
   /** Every state that differs from the one before, the present one first, until the review is over. */
@@ -76,31 +75,36 @@ export class MatchReviewHandle {
    * @throws MatchReviewNotFound, MatchReviewInterrupted
    */
   async result(options: CallOptions = {}): Promise<MatchReviewResult> {
-    return this.calls.call(isWaiting, options, (call) => call.result(this.workflow, goesOn('The review')));
+    return this.calls.call(matchReviewCalls.waiting, options, (call) =>
+      call.result(this.workflow, matchReviewCalls.waiting.underWay),
+    );
   }
 
   private async decide<T>(
     update: UpdateDefinition<MatchReviewState, [T]>,
-    { action, orderId, userId }: MatchReviewDecision,
+    wanted: MatchReviewDecision,
     argument: T,
     options: CallOptions,
   ): Promise<MatchReviewState> {
-    return this.calls.call(isCommand, options, async (call) => {
-      try {
-        return await call.waitFor(this.workflow).executeUpdate(update, { args: [argument] });
-      } catch (error) {
-        // An update of a workflow that has ended is "not found", as one of a workflow that never was.
-        if (!(error instanceof WorkflowNotFoundError) || !(await exists(this.workflow))) throw error;
-        const {
-          version: _,
-          policy: _policy,
-          announced: _announced,
-          ...state
-        } = await call.result<MatchReviewResult>(this.workflow, underWay.command);
-        const { decision } = state;
-        if (decision?.action === action && decision.orderId === orderId && decision.userId === userId) return state;
-        throw new MatchReviewEnded(`The review needs no decision any more: ${state.outcome}`);
-      }
-    });
+    return this.calls.call(matchReviewCalls.command, options, (call) =>
+      orIfEnded(
+        this.workflow,
+        () => call.waitFor(this.workflow).executeUpdate(update, { args: [argument] }),
+        () => this.decided(call, wanted),
+      ),
+    );
+  }
+
+  /** The answer to a decision on an ended review. */
+  private async decided(call: OneCall, { action, orderId, userId }: MatchReviewDecision): Promise<MatchReviewState> {
+    const {
+      version: _,
+      policy: _policy,
+      announced: _announced,
+      ...state
+    } = await call.result<MatchReviewResult>(this.workflow, underWay.command);
+    const { decision } = state;
+    if (decision?.action === action && decision.orderId === orderId && decision.userId === userId) return state;
+    throw new MatchReviewEnded(`The review needs no decision any more: ${state.outcome}`);
   }
 }

@@ -9,9 +9,9 @@ import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
 import { checkRead, joinFaults, policyFaults } from '../input-faults.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
-import { underWay, type TemporalCalls } from '../workflow-calls.js';
-import { MatchReviewInvalid, MatchReviewNotFound, matchReviewErrorMap } from './errors.js';
-import { MatchReviewHandle } from './match-review-handle.js';
+import type { TemporalCalls } from '../workflow-calls.js';
+import { MatchReviewInvalid, MatchReviewNotFound } from './errors.js';
+import { MatchReviewHandle, matchReviewCalls } from './match-review-handle.js';
 import { listMatchReviews, type MatchReviewFilter, type MatchReviewSummary } from './match-review-list.js';
 
 export interface WhichMatchReview {
@@ -23,9 +23,6 @@ export interface MatchReviewFollowed extends WhichMatchReview {
   /** Replaces the policy of a review that is followed already. */
   policy?: MatchReviewPolicy;
 }
-
-const isStarting = { words: matchReviewErrorMap, underWay: underWay.starting };
-const isReading = { words: matchReviewErrorMap, underWay: underWay.reading };
 
 /**
  * Results that the service could not match with an order. Webhooks and the reconciliation start a workflow for each; the candidates
@@ -51,7 +48,7 @@ export class MatchReviewOperations {
     check({ rawResultId, ...(policy && { policy }) });
     const resolved = resolveMatchReviewPolicy(policy);
     const { client, taskQueue } = this.calls;
-    await this.calls.call(isStarting, options, () =>
+    await this.calls.call(matchReviewCalls.starting, options, () =>
       signalOrStart(client.workflow, matchReviewName, {
         ...matchReviewStart({ rawResultId }, resolved),
         taskQueue,
@@ -66,13 +63,13 @@ export class MatchReviewOperations {
   async get({ rawResultId }: WhichMatchReview, options: CallOptions = {}): Promise<MatchReviewHandle> {
     if (!isId(rawResultId)) throw new MatchReviewNotFound('This is not a valid id of a result');
     const workflow = this.calls.client.workflow.getHandle(matchReviewId(rawResultId));
-    await this.calls.call(isReading, options, () => workflow.describe());
+    await this.calls.call(matchReviewCalls.reading, options, () => workflow.describe());
     return new MatchReviewHandle(this.calls, rawResultId);
   }
 
   /** Reviews by their search attributes, a page per call to Temporal; no workflow is woken. Lags by moments. @throws MatchReviewInvalid */
   list(filter: MatchReviewFilter = {}, options: CallOptions = {}): AsyncGenerator<MatchReviewSummary, void, undefined> {
-    return this.calls.iterate(isReading, options, () => listMatchReviews(this.calls.client, filter));
+    return this.calls.iterate(matchReviewCalls.reading, options, () => listMatchReviews(this.calls.client, filter));
   }
 
   /**
@@ -82,7 +79,9 @@ export class MatchReviewOperations {
    * @throws ServiceNotConfigured, and the service's own errors
    */
   async read(rawResultId: string, options: CallOptions = {}): Promise<MatchReview> {
-    return askService(this.access, isReading, options, ({ matchReviews }, ends) => matchReviews.get(rawResultId, ends));
+    return askService(this.access, matchReviewCalls.reading, options, ({ matchReviews }, ends) =>
+      matchReviews.get(rawResultId, ends),
+    );
   }
 
   /**
@@ -92,7 +91,7 @@ export class MatchReviewOperations {
    */
   search(filter: MatchReviewSearch = {}, options: CallOptions = {}): AsyncGenerator<MatchReview, void, undefined> {
     checkRead('The filter', filter, searchable);
-    return listFromService(this.access, isReading, options, ({ matchReviews }, ends) =>
+    return listFromService(this.access, matchReviewCalls.reading, options, ({ matchReviews }, ends) =>
       matchReviews.list(filter, ends),
     );
   }

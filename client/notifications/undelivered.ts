@@ -1,15 +1,17 @@
 import {
   deliverNotificationsName,
-  deliveryStateQuery,
+  stateQuery,
   discardUpdate,
   resendUpdate,
   type DeliveryState,
 } from '../../protocol/delivery.js';
 import { deliverNotificationsId } from '../../protocol/ids.js';
 import type { CallOptions } from '../call-options.js';
-import { underWay, type TemporalCalls } from '../workflow-calls.js';
+import { callKinds, type TemporalCalls } from '../workflow-calls.js';
 import { isRunning } from '../workflow-status.js';
 import { notificationErrorMap } from './errors.js';
+
+const notificationCalls = callKinds(notificationErrorMap, 'The delivery');
 
 /** One workflow whose product could not be notified before its end. */
 export interface UndeliveredSummary {
@@ -18,9 +20,6 @@ export interface UndeliveredSummary {
   /** When the first of them was left. */
   since: Date;
 }
-
-const isReading = { words: notificationErrorMap, underWay: underWay.reading };
-const isCommand = { words: notificationErrorMap, underWay: underWay.command };
 
 /**
  * The notifications that were left when their workflow ended: your endpoint was down for longer than a minute, or
@@ -40,7 +39,9 @@ export class UndeliveredNotifications {
    */
   async *list(options: CallOptions = {}): AsyncGenerator<UndeliveredSummary, void, undefined> {
     const query = `WorkflowType = '${deliverNotificationsName}' AND ExecutionStatus = 'Running'`;
-    const running = this.calls.iterate(isReading, options, () => this.calls.client.workflow.list({ query }));
+    const running = this.calls.iterate(notificationCalls.reading, options, () =>
+      this.calls.client.workflow.list({ query }),
+    );
     for await (const { workflowId, startTime } of running) {
       yield { source: workflowId.slice(deliverNotificationsId('').length), since: startTime };
     }
@@ -52,7 +53,7 @@ export class UndeliveredNotifications {
    * @param source the ID of the workflow that they come from
    */
   async isWaiting(source: string, options: CallOptions = {}): Promise<boolean> {
-    return this.calls.call(isReading, options, async () => isRunning(this.workflow(source)));
+    return this.calls.call(notificationCalls.reading, options, async () => isRunning(this.workflow(source)));
   }
 
   /**
@@ -61,7 +62,7 @@ export class UndeliveredNotifications {
    * @throws NotificationNotFound if nothing of it is, or was lately, undelivered
    */
   async state(source: string, options: CallOptions = {}): Promise<DeliveryState> {
-    return this.calls.call(isReading, options, (call) => call.query(this.workflow(source), deliveryStateQuery));
+    return this.calls.call(notificationCalls.reading, options, (call) => call.query(this.workflow(source), stateQuery));
   }
 
   /**
@@ -71,7 +72,7 @@ export class UndeliveredNotifications {
    */
   async resend(source: string, ids?: string[], options: CallOptions = {}): Promise<DeliveryState> {
     const args: [{ ids?: string[] }] = [ids === undefined ? {} : { ids }];
-    return this.calls.call(isCommand, options, (call) =>
+    return this.calls.call(notificationCalls.command, options, (call) =>
       call.waitFor(this.workflow(source)).executeUpdate(resendUpdate, { args }),
     );
   }
@@ -81,7 +82,7 @@ export class UndeliveredNotifications {
    * @throws NotificationNotFound, NotificationsInvalid
    */
   async discard(source: string, ids: string[], options: CallOptions = {}): Promise<DeliveryState> {
-    return this.calls.call(isCommand, options, (call) =>
+    return this.calls.call(notificationCalls.command, options, (call) =>
       call.waitFor(this.workflow(source)).executeUpdate(discardUpdate, { args: [{ ids }] }),
     );
   }

@@ -32,8 +32,10 @@ export async function findRootOrder(finder: OrderFinder, call: OneCall, orderId:
 }
 
 /**
- * True if a reference was placed: its placing workflow, or, if that is past retention or was interrupted, the order's
- * own workflow, which a webhook may have started.
+ * The workflow of a reference: its placing workflow, or, if that is past retention or was interrupted, the
+ * order's own workflow, which a webhook may have started and which is named then.
+ *
+ * @throws OrderNotFound if the reference was not placed
  */
 export async function findPlacement({ calls }: OrderFinder, reference: string): Promise<{ rootOrderId?: string }> {
   const placing = await describe(calls.client.workflow.getHandle(placeKitOrderId(reference)));

@@ -1,6 +1,5 @@
 import {
   ApplicationFailure,
-  WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   type UpdateDefinition,
   type WorkflowHandle,
@@ -25,8 +24,8 @@ import {
   type RegisterCommand,
 } from '../../protocol/order/messages.js';
 import {
-  cancelPlacingUpdate,
-  placingStateQuery,
+  cancelUpdate as cancelPlacingUpdate,
+  stateQuery as placingStateQuery,
   type PlaceKitOrderResult,
   type PlacingEnd,
   type PlacingState,
@@ -36,8 +35,8 @@ import type { CallOptions } from '../call-options.js';
 import { toClientError } from '../errors.js';
 import { requireService } from '../service-calls.js';
 import type { OneCall } from '../one-call.js';
-import { goesOn, underWay } from '../workflow-calls.js';
-import { exists } from '../workflow-status.js';
+import { callKinds } from '../workflow-calls.js';
+import { orIfEnded } from '../workflow-status.js';
 import { joinFaults, policyFaults } from '../input-faults.js';
 import { readPolicyChanges, type OrderPolicy, type PolicyChanges } from '../../protocol/order/policy.js';
 import {
@@ -50,6 +49,8 @@ import {
 } from './errors.js';
 import type { OrderFinder } from './order-finder.js';
 import { watchState, type WatchOptions } from '../watching.js';
+
+export const orderCalls = callKinds(orderErrorMap, 'The order');
 
 /** Which order of a chain a command means. Default: the current one. */
 export interface WhichOrder {
@@ -72,10 +73,7 @@ export type CancelledPlacing = Extract<PlacingEnd, { outcome: 'cancelled' }>;
 /** Waits for a running creation: 30 seconds for its answer, 45 until it has settled, and a read. */
 const cancelDeadline = '2m';
 
-const isReading = { words: orderErrorMap, underWay: underWay.reading };
-const isCommand = { words: orderErrorMap, underWay: underWay.command };
-const isWaiting = { words: orderErrorMap, underWay: goesOn('The order') };
-const isPlacing =
+const whilePlacing =
   'The order is still being placed, which continues whatever fails; nothing else was sent. Ask again later, or give a longer deadline.';
 
 /**
@@ -105,7 +103,7 @@ export class KitOrderHandle {
    * @throws OrderRefused, PhysicianRequired, AmbiguousOrder and others: why it could not be placed
    */
   async orderId(options: CallOptions = {}): Promise<string> {
-    return this.finder.calls.call(isReading, options, (call) => this.placed(call));
+    return this.finder.calls.call(orderCalls.reading, options, (call) => this.placed(call));
   }
 
   /**
@@ -114,7 +112,11 @@ export class KitOrderHandle {
    * @throws OrderRefused, PhysicianRequired, AmbiguousOrder, PlacingCancelled and others: why it could not be placed
    */
   async state(options: CallOptions = {}): Promise<OrderState | PlacingState> {
-    return this.finder.calls.call(isReading, options, async (call) => (await this.placing(call)) ?? this.read(call));
+    return this.finder.calls.call(
+      orderCalls.reading,
+      options,
+      async (call) => (await this.placing(call)) ?? this.read(call),
+    );
   }
 
   /**
@@ -144,7 +146,7 @@ export class KitOrderHandle {
    */
   async cancel({ orderId, ...options }: WhichOrder & CallOptions = {}): Promise<OrderState | CancelledPlacing> {
     const isDone = (state: OrderState) => linkOf(state, orderId ?? state.orderId)?.phase === 'cancelled';
-    return this.finder.calls.call({ ...isCommand, usually: cancelDeadline }, options, async (call) => {
+    return this.finder.calls.call({ ...orderCalls.command, usually: cancelDeadline }, options, async (call) => {
       const end = await this.cancelPlacing(call);
       return end ?? this.send(call, cancelUpdate, whichOf(orderId), isDone);
     });
@@ -218,7 +220,7 @@ export class KitOrderHandle {
    */
   async previewPolicy(policy: OrderPolicy, options: CallOptions = {}): Promise<PolicyPreview> {
     const changes = policyChanges(policy);
-    return this.finder.calls.call(isReading, options, (call) => this.preview(call, changes));
+    return this.finder.calls.call(orderCalls.reading, options, (call) => this.preview(call, changes));
   }
 
   /** Every state that differs from the one before, the present one first, until the order has ended. */
@@ -236,7 +238,7 @@ export class KitOrderHandle {
    * @throws OrderRefused and others when the order could not be placed, OrderInterrupted when an operator ended the workflow
    */
   async result(options: CallOptions = {}): Promise<KitOrderResult> {
-    return this.finder.calls.call(isWaiting, options, (call) => this.ended(call));
+    return this.finder.calls.call(orderCalls.waiting, options, (call) => this.ended(call));
   }
 
   /**
@@ -245,7 +247,7 @@ export class KitOrderHandle {
    */
   async results(options: CallOptions = {}): Promise<Results> {
     const service = requireService(this.finder);
-    return this.finder.calls.call(isReading, options, async (call) => {
+    return this.finder.calls.call(orderCalls.reading, options, async (call) => {
       const { orderId } = await this.current(call);
       return call.service((ends) => service.orders.results(orderId, ends));
     });
@@ -254,7 +256,7 @@ export class KitOrderHandle {
   private async placed(call: OneCall): Promise<string> {
     if (this.rootOrderId !== undefined) return this.rootOrderId;
     const placing = this.finder.calls.client.workflow.getHandle(placeKitOrderId(this.reference ?? ''));
-    const { orderId } = await call.result<PlaceKitOrderResult>(placing, isPlacing);
+    const { orderId } = await call.result<PlaceKitOrderResult>(placing, whilePlacing);
     this.rootOrderId = orderId;
     return orderId;
   }
@@ -271,14 +273,14 @@ export class KitOrderHandle {
   private async cancelPlacing(call: OneCall): Promise<CancelledPlacing | undefined> {
     const placing = await this.runningPlacing();
     if (!placing) return this.cancelledBefore(call);
-    try {
-      const end = await call.waitFor(placing).executeUpdate(cancelPlacingUpdate);
-      return end.outcome === 'cancelled' ? end : undefined;
-    } catch (error) {
-      // It has ended in the meantime; its result has the outcome.
-      if (error instanceof WorkflowNotFoundError && (await exists(placing))) return this.cancelledBefore(call);
-      throw error;
-    }
+    return orIfEnded(
+      placing,
+      async () => {
+        const end = await call.waitFor(placing).executeUpdate(cancelPlacingUpdate);
+        return end.outcome === 'cancelled' ? end : undefined;
+      },
+      () => this.cancelledBefore(call),
+    );
   }
 
   /** A placing that is over may have been cancelled; its order or its failure is read later. */
@@ -325,7 +327,7 @@ export class KitOrderHandle {
   }
 
   private async ended(call: OneCall): Promise<KitOrderResult> {
-    const result = await call.result<KitOrderResult>(await this.workflow(call), goesOn('The order'));
+    const result = await call.result<KitOrderResult>(await this.workflow(call), orderCalls.waiting.underWay);
     if (result.outcome !== 'forwarded') return result;
     return new KitOrderHandle(this.finder, { rootOrderId: result.rootOrderId }).ended(call);
   }
@@ -337,7 +339,7 @@ export class KitOrderHandle {
     options: CallOptions,
     isDone?: (state: OrderState) => boolean,
   ): Promise<OrderState> {
-    return this.finder.calls.call(isCommand, options, (call) => this.send(call, update, argument, isDone));
+    return this.finder.calls.call(orderCalls.command, options, (call) => this.send(call, update, argument, isDone));
   }
 
   private async send<T>(
@@ -348,19 +350,19 @@ export class KitOrderHandle {
   ): Promise<OrderState> {
     const workflow = await this.workflow(call);
     try {
-      return await workflow.executeUpdate(update, { args: [argument] });
+      return await orIfEnded(
+        workflow,
+        () => workflow.executeUpdate(update, { args: [argument] }),
+        async () => {
+          const state = isDone && (await call.query(workflow, stateQuery));
+          if (state && isDone(state)) return state;
+          throw new OrderEnded('The order has ended and takes no more commands');
+        },
+      );
     } catch (error) {
       const root = forwardedTo(error);
-      if (root !== undefined) {
-        return new KitOrderHandle(this.finder, { rootOrderId: root }).send(call, update, argument, isDone);
-      }
-      // An update of a workflow that has ended is "not found", as one of a workflow that never was.
-      if (error instanceof WorkflowNotFoundError && (await exists(workflow))) {
-        const state = isDone && (await call.query(workflow, stateQuery));
-        if (state && isDone(state)) return state;
-        throw new OrderEnded('The order has ended and takes no more commands');
-      }
-      throw error;
+      if (root === undefined) throw error;
+      return new KitOrderHandle(this.finder, { rootOrderId: root }).send(call, update, argument, isDone);
     }
   }
 }

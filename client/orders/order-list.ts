@@ -4,9 +4,11 @@ import { kitOrderName } from '../../protocol/order/messages.js';
 import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
 import type { AttentionReason, OrderPhase } from '../../protocol/order/state.js';
 import { forwardedPhase, labOrderIdKey, type placingPhase } from '../../protocol/search-attributes.js';
-import { listWorkflows, referenceOf, type WorkflowSummary } from '../workflow-list.js';
+import { listWorkflows, referenceOf, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
 import { OrderInvalid } from './errors.js';
-import type { OrderFilter } from './orders.js';
+
+/** Which orders a list has. In the phase `placing` the service has not taken the order yet; such orders can have failed, too. */
+export type OrderFilter = WorkflowFilter<OrderPhase | 'placing', AttentionReason>;
 
 /** One line of a list, read from search attributes. */
 export interface OrderSummary extends WorkflowSummary<OrderPhase | typeof placingPhase, AttentionReason> {

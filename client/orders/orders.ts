@@ -2,9 +2,9 @@ import type { Order } from '../../service/orders.js';
 import { placeKitOrderId } from '../../protocol/ids.js';
 import type { PolicyPreview } from '../../protocol/order/messages.js';
 import { placeKitOrderName, type PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
-import type { AttentionReason, OrderPhase } from '../../protocol/order/state.js';
+import type { OrderPhase } from '../../protocol/order/state.js';
 import { resolveOrderPolicy, type OrderPolicy } from '../../protocol/order/policy.js';
-import { type ReconcileProgress, type ReconcileResult, rangeFaults } from '../../protocol/reconcile.js';
+import { type ReconcileResult, rangeFaults } from '../../protocol/reconcile.js';
 import { labPhaseKey, labReferenceKey, labUserIdKey, placingPhase } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
 import {
@@ -18,30 +18,16 @@ import {
 import { joinFaults, referenceFaults } from '../input-faults.js';
 import { askService, listFromService } from '../service-calls.js';
 import { startOnce } from '../start-once.js';
-import { goesOn, underWay } from '../workflow-calls.js';
-import type { WorkflowFilter } from '../workflow-list.js';
+import { goesOn } from '../workflow-calls.js';
 import { OrderEnded, OrderInvalid, orderErrorMap, ReferenceConflict } from './errors.js';
 import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.js';
-import { KitOrderHandle, policyChanges } from './order-handle.js';
-import { listOrders, type OrderSummary } from './order-list.js';
+import { KitOrderHandle, policyChanges, orderCalls } from './order-handle.js';
+import { listOrders, type OrderFilter, type OrderSummary } from './order-list.js';
 import { isSearched, serviceFilterOf, type OrderSearch } from './order-search.js';
 import { checkPlacing, digestOf, invalid, withCanonicalUser, type PlaceOptions } from './placing.js';
-import { reconcileRange } from './reconciliation.js';
+import { reconcileRange, type ReconcileOptions } from './reconciliation.js';
 
 export type WhichHandle = { reference: string } | { orderId: string };
-
-export interface ReconcileOptions extends CallOptions {
-  onProgress?: (progress: ReconcileProgress) => void;
-  /** Gets the failure of the last run for the same range, if it failed; the new one is started nevertheless. */
-  onEarlierFailure?: (failure: EarlierFailure) => void;
-}
-
-/** How the last run of a reconciliation failed. */
-export interface EarlierFailure {
-  at: Date | undefined;
-  /** As `reconcile` rejected with it, if somebody waited. */
-  error: unknown;
-}
 
 export interface SetPolicyOptions extends CallOptions {
   /** True: nothing is changed. Default false. */
@@ -64,17 +50,12 @@ export interface PolicyNotChanged {
 /** What became of one order. */
 export type PolicyChange = PolicyChanged | PolicyNotChanged;
 
-/** Which orders a list has. In the phase `placing` the service has not taken the order yet; such orders can have failed, too. */
-export type OrderFilter = WorkflowFilter<OrderPhase | 'placing', AttentionReason>;
-
 /** Running orders: all of them, or those that match everything that is given, which is at least one thing. */
 export type OrderSelection = { all: true } | AtLeastOne<Omit<OrderFilter, 'ended' | 'phase'> & { phase?: OrderPhase }>;
 
 type AtLeastOne<T> = { [Name in keyof T]-?: T & Required<Pick<T, Name>> }[keyof T];
 
-const isStarting = { words: orderErrorMap, underWay: underWay.starting };
-const isReconciling = { words: orderErrorMap, underWay: goesOn('Reconciling'), usually: '10m' } as const;
-const isReading = { words: orderErrorMap, underWay: underWay.reading };
+const reconciling = { words: orderErrorMap, underWay: goesOn('Reconciling'), usually: '10m' } as const;
 
 /**
  * Orders of test kits. In addition to the errors listed, every method rejects with TimedOut, NoWorker, WorkerFailing,
@@ -98,7 +79,7 @@ export class OrderOperations {
   async place(given: PlaceKitOrderInput, { markers, ...options }: PlaceOptions = {}): Promise<KitOrderHandle> {
     checkPlacing(given, markers);
     const input = withCanonicalUser({ ...given, policy: resolveOrderPolicy(given.policy) });
-    return this.finder.calls.call(isStarting, options, () => this.startPlacing(input));
+    return this.finder.calls.call(orderCalls.starting, options, () => this.startPlacing(input));
   }
 
   /**
@@ -110,13 +91,15 @@ export class OrderOperations {
     const { finder } = this;
     if ('orderId' in which) {
       const { orderId } = which;
-      const rootOrderId = await finder.calls.call(isReading, options, (call) => findRootOrder(finder, call, orderId));
+      const rootOrderId = await finder.calls.call(orderCalls.reading, options, (call) =>
+        findRootOrder(finder, call, orderId),
+      );
       return new KitOrderHandle(finder, { rootOrderId });
     }
     const { reference } = which;
     const faults = referenceFaults(reference);
     if (faults.length > 0) throw invalid(faults);
-    const found = await finder.calls.call(isReading, options, () => findPlacement(finder, reference));
+    const found = await finder.calls.call(orderCalls.reading, options, () => findPlacement(finder, reference));
     return new KitOrderHandle(finder, { reference, ...found });
   }
 
@@ -134,7 +117,7 @@ export class OrderOperations {
     const { onProgress, onEarlierFailure, ...callOptions } = options;
     const faults = rangeFaults(range);
     if (faults.length > 0) throw new OrderInvalid(`The range is not valid: ${joinFaults(faults)}`, { fields: faults });
-    return this.finder.calls.call(isReconciling, callOptions, (call) =>
+    return this.finder.calls.call(reconciling, callOptions, (call) =>
       reconcileRange(this.finder.calls, call, range, {
         ...(onProgress && { onProgress }),
         ...(onEarlierFailure && { onEarlierFailure }),
@@ -150,7 +133,7 @@ export class OrderOperations {
    * @throws ServiceNotConfigured, and the service's own errors
    */
   async read(orderId: string, options: CallOptions = {}): Promise<Order> {
-    return askService(this.finder, isReading, options, ({ orders }, ends) => orders.get(orderId, ends));
+    return askService(this.finder, orderCalls.reading, options, ({ orders }, ends) => orders.get(orderId, ends));
   }
 
   /**
@@ -164,7 +147,7 @@ export class OrderOperations {
     const filter = serviceFilterOf(search);
     return listFromService(
       this.finder,
-      isReading,
+      orderCalls.reading,
       options,
       ({ orders }, ends) => orders.list(filter, ends),
       (order) => isSearched(order, search),
@@ -176,7 +159,7 @@ export class OrderOperations {
    * seconds a page.
    */
   list(filter: OrderFilter = {}, options: CallOptions = {}): AsyncGenerator<OrderSummary, void, undefined> {
-    return this.finder.calls.iterate(isReading, options, () => listOrders(this.finder.calls.client, filter));
+    return this.finder.calls.iterate(orderCalls.reading, options, () => listOrders(this.finder.calls.client, filter));
   }
 
   /**

@@ -5,7 +5,7 @@ import { answerFaults } from '../../service/order-answers.js';
 import { importOrderRequestSchema, orderRequestSchema, testkitOrderRequestSchema } from '../../service/orders.js';
 import { brokenRulesOf } from '../../service/validation.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
-import { ofCanonicalUser } from '../../protocol/ids.js';
+import { isAddressable, ofCanonicalUser } from '../../protocol/ids.js';
 import { kitKinds, type KitRequest, type PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
 import { resolveOrderPolicy } from '../../protocol/order/policy.js';
 import type { CallOptions } from '../call-options.js';
@@ -52,7 +52,13 @@ function orderFaults({ kind, order }: PlaceKitOrderInput): RefusedField[] {
   if ('passthrough' in order) {
     return [{ field: 'order.passthrough', message: 'must be absent: it is reserved for the reference' }];
   }
-  return brokenRulesOf(schemas[kind], order).map(({ field, rule }) => ({ field: `order.${field}`, message: rule }));
+  const faults = brokenRulesOf(schemas[kind], order).map(({ field, rule }) => ({
+    field: `order.${field}`,
+    message: rule,
+  }));
+  // It becomes a search attribute, which Temporal does not encrypt: a product's own key may be an e-mail address.
+  const isUser = typeof order.user_id !== 'string' || isAddressable(order.user_id);
+  return isUser ? faults : [...faults, { field: 'order.user_id', message: "must be the service's id of a user" }];
 }
 
 function wrongAnswers({ kind, order }: PlaceKitOrderInput, markers: PlaceOptions['markers']): RefusedField[] {

@@ -2,7 +2,7 @@ import { WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
 import {
   reconcileOrdersId,
   reconcileOrdersName,
-  reconcileProgressQuery,
+  progressQuery,
   type ReconcileProgress,
   type ReconcileResult,
 } from '../../protocol/reconcile.js';
@@ -12,7 +12,19 @@ import { watchState } from '../watching.js';
 import type { OneCall } from '../one-call.js';
 import { goesOn, type TemporalCalls } from '../workflow-calls.js';
 import { orderErrorMap } from './errors.js';
-import type { EarlierFailure, ReconcileOptions } from './orders.js';
+
+export interface ReconcileOptions extends CallOptions {
+  onProgress?: (progress: ReconcileProgress) => void;
+  /** Gets the failure of the last run for the same range, if it failed; the new one is started nevertheless. */
+  onEarlierFailure?: (failure: EarlierFailure) => void;
+}
+
+/** How the last run of a reconciliation failed. */
+export interface EarlierFailure {
+  at: Date | undefined;
+  /** As `reconcile` rejected with it, if somebody waited. */
+  error: unknown;
+}
 
 /** Starts a run for a range, or joins the one that is under way, and waits for its end. */
 export async function reconcileRange(
@@ -65,7 +77,7 @@ async function report(
   onProgress: (progress: ReconcileProgress) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const ask = (): Promise<ReconcileProgress & { outcome?: undefined }> => call.query(handle, reconcileProgressQuery);
+  const ask = (): Promise<ReconcileProgress & { outcome?: undefined }> => call.query(handle, progressQuery);
   try {
     for await (const progress of watchState(ask, { ...interval, signal })) {
       if (signal.aborted) return;

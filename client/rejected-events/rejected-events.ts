@@ -23,10 +23,10 @@ const quickly: Duration = '10 minutes';
 /** A page of fifty may take twenty minutes where everything is slow, and there may be many. */
 const patiently: Duration = '1 day';
 
-const isListing = 'The list is read within ten minutes, or not at all; nothing is changed by it: ask again.';
-const isDiscarding =
+const whileListing = 'The list is read within ten minutes, or not at all; nothing is changed by it: ask again.';
+const whileDiscarding =
   'The event is discarded within ten minutes, or not at all: send the same command again, which is success if it was.';
-const isReplaying = 'The replay continues, for a day at most: list what is still waiting before you replay again.';
+const whileReplaying = 'The replay continues, for a day at most: list what is still waiting before you replay again.';
 
 /** A hundred events are handled in seconds, ten thousand in minutes. */
 const replayDeadline: Deadline = '10 minutes';
@@ -50,7 +50,7 @@ export class RejectedEventOperations {
    * @throws RejectedEventsInvalid
    */
   async list(input: ListRejectedEventsInput = {}, options: CallOptions = {}): Promise<RejectedEventsPage> {
-    const run = { name: listRejectedEventsName, command: 'list', within: quickly, underWay: isListing } as const;
+    const run = { name: listRejectedEventsName, command: 'list', within: quickly, underWay: whileListing } as const;
     return this.run<RejectedEventsPage>(run, input, options);
   }
 
@@ -88,7 +88,7 @@ export class RejectedEventOperations {
       name: replayRejectedEventsName,
       command: 'replay',
       within: patiently,
-      underWay: isReplaying,
+      underWay: whileReplaying,
     } as const;
     return this.run<ReplayRejectedEventsResult>({ ...run, usually: replayDeadline }, input, options);
   }
@@ -106,7 +106,7 @@ export class RejectedEventOperations {
       name: discardRejectedEventName,
       command: 'discard',
       within: quickly,
-      underWay: isDiscarding,
+      underWay: whileDiscarding,
     } as const;
     await this.run(run, input, options);
   }

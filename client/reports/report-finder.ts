@@ -21,8 +21,9 @@ export async function requireJob({ calls }: ReportFinder, jobId: string): Promis
 }
 
 /**
- * True if a reference was submitted: its own workflow, or, if that is past retention or was interrupted, the job's,
- * which is named then.
+ * The workflow of a reference: its own, or, if that is past retention or was interrupted, the job's, which is named then.
+ *
+ * @throws ReportNotFound if the reference was not submitted
  */
 export async function findSubmission({ calls }: ReportFinder, reference: string): Promise<{ jobId?: string }> {
   const submission = await describe(calls.client.workflow.getHandle(submitReportId(reference)));

@@ -1,14 +1,14 @@
-import { WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
+import type { WorkflowHandle } from '@temporalio/client';
 import type { LabReportResult } from '../../service/reports.js';
 import { parsingJobId, submitReportId } from '../../protocol/ids.js';
 import {
-  cancelReportUpdate,
-  reportStateQuery,
+  cancelUpdate as cancelReportUpdate,
+  stateQuery,
   type ParsingJobResult,
   type ReportState,
 } from '../../protocol/report/messages.js';
 import {
-  cancelSubmissionUpdate,
+  cancelUpdate as cancelSubmissionUpdate,
   type SubmissionEnd,
   type SubmitReportResult,
 } from '../../protocol/report/submission-messages.js';
@@ -17,20 +17,19 @@ import { toClientError } from '../errors.js';
 import { requireService } from '../service-calls.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import type { OneCall } from '../one-call.js';
-import { goesOn, underWay } from '../workflow-calls.js';
-import { exists } from '../workflow-status.js';
+import { callKinds } from '../workflow-calls.js';
+import { orIfEnded } from '../workflow-status.js';
 import { ReportEnded, ReportNotRead, ReportSubmissionCancelled, reportErrorMap } from './errors.js';
 import type { ReportFinder } from './report-finder.js';
+
+export const reportCalls = callKinds(reportErrorMap, 'The report');
 
 /** A submission that was cancelled before there was a job. */
 export type CancelledSubmission = Extract<SubmissionEnd, { outcome: 'cancelled' }>;
 
-const isReading = { words: reportErrorMap, underWay: underWay.reading };
-const isCommand = { words: reportErrorMap, underWay: underWay.command };
 /** An upload that is under way takes up to half a minute to be broken off. */
 const cancelDeadline: Deadline = '60s';
-const isWaiting = { words: reportErrorMap, underWay: goesOn('The report') };
-const isUploading =
+const whileUploading =
   'The report is still being uploaded, which continues whatever fails; nothing else was sent. Ask again later, or give a longer deadline.';
 
 /**
@@ -57,13 +56,13 @@ export class ReportHandle {
    * uploaded
    */
   async jobId(options: CallOptions = {}): Promise<string> {
-    return this.finder.calls.call(isReading, options, (call) => this.submitted(call));
+    return this.finder.calls.call(reportCalls.reading, options, (call) => this.submitted(call));
   }
 
   /** The report's current state. Wakes the workflow and is billed as an action. Deadline: 30 seconds. */
   async state(options: CallOptions = {}): Promise<ReportState> {
-    return this.finder.calls.call(isReading, options, async (call) =>
-      call.query(await this.workflow(call), reportStateQuery),
+    return this.finder.calls.call(reportCalls.reading, options, async (call) =>
+      call.query(await this.workflow(call), stateQuery),
     );
   }
 
@@ -84,8 +83,8 @@ export class ReportHandle {
    * @throws ReportFileRefused and others if it could not be uploaded, ReportInterrupted if an operator ended a workflow
    */
   async result(options: CallOptions = {}): Promise<ParsingJobResult> {
-    return this.finder.calls.call(isWaiting, options, async (call) =>
-      call.result<ParsingJobResult>(await this.workflow(call), goesOn('The report')),
+    return this.finder.calls.call(reportCalls.waiting, options, async (call) =>
+      call.result<ParsingJobResult>(await this.workflow(call), reportCalls.waiting.underWay),
     );
   }
 
@@ -97,7 +96,7 @@ export class ReportHandle {
    */
   async biomarkers(options: CallOptions = {}): Promise<LabReportResult[]> {
     const service = requireService(this.finder);
-    return this.finder.calls.call(isReading, options, async (call) => {
+    return this.finder.calls.call(reportCalls.reading, options, async (call) => {
       const jobId = await this.submitted(call);
       const { status, data } = await call.service((ends) => service.reports.getJob(jobId, ends));
       if (data == null) throw new ReportNotRead(`Parsing job ${jobId} has no biomarkers: it is ${status ?? 'unknown'}`);
@@ -114,33 +113,30 @@ export class ReportHandle {
    * @throws ReportEnded, and the submission's failure if it had failed before
    */
   async cancel(options: CallOptions = {}): Promise<ReportState | CancelledSubmission> {
-    return this.finder.calls.call({ ...isCommand, usually: cancelDeadline }, options, async (call) => {
+    return this.finder.calls.call({ ...reportCalls.command, usually: cancelDeadline }, options, async (call) => {
       if (this.knownJobId === undefined) {
         const end = await this.cancelSubmission(call);
         if (end.outcome === 'cancelled') return end;
         this.knownJobId = end.jobId;
       }
       const workflow = await this.workflow(call);
-      try {
-        return await workflow.executeUpdate(cancelReportUpdate);
-      } catch (error) {
-        // An update of a workflow that has ended is "not found", as one of a workflow that never was.
-        if (error instanceof WorkflowNotFoundError && (await exists(workflow))) {
+      return orIfEnded(
+        workflow,
+        () => workflow.executeUpdate(cancelReportUpdate),
+        () => {
           throw new ReportEnded('The report has ended; there is nothing to stop');
-        }
-        throw error;
-      }
+        },
+      );
     });
   }
 
   private async cancelSubmission(call: OneCall): Promise<SubmissionEnd> {
     const submission = call.waitFor(this.submission());
-    try {
-      return await submission.executeUpdate(cancelSubmissionUpdate);
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError && (await exists(submission))) return this.endedSubmission(call);
-      throw error;
-    }
+    return orIfEnded(
+      submission,
+      () => submission.executeUpdate(cancelSubmissionUpdate),
+      () => this.endedSubmission(call),
+    );
   }
 
   /** The outcome of an ended submission. */
@@ -160,7 +156,7 @@ export class ReportHandle {
 
   private async submitted(call: OneCall): Promise<string> {
     if (this.knownJobId !== undefined) return this.knownJobId;
-    const { jobId } = await call.result<SubmitReportResult>(this.submission(), isUploading);
+    const { jobId } = await call.result<SubmitReportResult>(this.submission(), whileUploading);
     this.knownJobId = jobId;
     return jobId;
   }

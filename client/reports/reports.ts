@@ -15,17 +15,13 @@ import type { RefusedField } from '../errors.js';
 import { isText, joinFaults, policyFaults, referenceFaults } from '../input-faults.js';
 import { askService } from '../service-calls.js';
 import { startOnce } from '../start-once.js';
-import { underWay } from '../workflow-calls.js';
-import { ReportInvalid, ReportReferenceConflict, reportErrorMap, SignedUrlRefused } from './errors.js';
+import { ReportInvalid, ReportReferenceConflict, SignedUrlRefused } from './errors.js';
 import { findSubmission, requireJob, type ReportFinder } from './report-finder.js';
-import { ReportHandle } from './report-handle.js';
+import { ReportHandle, reportCalls } from './report-handle.js';
 import { listReports, type ReportFilter, type ReportSummary } from './report-list.js';
 
 /** The product's input to `submit`. */
 export type ReportSubmission = Omit<SubmitReportInput, 'carried'>;
-
-const isStarting = { words: reportErrorMap, underWay: underWay.starting };
-const isReading = { words: reportErrorMap, underWay: underWay.reading };
 
 /**
  * Lab reports: files from which the service reads biomarkers. In addition to the errors listed, every method rejects
@@ -59,7 +55,7 @@ export class ReportOperations {
       policy: resolveReportPolicy(policy),
     };
     const inputDigest = digestOf({ ...submission, userId });
-    return this.finder.calls.call(isStarting, options, () => this.startSubmitting(input, inputDigest));
+    return this.finder.calls.call(reportCalls.starting, options, () => this.startSubmitting(input, inputDigest));
   }
 
   /**
@@ -69,13 +65,13 @@ export class ReportOperations {
   async get(which: { reference: string } | { jobId: string }, options: CallOptions = {}): Promise<ReportHandle> {
     const { finder } = this;
     if ('jobId' in which) {
-      await finder.calls.call(isReading, options, () => requireJob(finder, which.jobId));
+      await finder.calls.call(reportCalls.reading, options, () => requireJob(finder, which.jobId));
       return new ReportHandle(finder, which);
     }
     const { reference } = which;
     const faults = referenceFaults(reference);
     if (faults.length > 0) throw invalid(faults);
-    const found = await finder.calls.call(isReading, options, () => findSubmission(finder, reference));
+    const found = await finder.calls.call(reportCalls.reading, options, () => findSubmission(finder, reference));
     return new ReportHandle(finder, { reference, ...found });
   }
 
@@ -84,7 +80,7 @@ export class ReportOperations {
    * page. @throws ReportInvalid
    */
   list(filter: ReportFilter = {}, options: CallOptions = {}): AsyncGenerator<ReportSummary, void, undefined> {
-    return this.finder.calls.iterate(isReading, options, () => listReports(this.finder.calls.client, filter));
+    return this.finder.calls.iterate(reportCalls.reading, options, () => listReports(this.finder.calls.client, filter));
   }
 
   /**
@@ -94,7 +90,7 @@ export class ReportOperations {
    * @throws ServiceNotConfigured, and the service's own errors
    */
   async job(jobId: string, options: CallOptions = {}): Promise<ParsingJob> {
-    return askService(this.finder, isReading, options, ({ reports }, ends) => reports.getJob(jobId, ends));
+    return askService(this.finder, reportCalls.reading, options, ({ reports }, ends) => reports.getJob(jobId, ends));
   }
 
   private async startSubmitting(input: SubmitReportInput, inputDigest: string): Promise<ReportHandle> {
@@ -114,7 +110,7 @@ export class ReportOperations {
     return new ReportHandle(this.finder, { reference });
   }
 
-  /** True if this client encrypts its payloads; a signed URL must not reach Temporal unencrypted. */
+  /** Refuses a signed URL unless this client encrypts its payloads: it must not reach Temporal unencrypted. */
   private requireUnsigned({ file }: ReportSubmission): void {
     if (!('url' in file) || !isSignedUrl(file.url)) return;
     if (this.finder.calls.client.options.loadedDataConverter.payloadCodecs.length > 0) return;

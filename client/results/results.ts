@@ -5,10 +5,10 @@ import { readPassthrough } from '../../protocol/order/root-order.js';
 import type { CallOptions } from '../call-options.js';
 import { ReadInvalid } from '../errors.js';
 import { joinFaults, namedThing, referenceFaults } from '../input-faults.js';
-import { OrderNotFound, orderErrorMap } from '../orders/errors.js';
+import { OrderNotFound } from '../orders/errors.js';
+import { orderCalls } from '../orders/order-handle.js';
 import { isOf } from '../orders/order-search.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
-import { underWay } from '../workflow-calls.js';
 
 /**
  * Whose lab values: those of one order; of a transaction, which is an order with its redraws; or of a reference: then of its
@@ -16,8 +16,6 @@ import { underWay } from '../workflow-calls.js';
  * it is now: a registration can have changed that.
  */
 export type WhichResults = { orderId: string } | { transactionId: string } | { reference: string; userId: string };
-
-const isReading = { words: orderErrorMap, underWay: underWay.reading };
 
 /**
  * Lab values, straight from the lab service: they are never in Temporal, and can be read as long as the service keeps them,
@@ -49,7 +47,7 @@ export class ResultOperations {
     const isByReference = orderId === undefined && transactionId === undefined;
     const faults = isByReference ? referenceFaults(reference) : [];
     if (faults.length > 0) throw new ReadInvalid(`What to read: ${joinFaults(faults)}`, { fields: faults });
-    return askService(this.access, isReading, options, async (service, ends) => {
+    return askService(this.access, orderCalls.reading, options, async (service, ends) => {
       if (orderId !== undefined) return service.orders.results(orderId, ends);
       if (transactionId !== undefined) return service.orders.transactionResults(transactionId, ends);
       return resultsOfReference(service, reference, userId, ends);

@@ -1,18 +1,18 @@
-import { WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
+import type { WorkflowHandle } from '@temporalio/client';
 import { deleteUserId } from '../../protocol/ids.js';
 import { stateQuery, undoUpdate, type DeleteUserResult, type DeletionState } from '../../protocol/deletion/messages.js';
 import type { CallOptions } from '../call-options.js';
 import { toClientError, Refusal } from '../errors.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import type { OneCall } from '../one-call.js';
-import { goesOn, underWay, type TemporalCalls } from '../workflow-calls.js';
-import { exists } from '../workflow-status.js';
+import { callKinds, underWay, type TemporalCalls } from '../workflow-calls.js';
+import { orIfEnded } from '../workflow-status.js';
 import { GraceEnded, NothingToUndo, userErrorMap } from './errors.js';
 
-const isReading = { words: userErrorMap, underWay: underWay.reading };
+export const userCalls = callKinds(userErrorMap, 'The deletion');
+
 /** An undo may wait for a request of the deletion that got no answer (`deletionSettlingMs`). */
-const isUndoing = { words: userErrorMap, underWay: underWay.command, usually: '150s' } as const;
-const isWaiting = { words: userErrorMap, underWay: goesOn('The deletion') };
+const undoing = { ...userCalls.command, usually: '150s' } as const;
 
 /**
  * The latest deletion of one user, while it can be undone and after. In addition to the errors listed, every method
@@ -37,7 +37,7 @@ export class DeletionHandle {
 
   /** The deletion's current state. Wakes the workflow and is billed as an action. Deadline: 30 seconds. */
   async state(options: CallOptions = {}): Promise<DeletionState> {
-    return this.calls.call(isReading, options, (call) => call.query(this.workflow, stateQuery));
+    return this.calls.call(userCalls.reading, options, (call) => call.query(this.workflow, stateQuery));
   }
 
   /**
@@ -50,15 +50,13 @@ export class DeletionHandle {
    * undo that happened nevertheless is noticed when the service is back)
    */
   async undo(options: CallOptions = {}): Promise<DeletionState> {
-    return this.calls.call(isUndoing, options, async (call) => {
-      try {
-        return await call.waitFor(this.workflow).executeUpdate(undoUpdate);
-      } catch (error) {
-        // An update of a workflow that has ended is "not found", as one of a workflow that never was.
-        if (error instanceof WorkflowNotFoundError && (await exists(this.workflow))) return this.undone(call);
-        throw error;
-      }
-    });
+    return this.calls.call(undoing, options, (call) =>
+      orIfEnded(
+        this.workflow,
+        () => call.waitFor(this.workflow).executeUpdate(undoUpdate),
+        () => this.undone(call),
+      ),
+    );
   }
 
   /** Every state that differs from the one before, the present one first, until the deletion has an outcome. */
@@ -76,7 +74,9 @@ export class DeletionHandle {
    * @throws DeletionRefused, ServiceAccessDenied, DeletionInterrupted
    */
   async result(options: CallOptions = {}): Promise<DeleteUserResult> {
-    return this.calls.call(isWaiting, options, (call) => call.result(this.workflow, goesOn('The deletion')));
+    return this.calls.call(userCalls.waiting, options, (call) =>
+      call.result(this.workflow, userCalls.waiting.underWay),
+    );
   }
 
   /** The answer to an undo of an ended deletion. */

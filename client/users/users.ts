@@ -24,14 +24,12 @@ import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
 import { isText, joinFaults, policyFaults } from '../input-faults.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
-import { underWay, type TemporalCalls } from '../workflow-calls.js';
+import type { TemporalCalls } from '../workflow-calls.js';
 import { exists, statusOf } from '../workflow-status.js';
-import { DeletionHandle } from './deletion-handle.js';
+import { DeletionHandle, userCalls } from './deletion-handle.js';
 import { DeletionInvalid, DeletionNotFound, GraceEnded, NothingToUndo, userErrorMap } from './errors.js';
 
-const isReading = { words: userErrorMap, underWay: underWay.reading };
-const isChanging = { words: userErrorMap, underWay: underWay.service };
-const isRequesting = {
+const requesting = {
   words: userErrorMap,
   underWay:
     'The deletion may have been requested all the same: look at `deletion`, or request it again, which finds it.',
@@ -83,7 +81,7 @@ export class UserOperations {
       staticSummary: `Deletion of user ${userId}`,
       staticDetails: 'Deletes one user at the lab service and holds the time in which that can be undone.',
     });
-    const state = await this.calls.call(isRequesting, options, (call) => {
+    const state = await this.calls.call(requesting, options, (call) => {
       call.waitFor(start.options);
       return this.calls.client.workflow.executeUpdateWithStart(requestUpdate, {
         args: [request],
@@ -100,7 +98,7 @@ export class UserOperations {
   async deletion(userId: string, options: CallOptions = {}): Promise<DeletionHandle> {
     requireAddressable(userId);
     const workflow = this.calls.client.workflow.getHandle(deleteUserId(userId));
-    if (!(await this.calls.call(isReading, options, () => exists(workflow)))) {
+    if (!(await this.calls.call(userCalls.reading, options, () => exists(workflow)))) {
       throw new DeletionNotFound(`No deletion of user ${userId} is known`);
     }
     return new DeletionHandle(this.calls, canonicalUserId(userId));
@@ -124,7 +122,7 @@ export class UserOperations {
   ): Promise<{ user: User; deletion?: DeletionState }> {
     const userId = await this.undoneOrNamed(which, options);
     const deletion = await this.undoHere(userId, options);
-    const user = await askService(this.access, isChanging, options, ({ users }, ends) =>
+    const user = await askService(this.access, userCalls.service, options, ({ users }, ends) =>
       restoreAt(users, userId, ends),
     );
     return { user, ...(deletion && { deletion }) };
@@ -144,7 +142,7 @@ export class UserOperations {
       return canonicalUserId(userId ?? '');
     }
     if (!isText(clientUserId)) throw invalid([{ field: 'clientUserId', message: 'must be a text' }]);
-    return askService(this.access, isChanging, options, async ({ users }, ends) => {
+    return askService(this.access, userCalls.service, options, async ({ users }, ends) => {
       await users.undoDelete({ clientUserId }, ends);
       return canonicalUserId((await users.resolve(clientUserId, ends)).user_id);
     });
@@ -154,7 +152,7 @@ export class UserOperations {
   private async undoHere(userId: string, options: CallOptions): Promise<DeletionState | undefined> {
     if (!isAddressable(userId)) return undefined;
     const workflow = this.calls.client.workflow.getHandle(deleteUserId(userId));
-    const status = await this.calls.call(isReading, options, () => statusOf(workflow));
+    const status = await this.calls.call(userCalls.reading, options, () => statusOf(workflow));
     if (status !== 'RUNNING' && status !== 'COMPLETED') return undefined;
     try {
       const deletion = await new DeletionHandle(this.calls, userId).undo(options);
@@ -168,7 +166,7 @@ export class UserOperations {
   }
 
   private async isPresent(userId: string, options: CallOptions): Promise<boolean> {
-    const user = await askService(this.access, isChanging, options, ({ users }, ends) =>
+    const user = await askService(this.access, userCalls.service, options, ({ users }, ends) =>
       ifPresent(users, userId, ends),
     );
     return user !== undefined;
@@ -176,34 +174,40 @@ export class UserOperations {
 
   /** All users of the team, a page per call. Deadline: 30 seconds a page. */
   list(which?: UserListOptions, options: CallOptions = {}): AsyncGenerator<User, void, undefined> {
-    return listFromService(this.access, isReading, options, ({ users }, ends) =>
+    return listFromService(this.access, userCalls.reading, options, ({ users }, ends) =>
       users.list(Object.assign(ends, which)),
     );
   }
 
   /** Creates the user with this `client_user_id`, or answers with the one who has it already: `created` is false then. */
   async createOrGet(request: CreateUserRequest, options: CallOptions = {}): Promise<{ user: User; created: boolean }> {
-    return askService(this.access, isChanging, options, ({ users }, signal) => users.create(request, signal));
+    return askService(this.access, userCalls.service, options, ({ users }, signal) => users.create(request, signal));
   }
 
   /** `NotFound` for an unknown user, and for one that is scheduled for deletion. */
   async get(userId: string, options: CallOptions = {}): Promise<User> {
-    return askService(this.access, isReading, options, ({ users }, signal) => users.get(userId, signal));
+    return askService(this.access, userCalls.reading, options, ({ users }, signal) => users.get(userId, signal));
   }
 
   /** The user with the product's own reference, or `NotFound`. */
   async resolve(clientUserId: string, options: CallOptions = {}): Promise<User> {
-    return askService(this.access, isReading, options, ({ users }, signal) => users.resolve(clientUserId, signal));
+    return askService(this.access, userCalls.reading, options, ({ users }, signal) =>
+      users.resolve(clientUserId, signal),
+    );
   }
 
   /** Changes the given fields; the others stay. */
   async update(userId: string, changes: UpdateUserRequest, options: CallOptions = {}): Promise<void> {
-    return askService(this.access, isChanging, options, ({ users }, signal) => users.update(userId, changes, signal));
+    return askService(this.access, userCalls.service, options, ({ users }, signal) =>
+      users.update(userId, changes, signal),
+    );
   }
 
   /** The latest demographics; `NotFound` where none were set. */
   async demographics(userId: string, options: CallOptions = {}): Promise<Demographics> {
-    return askService(this.access, isReading, options, ({ users }, signal) => users.getDemographics(userId, signal));
+    return askService(this.access, userCalls.reading, options, ({ users }, signal) =>
+      users.getDemographics(userId, signal),
+    );
   }
 
   /** Sets the demographics as a whole. A portal link needs them. */
@@ -212,7 +216,7 @@ export class UserOperations {
     demographics: DemographicsRequest,
     options: CallOptions = {},
   ): Promise<Demographics> {
-    return askService(this.access, isChanging, options, ({ users }, signal) =>
+    return askService(this.access, userCalls.service, options, ({ users }, signal) =>
       users.upsertDemographics(userId, demographics, signal),
     );
   }
@@ -222,7 +226,7 @@ export class UserOperations {
    * the user has no demographics.
    */
   async portalLink(userId: string, request: PortalUrlRequest, options: CallOptions = {}): Promise<PortalUrl> {
-    return askService(this.access, isChanging, options, ({ portal }, signal) =>
+    return askService(this.access, userCalls.service, options, ({ portal }, signal) =>
       portal.createUrl(userId, request, signal),
     );
   }

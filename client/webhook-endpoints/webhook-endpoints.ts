@@ -26,17 +26,17 @@ import { changeFaults, checkCommand, headerFaults, idFaults, secretFaults, urlFa
 /** A command takes at most two rounds of three minutes. One that no worker takes up is not carried out days later. */
 const runTimeout = '10 minutes';
 
-const isCarriedOut = {
+const carryingOut = {
   words: webhookErrorMap,
   underWay:
     'The command is carried out within ten minutes, or not at all: list the endpoints before you send it again.',
 };
 
 /** A secret is answered with once: the caller must not leave before the command has ended. */
-const isRegistering = { ...isCarriedOut, usually: '10m' } as const;
+const registering = { ...carryingOut, usually: '10m' } as const;
 
-const isRotating = {
-  ...isRegistering,
+const rotating = {
+  ...registering,
   underWay:
     'The endpoint may have a new secret within ten minutes, and this call does not answer with it: take it from ' +
     "the service's dashboard, or rotate again.",
@@ -60,7 +60,7 @@ export class WebhookOperations {
 
   /** All endpoints of a team in one environment. */
   async list(place: WebhookPlace, options: CallOptions = {}): Promise<WebhookEndpoint[]> {
-    const { endpoints } = await this.carryOut<WebhooksListed>(isCarriedOut, place, { do: 'list' }, options);
+    const { endpoints } = await this.carryOut<WebhooksListed>(carryingOut, place, { do: 'list' }, options);
     return endpoints;
   }
 
@@ -79,7 +79,7 @@ export class WebhookOperations {
   ): Promise<WebhookRegistered> {
     checkCommand(place, urlFaults(url));
     if (isSignedUrl(url)) this.requireEncryption('An address that is a credential by itself');
-    return this.carryOut(isRegistering, place, { do: 'register', url, eventTypes: [...eventTypes] }, options);
+    return this.carryOut(registering, place, { do: 'register', url, eventTypes: [...eventTypes] }, options);
   }
 
   /** @throws WebhookNotFound */
@@ -120,7 +120,7 @@ export class WebhookOperations {
   async headers(place: WebhookPlace, webhookId: string, options: CallOptions = {}): Promise<WebhookHeadersRead> {
     checkCommand(place, idFaults({ webhookId }));
     this.requireEncryption('A header that is a credential');
-    return this.carryOut(isCarriedOut, place, { do: 'readHeaders', webhookId }, options);
+    return this.carryOut(carryingOut, place, { do: 'readHeaders', webhookId }, options);
   }
 
   /**
@@ -135,7 +135,7 @@ export class WebhookOperations {
   ): Promise<WebhookHeadersSet> {
     checkCommand(place, [...idFaults({ webhookId }), ...headerFaults(headers)]);
     this.requireEncryption('A header that is a credential');
-    return this.carryOut(isCarriedOut, place, { do: 'setHeaders', webhookId, headers: { ...headers } }, options);
+    return this.carryOut(carryingOut, place, { do: 'setHeaders', webhookId, headers: { ...headers } }, options);
   }
 
   /**
@@ -159,17 +159,17 @@ export class WebhookOperations {
     checkCommand(place, [...idFaults({ webhookId }), ...secretFaults(secret)]);
     this.requireEncryption('A new signing secret');
     const command: WebhookCommand = { do: 'rotate', webhookId, ...(secret !== undefined && { secret }) };
-    return this.carryOut(isRotating, place, command, options);
+    return this.carryOut(rotating, place, command, options);
   }
 
   /** Deletes an endpoint. One that does not exist is not an error. */
   async delete(place: WebhookPlace, webhookId: string, options: CallOptions = {}): Promise<WebhookDeleted> {
     checkCommand(place, idFaults({ webhookId }));
-    return this.carryOut(isCarriedOut, place, { do: 'delete', webhookId }, options);
+    return this.carryOut(carryingOut, place, { do: 'delete', webhookId }, options);
   }
 
   private async ofEndpoint(place: WebhookPlace, command: WebhookCommand, options: CallOptions) {
-    const { endpoint } = await this.carryOut<WebhookRead>(isCarriedOut, place, command, options);
+    const { endpoint } = await this.carryOut<WebhookRead>(carryingOut, place, command, options);
     return endpoint;
   }
 
@@ -219,7 +219,7 @@ export class WebhookOperations {
     }
   }
 
-  /** True if this client encrypts its payloads and can read encrypted answers. */
+  /** Refuses the call unless this client encrypts its payloads and can read encrypted answers. */
   private requireEncryption(what: string): void {
     if (this.calls.client.options.loadedDataConverter.payloadCodecs.length > 0) return;
     throw new EncryptionRequired(

@@ -6,6 +6,12 @@ export type WebhookBody = Uint8Array | AsyncIterable<Uint8Array>;
 
 export type BodyRead = { bytes: Uint8Array } | { refusal: BodyRefusal; error?: unknown };
 
+/**
+ * The largest webhook that is accepted by default: five times the largest one seen (docs/lab-service.md), and as much as
+ * Temporal takes of an order by default.
+ */
+export const usualWebhookBytes = 2 * 1024 * 1024;
+
 type BodyRefusal = 'body_already_read' | 'body_too_large' | 'too_many_bodies' | 'body_broke_off';
 
 /** The share of one request's body in the memory that all requests share. */

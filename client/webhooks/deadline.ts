@@ -1,8 +1,6 @@
-/** The sender of a webhook waits, so nothing that it is handed to may take longer than a deadline. */
+import { DeadlinePassed } from '../temporal-errors.js';
 
-export class DeadlinePassed extends Error {
-  override readonly name = 'DeadlinePassed';
-}
+/** The sender of a webhook waits, so nothing that it is handed to may take longer than a deadline. */
 
 /** Rejects if the work takes longer; the work itself continues, and its result is ignored. */
 export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {

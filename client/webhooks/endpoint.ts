@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isGrpcServiceError } from '@temporalio/client';
 import {
   isSigned,
   parseSecret,
@@ -166,7 +167,8 @@ function describeError(error: unknown, withStack: boolean): Record<string, unkno
     type,
     message,
     ...(code !== undefined && { code }),
-    ...(cause instanceof Error && { cause: cause.message }),
+    // gRPC's other errors quote the headers that they cannot send, an API key too.
+    ...(cause instanceof Error && { cause: isGrpcServiceError(cause) ? cause.message : cause.name }),
     ...(withStack && { stack }),
   };
 }

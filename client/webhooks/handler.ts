@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Client } from '@temporalio/client';
+import { usualTaskQueue } from '../../protocol/task-queues.js';
 import { type Encryption, readEncryption } from '../config.js';
 import { withKeysRequired } from '../encryption/key-requirement.js';
 import { type AnswerName, answers } from './answers.js';
-import { BodyMemory, parseObject } from './body.js';
+import { BodyMemory, parseObject, usualWebhookBytes } from './body.js';
 import type { WebhookAnswer } from './common-answers.js';
 import type { AnswerCounts } from './counts.js';
 import {
@@ -139,7 +140,7 @@ interface Settings extends Destinations {
 const mebibyte = 1024 * 1024;
 
 function checked(options: WebhookHandlerOptions): Settings {
-  const { temporal, secrets, taskQueue = 'lab-operations', maxBytes = 2 * mebibyte } = options;
+  const { temporal, secrets, taskQueue = usualTaskQueue, maxBytes = usualWebhookBytes } = options;
   const { healthData, rejected, taken, teamId, deadlineMs = 10_000, now = Date.now } = options;
   const { encryption = readEncryption() } = options;
   const { maxBytesAtOnce = Math.max(64 * mebibyte, maxBytes) } = options;

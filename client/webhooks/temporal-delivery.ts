@@ -1,6 +1,7 @@
-import { type Client, isGrpcServiceError, isRetryableError } from '@temporalio/client';
+import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { EncryptionKeysMissing } from '../errors.js';
-import { DeadlinePassed, within } from './deadline.js';
+import { code, DeadlinePassed, maySucceedLater } from '../temporal-errors.js';
+import { within } from './deadline.js';
 import type { Destinations, Routed } from './destinations.js';
 
 /** Sends a signal to Temporal within the deadline. Its refusals become the webhook's answers. */
@@ -28,24 +29,13 @@ export function temporalAnswer(
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   if (!isGrpcServiceError(cause)) return 'temporal_refused';
   if (isOfTheEvent(cause)) return 'event_refused';
-  return isRetryableError(cause) || passing.has(cause.code) || isOfTheRun(cause)
-    ? 'temporal_unavailable'
-    : 'temporal_refused';
+  return maySucceedLater(cause) || isOfTheRun(cause) ? 'temporal_unavailable' : 'temporal_refused';
 }
-
-/**
- * gRPC's CANCELLED, DEADLINE_EXCEEDED and INTERNAL: not worth an immediate retry, but not a fault of the configuration
- * either.
- */
-const passing: ReadonlySet<number> = new Set([1, 4, 13]);
 
 /** A run takes ten thousand signals. It is about to continue in a new run, which takes more. */
-function isOfTheRun({ code, details }: { code: number; details: string }): boolean {
-  return code === invalidArgument && /limit for signal/i.test(details);
+function isOfTheRun(error: { code: number; details: string }): boolean {
+  return error.code === code.invalidArgument && /limit for signal/i.test(error.details);
 }
-
-const invalidArgument = 3;
-const resourceExhausted = 8;
 
 /**
  * INVALID_ARGUMENT refers to the message, so a retry would fail as well. There are two exceptions: search attributes
@@ -53,7 +43,7 @@ const resourceExhausted = 8;
  * that is too large for gRPC itself has a code of its own.
  */
 function isOfTheEvent(error: { code: number; details: string }): boolean {
-  const { code, details } = error;
-  if (code === invalidArgument) return !isOfTheRun(error) && !/search ?attribute/i.test(details);
-  return code === resourceExhausted && /larger than max/.test(details);
+  const { details } = error;
+  if (error.code === code.invalidArgument) return !isOfTheRun(error) && !/search ?attribute/i.test(details);
+  return error.code === code.resourceExhausted && /larger than max/.test(details);
 }

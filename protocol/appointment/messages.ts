@@ -74,8 +74,8 @@ export const findSlotsUpdate = defineUpdate<Slots, [SlotQuestion]>('findSlots');
 export const chooseSlotUpdate = defineUpdate<AppointmentState, [SlotChoice]>('chooseSlot');
 export const requestAppointmentUpdate = defineUpdate<AppointmentState, [AppointmentRequest]>('requestAppointment');
 export const rescheduleUpdate = defineUpdate<AppointmentState, [SlotChoice]>('reschedule');
-export const cancelAppointmentUpdate = defineUpdate<AppointmentState, [AppointmentCancellation]>('cancel');
-export const appointmentStateQuery = defineQuery<AppointmentState>('state');
+export const cancelUpdate = defineUpdate<AppointmentState, [AppointmentCancellation]>('cancel');
+export const stateQuery = defineQuery<AppointmentState>('state');
 
 /** The current slots near the order's address, or at service centres. Somebody else may be faster. */
 export interface Slots {

@@ -78,8 +78,8 @@ export interface MfaCode {
 export const requestLinkUpdate = defineUpdate<LinkUrl, [LinkRequest]>('requestLink');
 export const reportLinkResultUpdate = defineUpdate<LinkState, [LinkReport]>('reportLinkResult');
 export const submitMfaCodeUpdate = defineUpdate<CodeAnswer, [MfaCode]>('submitMfaCode');
-export const cancelLinkUpdate = defineUpdate<LinkState>('cancel');
-export const linkStateQuery = defineQuery<LinkState>('state');
+export const cancelUpdate = defineUpdate<LinkState>('cancel');
+export const stateQuery = defineQuery<LinkState>('state');
 
 /** A webhook reported a connection of this user and provider; a read shows if it is the expected one. */
 export const connectionReportedSignal = defineSignal('connectionReported');

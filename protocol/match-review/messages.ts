@@ -59,7 +59,7 @@ export const acceptUpdate = defineUpdate<MatchReviewState, [Acceptance]>('accept
 export const rejectUpdate = defineUpdate<MatchReviewState, [Rejection]>('reject');
 /** The service's staff decide. */
 export const markUnsureUpdate = defineUpdate<MatchReviewState, [Rejection]>('markUnsure');
-export const matchReviewStateQuery = defineQuery<MatchReviewState>('state');
+export const stateQuery = defineQuery<MatchReviewState>('state');
 
 /** The review's progress, also in LabPhase. */
 export type MatchReviewPhase =

@@ -51,7 +51,7 @@ export type PlacingEnd =
   | { outcome: 'placed'; orderId: string };
 
 /** Ends a placing before there is an order: on `placeKitOrder`. Waits until it is certain if there is one. */
-export const cancelPlacingUpdate = defineUpdate<PlacingEnd, []>('cancel');
+export const cancelUpdate = defineUpdate<PlacingEnd, []>('cancel');
 
 /** The reason why a person should look at a placing. */
 export type PlacingAttentionReason = Extract<AttentionReason, 'ambiguous_order' | 'placing_delayed'>;
@@ -69,4 +69,4 @@ export interface PlacingState {
   outcome?: 'cancelled';
 }
 
-export const placingStateQuery = defineQuery<PlacingState>('state');
+export const stateQuery = defineQuery<PlacingState>('state');

@@ -204,3 +204,11 @@ export interface Replacement {
   /** The new order, once it is known. */
   orderId?: string;
 }
+
+/** What is known of an order at the moment of a decision. */
+export interface DecidedOn {
+  /** Its last event's; -1 without any. */
+  eventId: number;
+  /** Its own status, which counts only without any event. */
+  status?: string;
+}

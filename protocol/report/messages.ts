@@ -38,9 +38,9 @@ export const reportSubmittedSignal = defineSignal<[ReportSubmitted]>('reportSubm
 export const jobChangedSignal = defineSignal<[ReportSnapshot]>('jobChanged');
 
 /** Stops following the job; nothing is sent to the service, which cannot cancel a job. Answers with the new state. */
-export const cancelReportUpdate = defineUpdate<ReportState, []>('cancel');
+export const cancelUpdate = defineUpdate<ReportState, []>('cancel');
 
-export const reportStateQuery = defineQuery<ReportState>('state');
+export const stateQuery = defineQuery<ReportState>('state');
 
 /** Where the report is. LabPhase carries it. */
 export type ReportPhase =

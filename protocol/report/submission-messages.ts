@@ -66,4 +66,4 @@ export type SubmissionEnd =
   | { outcome: 'uploaded'; jobId: string };
 
 /** Ends a submission: on `submitReport`. */
-export const cancelSubmissionUpdate = defineUpdate<SubmissionEnd, []>('cancel');
+export const cancelUpdate = defineUpdate<SubmissionEnd, []>('cancel');

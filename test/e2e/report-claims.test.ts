@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { ReportReferenceConflict, type ReportHandle, type ReportSubmission } from '../../client/index.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { parsingJobId, submitReportId } from '../../protocol/ids.js';
-import { jobChangedSignal, parsingJobName, reportStateQuery } from '../../protocol/report/messages.js';
+import { jobChangedSignal, parsingJobName, stateQuery as reportStateQuery } from '../../protocol/report/messages.js';
 import type { SubmitReportResult } from '../../protocol/report/submission-messages.js';
 import { parsingJobStart } from '../../protocol/report/start.js';
 import { taskQueue } from '../rig/environments.js';

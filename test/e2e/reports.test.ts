@@ -14,7 +14,7 @@ import {
 } from '../../client/index.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { parsingJobId, submitReportId } from '../../protocol/ids.js';
-import { reportStateQuery } from '../../protocol/report/messages.js';
+import { stateQuery as reportStateQuery } from '../../protocol/report/messages.js';
 import type { SubmitReportResult } from '../../protocol/report/submission-messages.js';
 import { startFileHost, type FileHost } from './file-host.js';
 import { personal } from '../rig/cast.js';

@@ -60,6 +60,8 @@ const table: Record<string, Folder> = {
       ...['undici', 'cockatiel', 'file-type', 'ipaddr.js', 'lru-cache'],
     ],
     node: true,
+    // Workflows import their types.
+    typesOf: [],
   },
   client: {
     folders: ['service', 'protocol'],

@@ -70,6 +70,12 @@ describe('the checker finds, with file, line and rule,', () => {
     ]);
   });
 
+  test('a type of a workflow in an activity, because workflows import the types of activities', () => {
+    expect(breaches({ 'activities/a.ts': "import type { A } from '../workflows/order/run.js';" })).toEqual([
+      'activities/a.ts:1: activities/ may not import the types of workflows/order/run.ts',
+    ]);
+  });
+
   test('workflow code outside the worker', () => {
     expect(breaches({ 'client/a.ts': "import { run } from '../workflows/order/run.js';" })).toEqual([
       'client/a.ts:1: client/ may not import workflows/order/run.ts',

@@ -3,7 +3,7 @@ import { PlacingCancelled, TimedOut, type KitOrderHandle, type OrderFilter } fro
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { orderPlacedSignal } from '../../protocol/order/messages.js';
 import {
-  cancelPlacingUpdate,
+  cancelUpdate as cancelPlacingUpdate,
   placeKitOrderName,
   type PlaceKitOrderInput,
 } from '../../protocol/order/placing-messages.js';

@@ -18,7 +18,7 @@ import {
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { submitReportId } from '../../protocol/ids.js';
 import {
-  cancelSubmissionUpdate,
+  cancelUpdate as cancelSubmissionUpdate,
   submitReportName,
   type SubmitReportResult,
 } from '../../protocol/report/submission-messages.js';

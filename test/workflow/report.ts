@@ -9,7 +9,7 @@ import type { SandboxControl } from '../../sandbox/control.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { parsingJobId, submitReportId } from '../../protocol/ids.js';
 import {
-  cancelReportUpdate,
+  cancelUpdate as cancelReportUpdate,
   type ParsingJobResult,
   type ReportAttentionReason,
   type ReportState,

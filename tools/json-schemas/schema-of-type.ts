@@ -39,7 +39,7 @@ export function schemaDocument(checker: ts.TypeChecker, projectFolder: string): 
     for (let n = 2; unique in definitions; n += 1) unique = `${name}${n}`;
     named.set(type, unique);
     definitions[unique] = {};
-    definitions[unique] = { ...described(type.aliasSymbol ?? type.symbol), ...inline(type) };
+    definitions[unique] = { ...described(type.aliasSymbol ?? type.symbol, checker), ...inline(type) };
   }
 
   function inline(type: ts.Type): JsonSchema {
@@ -49,15 +49,9 @@ export function schemaDocument(checker: ts.TypeChecker, projectFolder: string): 
     if (scalar !== undefined) return scalar[1];
     if (type.isUnion()) return unionOf(type.types);
     if (checker.isTupleType(type)) return tupleOf(type as ts.TupleTypeReference);
-    if (checker.isArrayType(type)) return { type: 'array', items: schemaOf(elementOf(type)) };
+    if (checker.isArrayType(type)) return { type: 'array', items: schemaOf(elementOf(type, checker)) };
     if (type.isIntersection() || type.flags & ts.TypeFlags.Object) return objectOf(type);
     throw new TypeError(`No JSON Schema can be written for ${checker.typeToString(type)}`);
-  }
-
-  function elementOf(type: ts.Type): ts.Type {
-    const [element] = checker.getTypeArguments(type as ts.TypeReference);
-    if (element === undefined) throw new TypeError(`${checker.typeToString(type)} has no elements`);
-    return element;
   }
 
   function tupleOf(type: ts.TupleTypeReference): JsonSchema {
@@ -89,20 +83,26 @@ export function schemaDocument(checker: ts.TypeChecker, projectFolder: string): 
     };
   }
 
-  function isOptional(property: ts.Symbol): boolean {
-    return (property.flags & ts.SymbolFlags.Optional) !== 0;
-  }
-
   function propertyOf(property: ts.Symbol): [name: string, schema: JsonSchema] {
-    return [property.name, { ...described(property), ...schemaOf(checker.getTypeOfSymbol(property)) }];
-  }
-
-  function described(symbol: ts.Symbol | undefined): JsonSchema {
-    const comment = ts.displayPartsToString(symbol?.getDocumentationComment(checker) ?? []);
-    return comment === '' ? {} : { description: comment.replaceAll(/\s+/g, ' ') };
+    return [property.name, { ...described(property, checker), ...schemaOf(checker.getTypeOfSymbol(property)) }];
   }
 
   return { definitions, schemaOf };
+}
+
+function elementOf(type: ts.Type, checker: ts.TypeChecker): ts.Type {
+  const [element] = checker.getTypeArguments(type as ts.TypeReference);
+  if (element === undefined) throw new TypeError(`${checker.typeToString(type)} has no elements`);
+  return element;
+}
+
+function isOptional(property: ts.Symbol): boolean {
+  return (property.flags & ts.SymbolFlags.Optional) !== 0;
+}
+
+function described(symbol: ts.Symbol | undefined, checker: ts.TypeChecker): JsonSchema {
+  const comment = ts.displayPartsToString(symbol?.getDocumentationComment(checker) ?? []);
+  return comment === '' ? {} : { description: comment.replaceAll(/\s+/g, ' ') };
 }
 
 /** The name of a type that this project declares, unless it has type parameters. */

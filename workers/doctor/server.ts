@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Connection, type ConnectionOptions, isGrpcServiceError } from '@temporalio/client';
+import { Connection, type ConnectionOptions } from '@temporalio/client';
+import { code, hasCode } from '../../client/temporal-errors.js';
 import type { TemporalConfig } from '../temporal-config.js';
 import { requireSearchAttributes, SearchAttributesMissing } from '../search-attributes.js';
 import { answerWithinMs, fault, ok, reasonOf, type Verdict, warning } from './findings.js';
@@ -76,8 +77,6 @@ export async function serverVersion({ connection }: Temporal): Promise<Verdict> 
 /** Temporal Cloud has other commands. */
 const inCloud = ' (in Temporal Cloud: docs/cloud.md)';
 
-/** gRPC's codes. */
-const [notFound, permissionDenied, unauthenticated] = [5, 7, 16];
 const registered = 1;
 
 export async function namespaceRights(temporal: Temporal): Promise<Verdict> {
@@ -95,11 +94,11 @@ export async function namespaceRights(temporal: Temporal): Promise<Verdict> {
     await writeNothing(temporal);
     return ok(`This identity may read and write in the namespace ${namespace}.`);
   } catch (error) {
-    if (hasCode(error, notFound)) {
+    if (hasCode(error, code.notFound)) {
       const remedy = `Set TEMPORAL_NAMESPACE, or create it: temporal operator namespace create --namespace ${namespace} --retention 30d${inCloud}`;
       return fault(`The namespace ${namespace} does not exist at ${address}.`, remedy);
     }
-    if (hasCode(error, permissionDenied) || hasCode(error, unauthenticated)) {
+    if (hasCode(error, code.permissionDenied, code.unauthenticated)) {
       const remedy = 'Correct TEMPORAL_API_KEY or the client certificate, or give its identity the right to write.';
       return fault(`This identity may not read and write in the namespace ${namespace} (${reasonOf(error)}).`, remedy);
     }
@@ -116,7 +115,7 @@ async function writeNothing({ connection, namespace }: Temporal): Promise<void> 
       signalName: 'doctor',
     });
   } catch (error) {
-    if (!hasCode(error, notFound)) throw error;
+    if (!hasCode(error, code.notFound)) throw error;
   }
 }
 
@@ -151,8 +150,4 @@ export async function retention({ connection, namespace }: Temporal, echoesPasst
     `${kept}, and SERVICE_ECHOES_PASSTHROUGH=false: after that, the same reference orders a second kit.`,
     remedy,
   );
-}
-
-function hasCode(error: unknown, code: number | undefined): boolean {
-  return isGrpcServiceError(error) && error.code === code;
 }

@@ -18,7 +18,7 @@ import { forget, openVisit, siteCodeOf, takeAnswer, markRequested, type Appointm
 import { readOrThrow, takeSilence, readAppointmentSnapshot } from './reading.js';
 import { appointmentStateOf } from './view.js';
 import { ended } from './validation.js';
-import type { AppointmentAnswer, AppointmentCommand } from './workflow.js';
+import type { AppointmentAnswer, AppointmentCommand } from './run.js';
 
 /** Carries out one command and answers with what came of it. */
 export async function carryOut(appointment: Appointment, command: AppointmentCommand): Promise<AppointmentAnswer> {

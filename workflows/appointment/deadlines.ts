@@ -8,7 +8,7 @@ import { announceFall, announceNews, clear, enqueue, headOf, raise } from './ann
 import { type Appointment, openVisit } from './appointment.js';
 import { readAppointment } from './reading.js';
 
-/** The moments at which silence means something. They derive from what happened and from the policy: no clock here. */
+/** The moments at which silence means something. `deadlinesOf` derives them from what happened and from the policy, without a clock. */
 
 type DeadlineName =
   /** Ask the service: a provider's word is awaited, a visit is overdue, or what was received or read has to be confirmed. */

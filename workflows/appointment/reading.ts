@@ -11,7 +11,7 @@ import { isObject, readTime, textsOf, timesOf } from '../entity/fields.js';
 import { setPolicy } from '../entity/policy.js';
 import { openVisit, takeAnswer, takeNone, type Appointment, markRequested } from './appointment.js';
 import { upgradeAppointmentResult } from './versions.js';
-import type { AppointmentRun } from './workflow.js';
+import type { AppointmentRun } from './run.js';
 
 /**
  * Asks the service for the appointment and its order. What cannot be read now is as silent as before.

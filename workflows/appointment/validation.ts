@@ -9,7 +9,7 @@ import type {
 import { slotOf } from '../../protocol/appointment/slots.js';
 import { refuse, refuseField } from '../entity/commands.js';
 import { currentPhase } from './appointment.js';
-import type { AppointmentRun } from './workflow.js';
+import type { AppointmentRun } from './run.js';
 
 /** What a command must be to be accepted at all; a refusal here leaves no trace in the history. */
 

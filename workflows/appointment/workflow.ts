@@ -1,5 +1,5 @@
 import { workflowInfo, log, setHandler } from '@temporalio/workflow';
-import { readEarlierRun, type EarlierRun } from '../../protocol/earlier-run.js';
+import { readEarlierRun } from '../../protocol/earlier-run.js';
 import {
   bookAppointmentName,
   type AppointmentResult,
@@ -11,9 +11,9 @@ import {
   type SlotQuestion,
   type Slots,
   appointmentChangedSignal,
-  appointmentStateQuery,
+  stateQuery,
   bookingRequestedSignal,
-  cancelAppointmentUpdate,
+  cancelUpdate,
   chooseSlotUpdate,
   findSlotsUpdate,
   requestAppointmentUpdate,
@@ -21,14 +21,15 @@ import {
   type BookingRequested,
 } from '../../protocol/appointment/messages.js';
 import { bookAppointmentId, isAppointmentAddressable } from '../../protocol/ids.js';
-import { openRun, runLoop, workThrough, type Cancellable, type EntityRun } from '../entity/loop.js';
+import { openRun, runLoop, workThrough } from '../entity/loop.js';
 import { settlePolicyOrKeep } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';
-import { openAppointment, type Appointment, learnFromWebhook, takeRequest } from './appointment.js';
+import { openAppointment, learnFromWebhook, takeRequest } from './appointment.js';
 import { carryOut } from './commands.js';
 import { validateCancellation, validateChoice, validateQuestion, validateRequest } from './validation.js';
 import { bringInLine, deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readAppointmentSnapshot } from './reading.js';
+import type { AppointmentAnswer, AppointmentCommand, AppointmentRun } from './run.js';
 import { appointmentResultOf, show, appointmentStateOf } from './view.js';
 import { appointmentPolicyVersions } from './versions.js';
 import { refuse } from '../entity/commands.js';
@@ -90,22 +91,6 @@ async function act(run: AppointmentRun): Promise<void> {
   show(appointment);
 }
 
-/** What the product asks for. */
-export type AppointmentCommand =
-  | { kind: 'findSlots'; question: SlotQuestion }
-  | { kind: 'chooseSlot'; choice: SlotChoice }
-  | { kind: 'requestAppointment'; request: AppointmentRequest }
-  | { kind: 'reschedule'; choice: SlotChoice }
-  | { kind: 'cancel'; cancellation: AppointmentCancellation };
-
-export type AppointmentAnswer = Slots | AppointmentState;
-
-/** One run of `bookAppointment`. */
-export interface AppointmentRun extends EntityRun<AppointmentCommand, AppointmentAnswer>, Cancellable {
-  appointment: Appointment;
-  earlierRun: EarlierRun | undefined;
-}
-
 /** Registered before the first await: what comes early is kept. */
 function listen(run: AppointmentRun): void {
   const { appointment } = run;
@@ -115,7 +100,7 @@ function listen(run: AppointmentRun): void {
   setHandler(bookingRequestedSignal, (requested) => receiveRequest(run, requested), {
     description: 'The product requests an appointment for the order, and will choose a slot.',
   });
-  setHandler(appointmentStateQuery, () => appointmentStateOf(appointment), {
+  setHandler(stateQuery, () => appointmentStateOf(appointment), {
     description: 'Where the appointment stands, what it waits for and until when.',
   });
   setHandler(
@@ -143,7 +128,7 @@ function listen(run: AppointmentRun): void {
     validator: (choice: SlotChoice) => validateChoice(run, choice),
   });
   setHandler(
-    cancelAppointmentUpdate,
+    cancelUpdate,
     (cancellation) => run.commands.askThrough<AppointmentState>({ kind: 'cancel', cancellation: cancellation ?? {} }),
     {
       description: 'Cancels the appointment, for good or to choose another one.',

@@ -16,7 +16,7 @@ import { showToOperators } from '../entity/operators.js';
 import { enqueue } from '../entity/outbox.js';
 import { graceEndOf, stateOf, type Deletion } from './deletion.js';
 import { caseFileOf } from './view.js';
-import type { DeletionRun } from './workflow.js';
+import type { DeletionRun } from './run.js';
 import { refuse } from '../entity/commands.js';
 
 /** What the product and the operators learn of a deletion. */

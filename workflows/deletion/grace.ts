@@ -17,7 +17,7 @@ import {
 } from './announcements.js';
 import { graceEndOf, isGraceOver, reminderDueAt, stateOf, type Deletion } from './deletion.js';
 import { retry, standingNow, userNow } from './retrying.js';
-import type { DeletionRun } from './workflow.js';
+import type { DeletionRun } from './run.js';
 
 /**
  * One turn of the grace. An undo that was accepted before the end is carried out, and the end waits for it; which of the two it

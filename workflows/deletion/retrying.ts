@@ -6,7 +6,7 @@ import { refusalOf } from '../entity/commands.js';
 import { isFinalRefusal } from '../entity/failures.js';
 import { clear, raise, show } from './announcements.js';
 import { note } from '../entity/journal.js';
-import type { DeletionRun } from './workflow.js';
+import type { DeletionRun } from './run.js';
 
 /** A service that asks for patience ends a round at once: the next one does not follow at once. */
 const betweenRounds = { '30 seconds': '1 minute', '1 hour': '10 minutes', '1 day': '10 minutes' } as const;

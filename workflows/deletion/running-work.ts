@@ -4,7 +4,7 @@ import { activities, whileSomebodyWaits } from '../activities.js';
 import { refusalOf, refuse } from '../entity/commands.js';
 import { end, show } from './announcements.js';
 import { note } from '../entity/journal.js';
-import type { DeletionRun } from './workflow.js';
+import type { DeletionRun } from './run.js';
 
 /** Looks for running kit orders, links, reports and appointments of the user. They may be the end of it. */
 export async function findWork(run: DeletionRun): Promise<void> {

@@ -12,7 +12,7 @@ import { note } from '../entity/journal.js';
 import { undo } from './grace.js';
 import { retry, isAboutTheTeam, standingNow, userNow } from './retrying.js';
 import { findEarlierEnd, findLateWork, findWork, meetWork } from './running-work.js';
-import type { DeletionRun } from './workflow.js';
+import type { DeletionRun } from './run.js';
 
 /**
  * Everything that precedes the grace, until the service has taken the deletion or there will be none. An undo that comes

@@ -1,11 +1,4 @@
-import {
-  allHandlersFinished,
-  condition,
-  setHandler,
-  ApplicationFailure,
-  workflowInfo,
-  type CancellationScope,
-} from '@temporalio/workflow';
+import { allHandlersFinished, condition, setHandler, ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import {
   deleteUserName,
   deletionResultVersion,
@@ -18,12 +11,13 @@ import {
 } from '../../protocol/deletion/messages.js';
 import { isAddressable, canonicalUserId, deleteUserId } from '../../protocol/ids.js';
 import { refusalOf, refuse } from '../entity/commands.js';
-import { openRun as openEntityRun, runLoop, type EntityRun } from '../entity/loop.js';
+import { openRun as openEntityRun, runLoop } from '../entity/loop.js';
 import { beginNext } from '../entity/outbox.js';
 import { settlePolicy } from '../entity/policy.js';
 import { clear, endFailed, raise, requestNext, show } from './announcements.js';
 import { isGraceOver, stateOf, type Deletion, openDeletion } from './deletion.js';
 import { confirm, holdGrace, nextMoment, settleDoubt, undo, validateUndo } from './grace.js';
+import type { DeletionCommand, DeletionRun } from './run.js';
 import { begin } from './scheduling.js';
 import { deletionPolicyVersions, upgradeDeletion } from './versions.js';
 
@@ -153,30 +147,6 @@ async function joinGrace(run: DeletionRun, opened: Deletion): Promise<void> {
   if (deletion.phase === 'grace' && !isGraceOver(deletion, Date.now())) await run.commands.ask('recheck');
   if (deletion.outcome === undefined && (run.doubt !== undefined || deletion.phase === 'confirming'))
     run.nextIfRestored ??= opened;
-}
-
-/** `recheck`: finds out whether somebody has restored the user meanwhile, because the deletion is requested again. */
-export type DeletionCommand = 'undo' | 'recheck';
-
-/** One run of `deleteUser`: the deletion it works on, and who waits for it. */
-export interface DeletionRun extends EntityRun<DeletionCommand, DeletionState> {
-  deletion: Deletion;
-  /** The callers that requested the deletion know enough: it is under way, or will not be, or takes longer than they can wait. */
-  answered: boolean;
-  /** Why no deletion is under way; what requests are answered with. */
-  refusal?: ApplicationFailure;
-  /** A new deletion, requested after this one had ended and before the product could be notified. */
-  next?: Deletion;
-  /** Requested while this one runs: begins if it turns out that the user had been restored by then. */
-  nextIfRestored?: Deletion;
-  /** It is not clear whether the user is still scheduled, because an undo got no answer, or a recheck at a new request. */
-  doubt?: 'undo' | 'request';
-  /** The undo that waits or is being carried out; another one is the same. */
-  undoing?: Promise<DeletionState>;
-  /** What precedes the grace; an undo stops it. */
-  beginning?: CancellationScope;
-  /** When the last round of requests to the service ended. One whose answer was lost may still take effect after that. */
-  sentUntil?: number;
 }
 
 /** What goes into the next run of a deletion whose history grew long. */

@@ -31,7 +31,7 @@ import {
 } from './link.js';
 import { linkPolicyVersions } from './versions.js';
 import { codeAnswerOf, stateOf } from './view.js';
-import type { LinkAnswer, LinkCommand, LinkRun } from './workflow.js';
+import type { LinkAnswer, LinkCommand, LinkRun } from './run.js';
 
 /** Carries out one command and answers with what came of it. */
 export async function carryOut(link: Link, command: LinkCommand): Promise<LinkAnswer> {

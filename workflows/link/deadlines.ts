@@ -4,7 +4,7 @@ import type { Moment } from '../entity/alarm.js';
 import { refusalOf } from '../entity/commands.js';
 import { type Link, confirmAt, endWait, remind, sourceSlug, oldestOwn, takeConnection, takeSilence } from './link.js';
 
-/** The moments at which silence means something. They derive from what happened and from the policy: no clock here. */
+/** The moments at which silence means something. `deadlinesOf` derives them from what happened and from the policy, without a clock. */
 export type LinkDeadline = Moment & { name: 'confirmation' | 'code reminder' | 'password' | 'code' | 'token' | 'link' };
 
 /** The earliest first. */

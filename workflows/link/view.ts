@@ -1,6 +1,7 @@
 import type { CodeAnswer, LinkResult, LinkState } from '../../protocol/link/messages.js';
-import { attentionLines, shownAttention } from '../entity/attention.js';
-import { code, moment, plain, sentence, table, waitingLine, words } from '../entity/operators.js';
+import { labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
+import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
+import { code, moment, plain, sentence, showToOperators, table, waitingLine, words } from '../entity/operators.js';
 import { waitingUntil } from './deadlines.js';
 import type { Link } from './link.js';
 
@@ -96,4 +97,15 @@ const undone: Readonly<Record<NonNullable<LinkState['waitedFor']>, string>> = {
 function outcomeLine({ outcome, errorType, waitedFor }: LinkState): string {
   const why = waitedFor === undefined ? errorType && code(errorType) : undone[waitedFor];
   return `**Outcome** ${words(outcome ?? '')}${why === undefined ? '' : `: ${why}`}`;
+}
+
+/** Shows the case file and the search attributes of the link as it is now. */
+export function show(link: Link): void {
+  const state = stateOf(link);
+  showToOperators(caseFileOf(state), [
+    { key: labPhaseKey, value: state.phase },
+    ...attentionAttributes(state.attention),
+    // Set at the start, but perhaps by a backend in another language.
+    ...ofUser(state.userId),
+  ]);
 }

@@ -2,10 +2,10 @@ import { allHandlersFinished, condition, setHandler, workflowInfo } from '@tempo
 import { isLinkAddressable, linkProviderId } from '../../protocol/ids.js';
 import { linkResultOf } from '../../protocol/link/link-report.js';
 import {
-  cancelLinkUpdate,
+  cancelUpdate,
   connectionReportedSignal,
   linkProviderName,
-  linkStateQuery,
+  stateQuery,
   reportLinkResultUpdate,
   requestLinkUpdate,
   submitMfaCodeUpdate,
@@ -20,16 +20,14 @@ import {
 } from '../../protocol/link/messages.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
 import { readCode } from '../../protocol/link/mfa-code.js';
-import { labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
-import { attentionAttributes } from '../entity/attention.js';
-import { openRun, runLoop, workThrough, type Cancellable, type EntityRun } from '../entity/loop.js';
+import { openRun, runLoop, workThrough } from '../entity/loop.js';
 import { settlePolicy } from '../entity/policy.js';
-import { showToOperators } from '../entity/operators.js';
 import { carryOut, checkOptions, validateCode, validateOpen, validateReport, validateRequest } from './commands.js';
 import { readConnection, deadlinesOf, handlePassedDeadlines } from './deadlines.js';
-import { openLink, questionOf, receiveWebhook, end, clear, raise, type Link } from './link.js';
+import { openLink, questionOf, receiveWebhook, end, clear, raise } from './link.js';
+import type { LinkAnswer, LinkCommand, LinkRun } from './run.js';
 import { linkPolicyVersions } from './versions.js';
-import { caseFileOf, resultOf, stateOf } from './view.js';
+import { resultOf, show, stateOf } from './view.js';
 import { refusalOf, refuse } from '../entity/commands.js';
 
 /** Carries one link of a user with a provider from its token to the connection, for as long as the user may take. */
@@ -93,7 +91,7 @@ async function act(run: LinkRun): Promise<void> {
   if (run.cancelled) await cancel(run);
   await handlePassedDeadlines(link);
   await commands.carryOutNext((command) => carryOut(link, command));
-  show(run);
+  show(link);
 }
 
 /** A success that was reported counts, cancelled or not. */
@@ -105,22 +103,12 @@ async function cancel(run: LinkRun): Promise<void> {
   if (link.outcome === undefined) end(link, 'cancelled', Date.now());
 }
 
-function show({ link }: LinkRun): void {
-  const state = stateOf(link);
-  showToOperators(caseFileOf(state), [
-    { key: labPhaseKey, value: state.phase },
-    ...attentionAttributes(state.attention),
-    // Set at the start, but perhaps by a backend in another language.
-    ...ofUser(state.userId),
-  ]);
-}
-
 function listen(run: LinkRun): void {
   const { link } = run;
   setHandler(connectionReportedSignal, () => receiveReport(run), {
     description: 'A webhook reported a connection of this user with this provider.',
   });
-  setHandler(linkStateQuery, () => stateOf(link), {
+  setHandler(stateQuery, () => stateOf(link), {
     description: 'Where the link stands, what it waits for and until when. Without token, URL and code.',
   });
   setHandler(requestLinkUpdate, (request) => run.commands.askThrough<LinkUrl>(requested(run, request)), {
@@ -145,7 +133,7 @@ function listen(run: LinkRun): void {
       validator: (given: MfaCode) => validateCode(run, given),
     },
   );
-  setHandler(cancelLinkUpdate, () => run.commands.askThrough<LinkState>({ kind: 'cancel' }), {
+  setHandler(cancelUpdate, () => run.commands.askThrough<LinkState>({ kind: 'cancel' }), {
     description: 'Ends the link; a connection that is made nevertheless stays.',
     validator: () => validateOpen(run),
   });
@@ -173,24 +161,4 @@ async function submitOnce(run: LinkRun, code: string): Promise<CodeAnswer> {
   } finally {
     run.submitting = run.submitting.filter((submitted) => submitted.answer !== answer);
   }
-}
-
-/** What the product asks for. */
-export type LinkCommand =
-  /** `joins`: the link still stood when it was requested. */
-  | { kind: 'requestLink'; request: LinkRequest; joins: boolean }
-  | { kind: 'reportLinkResult'; report: LinkReport }
-  /** `question`: the one that stood when the code was accepted. */
-  | { kind: 'submitMfaCode'; code: string; question: number }
-  | { kind: 'cancel' };
-
-export type LinkAnswer = LinkUrl | LinkState | CodeAnswer;
-
-/** One run of `linkProvider`. */
-export interface LinkRun extends EntityRun<LinkCommand, LinkAnswer>, Cancellable {
-  link: Link;
-  /** The cancellation was looked at. */
-  wasCancelled: boolean;
-  /** Codes on their way, so that one that is sent twice at once goes to the service once. */
-  submitting: { code: string; answer: Promise<CodeAnswer> }[];
 }

@@ -9,21 +9,16 @@ import type {
   MatchReviewState,
   Rejection,
 } from '../../protocol/match-review/messages.js';
+import { usualSettling } from '../../protocol/settling.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { activities } from '../activities.js';
 import { refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { isFinalRefusal } from '../entity/failures.js';
 import { note } from '../entity/journal.js';
-import { second } from '../entity/spans.js';
 import { end, takeRead, type Review } from './review.js';
 import { readReview } from './reading.js';
+import type { MatchReviewCommand, MatchReviewRun } from './run.js';
 import { reviewStateOf } from './view.js';
-import type { MatchReviewRun } from './workflow.js';
-
-/** A decision as it is sent. The note is in no state: the service keeps it. */
-export interface MatchReviewCommand extends MatchReviewDecision {
-  note?: string;
-}
 
 /** Carries out one decision, and answers with what came of it. The same decision twice is one. */
 export async function carryOut(review: Review, command: MatchReviewCommand): Promise<MatchReviewState> {
@@ -49,7 +44,7 @@ export async function carryOut(review: Review, command: MatchReviewCommand): Pro
     const refusal = refusalOf(error);
     // Any attempt that is not refused for good may follow one that the service is at work on, or has done.
     if (!isFinalRefusal(error) || refusal.type === 'AnswerLost') {
-      review.doubt = { ...decision, until: Date.now() + settling };
+      review.doubt = { ...decision, until: Date.now() + usualSettling };
       note(review, `the decision '${action}' was not answered`, Date.now());
     }
     // A refusal shows that the service knows something that is not known here: read it.
@@ -83,9 +78,6 @@ function takeOrder(review: Review, order: OrderSnapshot, now: number): void {
   const user = resolvedUserId === undefined ? {} : { resolvedUserId };
   end(review, 'accepted', { resolvedOrderId, ...user, snapshot: order }, now);
 }
-
-/** How long the service may be at work on a decision that it did not answer: its usual time limit, and a margin. */
-const settling = 35 * second;
 
 /** A decision that may still be under way is not raced by another one: what came of it is read first. */
 async function outwaitDoubt(review: Review): Promise<void> {

@@ -6,7 +6,7 @@ import { announceNews, clear, enqueue, headOf, raise } from './announcements.js'
 import { bringOrder, readReview } from './reading.js';
 import { mayContradict, type Review } from './review.js';
 
-/** The moments at which silence means something. They derive from what happened and from the policy: no clock here. */
+/** The moments at which silence means something. `deadlinesOf` derives them from what happened and from the policy, without a clock. */
 
 export interface Deadline extends Moment {
   name: 'read_the_review' | 'decision_reminder' | 'service_review' | 'notify_the_order';

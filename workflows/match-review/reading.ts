@@ -15,7 +15,7 @@ import { setNotifies } from '../entity/outbox.js';
 import { setPolicy } from '../entity/policy.js';
 import { takeAbsence, takeRead, takeSilence, type Review } from './review.js';
 import { upgradeReviewResult } from './versions.js';
-import type { MatchReviewRun } from './workflow.js';
+import type { MatchReviewRun } from './run.js';
 
 /** Asks the service for the review. What cannot be read now is as silent as before. */
 export async function readReview(review: Review): Promise<void> {

@@ -1,12 +1,12 @@
 import { log, setHandler, workflowInfo } from '@temporalio/workflow';
-import { readEarlierRun, type EarlierRun } from '../../protocol/earlier-run.js';
+import { readEarlierRun } from '../../protocol/earlier-run.js';
 import { isAddressable, matchReviewId } from '../../protocol/ids.js';
 import {
   acceptUpdate,
   markUnsureUpdate,
   matchReviewName,
   matchReviewReportedSignal,
-  matchReviewStateQuery,
+  stateQuery,
   rejectUpdate,
   reviewRequestedSignal,
   type Acceptance,
@@ -17,13 +17,14 @@ import {
   type ReviewRequested,
 } from '../../protocol/match-review/messages.js';
 import { refuse } from '../entity/commands.js';
-import { openRun, runLoop, workThrough, type Cancellable, type EntityRun } from '../entity/loop.js';
+import { openRun, runLoop, workThrough } from '../entity/loop.js';
 import { choosePolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';
-import { carryOut, validate, type MatchReviewCommand } from './commands.js';
+import { carryOut, validate } from './commands.js';
 import { bringInLine, deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readReport } from './reading.js';
-import { abandon, learnFromWebhook, mayContradict, openReview, type Review } from './review.js';
+import { abandon, learnFromWebhook, mayContradict, openReview } from './review.js';
+import type { MatchReviewCommand, MatchReviewRun } from './run.js';
 import { matchReviewPolicyVersions } from './versions.js';
 import { reviewResultOf, reviewStateOf, show } from './view.js';
 
@@ -83,12 +84,6 @@ async function act(run: MatchReviewRun): Promise<void> {
   show(review);
 }
 
-/** One run of `matchReview`. */
-export interface MatchReviewRun extends EntityRun<MatchReviewCommand, MatchReviewState>, Cancellable {
-  review: Review;
-  earlierRun: EarlierRun | undefined;
-}
-
 /** Registered before the first await: what comes early is kept. */
 function listen(run: MatchReviewRun): void {
   const { review } = run;
@@ -98,7 +93,7 @@ function listen(run: MatchReviewRun): void {
   setHandler(reviewRequestedSignal, (requested) => receiveRequest(run, requested), {
     description: 'The product follows the review, with a policy of its own.',
   });
-  setHandler(matchReviewStateQuery, () => reviewStateOf(review), {
+  setHandler(stateQuery, () => reviewStateOf(review), {
     description: 'Where the review stands, what may be decided, and what it waits for.',
   });
   const decide = (action: MatchReviewAction) => (given: Acceptance | undefined) =>

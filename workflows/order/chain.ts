@@ -2,6 +2,7 @@ import { isProblem, standingOf, type Standing } from '../../protocol/order/lifec
 import type { CriticalResultReported, KitOrderInput } from '../../protocol/order/messages.js';
 import type {
   CriticalResultRecord,
+  DecidedOn,
   OrderOutcome,
   OrderPhase,
   RaisedOrderAttention,
@@ -187,14 +188,6 @@ export function replacementOf(chain: Chain, orderId: string): Replacement | unde
 
 export function lastEventId({ standing }: ChainOrder): number {
   return standing.last?.id ?? -1;
-}
-
-/** What is known of an order at the moment of a decision. */
-export interface DecidedOn {
-  /** Its last event's; -1 without any. */
-  eventId: number;
-  /** Its own status, which counts only without any event. */
-  status?: string;
 }
 
 export function standingAt(order: ChainOrder): DecidedOn {

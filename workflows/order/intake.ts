@@ -83,8 +83,9 @@ function recogniseReplacement(chain: Chain, { orderId, passthrough }: OrderSnaps
 /** The placed order arrives with its reference and policy. It may come twice, and after any number of webhooks. */
 export function receivePlacement(run: KitOrderRun, placed: OrderPlaced): void {
   const { chain } = run;
-  if (!isReference(placed?.reference) || !isObject(placed.policy)) {
-    log.error('a hand-over was dropped: it lacks reference or policy');
+  const isKnown = chain.orders.length > 0;
+  if (!isReference(placed?.reference) || !isObject(placed.policy) || !(isKnown || readSnapshot(placed.snapshot))) {
+    log.error('a hand-over was dropped: it lacks reference, policy or order');
     return;
   }
   receiveSnapshot(run, placed.snapshot);

@@ -17,10 +17,10 @@ import {
 } from '../../protocol/ids.js';
 import { handOverOf } from '../../protocol/order/hand-over.js';
 import {
-  cancelPlacingUpdate,
+  cancelUpdate,
   creationProgressSignal,
   kitKinds,
-  placingStateQuery,
+  stateQuery,
   type CreationProgress,
   type KitRequest,
   type PlaceKitOrderInput,
@@ -88,7 +88,7 @@ async function handOver({ input, policy, wasCancelled }: PlacingRun, order: Plac
 }
 
 function listen(run: PlacingRun): void {
-  setHandler(placingStateQuery, () => stateOf(run), { description: 'Where the placing stands.' });
+  setHandler(stateQuery, () => stateOf(run), { description: 'Where the placing stands.' });
   setHandler(
     creationProgressSignal,
     (progress) => {
@@ -101,7 +101,7 @@ function listen(run: PlacingRun): void {
     run.waitsFor = 'the service to show whether an order was created before the cancellation';
     return cancelAttempts(run);
   };
-  setHandler(cancelPlacingUpdate, cancel, {
+  setHandler(cancelUpdate, cancel, {
     description: 'Ends the placing before there is an order. If there is one already, answers with its id.',
   });
 }

@@ -1,4 +1,5 @@
-import { setHandler } from '@temporalio/workflow';
+import { setHandler, workflowInfo } from '@temporalio/workflow';
+import { kitOrderId } from '../../protocol/ids.js';
 import { readEarlierRun } from '../../protocol/earlier-run.js';
 import {
   acknowledgeCriticalResultUpdate,
@@ -51,12 +52,19 @@ import { resultOf, stateOf } from './view.js';
  * Follows one chain of orders (the first, its redraws, its replacements) to the end. Started by signal-with-start: by
  * the hand-over from `placeKitOrder`, or by the first webhook of an order that nobody placed through us.
  */
-export async function kitOrder(input: KitOrderInput): Promise<KitOrderResult> {
+export async function kitOrder(given: KitOrderInput): Promise<KitOrderResult> {
+  const input = inputOf(given);
   const run = openRun(openChain(input), readEarlierRun(input.earlierRun));
   listen(run);
   await identify(run);
   if (run.forwardsTo === undefined) await runLoop(run, loopOf(run));
   return run.forwardsTo === undefined ? resultOf(run.chain) : forward(run, run.forwardsTo);
+}
+
+/** Webhooks reach a run that another sender has started without a usable input, too: its ID says whose orders it follows. */
+function inputOf(given: Partial<KitOrderInput> | null | undefined): KitOrderInput {
+  const { rootOrderId = workflowInfo().workflowId.slice(kitOrderId('').length), ...more } = given ?? {};
+  return { ...more, rootOrderId };
 }
 
 /**

@@ -11,7 +11,7 @@ import { firstReportWait, second } from '../entity/spans.js';
 import { hasEndedByItself, type Job } from './job.js';
 import { knownOf } from './reports.js';
 import { reportPolicyVersions, upgradeReportResult } from './versions.js';
-import type { ReportRun } from './workflow.js';
+import type { ReportRun } from './run.js';
 
 /**
  * How long a run that a webhook started waits for a hand-over before it asks whose job it is: the upload's answer is on

@@ -18,7 +18,7 @@ import {
 } from './job.js';
 import { type Reported, readReportSnapshot } from './reports.js';
 import { reportPolicyVersions } from './versions.js';
-import type { ReportRun } from './workflow.js';
+import type { ReportRun } from './run.js';
 
 /** Takes a webhook in. Called by the signal's handler: it only records. */
 export function receiveSnapshot(run: ReportRun, reported: unknown): void {

@@ -5,7 +5,7 @@ import { raise } from './announcements.js';
 import { deadlineOf, giveUpAt, mustGiveUpAt, nextMoment } from './deadlines.js';
 import { takeAbsence, takeRead, takeUnsureAbsence } from './intake.js';
 import { outcomeOf, type Job, saidNothing } from './job.js';
-import type { ReportRun } from './workflow.js';
+import type { ReportRun } from './run.js';
 
 /** Reads the job if nothing was reported for too long, and asks a person to look if it really stands still. */
 export async function handlePassedDeadlines(run: ReportRun): Promise<void> {

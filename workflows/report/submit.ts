@@ -14,7 +14,7 @@ import { isAddressable, referencePattern, canonicalUserId, parsingJobId, submitR
 import { settlingAfter } from '../../protocol/settling.js';
 import type { ReportAttentionReason } from '../../protocol/report/messages.js';
 import {
-  cancelSubmissionUpdate,
+  cancelUpdate,
   type LostUpload,
   type SubmissionEnd,
   type SubmitReportInput,
@@ -91,7 +91,7 @@ async function uploadAndHandOver(run: SubmissionRun): Promise<SubmitReportResult
 }
 
 function listen(run: SubmissionRun): void {
-  setHandler(cancelSubmissionUpdate, () => cancelAttempts(run), {
+  setHandler(cancelUpdate, () => cancelAttempts(run), {
     description: 'Ends the submission before there is a job. If there is one already, answers with its id.',
   });
 }

@@ -1,23 +1,24 @@
 import { ApplicationFailure, setHandler } from '@temporalio/workflow';
-import { readEarlierRun, type EarlierRun } from '../../protocol/earlier-run.js';
+import { readEarlierRun } from '../../protocol/earlier-run.js';
 import {
-  cancelReportUpdate,
+  cancelUpdate,
   jobChangedSignal,
   parsingJobName,
-  reportStateQuery,
+  stateQuery,
   reportSubmittedSignal,
   type ParsingJobInput,
   type ParsingJobResult,
   type ReportState,
 } from '../../protocol/report/messages.js';
-import { openRun, runLoop, type EntityRun } from '../entity/loop.js';
+import { openRun, runLoop } from '../entity/loop.js';
 import { note } from '../entity/journal.js';
 import { announceEnd, bringInLine, clear, raise } from './announcements.js';
 import { nextMoment } from './deadlines.js';
 import { identify } from './identify.js';
 import { receiveSnapshot, receiveSubmission } from './intake.js';
-import { openJob, outcomeOf, type Job } from './job.js';
+import { openJob, outcomeOf } from './job.js';
 import { handlePassedDeadlines } from './reading.js';
+import type { ReportRun } from './run.js';
 import { reportResultOf, reportStateOf, show } from './view.js';
 import { refuse } from '../entity/commands.js';
 
@@ -64,10 +65,10 @@ function listen(run: ReportRun): void {
   setHandler(reportSubmittedSignal, (submitted) => receiveSubmission(run, submitted), {
     description: 'submitReport hands over the report that it uploaded, with its reference and policy.',
   });
-  setHandler(reportStateQuery, () => reportStateOf(job), {
+  setHandler(stateQuery, () => reportStateOf(job), {
     description: 'Where the report stands, what it waits for, and its timeline.',
   });
-  setHandler(cancelReportUpdate, () => abandon(run), {
+  setHandler(cancelUpdate, () => abandon(run), {
     description: 'Stops following the job. The service cannot cancel it, and learns nothing of it.',
     validator: () => {
       const outcome = outcomeOf(job);
@@ -83,10 +84,4 @@ function abandon(run: ReportRun): ReportState {
   note(job, 'the product stopped following the job', Date.now());
   run.hasNews = true;
   return reportStateOf(job);
-}
-
-/** One run of `parsingJob`. */
-export interface ReportRun extends EntityRun {
-  job: Job;
-  earlierRun: EarlierRun | undefined;
 }

@@ -3,7 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import type { Info } from '@temporalio/activity';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { placingActivities, type CreateKitOrder, type PlacedOrder } from '../../../activities/placing.js';
-import type { ActivityDependencies } from '../../../activities/activities.js';
+import type { ActivityDependencies } from '../../../activities/dependencies.js';
 import { sandboxControl, type SandboxControl } from '../../../sandbox/control.js';
 import { LAB_TEST_IDS } from '../../../sandbox/lab-service/seed.js';
 import { startLabService, type LabService as StandIn } from '../../../sandbox/lab-service/server.js';

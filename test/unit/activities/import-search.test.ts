@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
-import type { ActivityDependencies } from '../../../activities/activities.js';
+import type { ActivityDependencies } from '../../../activities/dependencies.js';
 import { startAttempt } from '../../../activities/attempt.js';
 import { importedBefore } from '../../../activities/import-search.js';
 import { importFor } from '../../rig/cast.js';

@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { beforeEach, expect, test } from 'vitest';
-import type { ActivityDependencies } from '../../../activities/activities.js';
+import type { ActivityDependencies } from '../../../activities/dependencies.js';
 import { reconcileActivities, type PageReconciled } from '../../../activities/reconcile.js';
 
 const range = { from: '2026-03-10T11:00:00.000Z', to: '2026-03-10T12:00:00.000Z' };

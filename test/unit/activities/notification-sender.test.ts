@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { receiverOf } from '../../../activities/notification-receiver.js';
+import { senderTo } from '../../../activities/notification-sender.js';
 import type { CloudEvent } from '../../../protocol/notification-events.js';
 import { answering } from '../service/recording-server.js';
 
@@ -26,7 +26,7 @@ test('an endpoint that fails five times in a row is left alone for a moment, the
   onTestFinished(() => void vi.useRealTimers());
   let status = 503;
   const { baseUrl, requests } = await answering(() => ({ status }));
-  const { send } = receiverOf({ url: baseUrl, secret });
+  const { send } = senderTo({ url: baseUrl, secret });
   const sendOnce = () =>
     attempt()
       .run(() => send(event))
@@ -50,7 +50,7 @@ test('an endpoint that fails five times in a row is left alone for a moment, the
 
 test('a refusal for good says that the endpoint is there', async () => {
   const { baseUrl, requests } = await answering(() => ({ status: 422 }));
-  const { send } = receiverOf({ url: baseUrl, secret });
+  const { send } = senderTo({ url: baseUrl, secret });
   for (let refusals = 0; refusals < 8; refusals += 1) {
     expect(await attempt().run(() => send(event))).toBe(422);
   }

@@ -24,7 +24,7 @@ const failuresBeforePause = 5;
 
 export const receiverPausedType = 'ReceiverPaused';
 
-export interface Receiver {
+export interface NotificationSender {
   /** @throws ApplicationFailure `ReceiverPaused` while nothing may be sent. Ask before anything is read for a notification. */
   readonly requireOpen: () => void;
   /** @returns the status if the receiver refused it for good, nothing if it arrived */
@@ -35,7 +35,7 @@ export interface Receiver {
  * An endpoint that fails or hangs holds up one delivery at a time: after five failures in a row this process fails the others at
  * once, and lets one through after the pause to see whether it answers again. What failed is retried as after any other failure.
  */
-export function receiverOf(target: NotificationTarget): Receiver {
+export function senderTo(target: NotificationTarget): NotificationSender {
   const { pauseMs = 10_000 } = target;
   const breaker = circuitBreaker(handleAll, {
     halfOpenAfter: pauseMs,
@@ -69,8 +69,15 @@ function paused(): ApplicationFailure {
   });
 }
 
+/** An id is a header. One that cannot be sent would be retried forever, and hold up all that come after it. */
+const sendableId = /^[\x21-\x7e]{1,512}$/;
+
+/** As a receiver would answer that cannot read it. */
+const unsendableStatus = 400;
+
 /** @returns the status if the receiver refused it for good, nothing if it arrived */
 async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): Promise<number | undefined> {
+  if (!sendableId.test(event.id)) return unsendableStatus;
   const body = JSON.stringify(event);
   const timestampSeconds = Math.floor(Date.now() / 1000);
   const response = await fetch(url, {

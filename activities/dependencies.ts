@@ -1,0 +1,32 @@
+import type { Client } from '@temporalio/client';
+import type { LabService } from '../service/lab-service.js';
+import type { NotificationTarget } from './notification-sender.js';
+import type { ActivityObserver } from './observer.js';
+import type { ReportFiles } from './report-file/report-files.js';
+import type { WorkerStore } from './worker-store.js';
+
+/** The dependencies of the activities. */
+export interface ActivityDependencies {
+  service: LabService;
+  /** For signals to our own workflows. */
+  temporal: Client;
+  taskQueue: string;
+  /** True if the deployment returns `passthrough` on orders; otherwise orders are recognised by their content. */
+  echoesPassthrough: boolean;
+  /** The source of reports' files. */
+  reportFiles: ReportFiles;
+  /** True if payloads are encrypted before they reach Temporal. Otherwise no payload may contain a credential. */
+  encrypts: boolean;
+  /**
+   * The product's endpoint for notifications. `off`: the deployment has none on purpose, and no notification is scheduled.
+   * Absent: this worker does not know it, and every delivery fails until another worker takes it up.
+   */
+  target?: NotificationTarget | 'off';
+  /**
+   * The store for health data and rejected events. `off`: the deployment keeps none on purpose. Absent: this worker does
+   * not know it, and whatever needs it fails until another worker takes it up.
+   */
+  workerStore?: WorkerStore | 'off';
+  /** Is notified of what the activities did, for metrics. */
+  observer?: ActivityObserver;
+}

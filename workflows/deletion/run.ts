@@ -1,0 +1,28 @@
+import type { ApplicationFailure, CancellationScope } from '@temporalio/workflow';
+import type { DeletionState } from '../../protocol/deletion/messages.js';
+import type { EntityRun } from '../entity/loop.js';
+import type { Deletion } from './deletion.js';
+
+/** `recheck`: finds out whether somebody has restored the user meanwhile, because the deletion is requested again. */
+export type DeletionCommand = 'undo' | 'recheck';
+
+/** One run of `deleteUser`: the deletion it works on, and who waits for it. */
+export interface DeletionRun extends EntityRun<DeletionCommand, DeletionState> {
+  deletion: Deletion;
+  /** The callers that requested the deletion know enough: it is under way, or will not be, or takes longer than they can wait. */
+  answered: boolean;
+  /** Why no deletion is under way; what requests are answered with. */
+  refusal?: ApplicationFailure;
+  /** A new deletion, requested after this one had ended and before the product could be notified. */
+  next?: Deletion;
+  /** Requested while this one runs: begins if it turns out that the user had been restored by then. */
+  nextIfRestored?: Deletion;
+  /** It is not clear whether the user is still scheduled, because an undo got no answer, or a recheck at a new request. */
+  doubt?: 'undo' | 'request';
+  /** The undo that waits or is being carried out; another one is the same. */
+  undoing?: Promise<DeletionState>;
+  /** What precedes the grace; an undo stops it. */
+  beginning?: CancellationScope;
+  /** When the last round of requests to the service ended. One whose answer was lost may still take effect after that. */
+  sentUntil?: number;
+}

@@ -1,0 +1,23 @@
+import type { CodeAnswer, LinkReport, LinkRequest, LinkState, LinkUrl } from '../../protocol/link/messages.js';
+import type { Cancellable, EntityRun } from '../entity/loop.js';
+import type { Link } from './link.js';
+
+/** What the product asks for. */
+export type LinkCommand =
+  /** `joins`: the link still stood when it was requested. */
+  | { kind: 'requestLink'; request: LinkRequest; joins: boolean }
+  | { kind: 'reportLinkResult'; report: LinkReport }
+  /** `question`: the one that stood when the code was accepted. */
+  | { kind: 'submitMfaCode'; code: string; question: number }
+  | { kind: 'cancel' };
+
+export type LinkAnswer = LinkUrl | LinkState | CodeAnswer;
+
+/** One run of `linkProvider`. */
+export interface LinkRun extends EntityRun<LinkCommand, LinkAnswer>, Cancellable {
+  link: Link;
+  /** The cancellation was looked at. */
+  wasCancelled: boolean;
+  /** Codes on their way, so that one that is sent twice at once goes to the service once. */
+  submitting: { code: string; answer: Promise<CodeAnswer> }[];
+}
