@@ -4,8 +4,8 @@ export interface Answer {
   /** `rarely`: once for each event type, then at its 10th, 100th and so on. */
   log: 'info' | 'warn' | 'error' | 'rarely';
   meaning: string;
-  /** The remedy, for readers of the log or the answer. */
-  fix: string;
+  /** For readers of the log or the answer. */
+  remedy: string;
 }
 
 /** The answers that are the same for every sender. */
@@ -14,49 +14,50 @@ export const commonAnswers = {
     status: 405,
     log: 'warn',
     meaning: 'Webhooks are sent by POST.',
-    fix: 'Send POST requests only.',
+    remedy: 'Send POST requests only.',
   },
   body_already_read: {
     status: 500,
     log: 'error',
     meaning: 'A body parser in front of the handler consumed the signed bytes.',
-    fix: 'Mount the handler before the body parser, or give it the raw bytes.',
+    remedy: 'Mount the handler before the body parser, or give it the raw bytes.',
   },
   headers_missing: {
     status: 401,
     log: 'warn',
     meaning: 'The id, timestamp or signature header is missing, in both spellings (svix-*, webhook-*).',
-    fix: 'If the request is genuine, make the proxies in front pass these headers on.',
+    remedy: 'If the request is genuine, make the proxies in front pass these headers on.',
   },
   timestamp_unreadable: {
     status: 401,
     log: 'warn',
     meaning: 'The timestamp header is not a whole number of seconds.',
-    fix: 'If the request is genuine, make the proxies in front pass the header on unchanged.',
+    remedy: 'If the request is genuine, make the proxies in front pass the header on unchanged.',
   },
   timestamp_stale: {
     status: 401,
     log: 'warn',
     meaning: 'The timestamp is more than 5 minutes off: this is a replay, or a clock is wrong.',
-    fix: "Check this machine's clock.",
+    remedy: "Check this machine's clock.",
   },
   too_many_bodies: {
     status: 503,
     log: 'warn',
     meaning: 'The requests being read hold as many bytes as they may in total; the rest of this body was not read.',
-    fix: 'Nothing to do: the sender will retry. If this continues, find out who sends so much, or start more processes.',
+    remedy:
+      'Nothing to do: the sender will retry. If this continues, find out who sends so much, or start more processes.',
   },
   body_broke_off: {
     status: 503,
     log: 'warn',
     meaning: 'The connection broke, or was closed because it was too slow, before the body was complete.',
-    fix: 'Nothing to do: the sender will retry.',
+    remedy: 'Nothing to do: the sender will retry.',
   },
   internal_error: {
     status: 500,
     log: 'error',
     meaning: 'The handler itself failed.',
-    fix: 'Report the logged error; the sender will retry.',
+    remedy: 'Report the logged error; the sender will retry.',
   },
 } as const satisfies Record<string, Answer>;
 
@@ -67,7 +68,7 @@ export type Refusal = Exclude<keyof typeof commonAnswers, 'internal_error'> | 'b
 export interface WebhookAnswer {
   status: number;
   headers: Record<string, string>;
-  /** JSON that names the refusal and its fix; absent with 204. */
+  /** JSON that names the refusal and its remedy; absent with 204. */
   body?: string;
 }
 
@@ -82,9 +83,9 @@ const unread: ReadonlySet<string> = new Set([
   'too_many_bodies',
 ]);
 
-export function httpAnswer(name: string, { status, meaning, fix }: Answer): WebhookAnswer {
+export function httpAnswer(name: string, { status, meaning, remedy }: Answer): WebhookAnswer {
   if (status === 204) return { status, headers: {} };
-  const body = JSON.stringify({ error: name, message: `${meaning} ${fix}` });
+  const body = JSON.stringify({ error: name, message: `${meaning} ${remedy}` });
   const headers: Record<string, string> = {
     'content-type': 'application/json; charset=utf-8',
     'content-length': String(Buffer.byteLength(body)),

@@ -124,7 +124,7 @@ function report<Name extends string>(
   { answers, withStack, logger }: EndpointOptions<Name>,
 ): void {
   const { name, eventType, messageId, about = {}, error, isAlarming = false } = decision;
-  const { status, log, meaning, fix } = answers[name];
+  const { status, log, meaning, remedy } = answers[name];
   if (!logger || (log === 'rarely' && !/^10*$/.test(String(times)))) return;
   const fields = {
     answer: name,
@@ -137,7 +137,7 @@ function report<Name extends string>(
     ...(error !== undefined && { error: describeError(error, withStack.has(name)) }),
   };
   const level = log === 'rarely' ? (isAlarming ? 'error' : 'info') : log;
-  logger[level](fields, log === 'info' ? meaning : `${meaning} ${fix}`);
+  logger[level](fields, log === 'info' ? meaning : `${meaning} ${remedy}`);
 }
 
 /** What observes the answers must not change them. */

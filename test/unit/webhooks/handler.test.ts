@@ -165,7 +165,7 @@ describe('the refusals, in their order', () => {
       expect(status).toBe(answers[name].status);
       const { error, message } = JSON.parse(body ?? '') as { error: string; message: string };
       expect(error).toBe(name);
-      expect(message).toBe(`${answers[name].meaning} ${answers[name].fix}`);
+      expect(message).toBe(`${answers[name].meaning} ${answers[name].remedy}`);
       expect(message).toMatch(/^[A-Z].{15,}\. .{15,}\.$/);
       expect(headers).toMatchObject({ 'content-length': String(Buffer.byteLength(body ?? '')) });
     },
@@ -381,7 +381,7 @@ describe('Temporal cannot be reached', () => {
     expect(lines).toEqual([
       {
         level: 'warn',
-        message: `${answers.temporal_unavailable.meaning} ${answers.temporal_unavailable.fix}`,
+        message: `${answers.temporal_unavailable.meaning} ${answers.temporal_unavailable.remedy}`,
         fields: {
           answer: 'temporal_unavailable',
           status: 503,
