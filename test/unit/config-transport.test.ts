@@ -202,6 +202,14 @@ describe('a secret in a file', async () => {
     expect(() => readKeyRing({ LABOPS_ENCRYPTION_KEYS_FILE: join(folder, 'missing') })).toThrow(
       /^The key ring cannot be read: LABOPS_ENCRYPTION_KEYS_FILE names a file that cannot be read \(ENOENT\)/,
     );
+    for (const key of ['invented-old\ninvented-new', 'invented-é']) {
+      expect(faultsOf(() => readWorkerConfig({ ...service, TEMPORAL_API_KEY: key }))).toEqual({
+        TEMPORAL_API_KEY: 'must be printable ASCII, on one line',
+      });
+      expect(() => readTemporalSettings({ TEMPORAL_API_KEY: key })).toThrow(
+        /^TEMPORAL_API_KEY must be printable ASCII, on one line$/,
+      );
+    }
     const both = { TEMPORAL_API_KEY: 'key', TEMPORAL_API_KEY_FILE: join(folder, 't') };
     expect(() => readTemporalSettings(both)).toThrow(TemporalKeyFileInvalid);
   });

@@ -56,3 +56,13 @@ test('a refusal for good says that the endpoint is there', async () => {
   }
   expect(requests).toHaveLength(8);
 });
+
+test('a notification whose id cannot be a header is refused for good, so it holds up nothing that comes after it', async () => {
+  const { baseUrl, requests } = await answering(() => ({ status: 204 }));
+  const { send } = senderTo({ url: baseUrl, secret });
+  for (const id of ['order-1/7.abnormal – see comment/correction', 'order-1/7.a\nb/correction', '']) {
+    expect(await attempt().run(() => send({ ...event, id }))).toBe(400);
+  }
+  expect(await attempt().run(() => send(event))).toBeUndefined();
+  expect(requests).toHaveLength(1);
+});

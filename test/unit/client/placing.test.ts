@@ -52,6 +52,10 @@ describe('an order is refused before anything is started', () => {
     expect(await faultsOf({ order: { ...input.order, passthrough: 'mine' } })).toEqual(['order.passthrough']);
   });
 
+  test('an order is refused before anything is started for a user who is not named by the service’s id', async () => {
+    expect(await faultsOf({ order: { ...input.order, user_id: 'somebody@example.com' } })).toEqual(['order.user_id']);
+  });
+
   test.each([[{ graceDays: 2 }], [{ version: 3 }], [{ version: '1' }], ['default'], [[]]])(
     'an order is refused before anything is started with the policy %j',
     async (policy) => {

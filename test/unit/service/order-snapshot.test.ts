@@ -238,6 +238,21 @@ describe('events', () => {
     },
   );
 
+  test('sentences in the place of a word, and other systems’ texts, do not enter a workflow', () => {
+    const about = 'Testperson Invented was not at home';
+    const order = orderSchema.parse({
+      ...{ id: 'order-1', status: about, origin: about, interpretation: 'abnormal – see comment', passthrough: about },
+      details: { type: about },
+      events: [{ id: 1, created_at: AT, status: about, status_detail: about }],
+    });
+    expect(snapshotOf(order)).toMatchObject({
+      status: 'other',
+      interpretation: 'other',
+      events: [{ detail: 'other' }],
+    });
+    expect(JSON.stringify(snapshotOf(order))).not.toMatch(/Testperson|comment/);
+  });
+
   test('events without a status are left out', () => {
     expect(
       eventsOf({
