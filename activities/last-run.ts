@@ -1,7 +1,9 @@
+import { log } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { OrderEvent, OrderSnapshot } from '../service/order-snapshot.js';
 import { kitOrderId } from '../protocol/ids.js';
 import type { KitOrderResult } from '../protocol/order/messages.js';
+import { isUndecodable } from './workflow-runs.js';
 
 /*
  * Decides whether the end of an order has already been processed, if its workflow is not running: it may have ended, or
@@ -28,7 +30,9 @@ export async function lastRunOf(temporal: Client, rootOrderId: string): Promise<
     const { runId, status, closeTime } = await temporal.workflow.getHandle(workflowId).describe();
     if (closeTime === undefined) return {};
     if (status.name !== 'COMPLETED') return { ended: 'otherwise', at: closeTime };
-    const result = (await temporal.workflow.getHandle(workflowId, runId).result()) as Partial<KitOrderResult> | null;
+    const result = await resultOrNothing(temporal, workflowId, runId);
+    // As after an operator's end: a new run is started only for something newer.
+    if (result === 'undecodable') return { ended: 'otherwise', at: closeTime };
     const { timeline = [], criticalResults = [], chain = [], outcome, rootOrderId: root = rootOrderId } = result ?? {};
     const criticalOrders = criticalResults.map(({ orderId }) => orderId);
     if (outcome !== 'forwarded' || root === rootOrderId) {
@@ -43,6 +47,23 @@ export async function lastRunOf(temporal: Client, rootOrderId: string): Promise<
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
+  }
+}
+
+/** A key that is gone must not stop the comparison of all other orders. */
+async function resultOrNothing(
+  temporal: Client,
+  workflowId: string,
+  runId: string,
+): Promise<Partial<KitOrderResult> | null | 'undecodable'> {
+  try {
+    return (await temporal.workflow.getHandle(workflowId, runId).result()) as Partial<KitOrderResult> | null;
+  } catch (error) {
+    if (!isUndecodable(error)) throw error;
+    log.error('the result of an order cannot be decoded: give the worker the key that it was encrypted with', {
+      workflowId,
+    });
+    return 'undecodable';
   }
 }
 

@@ -87,6 +87,20 @@ describe('a walk-in', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
+  test('is not cancelled if it is no longer shown after its start: the blood may have been drawn', async () => {
+    const visit = await startWalkIn();
+    await visit.handle.choose({ slotId: slotAt(await visit.handle.slots(), 'PSC1') });
+    await confirmed(visit);
+    await stage.skip('5 days');
+    const gone = { kind: 'answer', status: 404, body: { detail: 'Appointment not found' } } as const;
+    const faults = [centrePath, `${centrePath}/cancel`].map((path) => stage.sandbox.addFault({ path, action: gone }));
+    await Promise.all(faults);
+    await expect(visit.handle.cancel({ rebook: true })).rejects.toMatchObject({ name: 'CancellationRefused' });
+    await expect(visit.handle.cancel()).rejects.toMatchObject({ name: 'CancellationRefused' });
+    await stage.sandbox.move(visit.orderId, 'completed');
+    expect(await visit.result()).toMatchObject({ outcome: 'completed' });
+  });
+
   test('needs another choice if the centre declines, if the slot is gone, or if no site offers one', async () => {
     const visit = await startWalkIn();
     const choice = { slotId: slotAt(await visit.handle.slots(), 'PSC1') };

@@ -14,7 +14,15 @@ import { activities, booking } from '../activities.js';
 import { notKnownYet, refusalOf, refuse } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { second } from '../entity/spans.js';
-import { forget, openVisit, siteCodeOf, takeAnswer, markRequested, type Appointment } from './appointment.js';
+import {
+  currentPhase,
+  forget,
+  openVisit,
+  siteCodeOf,
+  takeAnswer,
+  markRequested,
+  type Appointment,
+} from './appointment.js';
 import { readOrThrow, takeSilence, readAppointmentSnapshot } from './reading.js';
 import { appointmentStateOf } from './view.js';
 import { ended } from './validation.js';
@@ -249,10 +257,20 @@ function noteRefund(appointment: Appointment, open: AppointmentSnapshot, now: nu
 
 /** What was to be cancelled is not there. Another one that somebody made meanwhile is for the caller to decide on. */
 async function expectNoOther(appointment: Appointment, appointmentId: string): Promise<void> {
-  if (appointment.known?.appointmentId === appointmentId) forget(appointment, Date.now());
+  const { known } = appointment;
+  const isKnown = known?.appointmentId === appointmentId;
+  // A walk-in that is not shown after its start may have taken place: only the order says so.
+  const hasBegun = isKnown && isWalkIn(known) && Date.parse(known.startAt ?? '') <= Date.now();
+  if (isKnown && !hasBegun) forget(appointment, Date.now());
   await readOrRefuse(appointment);
+  if (hasBegun) throw currentPhase(appointment) === 'completed' ? ended({ appointment }) : mayHaveTakenPlace();
   const open = openVisit(appointment);
   if (open) throw alreadyThere(open);
+}
+
+function mayHaveTakenPlace(): ApplicationFailure {
+  const message = 'The appointment is no longer shown after its start: it may have taken place';
+  return refuse('CancellationRefused', message);
 }
 
 function alreadyThere({ startAt }: AppointmentSnapshot): ApplicationFailure {
