@@ -100,7 +100,7 @@ function checkedCommand(command: unknown): WebhookCommand {
   >;
   const { do: what, url, eventTypes, change, headers, secret } = fields;
   if (what === 'register') {
-    if (typeof url !== 'string') throw invalid('command.url', 'must be a text');
+    if (typeof url !== 'string') throw invalid('command.url', 'must be a string');
     if (eventTypes != null && !Array.isArray(eventTypes)) throw invalid('command.eventTypes', 'must be a list');
   }
   if (what === 'update') checkChange(change);
@@ -118,7 +118,7 @@ function checkChange(change: unknown): void {
     throw invalid('command.change', `must contain only these fields: ${changeable.join(', ')}`);
   if (Object.keys(change).length === 0) throw invalid('command.change', 'must contain at least one field');
   const { url, eventTypes } = change as { url?: unknown; eventTypes?: unknown };
-  if (url !== undefined && typeof url !== 'string') throw invalid('command.change', 'url must be a text');
+  if (url !== undefined && typeof url !== 'string') throw invalid('command.change', 'url must be a string');
   if (eventTypes !== undefined && !Array.isArray(eventTypes))
     throw invalid('command.change', 'eventTypes must be a list');
 }

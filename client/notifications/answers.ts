@@ -27,7 +27,7 @@ export const answers = {
   not_json: {
     status: 400,
     log: 'error',
-    meaning: 'The signed bytes are not JSON in UTF-8.',
+    meaning: 'The signed body is not valid UTF-8 JSON.',
     fix: 'Find out who else signs with this secret: the worker sends nothing of this kind.',
   },
   not_an_object: {

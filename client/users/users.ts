@@ -143,7 +143,7 @@ export class UserOperations {
       requireAddressable(userId ?? '');
       return canonicalUserId(userId ?? '');
     }
-    if (!isText(clientUserId)) throw invalid([{ field: 'clientUserId', message: 'must be a text' }]);
+    if (!isText(clientUserId)) throw invalid([{ field: 'clientUserId', message: 'must be a non-empty string' }]);
     return askService(this.access, isChanging, options, async ({ users }, ends) => {
       await users.undoDelete({ clientUserId }, ends);
       return canonicalUserId((await users.resolve(clientUserId, ends)).user_id);

@@ -73,7 +73,7 @@ export const answers = {
   not_addressable: {
     status: 204,
     log: 'warn',
-    meaning: 'The id of the order, its root or the parsing job cannot be part of a workflow ID.',
+    meaning: 'The id of the order, its root, the parsing job or the result cannot be part of a workflow ID.',
     fix: "Look at it in the service's dashboard: ids have 1 to 128 letters, digits, dots, underscores and hyphens.",
   },
   foreign_team: {

@@ -43,7 +43,7 @@ export const commonAnswers = {
   too_many_bodies: {
     status: 503,
     log: 'warn',
-    meaning: 'The requests being read hold as many bytes as they may in total; the rest of this body was not read.',
+    meaning: 'The bodies being read at once have reached their total size limit; the rest of this body was not read.',
     fix: 'Nothing to do: the sender will retry. If this continues, find out who sends so much, or start more processes.',
   },
   body_broke_off: {

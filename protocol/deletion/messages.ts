@@ -132,7 +132,7 @@ export interface DeletionState {
 
 /** A deletion that was refused has no result: the workflow fails with the refusal. */
 export type DeleteUserResult = DeletionState & {
-  /** The form of the result: a later deletion of the user reads it. */
+  /** The version of this result's format; a later deletion of the user reads it. */
   version: number;
   outcome: Exclude<DeletionOutcome, 'failed'>;
   endedAt: string;

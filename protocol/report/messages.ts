@@ -113,7 +113,7 @@ export type ReportOutcome =
   | 'superseded';
 
 export interface ParsingJobResult {
-  /** The form of the result, for the runs that continue with it. */
+  /** The version of this result's format; later runs read it. */
   version: number;
   outcome: ReportOutcome;
   jobId: string;

@@ -43,7 +43,7 @@ export interface LostUpload {
 }
 
 export interface SubmitReportResult {
-  /** The form of the result: a later submission of the reference, and those of the same user, read it. */
+  /** The version of this result's format; a later submission of the reference, and those of the same user, read it. */
   version: number;
   /** The service's id of the parsing job, which the workflow `parsing-job/<job id>` follows. */
   jobId: string;

@@ -219,7 +219,7 @@ export function checkOptions({ redirectUrl, filterOnProviders, onError, onClose 
 }
 
 export function validateReport(run: LinkRun, report: LinkReport): void {
-  if (linkResultOf(report) === undefined) throw refuseField('state', 'must be a text');
+  if (linkResultOf(report) === undefined) throw refuseField('state', 'must be a non-empty string');
   validateOpenOrConnected(run);
 }
 

@@ -115,7 +115,7 @@ export function validate(run: MatchReviewRun, action: MatchReviewAction, given: 
   }
   const isNote = typeof text === 'string' && text !== '' && Array.from(text).length <= longestNote;
   if (text !== undefined && !isNote) {
-    throw refuseField('note', `must be a text of at most ${longestNote} characters`);
+    throw refuseField('note', `must be a non-empty string of at most ${longestNote} characters`);
   }
   const { review } = run;
   if (review.ending !== undefined && !isRepeated(review, { ...given, action })) throw ended(review);

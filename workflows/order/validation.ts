@@ -161,7 +161,7 @@ function faultsOf({ orderId, alarm, by, outcome, note }: Record<string, unknown>
       : [{ field: 'outcome', message: `must be ${acknowledgementOutcomes.join(' or ')}` }]),
     ...(note === undefined || (typeof note === 'string' && note.length <= longestNote)
       ? []
-      : [{ field: 'note', message: `must be a text of at most ${longestNote} characters` }]),
+      : [{ field: 'note', message: `must be a string of at most ${longestNote} characters` }]),
   ];
 }
 
