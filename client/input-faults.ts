@@ -61,9 +61,9 @@ export function isText(value: unknown): value is string {
 }
 
 /**
- * What is to be read, if exactly one thing is named.
+ * The thing to read, if exactly one is named.
  *
- * @param variants the fields of each thing; every one of them is a text
+ * @param variants the fields of each thing; every one of them is a string
  * @throws ReadInvalid
  */
 export function namedThing<Variant extends string>(

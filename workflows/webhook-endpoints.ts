@@ -14,7 +14,7 @@ import { activities } from './activities.js';
 import { refusalOf, refuse } from './entity/commands.js';
 
 /**
- * Carries out one command on the webhook endpoints of a team. Its ID is the team's, so that no two run at once: what one
+ * Carries out one command on the webhook endpoints of a team. Its ID is the team's, so no two run at once: what one
  * makes is there when the next one looks.
  */
 export async function manageWebhooks({ command, ...place }: ManageWebhooksInput): Promise<ManageWebhooksResult> {

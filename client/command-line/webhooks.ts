@@ -34,7 +34,7 @@ const patience: Patience = '10m';
 
 type OfTeam = (name: string, description: string) => Command;
 
-/** Where the lab service delivers a team's events. Needs a worker with a management key. */
+/** The endpoints to which the lab service delivers a team's events. Needs a worker with a management key. */
 export function webhookCommands(program: Command, commandLine: CommandLine): void {
   const webhooks = program.command('webhooks').description("manage the endpoints for a team's events");
   const ofTeam: OfTeam = (name, description) =>

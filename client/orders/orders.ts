@@ -61,7 +61,7 @@ export interface PolicyNotChanged {
   error: LabOperationsError;
 }
 
-/** What became of one order. */
+/** The outcome for one order. */
 export type PolicyChange = PolicyChanged | PolicyNotChanged;
 
 /** Which orders a list has. In the phase `placing` the service has not taken the order yet; such orders can have failed, too. */

@@ -60,7 +60,7 @@ export type DeletionOutcome =
   /** The deletion was refused: nothing was deleted. `failure` has the reason. */
   | 'failed';
 
-/** A running workflow of the user that is to be deleted. */
+/** A running workflow of the user whose deletion is requested. */
 export interface RunningWork {
   workflowId: string;
   /** The workflow's name: `kitOrder`, `placeKitOrder`, `linkProvider`, `submitReport`, `parsingJob`. */

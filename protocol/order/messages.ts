@@ -134,7 +134,7 @@ export interface SetPolicyCommand {
  */
 export const setPolicyUpdate = defineUpdate<OrderState, [SetPolicyCommand]>('setPolicy');
 
-/** What a change of its policy means for an order. */
+/** The effect of a change of its policy on an order. */
 export interface PolicyPreview {
   before: Waiting;
   after: Waiting;

@@ -42,7 +42,7 @@ export const cancelReportUpdate = defineUpdate<ReportState, []>('cancel');
 
 export const reportStateQuery = defineQuery<ReportState>('state');
 
-/** Where the report is. LabPhase carries it. */
+/** The state of the report. LabPhase carries it. */
 export type ReportPhase =
   /** The service has the file. */
   | 'uploaded'

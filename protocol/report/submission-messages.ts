@@ -5,7 +5,7 @@ import type { ReportPolicy, ResolvedReportPolicy } from './policy.js';
 
 export const submitReportName = 'submitReport';
 
-/** Where the worker gets the file. Nothing of the file itself enters Temporal. */
+/** The place from which the worker gets the file. Nothing of the file itself enters Temporal. */
 export type ReportSource =
   /** Below the worker's REPORT_ROOT. */
   | { path: string }

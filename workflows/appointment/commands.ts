@@ -247,7 +247,7 @@ function noteRefund(appointment: Appointment, open: AppointmentSnapshot, now: nu
   if (!refundable) note(appointment, 'cancelled too late for a refund', now);
 }
 
-/** What was to be cancelled is not there. Another one that somebody made meanwhile is for the caller to decide on. */
+/** The appointment to cancel is not there. Another one that somebody made meanwhile is for the caller to decide on. */
 async function expectNoOther(appointment: Appointment, appointmentId: string): Promise<void> {
   if (appointment.known?.appointmentId === appointmentId) forget(appointment, Date.now());
   await readOrRefuse(appointment);

@@ -11,7 +11,7 @@ import { refuse, refuseField } from '../entity/commands.js';
 import { currentPhase } from './appointment.js';
 import type { AppointmentRun } from './workflow.js';
 
-/** What a command must be to be accepted at all; a refusal here leaves no trace in the history. */
+/** The conditions for accepting a command at all; a refusal here leaves no trace in the history. */
 
 export function validateQuestion(run: AppointmentRun, question: SlotQuestion | undefined): void {
   const { startDate } = question ?? {};

@@ -55,7 +55,7 @@ export async function bookAppointment(input: BookAppointmentInput): Promise<Appo
   return appointmentResultOf(run.appointment);
 }
 
-/** What another language's backend sends is not checked by any compiler. */
+/** No compiler checks the input of a backend in another language. */
 function check(input: Partial<BookAppointmentInput> | undefined): BookAppointmentInput {
   const { orderId } = input ?? {};
   if (isAppointmentAddressable(orderId) && workflowInfo().workflowId === bookAppointmentId(orderId)) {
@@ -90,7 +90,7 @@ async function act(run: AppointmentRun): Promise<void> {
   show(appointment);
 }
 
-/** What the product asks for. */
+/** The requests of the product. */
 export type AppointmentCommand =
   | { kind: 'findSlots'; question: SlotQuestion }
   | { kind: 'chooseSlot'; choice: SlotChoice }

@@ -173,18 +173,18 @@ export interface DeletionRun extends EntityRun<DeletionCommand, DeletionState> {
   doubt?: 'undo' | 'request';
   /** The undo that waits or is being carried out; another one is the same. */
   undoing?: Promise<DeletionState>;
-  /** What precedes the grace; an undo stops it. */
+  /** The steps that precede the grace period; an undo stops them. */
   beginning?: CancellationScope;
 }
 
-/** What goes into the next run of a deletion whose history grew long. */
+/** The state that goes into the next run of a deletion whose history grew long. */
 type Carried = Pick<DeletionRun, 'deletion' | 'answered' | 'nextIfRestored' | 'doubt'>;
 
 function carriedOf({ deletion, answered, nextIfRestored, doubt }: DeletionRun): Carried {
   return { deletion, answered, ...(nextIfRestored && { nextIfRestored }), ...(doubt && { doubt }) };
 }
 
-/** What another language's backend sends is checked by nobody else: what is wrong with it becomes the run's refusal. */
+/** Nothing else checks the input of a backend in another language: its faults become the run's refusal. */
 function openRun(input: DeleteUserInput): DeletionRun {
   return input?.carried == null ? openNew(input) : goOn(input.carried as Carried);
 }

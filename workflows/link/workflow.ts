@@ -63,7 +63,7 @@ async function knowPolicy({ link, commands }: LinkRun): Promise<void> {
   }
 }
 
-/** What another language's backend sends is not checked by any compiler. */
+/** No compiler checks the input of a backend in another language. */
 function check(input: Partial<LinkProviderInput> | undefined): void {
   const { userId = '', provider = anyProvider } = input ?? {};
   if (!isLinkAddressable(userId, provider) || workflowInfo().workflowId !== linkProviderId(userId, provider)) {
@@ -175,7 +175,7 @@ async function submitOnce(run: LinkRun, code: string): Promise<CodeAnswer> {
   }
 }
 
-/** What the product asks for. */
+/** The requests of the product. */
 export type LinkCommand =
   /** `joins`: the link still stood when it was requested. */
   | { kind: 'requestLink'; request: LinkRequest; joins: boolean }
@@ -191,6 +191,6 @@ export interface LinkRun extends EntityRun<LinkCommand, LinkAnswer>, Cancellable
   link: Link;
   /** The cancellation was looked at. */
   wasCancelled: boolean;
-  /** Codes on their way, so that one that is sent twice at once goes to the service once. */
+  /** Codes on their way, so one that is sent twice at once goes to the service once. */
   submitting: { code: string; answer: Promise<CodeAnswer> }[];
 }

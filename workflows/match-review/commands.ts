@@ -105,7 +105,7 @@ function isSame(decision: MatchReviewDecision, { action, orderId, userId }: Matc
   return decision.action === action && decision.orderId === orderId && decision.userId === userId;
 }
 
-/** What a command must be to be accepted at all; a refusal here leaves no trace in the history. */
+/** The conditions for accepting a command at all; a refusal here leaves no trace in the history. */
 export function validate(run: MatchReviewRun, action: MatchReviewAction, given: Acceptance & Rejection): void {
   const { orderId, userId, note: text } = given ?? {};
   for (const [field, id] of Object.entries({ orderId, userId })) {
