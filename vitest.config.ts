@@ -15,7 +15,7 @@ const shared = {
   expect: { poll: { timeout: patienceMs } },
 };
 
-/** Longer than any wait within a test, so that the wait says what did not come. */
+/** Longer than any wait within a test, so the wait says what did not come. */
 const longerThanWaits = { testTimeout: 300_000, hookTimeout: 300_000 };
 
 export default defineConfig({

@@ -9,7 +9,7 @@ import type { WalkInBookingOptions } from '../service/walk-ins.js';
 import { walkInType } from '../protocol/appointment/lifecycle.js';
 import { slotOf } from '../protocol/appointment/slots.js';
 
-/** Where blood is drawn. The service has the same calls for both, under different paths and with different bodies. */
+/** The places where blood is drawn. The service has the same calls for both, under different paths and with different bodies. */
 export type Place = 'home' | 'centre';
 
 /** The collection method of an order decides; for an unknown one it is at home. */

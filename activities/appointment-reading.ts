@@ -56,7 +56,7 @@ async function presentUnlessHidden(
   }
 }
 
-/** What an order's state means for its appointment. */
+/** The meaning of an order's state for its appointment. */
 export function effectOn({ events, status, method }: OrderSnapshot): OrderEffect {
   const { phase, last } = standingOf(events, status);
   return orderEffect(phase, readStatus(last?.status ?? '').low, method);

@@ -14,7 +14,7 @@ export interface CreateLinkToken extends LinkPage {
   userId: string;
   /** Without one the user chooses it on the page. */
   provider?: string;
-  /** Answers with the user's connections before the token, so that none of them is taken for one that it made. */
+  /** Answers with the user's connections before the token, so none of them is taken for one that it made. */
   readsConnections?: boolean;
 }
 

@@ -16,7 +16,7 @@ import type { ActivityDependencies } from './dependencies.js';
 import { asFailures } from './failures.js';
 import { isUndecodable } from './workflow-runs.js';
 
-/** What a pass over the results that wait for a review has found. */
+/** The findings of a pass over the results that wait for a review. */
 export interface MatchReviewsReconciled {
   /** Reviews that no workflow followed: one was started for each. */
   started: number;

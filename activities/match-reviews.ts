@@ -37,7 +37,7 @@ export interface DecideMatchReview extends MatchReviewDecision {
   mayBeOurs?: boolean;
 }
 
-/** What came of a decision. */
+/** The outcome of a decision. */
 export interface MatchReviewDecided {
   /** The order that an accepted result was given to. */
   order?: OrderSnapshot;

@@ -44,7 +44,7 @@ export interface CreateKitOrder {
 
 export interface ReplaceKitOrder {
   failedOrderId: string;
-  /** What was known about the failed order when its replacement was decided. */
+  /** The facts that were known about the failed order when its replacement was decided. */
   decidedOn: DecidedOn;
   rootOrderId: string;
   reference: string;
@@ -282,7 +282,7 @@ async function redrawOf(
   return redraw?.id == null ? undefined : service.orders.get(redraw.id, attempt.call());
 }
 
-/** The failed order's own kit once more. An answer's address has the country in long form; requests want the code. */
+/** The failed order's own kit once more. An answer's address has the country in long form; requests need the code. */
 function replacementRequest(failed: Order, { labTestId, labAccountId }: ReplaceKitOrder) {
   const address = failed.shipping_details ?? failed.patient_address;
   const testId = labTestId ?? failed.lab_test?.id;

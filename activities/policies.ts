@@ -22,7 +22,7 @@ export type PolicyName = keyof ResolvedPolicies;
 
 export interface PolicyQuestion {
   of: PolicyName;
-  /** What a caller gave, checked by nobody yet. */
+  /** The policy that a caller gave, not checked yet. */
   policy: unknown;
   /** A resolved policy, which gives what is left out, instead of the defaults. */
   base?: object;

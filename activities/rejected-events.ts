@@ -44,7 +44,7 @@ export function rejectedEventActivities({ workerStore }: Pick<ActivityDependenci
     /** The store takes it once: a repeated attempt finds it discarded for this reason, which is success. */
     async discardRejected({ id, reason }: DiscardRejectedEventInput): Promise<void> {
       if (typeof reason !== 'string' || reason.trim() === '' || reason.length > longestReason) {
-        throw invalid(`reason must be a text of at most ${longestReason} characters`);
+        throw invalid(`reason must be a string that is not blank, of at most ${longestReason} characters`);
       }
       await withStore(workerStore, async ({ rejected }) => {
         try {
@@ -140,7 +140,7 @@ function invalid(message: string): ApplicationFailure {
 /** Input from a backend in another language is checked nowhere else. */
 function filterOf({ eventType, reason, before }: RejectedEventFilter): RejectedEventFilter {
   for (const [field, value] of Object.entries({ eventType, reason, before })) {
-    if (value != null && typeof value !== 'string') throw invalid(`${field} must be a text`);
+    if (value != null && typeof value !== 'string') throw invalid(`${field} must be a string`);
   }
   if (before != null && !/^\d{1,18}$/.test(before)) throw invalid('before must be the id of a rejected event');
   return {

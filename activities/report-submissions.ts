@@ -9,7 +9,7 @@ import {
 import { uploadOutcomeOf } from '../protocol/report/upload-outcome.js';
 import { readable, runsOf } from './workflow-runs.js';
 
-/** What the end of a submission's run shows about its job. */
+/** The facts that the end of a submission's run shows about its job. */
 export interface Standing {
   isRunning: boolean;
   /** The job that it ended with. */
@@ -41,7 +41,7 @@ export async function standingOf(
   }
 }
 
-/** What a run may have made, and for which report. */
+/** The job that a run may have made, and for which report. */
 interface LostByRun {
   digest: unknown;
   uploads: LostUpload[];

@@ -17,7 +17,7 @@ import { encryptedEncoding } from './encryption/payload-codec.js';
  * file has the errors that all areas share; each area has an errors.ts of its own.
  */
 
-/** Base of the errors of workflows and of Temporal. */
+/** Base class of all errors that come from a workflow or from Temporal. */
 export class LabOperationsError extends Error {
   /** True if the message itself says what to do: anyone who shows it need not add the remedy. */
   static readonly advises: boolean = false;
@@ -84,7 +84,7 @@ export class ReadInvalid extends Refusal {
 
 /** The call goes to the lab service itself, and this client does not know where that is. */
 export class ServiceNotConfigured extends LabOperationsError {
-  static readonly remedy = 'Give `service` to `LabOperations`.';
+  static readonly remedy = 'Pass `service` to the `LabOperations` constructor.';
   override readonly name = 'ServiceNotConfigured';
 }
 
@@ -120,7 +120,7 @@ export class TimedOut extends LabOperationsError {
 /** No worker polls the task queue. What was started is carried out as soon as there is one. */
 export class NoWorker extends LabOperationsError {
   static readonly remedy =
-    "The worker's TASK_QUEUE must be the client's `taskQueue` (labops: `--task-queue` or TASK_QUEUE).";
+    "Start a worker. Its TASK_QUEUE must equal the client's `taskQueue` (labops: `--task-queue` or TASK_QUEUE).";
   static override readonly advises = true;
   override readonly name = 'NoWorker';
   readonly taskQueue: string;

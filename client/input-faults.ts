@@ -42,8 +42,8 @@ export function checkRead(what: string, input: object, known: Readonly<Record<st
 type ValueRule = keyof typeof rules;
 
 const rules = {
-  'a text': isText,
-  'a list of texts': isListOfTexts,
+  'a non-empty string': isText,
+  'a non-empty list of strings': isListOfTexts,
   'a list of numbers': (value: unknown) =>
     Array.isArray(value) && value.length > 0 && value.every(Number.isSafeInteger),
   'a whole number': Number.isSafeInteger,
@@ -61,9 +61,9 @@ export function isText(value: unknown): value is string {
 }
 
 /**
- * What is to be read, if exactly one thing is named.
+ * The thing to read, if exactly one is named.
  *
- * @param variants the fields of each thing; every one of them is a text
+ * @param variants the fields of each thing; every one of them is a string
  * @throws ReadInvalid
  */
 export function namedThing<Variant extends string>(

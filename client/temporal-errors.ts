@@ -4,7 +4,7 @@ import { type LabOperationsError, TemporalRefused, TemporalUnreachable, WorkerFa
 
 /* Problems of Temporal itself, or of the connection to it, as errors with a remedy. */
 
-/** Where a client calls. */
+/** The server that a client calls. */
 export interface Endpoint {
   address: string;
   namespace: string;

@@ -10,7 +10,7 @@ import { pollersOf, whyUnanswered } from './unanswered.js';
  * deadline or signal, and only client errors leave it.
  */
 
-/** What continues after a timeout, and what to do: the second sentence of `TimedOut`. */
+/** The second sentence of `TimedOut`: what continues after a timeout, and what to do. */
 export const underWay = {
   reading: 'Nothing was changed: ask again.',
   starting: 'It may have been started nevertheless: call again with the same input, which starts nothing twice.',
@@ -37,7 +37,7 @@ export interface TemporalCallsOptions {
 
 export interface CallKind {
   words: ErrorMap;
-  /** What continues after a timeout; each wait inside may be more specific. */
+  /** The sentence that says what continues after a timeout; each wait inside may be more specific. */
   underWay: string;
   /** The method's own default. Default: 30 seconds. */
   usually?: Deadline;

@@ -15,7 +15,7 @@ export interface WorkflowFilter<Phase extends string, Reason extends string> {
   ended?: boolean;
 }
 
-/** What a line of every list has. */
+/** The fields of a line in every list. */
 export interface WorkflowSummary<Phase extends string, Reason extends string> {
   userId?: string;
   phase?: Phase;
@@ -24,7 +24,7 @@ export interface WorkflowSummary<Phase extends string, Reason extends string> {
   endedAt?: Date;
 }
 
-/** What is listed in one area. */
+/** The list of one area. */
 export interface ListedArea<Own extends object> {
   /** The condition that selects its workflows. */
   workflows: string;
@@ -34,7 +34,7 @@ export interface ListedArea<Own extends object> {
   repeated?: string;
   /** The error for a filter that is not valid. */
   invalid: RefusalClass;
-  /** What a line has of its own. */
+  /** The fields that a line has of its own. */
   own: (execution: WorkflowExecutionInfo) => Own;
 }
 

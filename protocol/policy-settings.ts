@@ -68,7 +68,7 @@ export type Setting =
 
 export type Settings = Readonly<Record<string, Setting>>;
 
-/** What a caller gives: any part of the settings. */
+/** The policy that a caller gives: any part of the settings. */
 export type PolicyOf<Table extends Settings> = {
   -readonly [Name in keyof Table]?: Table[Name] extends ChoiceSetting<infer Choice>
     ? Choice

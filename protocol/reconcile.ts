@@ -47,7 +47,7 @@ export interface ReconcileCounts {
   matchReviews: number;
 }
 
-/** What one page of the list of orders adds to the counts. */
+/** The numbers that one page of the list of orders adds to the counts. */
 export type PageCounts = Omit<ReconcileCounts, 'matchReviews'>;
 
 /** How far a run has come. */

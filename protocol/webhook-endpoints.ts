@@ -44,7 +44,7 @@ export interface ManageWebhooksInput extends WebhookPlace {
   command: WebhookCommand;
 }
 
-/** Where a team's events are delivered. */
+/** An address to which a team's events are delivered. */
 export interface WebhookEndpoint {
   id: string;
   /** If payloads are not encrypted, an address that contains a credential is shown without it. */

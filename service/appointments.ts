@@ -90,7 +90,7 @@ const timeSlotSchema = z.looseObject({
   num_appointments_available: numberSchema,
 });
 
-/** Where the slots of a day are, at a service centre; null at home. */
+/** The place of a day's slots, at a service centre; null at home. */
 const slotLocationSchema = z.looseObject({
   /** The site code. */
   code: textSchema,

@@ -43,7 +43,7 @@ export interface Refusal {
   fields: RefusedField[];
 }
 
-/** Base of the errors of direct calls: all that a call of the lab service rejects with, except an aborted signal's reason. */
+/** Base class of the errors of direct calls: everything that a call of the lab service rejects with, except an aborted signal's reason. */
 export class ServiceError extends Error {
   override readonly name: string = 'ServiceError';
   readonly method: string;
@@ -133,7 +133,7 @@ export class BookingKeyExpired extends ServiceRefused {
 /** 429: too many requests. */
 export class TooManyRequests extends ServiceRefused {
   static override readonly remedy =
-    'Wait `retryAfterMs`, or a pause of your own if it is undefined, then send the same request again.';
+    'Wait `retryAfterMs` milliseconds (choose a pause if it is undefined), then send the same request again.';
   override readonly name: string = 'TooManyRequests';
   /** Milliseconds from the moment of the answer; undefined where the service named none. */
   readonly retryAfterMs: number | undefined;

@@ -154,7 +154,7 @@ const MAYBE_ORDER_EVENTS = ['labtest.order.', 'labtest.result.'];
 export function readEvent(value: unknown): ReceivedEvent {
   if (!isRecord(value)) return { kind: 'unreadable', problem: 'the body is not a JSON object' };
   const eventType = value['event_type'] ?? '';
-  if (typeof eventType !== 'string') return { kind: 'unreadable', problem: 'event_type is not a text' };
+  if (typeof eventType !== 'string') return { kind: 'unreadable', problem: 'event_type is not a string' };
   const data = value['data'];
   if (eventType === '') return readUntyped(value, data);
 

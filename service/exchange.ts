@@ -17,7 +17,7 @@ type Head = Pick<RawAnswer, 'status' | 'headers'>;
 
 /** Requests the body of a success as a stream. */
 export interface StreamLimits {
-  /** The answer comes when so many bytes are there. They are held, so that the caller can look at them. */
+  /** The answer comes when so many bytes are there. They are held, so the caller can look at them. */
   firstBytes: number;
   /** Milliseconds from the answer to the body's last byte: a stream that nobody reads holds a connection. */
   timeoutMs: number;

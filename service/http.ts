@@ -44,7 +44,7 @@ export interface ServiceConfig {
   /** Path of order creation. Default `/v3/order`; the specification also lists `/v3/order/create`. */
   createOrderPath?: string;
   /**
-   * `documented` refuses names, zips and countries of orders and registrations that laboratories are documented not to take, before
+   * `documented` refuses orders and registrations whose names, zip codes or countries laboratories are documented to reject, before
    * anything is sent. Default `service`: it decides.
    */
   orderRules?: 'service' | 'documented';

@@ -4,7 +4,7 @@ import type { ServiceCall } from './http.js';
 /* Requests that carry an idempotency key: the service gives the same key the first answer again. */
 
 /**
- * The headers of a request with a key. Failures are told not to be kept, or the key would repeat them. Without a key there are none.
+ * The headers of a request with a key. They ask the service not to keep failures, or the key would repeat them. Without a key there are none.
  *
  * @param key printable ASCII
  */

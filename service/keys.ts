@@ -25,7 +25,7 @@ export function keyFault({ apiKey, managementKey, keyPrefixes = {} }: KeyConfig)
   if (apiKey === managementKey) return { key: 'apiKey', problem: 'must not be the management key' };
   const { team = '', management = '' } = keyPrefixes;
   if (team !== '' && team === management) {
-    return { key: 'keyPrefixes', problem: 'must tell the two kinds of keys apart' };
+    return { key: 'keyPrefixes', problem: 'must differ for the two kinds of keys' };
   }
   const problem = problemOf(apiKey, 'team', keyPrefixes);
   if (problem !== undefined) return { key: 'apiKey', problem };

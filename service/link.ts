@@ -37,7 +37,7 @@ type LinkToken = z.output<typeof linkTokenSchema>;
 const providerMfaSchema = z.looseObject({
   /** `sms`, `email`, or one not known yet. */
   method: textSchema,
-  /** Where the code went, shortened by the provider, for the person to read. */
+  /** The address that the code went to, shortened by the provider, for the person to read. */
   hint: textSchema,
 });
 
@@ -79,7 +79,7 @@ const linkTokenRequestSchema = z.strictObject({
   user_id: requiredTextSchema,
   /** Binds the token to one provider. */
   provider: requiredTextSchema.nullish(),
-  /** Where the hosted page sends the user at its end; an app's own scheme is possible. */
+  /** The address that the hosted page sends the user to at its end; an app's own scheme is possible. */
   redirect_url: z
     .string()
     .refine((url) => URL.canParse(url), 'must be an absolute URL')

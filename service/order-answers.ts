@@ -82,7 +82,7 @@ function isFitting(question: Question, answer: string): boolean {
   }
 }
 
-/** Whether the service compares letter case is not documented. */
+/** It is not documented whether the service compares letter case. */
 function folded(text: string): string {
   return text.trim().toLowerCase();
 }
@@ -91,7 +91,7 @@ function parts(text: string): string[] {
   return text.split(/[,;|]/).map((part) => part.trim());
 }
 
-/** Whether a choice is sent as its code, its text or its id is not documented: each of them passes. */
+/** It is not documented whether a choice is sent as its code, its text or its id: all of them pass. */
 function choicesOf({ answers }: Question): string[][] {
   return (answers ?? []).map(
     ({ id, code, value }) => [code, value, String(id)].filter((text) => text != null && text !== '') as string[],

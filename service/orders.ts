@@ -78,7 +78,7 @@ const resentSchema = z
 interface CreateOrderOptions extends CallOptions {
   /**
    * Sent as `X-Idempotency-Key`: the same key within a day or more gives the first order again instead of a second
-   * one. Failures are told not to be kept (`X-Idempotency-Error: no-cache`), or the key would repeat them. Printable
+   * one. `X-Idempotency-Error: no-cache` asks the service not to keep failures, or the key would repeat them. Printable
    * ASCII.
    */
   idempotencyKey?: string;

@@ -17,7 +17,7 @@ import { UserTransactions } from './user-transactions.js';
 import { writeStream } from './writing.js';
 
 /**
- * Where the data are: a PostgreSQL server, or a directory that this process alone has open.
+ * The place of the data: a PostgreSQL server, or a directory that this process alone has open.
  * `poolSize`: the most connections for writing, and as many again for reading. Default 10.
  */
 export type StorePlace = { databaseUrl: string; poolSize?: number } | { directory: string };

@@ -113,7 +113,7 @@ export const expiredEvents = `
 `;
 
 /**
- * The fifth: takes a message of a known user within the statement that writes it, so that one round trip does it all. Once the lock is
+ * The fifth: takes a message of a known user within the statement that writes it, so one round trip does it all. Once the lock is
  * held (user-transactions.ts) each statement of the function sees what was committed meanwhile, which the statement around it does not.
  * The limit is shorter than the time that the caller waits: what was given up must not be written later.
  */

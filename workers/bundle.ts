@@ -33,7 +33,7 @@ const prebuiltNames = {
   encoded: 'workflow-bundle-encoded-failures.js',
 } as const satisfies Record<FailureForm, string>;
 
-/** Where `npm run build` puts a bundle: beside the compiled folders, in dist/. */
+/** The path to which `npm run build` writes a bundle: beside the compiled folders, in dist/. */
 export function prebuiltBundlePath(failures: FailureForm): string {
   return fileURLToPath(new URL(`../${prebuiltNames[failures]}`, import.meta.url));
 }

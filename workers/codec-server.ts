@@ -128,7 +128,7 @@ function requireOrigin({ allowedOrigins }: CodecServerConfig, request: FastifyRe
     throw new Refused(403, 'This page is not allowed to read payloads: add its origin to CODEC_ALLOWED_ORIGINS');
   }
   reply.header('access-control-allow-origin', origin);
-  // The Web UI can be told to send cookies, for a proxy in front of this server that knows who may see payloads.
+  // The Web UI can be configured to send cookies, for a proxy in front of this server that knows who may see payloads.
   reply.header('access-control-allow-credentials', 'true');
 }
 

@@ -35,7 +35,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 interface ProcessConfig {
   logLevel: z.output<typeof commonSettings.LOG_LEVEL>;
   shutdownGraceSeconds: number;
-  /** Where the process shows its metrics and health. Without it nowhere. */
+  /** The address at which the process shows its metrics and health. Without it there is none. */
   monitoring?: MonitoringConfig;
   /** Warnings for an operator at start, as sentences without a value of a setting. */
   warnings: readonly string[];
@@ -49,7 +49,7 @@ interface CommonConfig extends ProcessConfig {
   keyRing?: KeyRing;
   /** `required`: the process does not start without keys, and a worker refuses input that is not encrypted. */
   encryption: Encryption;
-  /** Where health data and rejected events are kept. Without it they are counted and let go. */
+  /** The store of health data and rejected events. Without it they are counted and dropped. */
   databaseUrl?: string;
   databasePoolSize: number;
   /** How long a rejected event waits, in days. */
@@ -234,7 +234,7 @@ function isPlainHttp(address: string): boolean {
   return URL.canParse(address) && new URL(address).protocol === 'http:';
 }
 
-/** Where `temporal server start-dev` and docker-compose.yml serve the Web UI: pages of this machine, for this machine only. */
+/** The addresses at which `temporal server start-dev` and docker-compose.yml serve the Web UI: pages of this machine, for this machine only. */
 function defaultOrigins(host: string): string[] {
   return isLoopback(host) ? ['http://localhost:8233', 'http://127.0.0.1:8233'] : [];
 }

@@ -60,6 +60,6 @@ export async function hasCurrentRelease(
   }
 }
 
-/** What Temporal calls the workers without a version. */
+/** Temporal's name for the workers without a version. */
 const unversioned = '__unversioned__';
 const notFound = 5;

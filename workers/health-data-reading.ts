@@ -32,7 +32,7 @@ const ofUser = z.object({ userId: text });
 const ofWorkout = z.object({ userId: text, workoutId: text });
 
 /**
- * Reads the store over HTTP, for somebody who tries things out: a directory can be opened by one process alone, so that this one
+ * Reads the store over HTTP, for somebody who tries things out: a directory can be opened by one process alone, so this one
  * has to be asked. Without any authentication, and therefore on this machine only; a backend opens PostgreSQL itself.
  *
  *     GET /users/<user id>/summaries?resource=activity&from=2026-01-05&to=2026-01-06

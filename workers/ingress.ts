@@ -104,7 +104,7 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
   };
 }
 
-/** What makes the ingress ready. */
+/** The conditions for the ingress to be ready. */
 interface Conditions {
   temporalReady: () => Promise<boolean>;
   storeHealth: (() => Promise<StoreHealth>) | undefined;

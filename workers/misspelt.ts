@@ -27,7 +27,7 @@ const foreign = new Set(['NOTIFY_SOCKET']);
 
 const ours = /^LABOPS_/;
 
-/** What Kubernetes tells each container of a Service, which may be called as we are. */
+/** The variables that Kubernetes sets in each container for a Service, which may have our name. */
 const ofKubernetes = /_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP).*)?)$/;
 
 /** More is another word; so is anything near a short name. */

@@ -1,7 +1,7 @@
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { sideQueueName, sideQueues, type SideQueue } from '../protocol/task-queues.js';
 
-/** What a process can poll: the deployment's own queue, with the workflows, and those of protocol/task-queues.ts. */
+/** The queues that a process can poll: the deployment's own queue, with the workflows, and those of protocol/task-queues.ts. */
 export const queues = ['main', ...sideQueues] as const;
 export type Queue = (typeof queues)[number];
 

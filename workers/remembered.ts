@@ -4,7 +4,7 @@
 const usuallyRememberedMs = 5_000;
 
 /**
- * Asks once for all who want to know meanwhile and for a while after that, whatever the answer is.
+ * Asks once for all callers meanwhile and for a while after that, whatever the answer is.
  * @param now milliseconds by a clock that never goes back
  * @param rememberedMs how old an answer may be
  */

@@ -12,7 +12,7 @@ import * as workflows from '../workflows/index.js';
 /** How many open workflows are replayed if `--open` does not say. */
 const usualCount = 200;
 
-/** What a replay of one workflow type came to. */
+/** The result of replaying one workflow type. */
 export interface TypeReplay {
   workflowType: string;
   replayed: number;

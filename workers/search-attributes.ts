@@ -31,7 +31,7 @@ const indexedTypes = {
 /** A value of each type that no workflow has: a query by it is cheap. */
 const absentValues = { 2: 'none', 6: '1970-01-01T00:00:00Z', 7: 'none' } as const;
 
-const wanted = searchAttributeKeys.map(({ name, type }) => ({ name, type, indexed: indexedTypes[type] }));
+const required = searchAttributeKeys.map(({ name, type }) => ({ name, type, indexed: indexedTypes[type] }));
 
 /**
  * Ensures that the namespace has the search attributes: a workflow that sets an unregistered one would be retried
@@ -59,15 +59,15 @@ export async function requireSearchAttributes(services: Services, namespace: str
   throw missing(namespace, absent, `lacks search attributes (${absent.map(({ name }) => name).join(', ')})`);
 }
 
-async function absentFrom(services: Services, namespace: string): Promise<typeof wanted> {
+async function absentFrom(services: Services, namespace: string): Promise<typeof required> {
   const present = await listed(services, namespace);
   if (present === 'refused') {
     if (await accepted(services, namespace)) return [];
-    throw missing(namespace, wanted, 'lacks search attributes that this worker is not allowed to list or register');
+    throw missing(namespace, required, 'lacks search attributes that this worker is not allowed to list or register');
   }
-  const wrong = wanted.filter(({ name, indexed }) => present[name] !== undefined && present[name] !== indexed);
+  const wrong = required.filter(({ name, indexed }) => present[name] !== undefined && present[name] !== indexed);
   if (wrong.length > 0) throw wronglyTyped(namespace, wrong);
-  return wanted.filter(({ name }) => present[name] === undefined);
+  return required.filter(({ name }) => present[name] === undefined);
 }
 
 async function listed(services: Services, namespace: string): Promise<Record<string, number> | 'refused'> {
@@ -79,7 +79,7 @@ async function listed(services: Services, namespace: string): Promise<Record<str
   }
 }
 
-async function register(services: Services, namespace: string, absent: typeof wanted): Promise<void> {
+async function register(services: Services, namespace: string, absent: typeof required): Promise<void> {
   const searchAttributes = Object.fromEntries(absent.map(({ name, indexed }) => [name, indexed]));
   try {
     await services.operatorService.addSearchAttributes({ namespace, searchAttributes });
@@ -95,7 +95,7 @@ async function register(services: Services, namespace: string, absent: typeof wa
  * True if the namespace knows all names: a query by them is refused otherwise. Needs no more than a reader's rights.
  */
 async function accepted({ workflowService }: Services, namespace: string): Promise<boolean> {
-  const query = wanted.map(({ name, indexed }) => `${name} = '${absentValues[indexed]}'`).join(' OR ');
+  const query = required.map(({ name, indexed }) => `${name} = '${absentValues[indexed]}'`).join(' OR ');
   try {
     await workflowService.countWorkflowExecutions({ namespace, query });
     return true;
@@ -118,14 +118,14 @@ async function untilAccepted(services: Services, namespace: string): Promise<voi
   }
 }
 
-function missing(namespace: string, attributes: typeof wanted, fault: string): SearchAttributesMissing {
+function missing(namespace: string, attributes: typeof required, fault: string): SearchAttributesMissing {
   return new SearchAttributesMissing(
     `The namespace ${namespace} ${fault}.`,
     `Let an administrator run: ${creationOf(namespace, attributes)}`,
   );
 }
 
-function wronglyTyped(namespace: string, attributes: typeof wanted): SearchAttributesMissing {
+function wronglyTyped(namespace: string, attributes: typeof required): SearchAttributesMissing {
   const names = attributes.map(({ name }) => `--name ${name}`).join(' ');
   const removal = `temporal operator search-attribute remove --yes --namespace ${namespace} ${names}`;
   return new SearchAttributesMissing(
@@ -134,7 +134,7 @@ function wronglyTyped(namespace: string, attributes: typeof wanted): SearchAttri
   );
 }
 
-function creationOf(namespace: string, attributes: typeof wanted): string {
+function creationOf(namespace: string, attributes: typeof required): string {
   const names = attributes
     .map(({ name, type }) => `--name ${name} --type ${TypedSearchAttributes.toMetadataType(type)}`)
     .join(' ');

@@ -188,12 +188,12 @@ export const workerSettings = {
     without: "the lab service's address",
   }),
   SERVICE_TEAM_KEY_PREFIX: keyPrefix.meta({
-    description: "set how the deployment's team API keys begin, or leave it unset",
+    description: "set the prefix of the deployment's team API keys, or leave it unset",
     more: 'At start, a key is refused if it does not begin with its own prefix, or begins with that of the other kind.',
     without: 'the kind of a key is not checked',
   }),
   SERVICE_MANAGEMENT_KEY_PREFIX: keyPrefix.meta({
-    description: "set how the deployment's management keys begin, or leave it unset",
+    description: "set the prefix of the deployment's management keys, or leave it unset",
     without: 'the kind of a key is not checked',
   }),
   SERVICE_DEPRECATED_MANAGEMENT_HEADER: flag(false).meta({
@@ -212,7 +212,7 @@ export const workerSettings = {
     .default('service')
     .meta({
       description:
-        'set to `documented` to refuse orders and registrations with names, zips or countries that laboratories are documented not to take',
+        'set to `documented` to refuse orders and registrations whose names, zip codes or countries laboratories are documented to reject',
       more: 'The rules: names in ASCII, US zip codes, two-letter country codes in capitals (docs/lab-service.md). By default the service decides.',
     }),
   SERVICE_ECHOES_PASSTHROUGH: flag(true).meta({

@@ -11,9 +11,9 @@ const undrained = { INGRESS_DRAIN_SECONDS: '0' };
 export interface SingleProcessConfig {
   worker: WorkerConfig;
   ingress: IngressConfig;
-  /** Where health data and rejected events are kept. Without it they are counted and let go. */
+  /** The store of health data and rejected events. Without it they are counted and dropped. */
   store?: StorePlace;
-  /** Where the store can be read over HTTP, from this machine. 0: a free port. Without it: nowhere. */
+  /** The port on which the store can be read over HTTP, from this machine. 0: a free port. Without it: none. */
   healthDataPort?: number;
 }
 

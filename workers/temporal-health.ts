@@ -7,7 +7,7 @@ import { remembered } from './remembered.js';
 export const readyTimeoutMs = 2_000;
 
 export interface TemporalHealth {
-  /** True if Temporal and the namespace can be used; asked once for all who want to know within a few seconds. */
+  /** True if Temporal and the namespace can be used; asked once for all callers within a few seconds. */
   ready(): Promise<boolean>;
   /** Settles when no question is under way: one that is about to retry on a closed connection would throw where nobody can catch it. */
   settled(): Promise<void>;

@@ -5,7 +5,7 @@ import type { CallObserver } from '../service/observed.js';
 
 export type TracedProcess = 'worker' | 'ingress' | 'single-process';
 
-/** What a process adds to traces. */
+/** The parts that record a process's spans. */
 export interface Tracing {
   /** For a client whose calls are spans, and pass their trace on to workflows. */
   client: Pick<ClientOptions, 'interceptors'>;

@@ -244,7 +244,7 @@ export function installRuntime({ logLevel }: WorkerConfig, log: Logger, sdk?: Sd
       logging: { filter: makeTelemetryFilterString({ core, other: 'WARN' }), forward: {} },
       ...(sdk && { metrics: sdk.telemetry }),
     },
-    shutdownSignals: [], // handled by the process, so that the connections are closed after the last activity
+    shutdownSignals: [], // handled by the process, so the connections are closed after the last activity
   });
 }
 

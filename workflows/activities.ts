@@ -44,7 +44,7 @@ const backgroundRead = {
   retry: { ...read.retry, maximumAttempts: 7 },
 } satisfies Row;
 
-/** What a run is for must be known before it does anything: without end, with the same pauses. It reads and searches in turn. */
+/** The purpose of a run must be known before it does anything: without end, with the same pauses. It reads and searches in turn. */
 const identification = {
   startToCloseTimeout: '2 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
@@ -99,7 +99,7 @@ const userCall = {
 
 /**
  * Creations are not idempotent at the service. Every attempt looks for the order first; the interval before an attempt
- * (`creation`) is longer than the request may take, so that a creation whose answer was lost, or whose worker died, is seen by
+ * (`creation`) is longer than the request may take, so a creation whose answer was lost, or whose worker died, is seen by
  * the next look. The looking and the creation together are one attempt: it may page for a minute and create once.
  */
 const orderCreation = {
@@ -110,7 +110,7 @@ const orderCreation = {
 /**
  * Booking and moving an appointment is not idempotent at the service either. An attempt reads the appointment, then the
  * order and the slots, acts, and reads again if the answer was lost; each call is bounded. The interval before the next
- * one (`booking`) is longer than a call may take, so that it sees what came of the one before. Somebody waits: after five
+ * one (`booking`) is longer than a call may take, so it sees what came of the one before. Somebody waits: after five
  * minutes an outage is reported, and the workflow reads before anything else is booked.
  */
 const appointmentChange = {

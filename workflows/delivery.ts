@@ -34,7 +34,7 @@ import { batchSize, inBrief } from './entity/outbox.js';
 import { day } from './entity/spans.js';
 import { upgrade, type Step } from './entity/versions.js';
 
-/** What is still undelivered of one workflow's notifications; plain JSON, goes through continue-as-new as it is. */
+/** The undelivered notifications of one workflow; plain JSON, goes through continue-as-new as it is. */
 interface Delivery {
   version: number;
   source: string;
@@ -55,7 +55,7 @@ interface DeliveryRun {
   delivery: Delivery;
   /** Something came in that the main loop has not looked at yet. */
   hasNews: boolean;
-  /** The attempts that are under way; `resend` ends them, so that it does not wait for a pause. */
+  /** The attempts that are under way; `resend` ends them, so it does not wait for a pause. */
   round?: CancellationScope;
 }
 
@@ -95,7 +95,7 @@ const deliverySteps: readonly Step[] = [
   (delivery) => ({ waiting: [], refused: [], delivered: 0, discarded: 0, ...delivery }),
 ];
 
-/** What the run before this one knew. */
+/** The state that the run before this one had. */
 export function upgradeDelivery(carried: unknown): Delivery {
   return upgrade<Delivery>('state of the delivery', deliverySteps, carried);
 }

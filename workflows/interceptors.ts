@@ -11,7 +11,7 @@ import { tracePassing } from './tracing.js';
 import { UnstartedEventsRefusal } from './unstarted-events.js';
 
 /**
- * Where a worker requires encryption, an input that came without is refused: a start fails, an update is rejected, and a
+ * If a worker requires encryption, an input that came without is refused: a start fails, an update is rejected, and a
  * signal is dropped with an error in the log. No workflow task gets stuck (docs/decisions/0010-encryption-is-required.md).
  */
 export function interceptors(): WorkflowInterceptors {

@@ -11,7 +11,7 @@ type Activation = Parameters<Activate>[0]['activation'];
  * on them stays in memory and is never sent; the next workflow task builds on it, and from then on no replay matches the
  * history: the workflow is stuck.
  *
- * Such events are refused here: the worker then forgets the workflow, and the query is to be asked again. To leave them out and
+ * Such events are refused here: the worker then forgets the workflow, and the query must be sent again. To leave them out and
  * answer would not do: the core would complete their workflow task without asking the workflow.
  */
 export class UnstartedEventsRefusal implements WorkflowInternalsInterceptor {
@@ -43,7 +43,7 @@ function progressOf({ historyLength, historySizeBytes, timestamp }: Activation):
   };
 }
 
-/** There are more events, and none of them started a workflow task. Servers before 1.20 do not tell the size. */
+/** There are more events, and none of them started a workflow task. Servers before 1.20 do not report the size. */
 function isUnstarted(before: Progress, { length, size, time }: Progress): boolean {
   return size > 0 && length > before.length && size === before.size && time === before.time;
 }

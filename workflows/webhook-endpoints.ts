@@ -14,7 +14,7 @@ import { activities } from './activities.js';
 import { refusalOf, refuse } from './entity/commands.js';
 
 /**
- * Carries out one command on the webhook endpoints of a team. Its ID is the team's, so that no two run at once: what one
+ * Carries out one command on the webhook endpoints of a team. Its ID is the team's, so no two run at once: what one
  * makes is there when the next one looks.
  */
 export async function manageWebhooks(input: ManageWebhooksInput): Promise<ManageWebhooksResult> {
@@ -101,7 +101,7 @@ function checkedCommand(command: unknown): WebhookCommand {
   >;
   const { do: what, url, eventTypes, change, headers, secret } = fields;
   if (what === 'register') {
-    if (typeof url !== 'string') throw invalid('command.url', 'must be a text');
+    if (typeof url !== 'string') throw invalid('command.url', 'must be a string');
     if (eventTypes != null && !Array.isArray(eventTypes)) throw invalid('command.eventTypes', 'must be a list');
   }
   if (what === 'update') checkChange(change);
@@ -119,7 +119,7 @@ function checkChange(change: unknown): void {
     throw invalid('command.change', `must contain only these fields: ${changeable.join(', ')}`);
   if (Object.keys(change).length === 0) throw invalid('command.change', 'must contain at least one field');
   const { url, eventTypes } = change as { url?: unknown; eventTypes?: unknown };
-  if (url !== undefined && typeof url !== 'string') throw invalid('command.change', 'url must be a text');
+  if (url !== undefined && typeof url !== 'string') throw invalid('command.change', 'url must be a string');
   if (eventTypes !== undefined && !Array.isArray(eventTypes))
     throw invalid('command.change', 'eventTypes must be a list');
 }

@@ -22,7 +22,7 @@ const betweenRounds = '1 hour';
 
 /**
  * Fetches the stream of one workout, again for every notice that comes meanwhile. What the store has already is not asked
- * for again, so that a repeated notice costs one activity at most, and no call of the service.
+ * for again, so a repeated notice costs one activity at most, and no call of the service.
  */
 export async function fetchWorkoutStream(input: FetchWorkoutStreamInput): Promise<FetchWorkoutStreamResult> {
   const { workoutId } = checked(input);

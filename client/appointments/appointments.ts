@@ -118,22 +118,22 @@ export interface SitesOfOrder extends OrderCentresFilter {
   orderId: string;
 }
 
-const nearby = { radius: 'a whole number', capabilities: 'a list of texts' } as const;
-const ofOrderSites = { orderId: 'a text', ...nearby } as const satisfies Record<keyof SitesOfOrder, string>;
+const nearby = { radius: 'a whole number', capabilities: 'a non-empty list of strings' } as const;
+const ofOrderSites = { orderId: 'a non-empty string', ...nearby } as const satisfies Record<keyof SitesOfOrder, string>;
 
 const ofSites = {
   ...nearby,
-  zipCode: 'a text',
+  zipCode: 'a non-empty string',
   labId: 'a whole number',
-  labAccountId: 'a text',
+  labAccountId: 'a non-empty string',
 } as const satisfies Record<keyof CentresFilter, string>;
 
 const ofCoverage = {
-  zipCode: 'a text',
+  zipCode: 'a non-empty string',
   radius: 'a whole number',
-  lab: 'a text',
-  labs: 'a list of texts',
-  labAccountId: 'a text',
+  lab: 'a non-empty string',
+  labs: 'a non-empty list of strings',
+  labAccountId: 'a non-empty string',
 } as const satisfies Record<keyof CoverageFilter, string>;
 
 /** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */

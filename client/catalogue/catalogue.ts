@@ -48,25 +48,25 @@ export class CatalogueOperations {
 }
 
 const ofLabTests = {
-  name: 'a text',
-  status: 'a text',
-  method: 'a text',
-  labSlug: 'a text',
-  labAccountId: 'a text',
+  name: 'a non-empty string',
+  status: 'a non-empty string',
+  method: 'a non-empty string',
+  labSlug: 'a non-empty string',
+  labAccountId: 'a non-empty string',
   markerIds: 'a list of numbers',
-  providerIds: 'a list of texts',
-  madeBy: 'a text',
+  providerIds: 'a non-empty list of strings',
+  madeBy: 'a non-empty string',
 } as const satisfies Record<keyof LabTestFilter, string>;
 
 const ofMarkers = {
-  labSlug: 'a text',
+  labSlug: 'a non-empty string',
   labIds: 'a list of numbers',
-  name: 'a text',
+  name: 'a non-empty string',
   aLaCarteEnabled: 'true or false',
-  labAccountId: 'a text',
+  labAccountId: 'a non-empty string',
 } as const satisfies Record<keyof MarkerFilter, string>;
 
-const ofAccounts = { labAccountId: 'a text', status: 'a text' } as const satisfies Record<
+const ofAccounts = { labAccountId: 'a non-empty string', status: 'a non-empty string' } as const satisfies Record<
   keyof LabAccountFilter,
   string
 >;

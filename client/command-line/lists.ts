@@ -13,7 +13,7 @@ import { count, name } from './options.js';
 /* Lists of orders, links, reports, appointments and match reviews. The compiler checks that no phase and no reason is missing. */
 
 interface KnownValues<Phase extends string, Reason extends string> {
-  /** What the list shows, in the plural. */
+  /** The name of the listed things, in the plural. */
   what: string;
   /** A phase for the help. */
   example: Phase;

@@ -29,7 +29,7 @@ interface FailedChange {
   error: FailureReport;
 }
 
-/** What a change of the policy means for each order: a line for everything that moves. */
+/** The effect of a change of the policy on each order: a line for everything that moves. */
 export function policyChangeText(changed: readonly PolicyChanged[], failed: readonly FailedChange[]): string {
   if (changed.length + failed.length === 0) return 'No orders.';
   const rows = changed.flatMap(({ rootOrderId, reference, moved }) => {

@@ -109,7 +109,7 @@ function resolveCommand(orders: Command, commandLine: CommandLine): void {
 function setPolicyCommand(orders: Command, commandLine: CommandLine): void {
   const command = orders
     .command('set-policy')
-    .description('change settings of the policy of running orders, and show what moves for each')
+    .description('change settings of the policy of running orders, and show which limits and reminders move')
     .requiredOption('--file <path>', 'the settings that change, as JSON; - reads standard input');
   // An order that is being placed has no policy to change yet.
   const { placing: _, ...phases } = ofOrders.phases;

@@ -64,7 +64,7 @@ export function attentionText(attention: readonly Attention<string>[]): string {
   return attention.map(({ reason, since }) => `Attention: ${words(reason)} since ${moment(since)}`).join('\n');
 }
 
-/** What something waits for, and until when. */
+/** The line that says what something waits for, and until when. */
 export function waiting({ for: what, until }: { for: string; until?: string }): string {
   return until === undefined ? what : `${what} until ${moment(until)}`;
 }

@@ -34,7 +34,7 @@ const patience: Patience = '10m';
 
 type OfTeam = (name: string, description: string) => Command;
 
-/** Where the lab service delivers a team's events. Needs a worker with a management key. */
+/** The endpoints to which the lab service delivers a team's events. Needs a worker with a management key. */
 export function webhookCommands(program: Command, commandLine: CommandLine): void {
   const webhooks = program.command('webhooks').description("manage the endpoints for a team's events");
   const ofTeam: OfTeam = (name, description) =>
@@ -98,7 +98,7 @@ function changingCommands(ofTeam: OfTeam, commandLine: CommandLine): void {
       new Option('--event-type <type>', 'only events of this type from now on; can be repeated').argParser(collect),
     )
     .addOption(new Option('--all-events', 'events of all types from now on').conflicts('eventType'))
-    .option('--description <text>', 'a text for people')
+    .option('--description <text>', 'a description')
     .option('--rate-limit <number>', 'the most deliveries; the lab service does not document the unit', count)
     .addOption(new Option('--unlimited', 'remove the rate limit').conflicts('rateLimit'))
     .option('--disable', 'deliver nothing more; `enable` is the opposite')

@@ -49,7 +49,7 @@ const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
  * long before, once a year. A key derived for each payload would lift that bound, but backends in other languages write
  * to the same workflows, and plain AES-GCM is what each of them has at hand.
  *
- * What is not encrypted is decoded to itself: histories from before there were keys stay readable. So encryption hides
+ * A payload that is not encrypted is decoded to itself: histories from before there were keys stay readable. So encryption hides
  * what is in Temporal; it does not prove who wrote it.
  */
 export function createPayloadCodec(ring: KeyRing, options: PayloadCodecOptions = {}): PayloadCodec {

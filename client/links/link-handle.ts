@@ -89,7 +89,7 @@ export class LinkHandle {
   async reportLinkResult(answer: LinkReport | Record<string, unknown>, options: CallOptions = {}): Promise<LinkState> {
     const report = linkResultOf(answer);
     if (!report) {
-      const fields = [{ field: 'state', message: 'must be a text' }];
+      const fields = [{ field: 'state', message: 'must be a non-empty string' }];
       throw new LinkInvalid('The result of the password step has no state', { fields });
     }
     return this.calls.call(linkCalls.command, options, (call) =>

@@ -98,12 +98,12 @@ export class MatchReviewOperations {
 }
 
 const searchable = {
-  status: 'a text',
-  decisionCode: 'a text',
-  labSlug: 'a text',
-  from: 'a text',
-  to: 'a text',
-  searchInput: 'a text',
+  status: 'a non-empty string',
+  decisionCode: 'a non-empty string',
+  labSlug: 'a non-empty string',
+  from: 'a non-empty string',
+  to: 'a non-empty string',
+  searchInput: 'a non-empty string',
 } as const satisfies Record<keyof MatchReviewSearch, string>;
 
 function isId(rawResultId: unknown): boolean {

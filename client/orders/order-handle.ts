@@ -107,7 +107,7 @@ export class KitOrderHandle {
   }
 
   /**
-   * Where the order stands now; an order that is still being placed answers at once, with the phase `placing`. Wakes the
+   * The current state of the order; an order that is still being placed answers at once, with the phase `placing`. Wakes the
    * workflow and is billed as an action: for lists use `orders.list`. Deadline: 30 seconds.
    * @throws OrderRefused, PhysicianRequired, AmbiguousOrder, PlacingCancelled and others: why it could not be placed
    */
@@ -214,7 +214,7 @@ export class KitOrderHandle {
   }
 
   /**
-   * What `setPolicy` would change: what the order waits for, and each moment that would move. Changes nothing, and is refused
+   * The changes that `setPolicy` would make: what the order waits for, and each moment that would move. Changes nothing, and is refused
    * where `setPolicy` would be. Deadline: 30 seconds.
    * @throws OrderInvalid, OrderEnded
    */

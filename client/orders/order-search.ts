@@ -18,9 +18,9 @@ export interface OrderSearch {
 }
 
 const searchable = {
-  userId: 'a text',
-  status: 'a list of texts',
-  interpretation: 'a text',
+  userId: 'a non-empty string',
+  status: 'a non-empty list of strings',
+  interpretation: 'a non-empty string',
   from: 'a valid Date',
   to: 'a valid Date',
 } as const satisfies Record<keyof OrderSearch, string>;

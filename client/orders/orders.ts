@@ -47,7 +47,7 @@ export interface PolicyNotChanged {
   error: LabOperationsError;
 }
 
-/** What became of one order. */
+/** The outcome for one order. */
 export type PolicyChange = PolicyChanged | PolicyNotChanged;
 
 /** Running orders: all of them, or those that match everything that is given, which is at least one thing. */

@@ -31,7 +31,7 @@ export class SignedUrlRefused extends Refusal {
 
 /**
  * The worker does not send this file: it is missing, outside REPORT_ROOT, empty, too large, not a PDF, JPEG or PNG,
- * or at an address that the worker must not ask. The message says which. Nothing was sent.
+ * or at an address that the worker must not fetch from. The message says which. Nothing was sent.
  */
 export class ReportFileRefused extends Refusal {
   static readonly remedy = 'Fix the file and submit it again with the same reference.';
@@ -45,7 +45,7 @@ export class ReportRefused extends Refusal {
   override readonly name = 'ReportRefused';
 }
 
-/** The file was not uploaded by the policy's `submissionDeadline`; the message names the last attempt's failure. */
+/** The file was not uploaded within the policy's `submissionDeadline`; the message names the last attempt's failure. */
 export class ReportSubmissionExpired extends Refusal {
   static readonly remedy = 'Fix the cause and submit it again with the same reference.';
   override readonly name = 'ReportSubmissionExpired';

@@ -139,7 +139,7 @@ function fileFaults(file: unknown): RefusedField[] {
   const { path, url, headersFrom } = (typeof file === 'object' && file !== null ? file : {}) as Record<string, unknown>;
   if ((path === undefined) === (url === undefined)) return [{ field: 'file', message: 'must have a path or a url' }];
   const faults: RefusedField[] = [];
-  if (path !== undefined && !isText(path)) faults.push({ field: 'file.path', message: 'must be a text' });
+  if (path !== undefined && !isText(path)) faults.push({ field: 'file.path', message: 'must be a non-empty string' });
   if (url !== undefined && !(isText(url) && /^https?:\/\//i.test(url) && URL.canParse(url))) {
     faults.push({ field: 'file.url', message: 'must be an http or https address' });
   }

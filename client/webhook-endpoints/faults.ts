@@ -55,10 +55,10 @@ export function secretFaults(secret: unknown): RefusedField[] {
 
 const changeRules: Record<keyof WebhookChange, { says: string; holds: (value: unknown) => boolean }> = {
   url: { says: 'must be an http or https address', holds: isAddress },
-  description: { says: 'must be a text', holds: (value) => typeof value === 'string' },
+  description: { says: 'must be a string', holds: (value) => typeof value === 'string' },
   disabled: { says: 'must be true or false', holds: (value) => typeof value === 'boolean' },
   eventTypes: {
-    says: 'must be a list of texts',
+    says: 'must be a list of non-empty strings',
     holds: (value) => Array.isArray(value) && value.every((type) => typeof type === 'string' && type !== ''),
   },
   rateLimit: {

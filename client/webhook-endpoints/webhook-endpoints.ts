@@ -43,7 +43,7 @@ const rotating = {
 } as const;
 
 /**
- * Where the lab service delivers a team's events. The worker's management key is used: SERVICE_MANAGEMENT_KEY. Commands
+ * The endpoints to which the lab service delivers a team's events. The worker's management key is used: SERVICE_MANAGEMENT_KEY. Commands
  * for one team in one environment run one after the other.
  *
  * Any of them throws WebhookInvalid before anything is done, ManagementKeyMissing, ManagementKeyRefused,

@@ -16,7 +16,7 @@ import { type AnswerCounts, countableType, createCounter } from './counts.js';
  * webhook handler and the notification handler both use it, and differ in what they do with a verified request.
  */
 
-/** Where a handler writes. pino fits, and so does anything that takes fields and a message. */
+/** The log that a handler writes to. pino fits, and so does anything that takes fields and a message. */
 export interface WebhookLogger {
   info(fields: Record<string, unknown>, message: string): void;
   warn(fields: Record<string, unknown>, message: string): void;
@@ -40,7 +40,7 @@ export interface AnsweredRequest<Name extends string = string> {
   status: number;
   /** From the request's headers to its answer. */
   milliseconds: number;
-  /** What kind of event it was: `order`, `appointment` and so on; absent if it was not read. */
+  /** The kind of the event: `order`, `appointment` and so on; absent if it was not read. */
   kind?: string;
   /** From the event's own time until Temporal had it; absent if it names none, or was not delivered. */
   lagMilliseconds?: number;
@@ -140,7 +140,7 @@ function report<Name extends string>(
   logger[level](fields, log === 'info' ? meaning : `${meaning} ${remedy}`);
 }
 
-/** What observes the answers must not change them. */
+/** The observer of the answers must not change them. */
 function notify<Name extends string>(
   { name: answer, also, kind, lagMilliseconds }: Decision<Name | Own>,
   milliseconds: number,

@@ -46,7 +46,7 @@ export function appointmentRoutes(app: FastifyInstance, lab: LabOperations): voi
 
   app.get(`${pages}/times`, async (request, reply) => choicePage(lab, reply, await found(request)));
 
-  // A zip code and a site say where somebody lives: they are posted, so that no address of a page contains them.
+  // A zip code and a site say where somebody lives: they are posted, so no address of a page contains them.
   app.post(`${pages}/times`, async (request, reply) => {
     const visit = await found(request);
     const entered = fieldsOf(request);

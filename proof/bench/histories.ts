@@ -5,7 +5,7 @@ import type { Life } from './lives.js';
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
 type HistoryEvent = NonNullable<History['events']>[number];
 
-/** What the histories of one life take: deterministic but for the length of ids and numbers. */
+/** The size of the histories of one life: deterministic, except for the lengths of ids and numbers. */
 export interface Cost {
   events: number;
   /** What Temporal Cloud bills: one each for a start, signal, update, activity, timer and write of search attributes. */

@@ -103,7 +103,7 @@ async function readyForCode(stage: Stage, { labs }: Side, service: LabService): 
   return () => handle.submitMfaCode(rightCode);
 }
 
-/** The kinds take turns, so that whatever else the machine does affects them alike. */
+/** The kinds take turns, so whatever else the machine does affects them alike. */
 async function latenciesOf(commands: Commands): Promise<Record<Kind, number[]>> {
   const latencies: Record<Kind, number[]> = { register: [], slots: [], submitMfaCode: [] };
   const kinds = Object.keys(latencies) as Kind[];

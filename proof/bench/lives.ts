@@ -10,7 +10,7 @@ import type { Side, Stage } from './stage.js';
 
 /*
  * One life of an order, from its placement to its results: seven events, one of them the registration of the kit. Each event
- * is sent when the one before it has been carried out, so that no two of them share a workflow task.
+ * is sent when the one before it has been carried out, so no two of them share a workflow task.
  */
 
 /** The workflows that a life consists of, by their types. */

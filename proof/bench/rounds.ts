@@ -17,7 +17,7 @@ export interface Measured {
 }
 
 /**
- * Measures all cases in each round, one after the other, so that whatever else the machine does affects them alike. Every
+ * Measures all cases in each round, one after the other, so whatever else the machine does affects them alike. Every
  * second round goes backwards.
  */
 export async function interleaved(rounds: number, cases: readonly Case[]): Promise<Measured[]> {

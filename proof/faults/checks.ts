@@ -10,7 +10,7 @@ import type { Stage } from './stage.js';
 
 /** Each check returns what it found wrong, one sentence each. */
 
-/** The outcome of each story, so that a wrong run without faults cannot serve as the oracle. */
+/** The outcome of each story, so a wrong run without faults cannot serve as the oracle. */
 const outcomes: Record<StoryName, string> = {
   results: 'completed',
   'patient known': 'completed',

@@ -64,7 +64,7 @@ export function planOf({ seed, orders, seconds }: { seed: number; orders: number
   return { seed, lengthMs, subjects, faults: scheduleOf(chanceOf(seed + 1), lengthMs) };
 }
 
-/** Every story in turn, so that even a short run has most of them. */
+/** Every story in turn, so even a short run has most of them. */
 function named(kind: string, stories: readonly StoryName[], count: number): Pick<Subject, 'name' | 'story'>[] {
   return Array.from({ length: count }, (_, n) => {
     const story = stories[n % stories.length] ?? 'results';
@@ -72,7 +72,7 @@ function named(kind: string, stories: readonly StoryName[], count: number): Pick
   });
 }
 
-/** Subjects begin in the first two thirds, so that faults meet their later steps, too. */
+/** Subjects begin in the first two thirds, so faults meet their later steps, too. */
 function timesOf(chance: Chance, lengthMs: number): Pick<Subject, 'startsAtMs' | 'pauseMs'> {
   return {
     startsAtMs: chance.between(0, Math.round((lengthMs * 2) / 3)),

@@ -14,7 +14,7 @@ import { byHand } from './answers-by-hand.js';
 
 /*
  * `npx tsx proof/fuzz/record.ts` writes seeds/: webhooks of every kind as the sandbox sends them, and its answer to every call of
- * the client. The fuzz mutates them. They are files, so that a seed repeats the same cases.
+ * the client. The fuzz mutates them. They are files, so a seed repeats the same cases.
  */
 
 const key = 'sk_invented';

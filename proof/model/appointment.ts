@@ -28,7 +28,7 @@ export interface AppointmentBounds extends Left {
 
 const day = 86_400_000;
 
-/** Short spans that differ, so that deadlines come in many orders. */
+/** Short spans that differ, so deadlines come in many orders. */
 const policy = resolveAppointmentPolicy({
   ...{ choiceReminders: ['1d'], choiceWait: '2d', confirmationWait: '1d', visitReminders: ['1d'], visitOverdue: '1d' },
   ...{ walkInOverdue: '1d', giveUpAfter: '1d', firstPoll: '1d', longestPoll: '1d', bookingTimeout: '2m' },

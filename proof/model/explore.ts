@@ -19,7 +19,7 @@ export interface Exploration {
 /** A broken claim mostly shows in many states: after so many faults the search stops. */
 const mostFaults = 20;
 
-/** Breadth first, so that the way to a fault is the shortest. Ends with `isComplete: false` at so many states. */
+/** Breadth first, so the way to a fault is the shortest. Ends with `isComplete: false` at so many states. */
 export async function explore<World>(model: Model<World>, mostStates = Infinity): Promise<Exploration> {
   const found: Exploration = {
     name: model.name,

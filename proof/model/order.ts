@@ -36,7 +36,7 @@ export interface OrderBounds {
   onLost?: OrderPolicy['onLost'];
 }
 
-/** Short spans that differ, so that deadlines come in many orders; the same unit, so that states meet again. */
+/** Short spans that differ, so deadlines come in many orders; the same unit, so states meet again. */
 function policyOf(onLost: OrderPolicy['onLost'] = 'ask') {
   return resolveOrderPolicy({
     ...{ shippingDeadline: '2d', deliveryDeadline: '2d', returnDeadline: '2d', transitToLabDeadline: '2d' },

@@ -50,7 +50,7 @@ export function refundableUntil({ type = 'phlebotomy', startAt }: AppointmentSna
   return type === 'phlebotomy' && !Number.isNaN(start) ? start - refundNotice : undefined;
 }
 
-/** What the order's state means for its appointment. */
+/** The meaning of the order's state for its appointment. */
 export type OrderEffect =
   /** Nothing: it waits for the draw. */
   | 'open'

@@ -194,7 +194,7 @@ export interface AppointmentEntry {
 }
 
 export interface AppointmentResult {
-  /** The form of the result, for the runs that continue with it. */
+  /** The version of this result's format; later runs read it. */
   version: number;
   outcome: AppointmentOutcome;
   orderId: string;

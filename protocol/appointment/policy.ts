@@ -15,7 +15,7 @@ import {
  * reason.
  */
 export const appointmentSettings = {
-  /** After how long without a choice the product is reminded. Default 1 day and 3 days: samples are wanted while they matter. */
+  /** After how long without a choice the product is reminded. Default 1 day and 3 days: samples are needed while they matter. */
   choiceReminders: durations('1d', '3d'),
   /** From when a choice is needed to the end as `expired`. Default 14 days: as far as slots are offered. */
   choiceWait: duration('14d'),

@@ -60,7 +60,7 @@ export type DeletionOutcome =
   /** The deletion was refused: nothing was deleted. `failure` has the reason. */
   | 'failed';
 
-/** A running workflow of the user that is to be deleted. */
+/** A running workflow of the user whose deletion is requested. */
 export interface RunningWork {
   workflowId: string;
   /** The workflow's name: `kitOrder`, `placeKitOrder`, `linkProvider`, `submitReport`, `parsingJob`. */
@@ -132,7 +132,7 @@ export interface DeletionState {
 
 /** A deletion that was refused has no result: the workflow fails with the refusal. */
 export type DeleteUserResult = DeletionState & {
-  /** The form of the result: a later deletion of the user reads it. */
+  /** The version of this result's format; a later deletion of the user reads it. */
   version: number;
   outcome: Exclude<DeletionOutcome, 'failed'>;
   endedAt: string;

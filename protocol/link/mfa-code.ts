@@ -20,6 +20,6 @@ export function readCode(text: unknown, form: CodeForm): string | undefined {
 
 /** The rule that a code breaks. */
 export const codeRules: Readonly<Record<CodeForm, string>> = {
-  as_typed: `must be a text that is not blank, of at most ${longestText} characters`,
+  as_typed: `must be a string that is not blank, of at most ${longestText} characters`,
   tidied: 'must be 4 to 12 letters or digits',
 };

@@ -134,7 +134,7 @@ export interface MatchReviewEntry {
 }
 
 export interface MatchReviewResult extends MatchReviewState {
-  /** The form of the result, for the runs that continue with it. */
+  /** The version of this result's format; later runs read it. */
   version: number;
   policy: ResolvedMatchReviewPolicy;
   /** The ids of notifications that the product got. A later run does not repeat them. */

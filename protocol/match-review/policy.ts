@@ -6,7 +6,7 @@ import { defaultsOf, duration, durations, poll, type PolicyOf, type ResolvedSett
  * are input, and every default has its reason. There is no setting for giving up: an unmatched result is somebody's.
  */
 export const matchReviewSettings = {
-  /** After how long without a decision the product is reminded. Default 1 day and 3 days: results are wanted while they matter. */
+  /** After how long without a decision the product is reminded. Default 1 day and 3 days: results are needed while they matter. */
   decisionReminders: durations('1d', '3d'),
   /** How long the service's staff may take before attention is raised. Default 7 days: a working week and its weekend. */
   serviceReviewDeadline: duration('7d'),

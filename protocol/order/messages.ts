@@ -134,7 +134,7 @@ export interface SetPolicyCommand {
  */
 export const setPolicyUpdate = defineUpdate<OrderState, [SetPolicyCommand]>('setPolicy');
 
-/** What a change of its policy means for an order. */
+/** The effect of a change of its policy on an order. */
 export interface PolicyPreview {
   before: Waiting;
   after: Waiting;
@@ -163,7 +163,7 @@ export const policyPreviewQuery = defineQuery<PolicyPreview | PolicyRefusal, [Po
 export const stateQuery = defineQuery<OrderState>('state');
 
 export interface KitOrderResult {
-  /** The form of the result, for the runs that continue with it. */
+  /** The version of this result's format; later runs read it. */
   version: number;
   outcome: OrderOutcome;
   /** The order of the chain that brought the outcome. Lab values stay in the service and are read by this id. */

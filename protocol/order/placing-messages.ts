@@ -8,7 +8,7 @@ import type { AttentionReason, Waiting } from './state.js';
 
 export const placeKitOrderName = 'placeKitOrder';
 
-/** What to order. The fields of `order` are the service's own, as the specification writes them. */
+/** The order to place. The fields of `order` are the service's own, as the specification writes them. */
 export type KitRequest =
   /** `POST /v3/order/testkit`: the kit ships first, and the patient is registered later. */
   | { kind: 'unregistered'; order: Omit<TestkitOrderRequest, 'passthrough'> }

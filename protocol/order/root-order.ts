@@ -17,7 +17,7 @@ export interface Passthrough {
 
 /**
  * The exact key that we give each creation: `labops:<root order id or ->:<reference>:<n>`. A reference may itself
- * contain colons, the parts around it may not.
+ * contain colons; the parts around it must not.
  */
 export function writePassthrough({ root, reference, n }: Passthrough): string {
   return `labops:${root ?? '-'}:${reference}:${n}`;

@@ -1,9 +1,9 @@
 import type { ShipmentSnapshot } from '../../service/order-snapshot.js';
 import type { Attention, RaisedAttention } from '../attention.js';
 
-/** What an order shows: its phase, chain, timeline, critical result and open questions, and the records behind them. */
+/** The state that an order shows: its phase, chain, timeline, critical result and open questions, and the records behind them. */
 
-/** Where the kit is, as far as known. LabPhase carries the current order's phase. */
+/** The place of the kit, as far as known. LabPhase carries the current order's phase. */
 export type OrderPhase =
   /** Placed, nothing shipped yet; the patient is registered or need not be. */
   | 'preparing'
@@ -143,7 +143,7 @@ export interface ChainLink {
 }
 
 export interface Waiting {
-  /** What the order waits for, in plain text. */
+  /** The event that the order waits for, in plain text. */
   for: string;
   until?: string;
 }

@@ -42,7 +42,7 @@ export const cancelUpdate = defineUpdate<ReportState, []>('cancel');
 
 export const stateQuery = defineQuery<ReportState>('state');
 
-/** Where the report is. LabPhase carries it. */
+/** The state of the report. LabPhase carries it. */
 export type ReportPhase =
   /** The service has the file. */
   | 'uploaded'
@@ -113,7 +113,7 @@ export type ReportOutcome =
   | 'superseded';
 
 export interface ParsingJobResult {
-  /** The form of the result, for the runs that continue with it. */
+  /** The version of this result's format; later runs read it. */
   version: number;
   outcome: ReportOutcome;
   jobId: string;

@@ -5,7 +5,7 @@ import type { ReportPolicy, ResolvedReportPolicy } from './policy.js';
 
 export const submitReportName = 'submitReport';
 
-/** Where the worker gets the file. Nothing of the file itself enters Temporal. */
+/** The place from which the worker gets the file. Nothing of the file itself enters Temporal. */
 export type ReportSource =
   /** Below the worker's REPORT_ROOT. */
   | { path: string }
@@ -43,7 +43,7 @@ export interface LostUpload {
 }
 
 export interface SubmitReportResult {
-  /** The form of the result: a later submission of the reference, and those of the same user, read it. */
+  /** The version of this result's format; a later submission of the reference, and those of the same user, read it. */
   version: number;
   /** The service's id of the parsing job, which the workflow `parsing-job/<job id>` follows. */
   jobId: string;

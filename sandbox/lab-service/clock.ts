@@ -78,7 +78,7 @@ export class Clock {
   }
 
   /**
-   * Sets the time. Going forward runs every task that falls due on the way, in order and each at its own time, so that
+   * Sets the time. Going forward runs every task that falls due on the way, in order and each at its own time, so
    * events carry the timestamps they would have had. Going back runs nothing.
    */
   setTo(time: number): void {

@@ -28,8 +28,8 @@ export function matchReviewCommands(lab: Lab) {
 
   return {
     /** A result arrives that matches no order without doubt. */
-    createMatchReview: command(z.tuple([newReviewSchema.prefault({})]), (wanted) => {
-      const { decision_code: decisionCode, order_ids: ids, result_status: resultStatus, ...rest } = wanted;
+    createMatchReview: command(z.tuple([newReviewSchema.prefault({})]), (requested) => {
+      const { decision_code: decisionCode, order_ids: ids, result_status: resultStatus, ...rest } = requested;
       const orders = ids?.map((id) => requiredOrder(lab, id));
       const candidates = orders ?? lab.matchReviews.candidatesFor(decisionCode);
       const review = lab.matchReviews.create({ decisionCode, candidates, resultStatus, ...rest });

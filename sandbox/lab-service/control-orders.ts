@@ -183,19 +183,19 @@ export function appointmentCommands(lab: Lab) {
   };
 }
 
-function dashboardOrder(lab: Lab, wanted: z.output<typeof newOrderSchema>): Order {
-  const labTest = LAB_TESTS.find(({ id }) => id === wanted.lab_test_id);
-  if (labTest === undefined) throw refused(`there is no lab test ${wanted.lab_test_id}`);
-  const userId = userIdOrNew(lab, wanted.user_id);
+function dashboardOrder(lab: Lab, requested: z.output<typeof newOrderSchema>): Order {
+  const labTest = LAB_TESTS.find(({ id }) => id === requested.lab_test_id);
+  if (labTest === undefined) throw refused(`there is no lab test ${requested.lab_test_id}`);
+  const userId = userIdOrNew(lab, requested.user_id);
   const isKit = labTest.method === 'testkit';
   // Only a kit can be ordered without its patient.
-  const patientKnown = wanted.patientKnown || !isKit;
+  const patientKnown = requested.patientKnown || !isKit;
   const request = {
-    passthrough: wanted.passthrough,
-    lab_account_id: wanted.lab_account_id,
+    passthrough: requested.passthrough,
+    lab_account_id: requested.lab_account_id,
     shipping_details: isKit ? inventedAddress : null,
     patient_details: patientKnown ? inventedPatient : null,
     patient_address: patientKnown ? inventedAddress : null,
   };
-  return lab.orders.place({ userId, labTest, request }, { webhook: wanted.webhook });
+  return lab.orders.place({ userId, labTest, request }, { webhook: requested.webhook });
 }

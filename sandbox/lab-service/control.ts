@@ -26,7 +26,7 @@ export function controlRoutes(app: FastifyInstance, lab: Lab): void {
   });
 }
 
-/** As many as there are parameters, so that missing ones get their defaults. */
+/** As many as there are parameters, so missing ones get their defaults. */
 function listed(body: unknown, length: number): unknown[] {
   const given: readonly unknown[] = Array.isArray(body) ? body : [body];
   return Array.from(

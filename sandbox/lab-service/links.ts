@@ -15,7 +15,7 @@ export interface LinkToken {
   readonly page: Page;
   readonly createdAt: number;
   state: 'open' | 'expired' | 'consumed';
-  /** The provider that waits for a code, and the codes that it wants; null while none waits. */
+  /** The provider that waits for a code, and the codes that it accepts; null while none waits. */
   waiting: { readonly provider: string; readonly codes: readonly string[] } | null;
 }
 

@@ -12,7 +12,7 @@ const AGAIN_MS = 100;
  * can play this, because a caller that has a connection may have sent something. The control interface is away as well,
  * so the stand-in comes back by itself.
  *
- * @param closing ends the wait, so that the stand-in can stop
+ * @param closing ends the wait, so the stand-in can stop
  */
 export function offlineRoutes(app: FastifyInstance, host: string, closing: AbortSignal): void {
   app.post('/_sandbox/goOffline', (request, reply) => {

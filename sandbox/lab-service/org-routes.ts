@@ -10,7 +10,7 @@ import { newId } from './state.js';
 import { timestamp } from './time.js';
 import { email, optional, pathUuid, queryList, readBody, readQuery, uuid } from './validation.js';
 
-/** The management API, but for webhooks: teams, management keys, team API keys and lab accounts. */
+/** The management API, except webhooks: teams, management keys, team API keys and lab accounts. */
 
 const TEAMS = '/v1/org/:org_id/team';
 const MANAGEMENT_KEYS = '/v1/org/:org_id/management_key';

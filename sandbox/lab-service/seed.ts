@@ -7,7 +7,7 @@ export const TEAM_ID = 'b7e5a1c0-0000-4000-8000-000000000001';
 export const LAB_TEST_IDS = {
   /** Test kit, dried blood spot, 3 markers. */
   kit: '7e570000-0000-4000-8000-000000000001',
-  /** A second test kit (saliva, 1 marker), to tell orders of different tests apart. */
+  /** A second test kit (saliva, 1 marker), to distinguish orders of different tests. */
   otherKit: '7e570000-0000-4000-8000-000000000002',
   atHomePhlebotomy: '7e570000-0000-4000-8000-000000000003',
   walkIn: '7e570000-0000-4000-8000-000000000004',

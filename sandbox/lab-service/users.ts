@@ -179,7 +179,7 @@ const GRACE = '7d';
 const UNKNOWN_TO_CHANGE = 'The user does not or no longer exists in this team';
 const SCHEDULED_TO_CHANGE = 'The user has been scheduled for deletion as per your previous request';
 
-/** The user that is to be changed or deleted; the service says in a sentence of its own why there is none. */
+/** The user to change or delete; the service says in a sentence of its own why there is none. */
 export function requireChangeable(lab: Lab, id: string): User {
   return requireUser(lab, id, { unknown: UNKNOWN_TO_CHANGE, scheduled: SCHEDULED_TO_CHANGE });
 }

@@ -102,8 +102,8 @@ export function walkInRoutes(app: FastifyInstance, lab: Lab): void {
 function siteRoutes(app: FastifyInstance, lab: Lab): void {
   app.get('/v3/order/area/info', (request) => {
     const { zip_code, radius: within, lab: slug, labs } = readQuery(areaQuery, request.query);
-    const wanted = [...(labs ?? []), ...(slug === null ? [] : [slug])];
-    const hasLab = wanted.length === 0 || wanted.includes(LAB.slug);
+    const requested = [...(labs ?? []), ...(slug === null ? [] : [slug])];
+    const hasLab = requested.length === 0 || requested.includes(LAB.slug);
     return { zip_code, ...coverageBody(centresNear(zip_code, within), within, hasLab) };
   });
 
@@ -134,7 +134,9 @@ function coverageBody(centres: readonly Centre[], within: string, hasLab: boolea
 }
 
 function sitesBody(centres: readonly Centre[], capabilities: readonly string[] | null): Json {
-  const able = centres.filter((each) => (capabilities ?? []).every((wanted) => capabilitiesOf(each).includes(wanted)));
+  const able = centres.filter((each) =>
+    (capabilities ?? []).every((requested) => capabilitiesOf(each).includes(requested)),
+  );
   return { lab_id: LAB.id, slug: LAB.slug, patient_service_centers: able.slice(0, MOST_SITES).map(siteBody) };
 }
 

@@ -90,7 +90,7 @@ export class WebhookEndpoints {
     });
   }
 
-  /** The endpoints that want an event of this type. */
+  /** The endpoints that take events of this type. */
   receiving(eventType: string): WebhookEndpoint[] {
     return this.at(this.#played).filter(
       ({ disabled, filter_types: types }) =>

@@ -29,7 +29,7 @@ export interface DevServerOptions {
   extraArgs?: readonly string[];
   /** Gets what the server writes (warnings and errors). */
   log?: (text: string) => void;
-  /** Where to look when it has failed. */
+  /** A hint on where to look when it has failed. */
   advice?: string;
 }
 

@@ -12,7 +12,7 @@ const patienceMs = 20_000;
 const lookMs = 500;
 
 /**
- * The SDK's own download, put at `target`. The SDK cannot be told to stop, nor to download without starting: so it runs
+ * The SDK's own download, put at `target`. Nothing can make the SDK stop, or download without starting: so it runs
  * in a process of its own, which is ended when nothing arrives.
  */
 export async function downloadWithSdk(

@@ -94,7 +94,7 @@ export interface ProgramOptions {
   orderlyEnd: boolean;
   /** Gets what the program writes. */
   log?: (text: string) => void;
-  /** Where to look when it has failed. */
+  /** A hint on where to look when it has failed. */
   advice?: string;
 }
 
@@ -128,7 +128,7 @@ const stopWithinMs = 6_000;
 
 /**
  * Starts a program that does not outlive this process, however that ends. It gets a process group of its own: Ctrl-C in
- * a terminal goes to the whole group of this process, and programs are to be stopped in order.
+ * a terminal goes to the whole group of this process, and programs must be stopped in order.
  */
 export function startProgram(options: ProgramOptions): Program {
   const { name, program, args, cwd, environment, orderlyEnd, log, advice } = options;

@@ -52,7 +52,7 @@ async function probe(program: StartedProcess, path: string): Promise<{ status: n
   return { status: answer.status, body: await answer.json() };
 }
 
-/** An order whose kit is lost, so that it waits for a person; a call that failed; a webhook that is refused; a workflow that nobody can run. */
+/** An order whose kit is lost, so it waits for a person; a call that failed; a webhook that is refused; a workflow that nobody can run. */
 async function letHappen(): Promise<Placed> {
   const down = { kind: 'answer', status: 503, body: { detail: 'Down for maintenance' } } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: down });

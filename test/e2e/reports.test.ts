@@ -324,7 +324,7 @@ describe('ten uploads of 10 MB at once', () => {
   async function peakAbove(idle: number): Promise<number> {
     const files = await Promise.all(Array.from({ length: 10 }, () => fileOf(10 * megabyte)));
     const before = await uploads();
-    // Answered late, so that all of them are under way together.
+    // Answered late, so all of them are under way together.
     const late = { kind: 'delay', phase: 'after_work', delayMs: 1_000 } as const;
     await lab.sandbox.addFault({ method: 'POST', path, times: 10, action: late });
     const policy = { uploadTimeout: '60s', creationTimeout: '20s' } as const;

@@ -59,7 +59,7 @@ export interface Stage {
   submit(policy?: ReportPolicy): Promise<ReportHandle>;
   /** Starts an appointment for a new order that is drawn at home, or by another lab test. */
   visit(policy?: AppointmentPolicy, labTestId?: string): Promise<AppointmentHandle>;
-  /** Works on another task queue as though payloads were encrypted, so that a history with credentials can be read. */
+  /** Works on another task queue as though payloads were encrypted, so a history with credentials can be read. */
   workAsThoughEncrypted(taskQueue: string): Promise<{ stop(): Promise<void> }>;
   close(): Promise<void>;
 }

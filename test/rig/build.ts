@@ -6,7 +6,7 @@ import { projectFolder } from './processes.js';
 
 const run = promisify(execFile);
 
-/** Below node_modules, so that the compiled files find the packages. */
+/** Below node_modules, so the compiled files find the packages. */
 const builds = join(projectFolder, 'node_modules', '.vitest');
 
 export interface Build {

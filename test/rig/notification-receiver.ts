@@ -19,11 +19,11 @@ export interface Notification {
 /** The product's endpoint: a real server with the client's own handler, which can be down. */
 export interface NotificationReceiver {
   readonly url: string;
-  /** Whether it refuses everything with 503. */
+  /** True if it refuses everything with 503. */
   isDown: boolean;
-  /** Whether it takes requests and answers none of them. */
+  /** True if it takes requests and answers none of them. */
   hangs: boolean;
-  /** Whether it accepts everything and closes the connection instead of answering. */
+  /** True if it accepts everything and closes the connection instead of answering. */
   losesAnswers: boolean;
   /** Which notifications it refuses; usually none. */
   refuses: (notification: Notification) => boolean;

@@ -47,7 +47,7 @@ const kitWork = (rootOrderId: string, more: object = {}) => ({
   ...more,
 });
 
-/** A deletion that ends soon, so that the next story has the stage for itself. */
+/** A deletion that ends soon, so the next story has the stage for itself. */
 const soon = { grace: '1s' } as const;
 /** On a busy machine so short a grace is over when the request is answered. */
 const accepted = expect.stringMatching(/^(grace|confirming)$/) as string;

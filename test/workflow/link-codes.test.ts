@@ -14,7 +14,7 @@ async function asked(username = 'mfa-sms', policy: LinkPolicy = {}): Promise<Use
   return link;
 }
 
-/** The provider takes its time, so that things can happen while a code is on its way. */
+/** The provider takes its time, so things can happen while a code is on its way. */
 async function delayCodes(delayMs = 2_500, times?: number): Promise<void> {
   const action = { kind: 'delay', delayMs, phase: 'before_work' } as const;
   await stage.sandbox.addFault({ path: completeMfaPath(), action, ...(times !== undefined && { times }) });

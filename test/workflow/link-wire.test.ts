@@ -38,7 +38,7 @@ describe('an update', () => {
     const link = await UserLink.start(stage);
     expect(await failureOf(update(link, 'reportLinkResult', ...args))).toMatchObject({
       type: 'InvalidCommand',
-      message: 'state must be a text',
+      message: 'state must be a non-empty string',
       details: [{ fields: [{ field: 'state' }] }],
     });
   });

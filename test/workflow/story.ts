@@ -396,7 +396,7 @@ export class Stage {
   /** The same to the millisecond. */
   async skipExactly(milliseconds: number): Promise<void> {
     const day = ms('1d');
-    // The part of a day comes first, so that the steps do not end at round times either.
+    // The part of a day comes first, so the steps do not end at round times either.
     const steps = [milliseconds % day, ...Array<number>(Math.floor(milliseconds / day)).fill(day)];
     for (const step of steps.filter((each) => each > 0)) {
       await this.environment().sleep(step);

@@ -23,7 +23,7 @@ export type Answer = { pdf: true } | { json: unknown };
 /** What a call came to. */
 export type Outcome = { result: unknown } | { error: unknown };
 
-/** The client with a service on loopback that answers as it is told. */
+/** The client with a service on loopback that gives the answers it is set to give. */
 export interface Exchanges {
   /** Makes a call. Its requests are answered one after the other as `answer` says. */
   make(

@@ -28,7 +28,7 @@ function verdictOf({ missing, unknown, mayMigrate }: SchemaState): Verdict {
   if (missing.length > 0 && !mayMigrate) {
     const remedy =
       'Grant CREATE on the database, or on its schema health_data, and restart a worker (docs/operations.md).';
-    return fault(`The database lacks ${missing.join(', ')}, and its user may not migrate it.`, remedy);
+    return fault(`The database lacks ${missing.join(', ')}, and its user is not allowed to migrate it.`, remedy);
   }
   if (unknown.length > 0) {
     const found = `The database was migrated by a later release (${unknown.join(', ')}).`;

@@ -85,7 +85,7 @@ async function workersOf({ connection, namespace }: Temporal, { taskQueue }: Set
   return { encrypting, plain: pollers.length - encrypting };
 }
 
-/** What the latest open workflows were started and signalled with, as Temporal has it: those of one workflow in one list, the latest first. */
+/** The inputs and signals of the latest open workflows, as Temporal has them: those of one workflow in one list, the latest first. */
 async function latestInputs({ connection, namespace }: Temporal, taskQueue: string): Promise<Payload[][]> {
   const { workflowService } = connection;
   const { executions } = await workflowService.listWorkflowExecutions({

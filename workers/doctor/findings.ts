@@ -1,6 +1,6 @@
 import { printable } from '../../client/command-line/output.js';
 
-/** What a check came to. `found` and `remedy` are sentences; neither holds a secret, a name or an address of a person. */
+/** The result of a check. `found` and `remedy` are sentences; neither holds a secret, a name or an address of a person. */
 export type Verdict =
   | { status: 'ok'; found: string }
   /** Something that it needs is not there or not known; `found` says what. */

@@ -92,7 +92,7 @@ export async function namespaceRights(temporal: Temporal): Promise<Verdict> {
     }
     await workflowService.countWorkflowExecutions({ namespace });
     await writeNothing(temporal);
-    return ok(`This identity may read and write in the namespace ${namespace}.`);
+    return ok(`This identity is allowed to read and write in the namespace ${namespace}.`);
   } catch (error) {
     if (hasCode(error, code.notFound)) {
       const remedy = `Set TEMPORAL_NAMESPACE, or create it: temporal operator namespace create --namespace ${namespace} --retention 30d${inCloud}`;
@@ -100,7 +100,10 @@ export async function namespaceRights(temporal: Temporal): Promise<Verdict> {
     }
     if (hasCode(error, code.permissionDenied, code.unauthenticated)) {
       const remedy = 'Correct TEMPORAL_API_KEY or the client certificate, or give its identity the right to write.';
-      return fault(`This identity may not read and write in the namespace ${namespace} (${reasonOf(error)}).`, remedy);
+      return fault(
+        `This identity is not allowed to read and write in the namespace ${namespace} (${reasonOf(error)}).`,
+        remedy,
+      );
     }
     throw error;
   }

@@ -11,7 +11,7 @@ import { ofTaskQueue } from '../visibility-query.js';
 import { countedPhases } from './phases.js';
 
 /**
- * What all workflows of the task queue add up to. Temporal's visibility counts it, so every worker shows the same numbers, and
+ * The totals of all workflows of the task queue. Temporal's visibility counts them, so every worker shows the same numbers, and
  * nothing is counted while an order moves.
  */
 

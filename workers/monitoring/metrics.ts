@@ -33,7 +33,7 @@ export function observeCalls(registry: Registry): CallObserver {
   };
 }
 
-/** What became of a webhook, more coarsely than its answer. */
+/** The result of a webhook, more coarsely than its answer. */
 type WebhookResult = 'taken' | 'repeated' | 'set_aside' | 'let_go' | 'refused' | 'failed';
 
 const taken: ReadonlySet<AnswerName> = new Set(['delivered', 'health_data_accepted', 'health_data_unwanted']);

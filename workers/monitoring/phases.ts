@@ -19,7 +19,7 @@ import { submitReportName } from '../../protocol/report/submission-messages.js';
 import { forwardedPhase, supersededPhase } from '../../protocol/search-attributes.js';
 import { fetchWorkoutStreamName } from '../../protocol/workout-stream.js';
 
-/** Every phase that a workflow can stay in for long. Written as keys, so that a phase that is missing does not compile. */
+/** Every phase that a workflow can stay in for long. Written as keys, so a phase that is missing does not compile. */
 const orders: Record<OrderPhase | typeof forwardedPhase, true> = {
   preparing: true,
   awaiting_registration: true,
@@ -63,7 +63,7 @@ const jobs: Record<Exclude<ReportPhase, 'completed' | 'failed'> | typeof superse
   [supersededPhase]: true,
 };
 
-/** The workflows that are counted, with the phases that are told apart; one without phases is counted as a whole. */
+/** The workflows that are counted, with the phases that are distinguished; one without phases is counted as a whole. */
 export const countedPhases: readonly { workflowType: string; phases: readonly string[] }[] = [
   { workflowType: placeKitOrderName, phases: [] },
   { workflowType: kitOrderName, phases: Object.keys(orders) },

@@ -35,7 +35,7 @@ export async function sdkMetrics(): Promise<SdkMetrics> {
   };
 }
 
-/** The core cannot say which port it got, so it is told one. */
+/** The core cannot say which port it got, so it is given one. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));

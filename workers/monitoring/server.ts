@@ -4,7 +4,7 @@ import { boundedServer, closeWithin, httpLimits, listen } from '../listening.js'
 import type { Registry } from 'prom-client';
 import { createRegistry } from './metrics.js';
 
-/** Where a process shows its metrics and its health; without a port nowhere. */
+/** The address at which a process shows its metrics and its health; without a port there is none. */
 export interface MonitoringConfig {
   host: string;
   /** 0: a free one. */

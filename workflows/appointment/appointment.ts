@@ -50,7 +50,7 @@ export interface Appointment
   unclear: boolean;
   /** Reads in a row that showed no appointment though there is one. */
   missing: number;
-  /** Where it stands, for which time, and since when. */
+  /** Its status, for which time, and since when. */
   stage: { phase: LivePhase; startAt?: string; since: number };
   /** When something new was learnt, or the service was last asked. */
   lookedAt: number;
@@ -66,7 +66,7 @@ export interface Appointment
   booking?: { slotId: string; key: string };
   /** The service centre of an appointment that was chosen here, and its hour: the service does not name the centre. */
   site?: { appointmentId: string; startAt: string; code: string };
-  /** What the order said when it was last read. */
+  /** The state of the order when it was last read. */
   order?: Exclude<OrderEffect, 'open'>;
   /** The appointment that the product cancelled: that it is cancelled is not news. */
   cancelledId?: string;
@@ -78,7 +78,7 @@ export interface Appointment
   met: string[];
   /** Ids of what was put into the outbox. */
   announced: string[];
-  /** What the last `phase_changed` announced, or the caller was answered. */
+  /** The state that the last `phase_changed` announced, or that the caller was answered. */
   shown?: string;
   ending?: AppointmentOutcome;
 }

@@ -255,7 +255,7 @@ function noteRefund(appointment: Appointment, open: AppointmentSnapshot, now: nu
   if (!refundable) note(appointment, 'cancelled too late for a refund', now);
 }
 
-/** What was to be cancelled is not there. Another one that somebody made meanwhile is for the caller to decide on. */
+/** The appointment to cancel is not there. Another one that somebody made meanwhile is for the caller to decide on. */
 async function expectNoOther(appointment: Appointment, appointmentId: string): Promise<void> {
   const { known } = appointment;
   const isKnown = known?.appointmentId === appointmentId;

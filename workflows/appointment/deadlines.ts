@@ -16,7 +16,7 @@ type DeadlineName =
 
 export interface Deadline extends Moment {
   name: DeadlineName;
-  /** What it is met by, once for each stage. */
+  /** Identifies it: it is met once for each stage. */
   key: string;
   /** Which of several reminders, from 1. */
   ordinal: number;
@@ -65,7 +65,7 @@ function overdue(appointment: Appointment, name: 'confirmation' | 'visit', at: n
   return [end(appointment, 'give_up', since + appointment.policy.giveUpAfter)];
 }
 
-/** What cannot be undone waits until the service has answered, for a day at most. */
+/** An action that cannot be undone waits until the service has answered, for a day at most. */
 function end(appointment: Appointment, name: 'choice' | 'give_up', from: number): Deadline {
   const latest = from + longestOutage;
   const at = appointment.unanswered ? Math.max(from, Math.min(nextRead(appointment), latest)) : from;
@@ -151,7 +151,7 @@ function mayContradict({ ending, unclear, unanswered }: Appointment): boolean {
   return ending !== undefined && ending !== 'abandoned' && unclear && !unanswered;
 }
 
-/** What follows from what is known, without asking anybody. */
+/** The step that follows from what is known, without asking anybody. */
 function settle(appointment: Appointment): void {
   if (appointment.ending !== undefined) return;
   if (appointment.stage.phase === 'completed') appointment.ending = 'completed';

@@ -11,7 +11,7 @@ import { refuse, refuseField } from '../entity/commands.js';
 import { currentPhase } from './appointment.js';
 import type { AppointmentRun } from './run.js';
 
-/** What a command must be to be accepted at all; a refusal here leaves no trace in the history. */
+/** The conditions for accepting a command at all; a refusal here leaves no trace in the history. */
 
 export function validateQuestion(run: AppointmentRun, question: SlotQuestion | undefined): void {
   const { startDate } = question ?? {};
@@ -53,7 +53,8 @@ export function validateRequest(run: AppointmentRun, request: AppointmentRequest
 
 export function validateCancellation(run: AppointmentRun, cancellation: AppointmentCancellation | undefined): void {
   const { reasonId, notes, rebook } = cancellation ?? {};
-  if (reasonId !== undefined && (!isText(reasonId) || reasonId === '')) throw refuseField('reasonId', 'must be a text');
+  if (reasonId !== undefined && (!isText(reasonId) || reasonId === ''))
+    throw refuseField('reasonId', 'must be a non-empty string');
   if (rebook !== undefined && typeof rebook !== 'boolean') throw refuseField('rebook', 'must be true or false');
   checkNotes(notes);
   validateOpen(run);
@@ -65,7 +66,7 @@ const longestNotes = 1_000;
 function checkNotes(notes: unknown): void {
   if (notes === undefined) return;
   if (!isText(notes) || Array.from(notes).length > longestNotes) {
-    throw refuseField('notes', `must be a text of at most ${longestNotes} characters`);
+    throw refuseField('notes', `must be a string of at most ${longestNotes} characters`);
   }
 }
 

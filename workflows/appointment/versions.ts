@@ -55,7 +55,7 @@ const appointmentSteps: readonly Step[] = [
 
 export const appointmentVersion = appointmentSteps.length;
 
-/** What the run before this one knew. */
+/** The state that the run before this one had. */
 export function upgradeAppointment(carried: unknown): Appointment {
   const upgraded = upgrade<Appointment>('state of the appointment', appointmentSteps, carried);
   return upgradeGoverned(appointmentPolicyVersions, upgraded);

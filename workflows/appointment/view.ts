@@ -13,7 +13,7 @@ import { currentPhase, siteCodeOf, type Appointment } from './appointment.js';
 import { waitingUntil } from './deadlines.js';
 import { appointmentResultVersion } from './versions.js';
 
-/** What `state` and most updates answer with. */
+/** The answer of `state` and most updates. */
 export function appointmentStateOf(appointment: Appointment): AppointmentState {
   const { ending } = appointment;
   return {
@@ -48,7 +48,7 @@ function identityOf({ orderId, userId }: Appointment) {
   return { orderId, ...(userId !== undefined && { userId }) };
 }
 
-/** Why nothing is to be arranged for the order any more. */
+/** Why no appointment can be arranged for the order any more. */
 function orderOf({ ending, order }: Appointment): Pick<AppointmentState, 'order'> {
   return ending === 'order_ended' && order !== undefined ? { order } : {};
 }

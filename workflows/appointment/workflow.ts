@@ -56,7 +56,7 @@ export async function bookAppointment(input: BookAppointmentInput): Promise<Appo
   return appointmentResultOf(run.appointment);
 }
 
-/** What another language's backend sends is not checked by any compiler. */
+/** No compiler checks the input of a backend in another language. */
 function check(input: Partial<BookAppointmentInput> | undefined): BookAppointmentInput {
   const { orderId } = input ?? {};
   if (isAppointmentAddressable(orderId) && workflowInfo().workflowId === bookAppointmentId(orderId)) {

@@ -19,7 +19,7 @@ import { caseFileOf } from './view.js';
 import type { DeletionRun } from './run.js';
 import { refuse } from '../entity/commands.js';
 
-/** What the product and the operators learn of a deletion. */
+/** The announcements of a deletion to the product and to operators. */
 
 /** A notification less what every one has. */
 type News = DeletionNotification extends infer Each
@@ -100,7 +100,7 @@ export function endUndone(run: DeletionRun, by: UndoReport['by']): void {
   delete run.nextIfRestored;
 }
 
-/** What is requested after an end that leaves the user there is a new deletion. */
+/** A request after an end that leaves the user there is a new deletion. */
 export function requestNext(run: DeletionRun, next: Deletion): void {
   run.next ??= next;
   run.hasNews = true;
@@ -121,7 +121,7 @@ function workOf({ work = [] }: Deletion): { work?: FoundWork[] } {
   return work.length > 0 ? { work } : {};
 }
 
-/** What requests and undos are refused with, in one place. */
+/** The refusals of requests and undos, in one place. */
 
 export function graceNotBegun(): ApplicationFailure {
   return refuse('GraceNotBegun', 'The lab service has not accepted the deletion yet: there is nothing to undo');

@@ -27,7 +27,7 @@ export interface Deletion
   phase: Exclude<DeletionPhase, DeletionOutcome>;
   /** Absent until it was looked for. */
   work?: FoundWork[];
-  /** What could be cancelled was, where the policy says so. */
+  /** Everything that could be cancelled was, if the policy says so. */
   workMet: boolean;
   /** How the user stood before anything was sent; absent until that was read. */
   before?: UserStanding['standing'];
@@ -73,7 +73,7 @@ export function isGraceOver(deletion: Deletion, now: number): boolean {
   return end !== undefined && now >= end;
 }
 
-/** When the product is to be reminded; nothing where that was done or the grace is too short for it. */
+/** When the product must be reminded; nothing if that was done or the grace period is too short for it. */
 export function reminderDueAt(deletion: Deletion): number | undefined {
   const end = graceEndOf(deletion);
   const { grace, reminderBefore } = deletion.policy;

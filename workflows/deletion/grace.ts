@@ -119,7 +119,7 @@ function remindIfDue(run: DeletionRun): void {
   show(deletion);
 }
 
-/** What an undo must meet to be accepted at all; a refusal here leaves no trace in the history. */
+/** The conditions for accepting an undo at all; a refusal here leaves no trace in the history. */
 export function validateUndo({ deletion, answered, undoing }: DeletionRun): void {
   const { outcome, phase } = deletion;
   // Sent again, an undo that was accepted in time has the answer of the first, also if that comes after the grace.

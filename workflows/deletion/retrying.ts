@@ -16,7 +16,7 @@ const untilCorrected = '1 hour';
 
 /**
  * Calls the service until it answers, in rounds. The first is short where somebody waits for the answer; each that
- * follows is longer, so that the history stays short however long an outage lasts.
+ * follows is longer, so the history stays short however long an outage lasts.
  *
  * @param endsBy what ends it. `answer`: nothing else, and nothing is thrown; the deletion may have happened, whatever the
  * service says to a question about it. `refusal`: also what no later attempt can change
@@ -52,7 +52,7 @@ function afterwards(length: RoundLength): RoundLength {
   return length === '30 seconds' ? '1 hour' : '1 day';
 }
 
-/** What two reads that are some minutes apart say alike is not a proxy's mishap any more. */
+/** An answer that two reads some minutes apart both get is no longer a proxy's mishap. */
 const untilAskedAgain = '10 minutes';
 
 /**

@@ -24,7 +24,7 @@ export async function findWork(run: DeletionRun): Promise<void> {
   if (deletion.policy.onRunningWork === 'refuse') end(run, 'running_work', hasRunningWork(deletion.work));
 }
 
-/** Cancels it where the policy says so. An undo waits until that is done, so that it can be said what became of it. */
+/** Cancels it where the policy says so. An undo waits until that is done, so it can be said what became of it. */
 export async function meetWork(run: DeletionRun): Promise<void> {
   const { deletion } = run;
   if (deletion.workMet) return;
@@ -103,7 +103,7 @@ function answerLater(run: DeletionRun, why: string): void {
   show(run.deletion);
 }
 
-/** What cannot be cancelled is said, and does not hold up the deletion. */
+/** Work that cannot be cancelled is reported, and does not hold up the deletion. */
 async function cancel({ workflowId, name }: RunningWork): Promise<FoundWork> {
   const work = { workflowId, name };
   const fate = await activities.cancelWork

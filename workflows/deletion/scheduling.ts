@@ -61,7 +61,7 @@ async function readBefore(run: DeletionRun): Promise<void> {
   if (connections) deletion.connections = connections;
 }
 
-/** What was announced as final stays final, even if the service would still undo it. */
+/** A deletion that was announced as final stays final, even if the service would still undo it. */
 function endAsBefore(run: DeletionRun): void {
   note(run.deletion, 'an earlier deletion has ended for good', Date.now());
   end(run, 'deleted', userDeleted());

@@ -35,7 +35,7 @@ const deletionSteps: readonly Step[] = [
 
 export const deletionVersion = deletionSteps.length;
 
-/** What the run before this one knew of a deletion. */
+/** The state of a deletion that the run before this one had. */
 export function upgradeDeletion(carried: unknown): Deletion {
   const upgraded = upgrade<Deletion>('state of the deletion', deletionSteps, carried);
   return upgradeGoverned(deletionPolicyVersions, upgraded);

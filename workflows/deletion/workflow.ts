@@ -156,7 +156,7 @@ function carriedOf({ deletion, answered, nextIfRestored, doubt }: DeletionRun): 
   return { deletion, answered, ...(nextIfRestored && { nextIfRestored }), ...(doubt && { doubt }) };
 }
 
-/** What another language's backend sends is checked by nobody else: what is wrong with it becomes the run's refusal. */
+/** Nothing else checks the input of a backend in another language: its faults become the run's refusal. */
 function openRun(input: DeleteUserInput): DeletionRun {
   return input?.carried == null ? openNew(input) : goOn(input.carried as Carried);
 }

@@ -8,7 +8,7 @@ import {
 
 /** A run that makes attempts until there is something to follow; a command may cancel it before. */
 export interface Attempting<End extends object> {
-  /** What a cancellation stops. What an attempt has made by then is handed over all the same. */
+  /** The attempts that a cancellation stops. Whatever an attempt has made by then is handed over all the same. */
   attempts: CancellationScope;
   /** A command cancelled it. */
   wasCancelled: boolean;

@@ -76,13 +76,13 @@ function nameOf({ key, reason }: { key?: string | undefined; reason: string }): 
   return key === undefined ? reason : `${key}.${reason}`;
 }
 
-/** What an earlier run of the same thing left of its questions, in its result. */
+/** The questions that an earlier run of the same thing left in its result. */
 interface QuestionsLeft<Raised extends RaisedAttention<string>> {
   attention?: readonly Raised[];
   raised?: Readonly<Record<string, number>>;
 }
 
-/** What stood at the end of an earlier run still stands, until it is answered: then the product is notified that it is cleared. */
+/** A question that stood at the end of an earlier run still stands, until it is answered: then the product is notified that it is cleared. */
 export function resumeQuestions<Raised extends RaisedAttention<string>>(
   state: Attentive<Raised>,
   { attention = [], raised = {} }: QuestionsLeft<Raised>,

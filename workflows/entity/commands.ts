@@ -133,7 +133,7 @@ export async function answeringMeanwhile<Reading>(
 export function notKnownYet(): ApplicationFailure {
   return refuse(
     'ServiceUnavailable',
-    'The state of this order is not known yet, because the lab service, or Temporal’s search for earlier runs, ' +
+    'The current state is not known yet, because the lab service, or Temporal’s search for earlier runs, ' +
       'does not answer; try again',
   );
 }

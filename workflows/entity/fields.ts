@@ -41,7 +41,7 @@ const earliest = Date.parse('0000-01-01T00:00:00Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * The instant in UTC, so that two times compare as texts. One without a zone is UTC, as the service writes it: read by
+ * The instant in UTC, so two times compare as texts. One without a zone is UTC, as the service writes it: read by
  * the zone of a worker's machine, it would be another time on the next worker.
  */
 export function readTime(value: unknown): string | undefined {

@@ -26,7 +26,7 @@ export function openRun<Command = never, Answer extends object = object>(): Enti
   return { commands: new CommandQueue(), alarm: new Alarm(), hasNews: false };
 }
 
-/** What each workflow has its own way to do in the loop. */
+/** The steps of the loop that each workflow does in its own way. */
 interface Turns {
   /** Does what is due, and brings announcements and what operators see in line. */
   act: () => Promise<void>;

@@ -3,7 +3,7 @@ import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@tempor
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { labAttentionSinceKey } from '../../protocol/search-attributes.js';
 
-/** What operators see: the case file, and search attributes. */
+/** The view of operators: the case file, and search attributes. */
 export function showToOperators(caseFile: string, attributes: readonly SearchAttributeUpdatePair[]): void {
   setCurrentDetails(caseFile);
   setSearchAttributes(attributes);
@@ -44,7 +44,7 @@ export function code(text: string): string {
   return `\`${plain(text)}\``;
 }
 
-/** What comes from outside may not end a cell, a code span or a line; statuses and ids have none of what is replaced. */
+/** Text from outside must not end a cell, a code span or a line; statuses and ids have none of the characters that are replaced. */
 export function plain(text: string): string {
   return text.replaceAll(/[^\p{L}\p{N} _.:,/()+-]/gu, '·').trim() || '·';
 }

@@ -19,7 +19,7 @@ export interface Outbox {
   policy: { notificationDeadline: number };
 }
 
-/** What the workflow does about the outcome of a delivery. */
+/** The actions of the workflow after the outcome of a delivery. */
 export interface Delivery {
   delivered(): void;
   /** Nothing arrived in time; it stays in the outbox and is tried again. */
@@ -67,7 +67,7 @@ function isEmpty({ notifies, outbox }: Outbox): boolean {
 }
 
 /**
- * Waits at an end for what is still undelivered, a minute at most; then hands it over, so that an end is an end whatever the
+ * Waits at an end for what is still undelivered, a minute at most; then hands it over, so an end is an end whatever the
  * receiver does.
  * @param hasNews whether there is something else to do, which ends the waiting
  */

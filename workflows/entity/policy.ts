@@ -16,7 +16,7 @@ import { versionOf } from './versions.js';
  */
 export interface Governed<Policy extends object> {
   policy: Policy;
-  /** What a caller gave that is not resolved yet. */
+  /** The policy that a caller gave and that is not resolved yet. */
   requestedPolicy?: unknown;
 }
 

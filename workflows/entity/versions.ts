@@ -1,12 +1,12 @@
 import { isObject } from './fields.js';
 
 /**
- * What a run is given by another one, perhaps of an earlier release: it has a version, and is brought to this release's
+ * The state that a run gets from another one, perhaps of an earlier release: it has a version, and is brought to this release's
  * by pure functions. They are workflow code, so a release adds to them and never changes what was released.
  */
 
 /**
- * What was written by a later release than this one, after a rollback. It is not an `ApplicationFailure` on purpose: it fails
+ * Thrown for state that a later release than this one wrote, after a rollback. It is not an `ApplicationFailure` on purpose: it fails
  * the workflow task, not the workflow, and Temporal repeats that task until a later release runs again.
  */
 export class StateTooNew extends Error {
@@ -19,7 +19,7 @@ export class StateTooNew extends Error {
 
 /**
  * Makes the next version of what it is given. What it adds repeats what a run begins with today: that may change with
- * a release, and a step may not.
+ * a release, and a step must not.
  */
 export type Step = (state: Readonly<Record<string, unknown>>) => Record<string, unknown>;
 
@@ -38,7 +38,7 @@ export function upgrade<State extends { version: number }>(
   return { ...upgraded, version: steps.length } as unknown as State;
 }
 
-/** What has no version was written before there were any. */
+/** State without a version was written before there were any. */
 export function versionOf(what: string, state: unknown, known: number): number {
   const version = isObject(state) ? state['version'] : undefined;
   if (typeof version !== 'number' || !Number.isInteger(version)) return 0;

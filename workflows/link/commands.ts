@@ -88,7 +88,7 @@ async function startNew(link: Link, options: LinkOptions, joins: boolean): Promi
 
 async function makeLink(link: Link): Promise<void> {
   const { userId, provider, policy } = link;
-  // The token's life counts from before it can have been made, so that no user is sent to one that has ended.
+  // The token's life counts from before it can have been made, so no user is sent to one that has ended.
   const expiresAt = Date.now() + policy.tokenLife;
   const isChosen = sourceSlug(link) !== undefined;
   const readsConnections = !isChosen && link.connectionsBefore === undefined;
@@ -122,7 +122,7 @@ async function reportLinkResult(link: Link, report: LinkReport): Promise<LinkSta
   return stateOf(link);
 }
 
-/** Where it leaves room for a connection, the service is asked before anything is concluded. */
+/** If the report leaves room for a connection, the service is asked before anything is concluded. */
 async function conclude(link: Link, report: LinkReport): Promise<void> {
   receiveResult(link, report, Date.now());
   if (link.claim) await readConnection(link);
@@ -183,7 +183,7 @@ function answerOf(link: Link): CodeAnswer {
   throw refuse('LinkFailed', `The link has ended for good: ${errorType}`, { reason: errorType });
 }
 
-/** What a command must be to be accepted at all; a refusal here leaves no trace in the history. */
+/** The conditions for accepting a command at all; a refusal here leaves no trace in the history. */
 
 export function validateOpen({ link }: LinkRun): void {
   if (link.outcome !== undefined) throw ended(link);
@@ -204,7 +204,7 @@ export function validateRequest(run: LinkRun, request: LinkRequest | undefined):
 /** An absolute URL of any scheme, for apps too. */
 const urlPattern = /^[a-z][a-z0-9+.-]*:\S+$/i;
 
-/** What another language's backend sends is not checked by any compiler. */
+/** No compiler checks the input of a backend in another language. */
 export function checkOptions({ redirectUrl, filterOnProviders, onError, onClose }: LinkOptions): void {
   const isUrl = typeof redirectUrl === 'string' && urlPattern.test(redirectUrl);
   if (redirectUrl != null && !isUrl) throw refuseField('redirectUrl', 'must be an absolute URL');
@@ -219,7 +219,7 @@ export function checkOptions({ redirectUrl, filterOnProviders, onError, onClose 
 }
 
 export function validateReport(run: LinkRun, report: LinkReport): void {
-  if (linkResultOf(report) === undefined) throw refuseField('state', 'must be a text');
+  if (linkResultOf(report) === undefined) throw refuseField('state', 'must be a non-empty string');
   validateOpenOrConnected(run);
 }
 

@@ -60,7 +60,7 @@ async function meet(link: Link, { name }: LinkDeadline): Promise<void> {
   }
 }
 
-/** What is needed to distinguish the link's own connection from an older one. */
+/** The facts that distinguish the link's own connection from an older one. */
 export function soughtBy(link: Link, afterSuccess: boolean): ConnectionQuery {
   const { userId, filterOnProviders, connectionsBefore } = link;
   const slug = sourceSlug(link);

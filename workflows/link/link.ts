@@ -73,7 +73,7 @@ export interface LinkTokenHeld {
   expiresAt: number;
 }
 
-/** A connection that is to be found at the service. */
+/** A connection to look for at the service. */
 export interface Claim {
   /** `success`: the service said so; `doubt`: an answer was lost; `webhook`: it may be an older connection's. */
   by: 'success' | 'doubt' | 'webhook';
@@ -134,7 +134,7 @@ export function sourceSlug({ provider }: Pick<Link, 'provider'>): string | undef
 /** A user who is sent off with a token needs a moment to use it. */
 const shortestUse = minute;
 
-/** Whether the token can be handed out, or its login be finished. */
+/** True if the token can be handed out, or its login be finished. */
 export function hasUsableToken({ token, phase, policy }: Link, now: number): boolean {
   if (!token) return false;
   const needed = phase === 'awaiting_password' ? Math.min(shortestUse, policy.tokenLife / 10) : 0;
@@ -169,7 +169,7 @@ function awaitPassword(link: Link, now: number): void {
   delete link.mfa;
 }
 
-/** What the service answered to the password or the code. What it means for the connection is read next. */
+/** Takes the service's answer to the password or the code. Its meaning for the connection is read next. */
 export function receiveResult(link: Link, { state, errorType, providerMfa }: LinkReport, now: number): void {
   delete link.errorType;
   delete link.consequence;
@@ -276,7 +276,7 @@ export function confirmAt({ claim, policy }: Link): number | undefined {
 export type Found = 'new' | 'older' | 'none';
 
 /**
- * What the service shows of the user's connections.
+ * Takes what the service shows of the user's connections.
  * @param asked the claim that was looked into: one that came in meanwhile is looked into next
  */
 export function takeConnection(

@@ -51,7 +51,7 @@ const linkSteps: readonly Step[] = [
 
 export const linkVersion = linkSteps.length;
 
-/** What the run before this one knew. */
+/** The state that the run before this one had. */
 export function upgradeLink(carried: unknown): Link {
   return upgradeGoverned(linkPolicyVersions, upgrade<Link>('state of the link', linkSteps, carried));
 }

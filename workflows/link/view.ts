@@ -5,7 +5,7 @@ import { code, moment, plain, sentence, showToOperators, table, waitingLine, wor
 import { waitingUntil } from './deadlines.js';
 import type { Link } from './link.js';
 
-/** What `state` and most updates answer with. The token, its URL and codes are not in it. */
+/** The answer of `state` and most updates. The token, its URL and codes are not in it. */
 export function stateOf(link: Link): LinkState {
   const { userId, provider, chosenProvider, phase, policy, mfa, errorType, consequence, outcome, waitedFor } = link;
   const until = waitingUntil(link);
@@ -28,7 +28,7 @@ export function stateOf(link: Link): LinkState {
   };
 }
 
-/** What became of a code that the service has answered to. */
+/** The outcome of a code that the service has answered to. */
 export function codeAnswerOf(link: Link): CodeAnswer {
   const state = stateOf(link);
   return {

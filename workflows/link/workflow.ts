@@ -61,7 +61,7 @@ async function knowPolicy({ link, commands }: LinkRun): Promise<void> {
   }
 }
 
-/** What another language's backend sends is not checked by any compiler. */
+/** No compiler checks the input of a backend in another language. */
 function check(input: Partial<LinkProviderInput> | undefined): void {
   const { userId = '', provider = anyProvider } = input ?? {};
   if (!isLinkAddressable(userId, provider) || workflowInfo().workflowId !== linkProviderId(userId, provider)) {

@@ -97,7 +97,7 @@ function isSame(decision: MatchReviewDecision, { action, orderId, userId }: Matc
   return decision.action === action && decision.orderId === orderId && decision.userId === userId;
 }
 
-/** What a command must be to be accepted at all; a refusal here leaves no trace in the history. */
+/** The conditions for accepting a command at all; a refusal here leaves no trace in the history. */
 export function validate(run: MatchReviewRun, action: MatchReviewAction, given: Acceptance & Rejection): void {
   const { orderId, userId, note: text } = given ?? {};
   for (const [field, id] of Object.entries({ orderId, userId })) {
@@ -107,7 +107,7 @@ export function validate(run: MatchReviewRun, action: MatchReviewAction, given: 
   }
   const isNote = typeof text === 'string' && text !== '' && Array.from(text).length <= longestNote;
   if (text !== undefined && !isNote) {
-    throw refuseField('note', `must be a text of at most ${longestNote} characters`);
+    throw refuseField('note', `must be a non-empty string of at most ${longestNote} characters`);
   }
   const { review } = run;
   if (review.ending !== undefined && !isRepeated(review, { ...given, action })) throw ended(review);

@@ -46,7 +46,7 @@ export interface Review
   unanswered: boolean;
   /** When the service first said that it does not know the review; missing once it has shown it. */
   absentSince?: number;
-  /** What was decided here, once the service has it. */
+  /** The decision that was made here, once the service has it. */
   decision?: MatchReviewDecision;
   /** A decision that was sent without an answer, and until when the service may be at work on it. */
   doubt?: MatchReviewDecision & { until: number };
@@ -122,7 +122,7 @@ export function takeRead(review: Review, item: MatchReviewSnapshot, asked: numbe
   if (isBack || phase !== review.stage.phase) enterStage(review, phase, now);
 }
 
-/** What is shown may say less than what an earlier run announced: deployments differ in what they show of a review that is over. */
+/** The service may show less than an earlier run announced: deployments differ in what they show of a closed review. */
 function endAsBefore(review: Review, outcome: MatchReviewOutcome, item: MatchReviewSnapshot, now: number): void {
   const { before } = review;
   const isSame = (item.resolvedOrderId ?? before?.resolvedOrderId) === before?.resolvedOrderId;

@@ -40,7 +40,7 @@ const reviewSteps: readonly Step[] = [
 
 export const reviewVersion = reviewSteps.length;
 
-/** What the run before this one knew. */
+/** The state that the run before this one had. */
 export function upgradeReview(carried: unknown): Review {
   const upgraded = upgrade<Review>('state of the match review', reviewSteps, carried);
   return upgradeGoverned(matchReviewPolicyVersions, upgraded);

@@ -50,7 +50,7 @@ export async function matchReview(input: MatchReviewInput): Promise<MatchReviewR
   return reviewResultOf(run.review);
 }
 
-/** What another language's backend sends is not checked by any compiler. */
+/** No compiler checks the input of a backend in another language. */
 function check(input: Partial<MatchReviewInput> | undefined): MatchReviewInput {
   const { rawResultId } = input ?? {};
   const isId = typeof rawResultId === 'string' && isAddressable(rawResultId);

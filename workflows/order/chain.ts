@@ -25,11 +25,11 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   version: number;
   rootOrderId: string;
   policy: ResolvedOrderPolicy;
-  /** Whether `placeKitOrder` handed this order over; one that was not is adopted, and nothing is replaced by itself. */
+  /** True if `placeKitOrder` handed this order over; an order that was not is adopted, and nothing is replaced by itself. */
   handedOver: boolean;
   /** The order was created for this hand-over: there is no history to read. */
   isNew: boolean;
-  /** What the run is for has been found out. */
+  /** The purpose of the run has been found out. */
   identified: boolean;
   reference?: string;
   /** The placing had been cancelled when it handed the order over: it is cancelled once. */
@@ -57,7 +57,7 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   patience: Extension[];
   /** Names of the settings that `setPolicy` has changed. */
   changedSettings?: string[];
-  /** What people decided, the latest for each order. */
+  /** The decisions of people, the latest for each order. */
   answers: Resolution[];
   /** When an overdue order is read again. */
   recheckAt?: number;
@@ -88,7 +88,7 @@ export interface Announced {
   eventId: number;
   phase: OrderPhase;
   problem?: string;
-  /** What the results were last said to be. */
+  /** The interpretation of the results that was announced last. */
   interpretation?: string;
   /** The order's own status announced its end: the event for it has not come yet. */
   byStatus?: true;

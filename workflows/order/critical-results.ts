@@ -222,7 +222,7 @@ function keyOf({ announced, orderId }: CriticalResultRecord): string {
   return announced.at(-1) ?? orderId;
 }
 
-/** Where nothing says what kind of result it is, it is final once the order has its results. */
+/** If nothing says what kind of result it is, it is final once the order has its results. */
 function newsOf(orderId: string, order: ChainOrder | undefined): News {
   const correctedBy = order?.events.findLast(({ status }) => readStatus(status).low === 'corrected')?.id;
   const status = order?.standing.phase === 'completed' ? 'final' : 'partial';

@@ -30,7 +30,7 @@ export type DeadlineName =
   /** Until when a person may say what shall happen. */
   | 'decision';
 
-/** What may be said to the product before it is too late, and is no limit. */
+/** Messages to the product that come before it is too late, and are no limit. */
 export interface Reminder extends Deadline {
   name: 'registration_reminder' | 'return_reminder';
 }
@@ -257,7 +257,7 @@ export function isUnasked(chain: Chain, { name, key, baseKey }: Deadline): boole
   return !chain.attention.some((asked) => asked.key === key) && !chain.patience.some((given) => given.key === baseKey);
 }
 
-/** Whether the service may follow this order up with a redraw of its own. */
+/** True if the service may follow this order up with a redraw of its own. */
 export function mayBeRedrawn({ standing }: ChainOrder): boolean {
   const low = readStatus(standing.last?.status ?? '').low;
   return low === 'sample_error' || low === 'redraw_available';

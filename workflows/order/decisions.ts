@@ -157,7 +157,7 @@ async function recheck(run: KitOrderRun): Promise<void> {
   await retryReplacement(run);
 }
 
-/** What the service did not show before it may show now. */
+/** The service may show now what it did not show before. */
 function lookForOthers(run: KitOrderRun): void {
   const { chain } = run;
   if (chain.unreadable.length > 0) run.hasNews = true;

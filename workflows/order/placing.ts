@@ -45,7 +45,7 @@ import { orderPolicyVersions } from './versions.js';
 /** A run of the placing, which a command can end. */
 interface PlacingRun extends Governed<ResolvedOrderPolicy>, Attempting<PlacingEnd> {
   input: PlaceKitOrderInput;
-  /** What the last attempt reported; without a report, a creation may have been sent. */
+  /** The last attempt's report; without a report, a creation may have been sent. */
   progress?: CreationProgress;
   attention: PlacingState['attention'];
   waitsFor: string;
@@ -138,7 +138,7 @@ function endOf({ input }: PlacingRun, failure: unknown): PlacingEnd | Applicatio
 
 const untilTaken = 'the lab service to accept the order';
 
-/** What another language's backend sends is not checked by any compiler. */
+/** No compiler checks the input of a backend in another language. */
 function begin(input: PlaceKitOrderInput): PlacingRun {
   const { reference, kind, order, policy }: Partial<PlaceKitOrderInput> = input ?? {};
   if (typeof reference !== 'string' || !referencePattern.test(reference)) {

@@ -20,10 +20,10 @@ import { demandOpen, forwarded } from './validation.js';
 import { orderPolicyVersions } from './versions.js';
 import { stateOf, waitingOf } from './view.js';
 
-/** What still counts for an order that has its outcome and that a critical result keeps open. */
+/** The settings that still count for an order that has its outcome and that a critical result keeps open. */
 const lastSettings = ['criticalResultReminder', 'notificationDeadline'];
 
-/** What the settings are worth is checked where they are resolved: here only that there are any that still count. */
+/** The values of the settings are checked where they are resolved: here only that there are settings that still count. */
 export function validatePolicyChange(run: KitOrderRun, command: SetPolicyCommand | undefined): void {
   const names = Object.keys(givenIn(command));
   if (names.length === 0) throw refusePolicy('must have at least one setting');
@@ -100,7 +100,7 @@ function movedOn(chain: Chain, policy: ResolvedOrderPolicy, now: number): string
     .map(({ key }) => key);
 }
 
-/** What a change would mean: nothing is changed. */
+/** The effect that a change would have: nothing is changed. */
 export function previewPolicy(run: KitOrderRun, policy: PolicyChanges, now: number): PolicyPreview | PolicyRefusal {
   try {
     return previewOf(run.chain, changedIn(run, policy), now);
@@ -111,7 +111,7 @@ export function previewPolicy(run: KitOrderRun, policy: PolicyChanges, now: numb
   }
 }
 
-/** Refused where the change would be, so that what is shown is what happens. */
+/** Refused where the change would be, so what is shown is what happens. */
 function changedIn(run: KitOrderRun, policy: PolicyChanges): ResolvedOrderPolicy {
   const { chain } = run;
   validatePolicyChange(run, { policy });

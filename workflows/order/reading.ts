@@ -81,14 +81,14 @@ function isNotFound({ details }: ApplicationFailure): boolean {
 }
 
 /*
- * What cannot be undone waits for the service's answer: what the workflow knows may be old. Time comes in as data.
+ * An action that cannot be undone waits for the service's answer: what the workflow knows may be old. Time comes in as data.
  */
 
 /** Most outages are over in minutes or hours, and the decision is due: the first pause is short, the next ones double. */
 const firstPause = 10 * minute;
 const longestPause = 6 * hour;
 
-/** Whether decisions wait for a later read. */
+/** True if decisions wait for a later read. */
 export function isPostponed({ unanswered }: Chain, now: number): boolean {
   return unanswered !== undefined && unanswered.againAt > now;
 }

@@ -72,7 +72,7 @@ function allowed(chain: Chain, order: ChainOrder, remedy: Remedy): Remedy {
 }
 
 /**
- * @param key identifies the question, so that it is asked once
+ * @param key identifies the question, so it is asked once
  * @returns false when the order has moved on since it was read: then it is decided on again
  */
 async function apply(run: KitOrderRun, order: ChainOrder, remedy: Remedy, key: string): Promise<boolean> {

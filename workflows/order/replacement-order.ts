@@ -44,7 +44,7 @@ export async function replaceKit(run: KitOrderRun, orderId: string): Promise<voi
 }
 
 /**
- * The reservation is set before anything is awaited and kept whatever happens, so that trying again continues the same
+ * The reservation is set before anything is awaited and kept whatever happens, so trying again continues the same
  * replacement.
  *
  * @returns the new order, if it is a replacement that no webhook has reported
@@ -127,7 +127,7 @@ function isRedrawOf({ greatest }: ChainOrder, { transaction }: OrderSnapshot): b
   return transaction !== undefined && transaction.id === greatest.transaction?.id;
 }
 
-/** Where passthrough is not echoed, nothing in the new order's webhooks leads to this chain. */
+/** If passthrough is not echoed, nothing in the new order's webhooks leads to this chain. */
 async function leadToChain({ rootOrderId, reference }: Chain, snapshot: OrderSnapshot): Promise<void> {
   if (readPassthrough(snapshot.passthrough)?.root === rootOrderId) return;
   const placed = { rootOrderId, snapshot, ...(reference !== undefined && { reference }) };

@@ -4,7 +4,7 @@ import { currentOrder, findOrder, lastEventId, replacementOf, type Chain } from 
 import type { Command } from './validation.js';
 
 /*
- * What was decided about an order's problem. A command whose answer was lost is sent again: it then does not do more,
+ * The decision about an order's problem. A command whose answer was lost is sent again: it then does not do more,
  * and it does not undo what somebody else decided meanwhile.
  */
 
@@ -32,7 +32,7 @@ export function recordResolution(chain: Chain, orderId: string, decision: Decisi
   chain.answers = [...others, { orderId, eventId: lastEventId(order), decision }];
 }
 
-/** Whether what the command asks for has happened already. */
+/** True if what the command asks for has happened already. */
 export function isDone(chain: Chain, command: Command): boolean {
   const { orderId } = command;
   switch (command.kind) {

@@ -9,7 +9,7 @@ export interface KitOrderRun extends Wakeable {
   chain: Chain;
   earlierRun: EarlierRun | undefined;
   /**
-   * What a command or the policy decides about an order runs in the lane of that order, beside the main loop: it waits for
+   * A decision of a command or of the policy about an order runs in the lane of that order, beside the main loop: it waits for
    * nothing that has to do with another order.
    */
   lanes: Lanes;

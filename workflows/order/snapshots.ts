@@ -39,7 +39,7 @@ function merge(record: OrderRecord, snapshot: OrderSnapshot): OrderRecord {
 }
 
 /**
- * Where two reports of one event differ, the one in `winners` counts, and between others the greater text: whichever
+ * If two reports of one event differ, the one in `winners` counts, and between others the greater text: whichever
  * came first, the same one stays.
  */
 function unionOf(winners: readonly OrderEvent[], others: readonly OrderEvent[]): OrderEvent[] {

@@ -14,7 +14,7 @@ import { isDone, resolutionOf } from './resolutions.js';
 import type { KitOrderRun } from './run.js';
 import { refuse } from '../entity/commands.js';
 
-/** What the product asks for. The order it means is settled when it arrives, not when its turn comes. */
+/** The request of the product. The order that it means is settled when it arrives, not when its turn comes. */
 export type Command =
   | ({ kind: 'register' } & Meant<RegisterCommand>)
   | ({ kind: 'cancel' } & Meant<CancelCommand>)
@@ -24,7 +24,7 @@ export type Command =
 type Meant<T> = T & { orderId: string };
 
 /*
- * What a command must be to be accepted at all; a validator's refusal leaves no trace in the history. Whether the
+ * The conditions for accepting a command at all; a validator's refusal leaves no trace in the history. Whether the
  * service will do it, only the service knows.
  */
 
@@ -161,7 +161,7 @@ function faultsOf({ orderId, alarm, by, outcome, note }: Record<string, unknown>
       : [{ field: 'outcome', message: `must be ${acknowledgementOutcomes.join(' or ')}` }]),
     ...(note === undefined || (typeof note === 'string' && note.length <= longestNote)
       ? []
-      : [{ field: 'note', message: `must be a text of at most ${longestNote} characters` }]),
+      : [{ field: 'note', message: `must be a string of at most ${longestNote} characters` }]),
   ];
 }
 

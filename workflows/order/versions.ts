@@ -82,7 +82,7 @@ const chainSteps: readonly Step[] = [
 
 export const chainVersion = chainSteps.length;
 
-/** What the run before this one knew. */
+/** The state that the run before this one had. */
 export function upgradeChain(carried: unknown): Chain {
   return upgradeGoverned(orderPolicyVersions, upgrade<Chain>('state of the order', chainSteps, carried));
 }

@@ -34,7 +34,7 @@ import { deadlinesOf, isAwaitedImport, isKeyOfReminder, isKit, isReminder, type 
 import type { KitOrderRun } from './run.js';
 import { orderResultVersion } from './versions.js';
 
-/** What `state` and every command answer with. */
+/** The answer of `state` and of every command. */
 export function stateOf(chain: Chain): OrderState {
   const current = currentOrder(chain);
   const { standing, greatest } = current;
@@ -224,7 +224,7 @@ interface Row {
   what: string;
 }
 
-/** What the service reported and what was done about it, in the order of time. */
+/** The reports of the service and the actions that followed, in the order of time. */
 function rowsOf({ journal, rootOrderId }: Chain, { timeline }: OrderState): string[][] {
   // Acknowledgements stand in the journal, in words of ours.
   const events = timeline.filter(({ eventId }) => eventId !== undefined);

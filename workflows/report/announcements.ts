@@ -61,7 +61,7 @@ export function announceNews(job: Job, now: number): void {
   }
 }
 
-/** What was announced of the job before anybody had claimed it had no reference. */
+/** Announcements of the job from before anybody had claimed it had no reference. */
 export function announceClaim(job: Job, now: number): void {
   if (job.announced.length === 0) return;
   const { status = 'unknown' } = currentJob(job);

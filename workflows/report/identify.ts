@@ -85,7 +85,7 @@ async function readWholeJob(run: ReportRun, { tooSoon = false } = {}): Promise<v
   else if (isOpen(job) && !tooSoon) settleOwner(job, reading);
 }
 
-/** Whether this unclaimed job is somebody's lost upload. When in doubt it is not marked, and a person is asked. */
+/** Settles whether this unclaimed job is somebody's lost upload. When in doubt the job is not marked, and a person is asked. */
 function settleOwner(job: Job, { owner }: JobReading): void {
   switch (owner.kind) {
     case 'open':
@@ -123,7 +123,7 @@ function resume(job: Job, previous: ParsingJobResult): void {
   job.handedOver = true;
 }
 
-/** What somebody decided to stop following stays so, unless the service ended it: that is news. */
+/** A job that somebody decided to stop following stays so, unless the service ended it: that is news. */
 function staysEnded(job: Job, { outcome }: ParsingJobResult): boolean {
   if (outcome === 'superseded') return !job.handedOver;
   return outcome === 'abandoned' && !hasEndedByItself(job);

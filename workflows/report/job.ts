@@ -24,11 +24,11 @@ export interface Job extends Outbox, Attentive<RaisedAttention<ReportAttentionRe
   version: number;
   jobId: string;
   policy: ResolvedReportPolicy;
-  /** Whether `submitReport` handed this job over; one that was not is adopted. */
+  /** True if `submitReport` handed this job over; a job that was not is adopted. */
   handedOver: boolean;
   /** The job was made for this hand-over: there is no history to read. */
   isNew: boolean;
-  /** What the run is for has been found out. */
+  /** The purpose of the run has been found out. */
   identified: boolean;
   reference?: string;
   userId?: string;

@@ -37,7 +37,7 @@ import { openPolicy, settlePolicy, type Governed } from '../entity/policy.js';
 import { doubled, hour, minute, second } from '../entity/spans.js';
 import { reportPolicyVersions, submissionVersion, upgradeSubmission, type CarriedSubmission } from './versions.js';
 
-/** What a submission knows beside its input; it goes through continue-as-new. */
+/** The state of a submission beside its input; it goes through continue-as-new. */
 interface Submission extends Governed<ResolvedReportPolicy> {
   input: SubmitReportInput;
   lostUploads: LostUpload[];
@@ -125,7 +125,7 @@ function withLost({ message, type, details }: ApplicationFailure, { lostUploads 
   return ApplicationFailure.nonRetryable(message, type, ...(known ?? []));
 }
 
-/** What another language's backend sends is not checked by any compiler. */
+/** No compiler checks the input of a backend in another language. */
 function begin(input: Partial<SubmitReportInput> | undefined): Submission {
   const { reference, userId, file, needsHumanReview, policy, carried } = input ?? {};
   if (typeof reference !== 'string' || !referencePattern.test(reference)) {
@@ -213,7 +213,7 @@ function settle(submitted: SubmittedJob): SubmittedJob {
 }
 
 /**
- * What will be the same next time fails the submission: a refusal, a file that is none of ours to send. A key that is
+ * A failure that would come again fails the submission: a refusal, a file that is none of ours to send. A key that is
  * refused can be changed. Undefined if the attempt's worker was lost.
  */
 function failureOf(error: unknown): ApplicationFailure | undefined {
@@ -280,7 +280,7 @@ function endsAt({ since, policy }: Submission): number {
   return since + policy.submissionDeadline;
 }
 
-/** Doubled each time, and not before the service wants to be asked again. The deadline ends it. */
+/** Doubled each time, and at least as long as the service asks for. The deadline ends it. */
 async function pause(submission: Submission, failure: ApplicationFailure | undefined): Promise<void> {
   const { failures, since } = submission;
   const [details] = (failure?.details ?? []) as Partial<FailureDetails>[];

@@ -53,7 +53,7 @@ const jobSteps: readonly Step[] = [
 
 export const jobVersion = jobSteps.length;
 
-/** What the run before this one knew. */
+/** The state that the run before this one had. */
 export function upgradeJob(carried: unknown): Job {
   return upgradeGoverned(reportPolicyVersions, upgrade<Job>('state of the report', jobSteps, carried));
 }
@@ -67,7 +67,7 @@ export function upgradeReportResult(result: unknown): ParsingJobResult {
   return upgradeGoverned(reportPolicyVersions, upgrade<ParsingJobResult>('result of the report', resultSteps, result));
 }
 
-/** What a submission hands to its next run. */
+/** The state that a submission hands to its next run. */
 export interface CarriedSubmission {
   version: number;
   lostUploads: LostUpload[];

@@ -8,7 +8,7 @@ import { deadlineOf, isOverdue } from './deadlines.js';
 import { currentJob, currentPhase, outcomeOf, type Job } from './job.js';
 import { reportResultVersion } from './versions.js';
 
-/** What `state` and `cancel` answer with. */
+/** The answer of `state` and `cancel`. */
 export function reportStateOf(job: Job): ReportState {
   const { needsHumanReview } = currentJob(job);
   const outcome = outcomeOf(job);
@@ -95,7 +95,7 @@ function countLines({ counts }: ReportState): string[] {
   return [`**Biomarkers** ${results}: ${loinc}; ${aboveRange} above and ${belowRange} below their range`];
 }
 
-/** What the service reported and what was done about it, in the order of time. */
+/** The reports of the service and the actions that followed, in the order of time. */
 function rowsOf({ timeline, journal }: Job): string[][] {
   const reported = timeline.map(({ at, status, isReviewed }) => {
     const reviewed = isReviewed === true ? ', reviewed' : '';

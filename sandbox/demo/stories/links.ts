@@ -7,7 +7,7 @@ const username = 'mfa-sms-testperson';
 const rightCodes: Readonly<Record<string, string>> = { sms: '123456', email: '654321' };
 const mistypedCode = '111111';
 
-/** After so many answers of the person who watches, the story types the code itself, so that it ends. */
+/** After so many answers of the person who watches, the story types the code itself, so it ends. */
 const mostQuestions = 5;
 
 export const linkWithCode: Story = {

@@ -23,7 +23,7 @@ describe('a key of the wrong kind is refused before any request', () => {
       { apiKey: 'sk_m_1', keyPrefixes: { team: 'sk_', management: 'sk_m_' } },
       'apiKey begins as a management key does',
     ],
-    ['if the prefixes are one', { keyPrefixes: { team: 'k', management: 'k' } }, 'keyPrefixes must tell'],
+    ['if the prefixes are one', { keyPrefixes: { team: 'k', management: 'k' } }, 'keyPrefixes must differ'],
   ])('%s', (_how, config, said) => {
     expect(() => created(config)).toThrow(TypeError);
     expect(() => created(config)).toThrow(said);
