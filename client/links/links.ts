@@ -84,7 +84,7 @@ export class LinkOperations {
    * service. Deadline: 30 seconds. @throws ReadInvalid, ServiceNotConfigured, and the service's own errors
    */
   async providers(filter: ProviderFilter = {}, options: CallOptions = {}): Promise<Provider[]> {
-    checkRead('The filter', filter, { sourceType: 'a text' });
+    checkRead('The filter', filter, { sourceType: 'a non-empty string' });
     return askService(this.access, linkCalls.reading, options, ({ providers }, ends) => providers.list(filter, ends));
   }
 

@@ -526,7 +526,7 @@ describe('the message', () => {
     [
       { SERVICE_TEAM_KEY_PREFIX: 'sk_', SERVICE_MANAGEMENT_KEY_PREFIX: 'sk_' },
       'SERVICE_MANAGEMENT_KEY_PREFIX',
-      'must tell the two kinds of keys apart',
+      'must differ for the two kinds of keys',
     ],
   ])('refuses a key in place of the other kind: %j', (more, setting, problem) => {
     expect(faultsOf(() => readWorkerConfig({ ...service, ...more }))).toEqual({ [setting]: problem });
