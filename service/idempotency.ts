@@ -4,7 +4,7 @@ import type { ServiceCall } from './http.js';
 /* Requests that carry an idempotency key: the service gives the same key the first answer again. */
 
 /**
- * The headers of a request with a key. They ask the service not to keep failures, or the key would repeat them. Without a key there are none.
+ * The headers of a request with a key. The service is asked not to keep failures, which the key would repeat. Without a key there are none.
  *
  * @param key printable ASCII
  */
@@ -18,18 +18,20 @@ export function idempotencyHeaders(key: string | undefined): Record<string, stri
  * statuses only if the sentence says so.
  */
 export function collisionOf(error: unknown, { headers = {} }: Pick<ServiceCall, 'headers'>): AnswerLost | undefined {
+  if (!Object.hasOwn(headers, 'x-idempotency-key')) return undefined;
   if (!(error instanceof ServiceRefused) || error.status === 422) return undefined;
   if (error instanceof FeatureNotEnabled || error instanceof Unauthorized) return undefined;
-  const { reason = '' } = error;
-  const isStated = /idempoten/i.test(reason) && AT_WORK.test(reason);
-  const isKeyed = Object.hasOwn(headers, 'x-idempotency-key');
-  const isImplied = isKeyed && error.fields.length === 0 && COLLISION_STATUSES.includes(error.status);
-  if (!isStated && !(isImplied && (SAYS_NOTHING.test(reason) || AT_WORK.test(reason)))) return undefined;
+  const { status, fields, reason = '' } = error;
+  const isImplied = COLLISION_STATUSES.includes(status) && fields.length === 0;
+  const isCollision = AT_WORK.test(reason)
+    ? isImplied || /idempoten/i.test(reason)
+    : isImplied && SAYS_NOTHING.test(reason);
+  if (!isCollision) return undefined;
   return new AnswerLost(error, 'is still being carried out for an earlier request with the same idempotency key');
 }
 
 /** A key that is not allowed, or not valid, is refused for good. */
-const AT_WORK = /\b(?:in progress|running|processing|being processed|concurrent|under ?way)/i;
+const AT_WORK = /\b(?:in.progress|running|processing|being processed|concurrent|under ?way|outstanding)/i;
 const COLLISION_STATUSES = [409, 425];
 /** Nothing, or the words of the status alone. */
 const SAYS_NOTHING = /^\W*(?:(?:409|425)\W*)?(?:conflict|too early)?\W*$/i;

@@ -173,6 +173,48 @@ describe('a request is sent', () => {
   });
 });
 
+describe('an order that is refused', () => {
+  const path = '/v3/order';
+
+  function refusedWith(status: number, body: unknown, idempotencyKey = 'labops:-:ref-1:1') {
+    const created = answering(() => ({ status, ...(body !== undefined && { body }) })).then(({ baseUrl }) =>
+      serviceAt(baseUrl).orders.create(ORDER, idempotencyKey === '' ? {} : { idempotencyKey }),
+    );
+    return rejection(created);
+  }
+
+  test.each<[number, unknown]>([
+    [409, undefined],
+    [409, ''],
+    [409, '<html>Conflict</html>'],
+    [409, { detail: 'Conflict' }],
+    [409, { detail: '409: Conflict' }],
+    [409, { detail: 'The request is still being processed.' }],
+    [409, { error: 'A request is outstanding for this Idempotency-Key', message: null }],
+    [425, { detail: 'Too Early' }],
+    [400, { detail: 'There is another in-progress request with this idempotency key' }],
+  ])('with %i and %j while its key is in use may be created by the other request', async (status, body) => {
+    const error = await refusedWith(status, body);
+    expect(error).toMatchObject({ name: 'AnswerLost', status, path });
+  });
+
+  test.each<[number, unknown, string]>([
+    [409, { detail: 'The user already has this order' }, 'ServiceRefused'],
+    [409, { detail: [{ loc: ['body', 'user_id'], msg: 'Conflict' }] }, 'ServiceRefused'],
+    [409, { detail: 'Orders are not enabled for your team' }, 'FeatureNotEnabled'],
+    [400, { detail: 'Idempotency key is not valid' }, 'ServiceRefused'],
+    [400, { detail: 'The laboratory is processing too many orders' }, 'ServiceRefused'],
+    [422, { detail: 'Idempotency key of a request in progress with another body' }, 'ServiceRefused'],
+    [403, { detail: 'Idempotency key of a request in progress' }, 'Unauthorized'],
+  ])('with %i and %j is refused for good', async (status, body, name) => {
+    expect(await refusedWith(status, body)).toMatchObject({ name, status });
+  });
+
+  test('with 409 and without a key is refused for good', async () => {
+    expect(await refusedWith(409, { detail: 'Conflict' }, '')).toMatchObject({ name: 'ServiceRefused', status: 409 });
+  });
+});
+
 describe('an answer is read', () => {
   const results = {
     metadata: { patient: 'Testperson Invented', date_reported: '2024-01-01T10:00:00', 'clia_#': 'x' },
