@@ -39,6 +39,23 @@ describe('exactly one kit is ordered', () => {
     expect(await stage.sandbox.orders()).toHaveLength(1);
   });
 
+  test('exactly one kit is ordered if the second attempt is refused because the service still works on the first', async () => {
+    const create = { method: 'POST', path: '/v3/order', times: 1 } as const;
+    await stage.sandbox.addFault({ ...create, action: { kind: 'answer', status: 502 } });
+    // The work is done, as by the first attempt: it is only the answer that says nothing of it.
+    const collision = { kind: 'answer', status: 409, body: { detail: 'Conflict' }, phase: 'after_work' } as const;
+    await stage.sandbox.addFault({ ...create, action: collision });
+    const handle = await stage.product.orders.place(await stage.input({ kind: 'with_patient' }));
+    await stage.expectRequests('POST', '/v3/order');
+    await stage.skip('1 minute');
+    await stage.expectRequests('POST', '/v3/order', 2);
+    await stage.skip('5 minutes');
+    const [placed, ...others] = await stage.sandbox.orders();
+    expect(await handle.orderId()).toBe(placed?.order.id);
+    expect(others).toEqual([]);
+    expect(await stage.countRequests('POST', '/v3/order')).toBe(2);
+  });
+
   test('exactly one kit is ordered if it is placed twice, and both calls get the same order', async () => {
     const input = await stage.input();
     const [one, other] = await Promise.all([stage.product.orders.place(input), stage.product.orders.place(input)]);
