@@ -51,6 +51,7 @@ export function senderTo(target: NotificationTarget): NotificationSender {
   return {
     requireOpen,
     send: async (event) => {
+      if (!sendableId.test(event.id)) return unsendableStatus;
       requireOpen();
       try {
         return await breaker.execute(() => deliver(target, event));
@@ -77,7 +78,6 @@ const unsendableStatus = 400;
 
 /** @returns the status if the receiver refused it for good, nothing if it arrived */
 async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): Promise<number | undefined> {
-  if (!sendableId.test(event.id)) return unsendableStatus;
   const body = JSON.stringify(event);
   const timestampSeconds = Math.floor(Date.now() / 1000);
   const response = await fetch(url, {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { idSchema, textSchema, timestampSchema } from './order.js';
 import { utcInstant } from './timestamps.js';
+import { wordOf } from './word.js';
 
 /**
  * The content of a `labtest.result.critical` webhook: an order has a result that somebody must act on. It names the
@@ -46,8 +47,9 @@ export function criticalResultReportOf(result: CriticalResult): CriticalResultRe
     orderId: order_id ?? id ?? '',
     ...textAs('userId', user_id),
     ...textAs('sampleId', sample_id),
-    ...textAs('status', status),
-    ...textAs('interpretation', interpretation),
+    // Both stand in ids of notifications, and a sentence may be about a person.
+    ...textAs('status', status && wordOf(status)),
+    ...textAs('interpretation', interpretation && wordOf(interpretation)),
     ...textAs('createdAt', utcInstant(created_at)),
     ...textAs('updatedAt', utcInstant(updated_at)),
   };
