@@ -64,7 +64,10 @@ export class RescheduleRefused extends Refusal {
   override readonly name = 'RescheduleRefused';
 }
 
-/** The lab service keeps the appointment: the reason is not on its list, or somebody is already on the way. */
+/**
+ * The lab service keeps the appointment: the reason is not on its list, or somebody is already on the way. Or it no longer shows a
+ * visit to a service centre whose start has passed, so the blood may have been drawn.
+ */
 export class CancellationRefused extends Refusal {
   static readonly remedy = "Look at the appointment's state: it stays.";
   override readonly name = 'CancellationRefused';

@@ -101,7 +101,7 @@ function endsAreTrue({ before, move, after }: AppointmentStep): string[] {
     case 'completed':
       return wrong(isDrawn || world.order === 'collected');
     case 'cancelled':
-      return wrong(nobodyComes(world) || isDisturbed(before, after));
+      return wrong(nobodyComes(world, after.now) || isDisturbed(before, after));
     case 'expired':
       return wrong(!(present && isOpen(present)) || isDisturbed(before, after));
     case 'order_ended':
@@ -146,7 +146,7 @@ function isCarriedOut({ before, move, after, calls }: AppointmentStep, state: Ap
       const { known } = knownBefore(before) ?? {};
       // One that was never reported, and that the service does not show, cannot be known of.
       const isUnknown = !(known && isOpen(known)) && isDisturbed(before, after);
-      return state.phase === phase && (isUnknown || nobodyComes(after.world));
+      return state.phase === phase && (isUnknown || nobodyComes(after.world, after.now));
     }
     default:
       return true;

@@ -187,9 +187,10 @@ function cancel(
   return isLost ? noAnswer : { value: structuredClone(standing) };
 }
 
-/** For the claims: nobody comes any more, as far as the service shows it. */
-export function nobodyComes(world: AppointmentWorld): boolean {
-  return world.appointments.every((each) =>
-    world.place === 'home' ? visitPhaseOf(each) === 'cancelled' : !isOpen(each),
-  );
+/** For the claims: nobody comes any more, as far as the service shows it. A service centre does not show how a visit went. */
+export function nobodyComes(world: AppointmentWorld, now: number): boolean {
+  return world.appointments.every((each) => {
+    const isAhead = !(Date.parse(each.startAt ?? '') <= now);
+    return visitPhaseOf(each) === 'cancelled' || (world.place === 'centre' && isAhead && !isOpen(each));
+  });
 }

@@ -154,14 +154,18 @@ const believedMissing = 2;
 export function takeNone(appointment: Appointment, asked: number, now: number): boolean {
   const { known } = appointment;
   if (!known || !isOpen(known) || appointment.received !== asked) return false;
-  // A service centre shows only active appointments: that a past one is not shown does not say how it went.
-  if (isWalkIn(known) && Date.parse(known.startAt ?? '') <= now) return false;
+  if (mayBeOver(known, now)) return false;
   appointment.missing += 1;
   if (appointment.missing < believedMissing) return false;
   note(appointment, 'the service shows no appointment any more', now);
   forget(appointment, now);
   appointment.fallen = { appointmentId: known.appointmentId, reason: 'not_shown' };
   return true;
+}
+
+/** A service centre shows only active appointments: that a past one is not shown does not say how it went. */
+export function mayBeOver(known: AppointmentSnapshot, now: number): boolean {
+  return isWalkIn(known) && Date.parse(known.startAt ?? '') <= now;
 }
 
 /** The appointment that is known is not there any more. */

@@ -15,8 +15,8 @@ import { notKnownYet, refusalOf, refuse } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { second } from '../entity/spans.js';
 import {
-  currentPhase,
   forget,
+  mayBeOver,
   openVisit,
   siteCodeOf,
   takeAnswer,
@@ -255,21 +255,22 @@ function noteRefund(appointment: Appointment, open: AppointmentSnapshot, now: nu
   if (!refundable) note(appointment, 'cancelled too late for a refund', now);
 }
 
-/** The appointment to cancel is not there. Another one that somebody made meanwhile is for the caller to decide on. */
+/**
+ * What was to be cancelled is not there. Another one that somebody made meanwhile is for the caller to decide on. If the blood may
+ * have been drawn, only the order can say so.
+ */
 async function expectNoOther(appointment: Appointment, appointmentId: string): Promise<void> {
   const { known } = appointment;
-  const isKnown = known?.appointmentId === appointmentId;
-  // A walk-in that is not shown after its start may have taken place: only the order says so.
-  const hasBegun = isKnown && isWalkIn(known) && Date.parse(known.startAt ?? '') <= Date.now();
-  if (isKnown && !hasBegun) forget(appointment, Date.now());
+  if (known?.appointmentId === appointmentId && !mayBeOver(known, Date.now())) forget(appointment, Date.now());
   await readOrRefuse(appointment);
-  if (hasBegun) throw currentPhase(appointment) === 'completed' ? ended({ appointment }) : mayHaveTakenPlace();
+  if (appointment.stage.phase === 'completed') throw ended({ appointment });
   const open = openVisit(appointment);
+  if (open?.appointmentId === appointmentId) throw mayHaveTakenPlace();
   if (open) throw alreadyThere(open);
 }
 
 function mayHaveTakenPlace(): ApplicationFailure {
-  const message = 'The appointment is no longer shown after its start: it may have taken place';
+  const message = 'The service no longer shows the appointment, whose start has passed: it may have taken place';
   return refuse('CancellationRefused', message);
 }
 
