@@ -53,7 +53,8 @@ export function startAttempt(creationTimeout: number): Attempt {
  * heartbeat's details, or at least the time at which the activity was first scheduled.
  */
 export function isFirstOfActivity(): boolean {
-  const { attempt, heartbeatDetails, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
+  const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
+  const heartbeatDetails: unknown = activityInfo().heartbeatDetails;
   const isScheduledOnce = currentAttemptScheduledTimestampMs - scheduledTimestampMs < sameMomentMs;
   return attempt === 1 && heartbeatDetails === undefined && isScheduledOnce;
 }

@@ -5,7 +5,7 @@ import {
   type NotificationType,
   notificationTypes,
 } from '../../protocol/notification-events.js';
-import { BodyMemory, parseObject } from '../webhooks/body.js';
+import { BodyMemory, parseObject, usualBodyDeadlineMs } from '../webhooks/body.js';
 import type { WebhookAnswer } from '../webhooks/common-answers.js';
 import type { AnswerCounts } from '../webhooks/counts.js';
 import {
@@ -49,6 +49,11 @@ export interface NotificationHandlerOptions {
   alreadyHandled?: (id: string) => boolean | Promise<boolean>;
   /** The largest body that is read, in bytes. Default 256 KiB; most notifications have less than 1 KiB. */
   maxBytes?: number;
+  /**
+   * How long the body of a request may take to arrive, in milliseconds; then it is given up and answered 503. Default 10,000: the
+   * worker gives up after 15 s.
+   */
+  bodyDeadlineMs?: number;
   /** Receives ids, types, durations and reasons, and the errors of the functions in `on`. Default: nothing is written. */
   logger?: WebhookLogger;
   /** The clock that signatures are checked by, in milliseconds since 1970. Default `Date.now`. */
@@ -85,19 +90,21 @@ type Listeners = Map<string, Set<() => void>>;
  * | 401      | a header is missing, the timestamp is more than 5 minutes off, or no signature fits                      |
  * | 405, 413 | not a POST; a body larger than `maxBytes`                                                                |
  * | 500      | the function for the event rejected, or a body parser took the signed bytes; the worker sends it again   |
- * | 503      | the body broke off, or more than 64 MiB of bodies are being read at once; the worker sends it again      |
+ * | 503      | the body broke off or took too long, or more than 64 MiB of bodies are being read at once; the worker sends it again      |
  *
  * @throws WebhookSecretInvalid and TypeError at once, for secrets or a limit that cannot be worked with
  */
 export function createNotificationHandler(options: NotificationHandlerOptions): NotificationHandler {
   const { secrets, maxBytes = 256 * kibibyte, now = Date.now, logger } = options;
-  checkOptions('createNotificationHandler', { secrets, setting: 'NOTIFY_SECRET', limits: { maxBytes } });
+  const { bodyDeadlineMs = usualBodyDeadlineMs } = options;
+  const limits = { maxBytes, bodyDeadlineMs };
+  checkOptions('createNotificationHandler', { secrets, setting: 'NOTIFY_SECRET', limits });
   const memory = new BodyMemory(Math.max(mostBytesAtOnce, maxBytes));
   const listeners: Listeners = new Map();
   const endpoint = createEndpoint<AnswerName>({
     answers,
     decide: (request) =>
-      receive<AnswerName>(request, { secrets, maxBytes, memory, now }, (message) =>
+      receive<AnswerName>(request, { secrets, ...limits, memory, now }, (message) =>
         decide(message, options, listeners),
       ),
     withStack: new Set(['handler_failed', 'internal_error']),

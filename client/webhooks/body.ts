@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { WebhookHeaders } from '../../service/webhook-signature.js';
+import { within } from './deadline.js';
 
 /** The bytes as they came, whole or in pieces. Text that was decoded already cannot be verified. */
 export type WebhookBody = Uint8Array | AsyncIterable<Uint8Array>;
@@ -13,6 +14,9 @@ export type BodyRead = { bytes: Uint8Array } | { refusal: BodyRefusal; error?: u
 export const usualWebhookBytes = 2 * 1024 * 1024;
 
 type BodyRefusal = 'body_already_read' | 'body_too_large' | 'too_many_bodies' | 'body_broke_off';
+
+/** How long a body may take by default, in milliseconds: the senders give up after 15 s, and the answer takes some of that. */
+export const usualBodyDeadlineMs = 10_000;
 
 /** The share of one request's body in the memory that all requests share. */
 export interface BodyLease {
@@ -36,9 +40,11 @@ export class BodyMemory {
 
   lease(): BodyLease {
     let taken = 0;
+    let isReleased = false;
     return {
       take: (bytes) => {
-        if (this.#held + bytes > this.#most) return false;
+        // A body that was given up may still deliver a piece.
+        if (isReleased || this.#held + bytes > this.#most) return false;
         this.#held += bytes;
         taken += bytes;
         return true;
@@ -46,16 +52,20 @@ export class BodyMemory {
       release: () => {
         this.#held -= taken;
         taken = 0;
+        isReleased = true;
       },
     };
   }
 }
 
-/** Reads the body, and never more of it than the limit and the piece that goes beyond it. */
+/**
+ * Reads the body, and never more of it than the limit and the piece that goes beyond it. Nobody has checked the signature yet, and not
+ * every server ends slow requests, so a body that stalls is given up by a deadline: it would hold its share of the memory.
+ */
 export async function readBody(
   headers: WebhookHeaders,
   body: WebhookBody,
-  { maxBytes, lease }: { maxBytes: number; lease: BodyLease },
+  { maxBytes, bodyDeadlineMs, lease }: { maxBytes: number; bodyDeadlineMs: number; lease: BodyLease },
 ): Promise<BodyRead> {
   if (declaredLength(headers) > maxBytes) return { refusal: 'body_too_large' };
   if (body instanceof Uint8Array) {
@@ -65,7 +75,7 @@ export async function readBody(
   // A loop that is left early destroys its stream, which may take the connection along, and the answer with it.
   const pieces = body instanceof Readable ? body.iterator({ destroyOnReturn: false }) : body;
   try {
-    return await gather(pieces, maxBytes, lease);
+    return await within(bodyDeadlineMs, gather(pieces, maxBytes, lease));
   } catch (error) {
     return { refusal: 'body_broke_off', error };
   }

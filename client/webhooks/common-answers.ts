@@ -50,7 +50,7 @@ export const commonAnswers = {
   body_broke_off: {
     status: 503,
     log: 'warn',
-    meaning: 'The connection broke, or was closed because it was too slow, before the body was complete.',
+    meaning: 'The connection broke or was too slow: the body did not arrive as a whole.',
     remedy: 'Nothing to do: the sender will retry.',
   },
   internal_error: {
@@ -81,6 +81,7 @@ const unread: ReadonlySet<string> = new Set([
   'id_malformed',
   'body_too_large',
   'too_many_bodies',
+  'body_broke_off',
 ]);
 
 export function httpAnswer(name: string, { status, meaning, remedy }: Answer): WebhookAnswer {

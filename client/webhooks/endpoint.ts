@@ -177,6 +177,7 @@ function describeError(error: unknown, withStack: boolean): Record<string, unkno
 export interface Receiving<Name extends string> {
   secrets: readonly string[];
   maxBytes: number;
+  bodyDeadlineMs: number;
   memory: BodyMemory;
   now: () => number;
   /** Refuses an id before the body is read. */
@@ -215,9 +216,13 @@ export async function receive<Name extends string>(
 async function readSigned(
   { headers, body }: WebhookRequest,
   signed: SignatureHeaders,
-  { secrets, maxBytes, lease }: { secrets: readonly string[]; maxBytes: number; lease: BodyLease },
+  {
+    secrets,
+    lease,
+    ...limits
+  }: Pick<Receiving<string>, 'secrets' | 'maxBytes' | 'bodyDeadlineMs'> & { lease: BodyLease },
 ): Promise<{ bytes: Uint8Array } | Decision<Refusal>> {
-  const read = await readBody(headers, body, { maxBytes, lease });
+  const read = await readBody(headers, body, { ...limits, lease });
   if ('refusal' in read) return { name: read.refusal, error: read.error };
   return isSigned(signed, read.bytes, secrets) ? { bytes: read.bytes } : { name: 'signature_mismatch' };
 }

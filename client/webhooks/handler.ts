@@ -4,7 +4,7 @@ import { usualTaskQueue } from '../../protocol/task-queues.js';
 import { type Encryption, readEncryption } from '../config.js';
 import { withKeysRequired } from '../encryption/key-requirement.js';
 import { type AnswerName, answers } from './answers.js';
-import { BodyMemory, parseObject, usualWebhookBytes } from './body.js';
+import { BodyMemory, parseObject, usualBodyDeadlineMs, usualWebhookBytes } from './body.js';
 import type { WebhookAnswer } from './common-answers.js';
 import type { AnswerCounts } from './counts.js';
 import {
@@ -48,6 +48,11 @@ export interface WebhookHandlerOptions {
    * Default 64 MiB, or `maxBytes` where that is more.
    */
   maxBytesAtOnce?: number;
+  /**
+   * How long the body of a request may take to arrive, in milliseconds; then it is given up and answered 503. Default 10,000: the
+   * sender gives up after 15 s.
+   */
+  bodyDeadlineMs?: number;
   /** Takes health data and news of provider connections. Without it they are counted and let go. */
   healthData?: HealthDataSink;
   /**
@@ -134,6 +139,7 @@ interface Settings extends Destinations {
   secrets: readonly string[];
   maxBytes: number;
   maxBytesAtOnce: number;
+  bodyDeadlineMs: number;
   now: () => number;
 }
 
@@ -144,7 +150,8 @@ function checked(options: WebhookHandlerOptions): Settings {
   const { healthData, rejected, taken, teamId, deadlineMs = 10_000, now = Date.now } = options;
   const { encryption = readEncryption() } = options;
   const { maxBytesAtOnce = Math.max(64 * mebibyte, maxBytes) } = options;
-  const limits = { maxBytes, maxBytesAtOnce, deadlineMs };
+  const { bodyDeadlineMs = usualBodyDeadlineMs } = options;
+  const limits = { maxBytes, maxBytesAtOnce, bodyDeadlineMs, deadlineMs };
   checkOptions('createWebhookHandler', { secrets, setting: 'WEBHOOK_SECRETS', limits });
   return {
     // A worker that requires encryption would drop the signals of a handler without keys.
@@ -153,6 +160,7 @@ function checked(options: WebhookHandlerOptions): Settings {
     taskQueue,
     maxBytes,
     maxBytesAtOnce,
+    bodyDeadlineMs,
     healthData,
     rejected,
     taken,

@@ -25,7 +25,8 @@ async function start(config: BackendConfig): Promise<void> {
   const lab = await LabOperations.connect({ service, taskQueue });
   const health = databaseUrl === undefined ? undefined : openHealthData({ databaseUrl });
   const notifications = notificationsWith(config.notifySecrets);
-  const app = fastify();
+  // By default a request may take forever to arrive. The worker gives up after 15 s.
+  const app = fastify({ requestTimeout: 15_000 });
   await app.register(multipart, { limits: { fileSize: 50_000_000 } });
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
     done(null, Object.fromEntries(new URLSearchParams(String(body)))),

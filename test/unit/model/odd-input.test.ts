@@ -38,7 +38,7 @@ const workflows: [string, string, unknown][] = [
 async function started(type: string, input: unknown, signals: readonly object[] = []): Promise<Run> {
   const [, workflowId = '', workflow] = workflows.find(([name]) => name === type) ?? [];
   const run = new Run({ workflow: workflow as Workflow, type, workflowId, now });
-  await run.start(input as object, signals as never);
+  await run.start(input, signals as never);
   return run;
 }
 
@@ -59,7 +59,7 @@ test('a kit order that was started without an input follows the order of its ID,
 
 test('a notice of a stream that names nobody changes nothing', async () => {
   const run = await started('fetchWorkoutStream', { userId: 'u', workoutId: 'w' });
-  await run.signal({ name: 'streamNoticed' } as never);
+  await run.signal({ name: 'streamNoticed' });
   faultless(run);
 });
 

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { createNotificationHandler } from '../../../client/notifications/handler.js';
 import type { WebhookHandler } from '../../../client/webhooks/handler.js';
-import { handlerWithoutTemporal, noise, serve, signed } from './sending.js';
+import { signWebhook } from '../../../client/webhooks/sign.js';
+import { handlerWithoutTemporal, noise, secret, serve, signed } from './sending.js';
 
 const mebibyte = 1024 * 1024;
 const closing: (() => Promise<void>)[] = [];
@@ -11,6 +13,11 @@ const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
+
+async function closed(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+}
 
 async function served(handler: WebhookHandler): Promise<string> {
   const { port, close } = await serve(handler);
@@ -118,6 +125,60 @@ test('a sender that goes away in mid-body leaves the handler working', async () 
   expect((await fetch(`http://127.0.0.1:${port}/`, signed(unhandled))).status).toBe(204);
 });
 
+test.each(['webhooks', 'notifications'])(
+  'bodies that stall do not lock the handler of %s, even if its server has no timeouts',
+  async (kind) => {
+    const limits = { maxBytes: 33 * mebibyte, bodyDeadlineMs: 4_000 };
+    const notifications = () => createNotificationHandler({ secrets: [secret], on: {}, ...limits });
+    const handler = kind === 'webhooks' ? await handlerWithoutTemporal(limits) : notifications();
+    const server = createServer({ requestTimeout: 0, headersTimeout: 0 }, (request, response) => {
+      void handler.node(request, response);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    closing.push(() => closed(server));
+    const { port } = server.address() as AddressInfo;
+    // Together one byte below the 64 MiB that all requests may hold. Nobody has to know the secret for that.
+    const stalled = [32 * mebibyte, 32 * mebibyte - 1].map((bytes) => stall(port, bytes));
+    const genuine = () =>
+      kind === 'webhooks'
+        ? signed(unhandled)
+        : { method: 'POST', ...signWebhook({ body: notification, secret, id: notification.id }) };
+    const send = async () => (await fetch(`http://127.0.0.1:${port}/`, genuine())).status;
+    await expect.poll(send, { interval: 20, timeout: 4_000 }).toBe(503);
+    await expect.poll(send, { timeout: 10_000 }).toBe(204);
+    for (const answer of await Promise.all(stalled)) {
+      expect(answer).toMatch(/^HTTP\/1\.1 503 /);
+      expect(answer).toMatch(/body_broke_off/);
+    }
+    expect(handler.counts().answers).toMatchObject({ body_broke_off: 2 });
+  },
+);
+
+const notification = {
+  ...{
+    specversion: '1.0',
+    id: 'order-1/7/phase_changed',
+    source: 'kit-order/order-1',
+    type: 'labops.unknown',
+    subject: 'order-1',
+  },
+  ...{ time: '2026-03-10T12:00:00.000Z', datacontenttype: 'application/json', data: {} },
+};
+
+/** Sends so much of a body that is never completed. Returns the answer once the connection has ended. */
+async function stall(port: number, bytes: number): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  let answer = '';
+  socket.setEncoding('latin1').on('data', (text: string) => (answer += text));
+  socket.write(`POST / HTTP/1.1\r\nHost: test\r\n${signedHead}Content-Length: ${33 * mebibyte}\r\n\r\n`);
+  socket.on('error', () => undefined); // it may be closed while it still writes
+  const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  socket.write(Buffer.alloc(bytes));
+  await ended;
+  return answer;
+}
+
 /** A server that reads the body before the handler, as body parsers do. */
 async function behindParser(handler: WebhookHandler, left: (raw: Buffer) => unknown): Promise<string> {
   const server = createServer((request: IncomingMessage & { body?: unknown }, response) => {
@@ -128,10 +189,7 @@ async function behindParser(handler: WebhookHandler, left: (raw: Buffer) => unkn
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  closing.push(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
+  closing.push(() => closed(server));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
