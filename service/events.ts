@@ -291,7 +291,10 @@ function hasOrderStatus(value: unknown): boolean {
   if (!isRecord(value) || !('id' in value)) return false;
   const { events, last_event: last } = value;
   const listed: readonly unknown[] = Array.isArray(events) ? events : [];
-  return [...listed, last].some((event) => isRecord(event) && /^\w+\.\w+\.\w+$/.test(String(event['status'])));
+  return [...listed, last].some((event) => {
+    const status = isRecord(event) ? event['status'] : undefined;
+    return typeof status === 'string' && /^\w+\.\w+\.\w+$/.test(status);
+  });
 }
 
 function startsWithAny(text: string, prefixes: readonly string[]): boolean {
