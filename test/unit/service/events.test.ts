@@ -503,3 +503,13 @@ describe('whatever arrives,', () => {
     }
   });
 });
+
+test('an order in an event of a type that nobody documents is an order all the same, if it has an order’s status', () => {
+  const last = { id: 'order-1', last_event: { id: 1, status: 'received.testkit.ordered' } };
+  for (const data of [ORDER, last]) {
+    const event = readEvent({ event_type: 'order.of.next.year', data });
+    expect(event).toMatchObject({ kind: 'order', order: { id: 'order-1' } });
+  }
+  const odd = { id: 'order-1', events: [{ status: { toString: 1 } }, null] };
+  expect(readEvent({ event_type: 'order.of.next.year', data: odd })).toMatchObject({ kind: 'other' });
+});
