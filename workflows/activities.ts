@@ -277,8 +277,11 @@ const options = {
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
     retry: { maximumAttempts: 1 },
   },
-  /** Looking for the job of a lost answer asks our own workflows: Temporal comes back, so without end. */
-  findUnclaimedJob: { ...temporal, queue: 'files', startToCloseTimeout: '1 minute' },
+  /**
+   * Looking for the job of a lost answer asks our own workflows: Temporal comes back, so without end. Not on the queue of files: the
+   * workers that upload may be gone, and the submission must still end in time.
+   */
+  findUnclaimedJob: { ...temporal, startToCloseTimeout: '1 minute' },
   /**
    * Notifications: the receiver may be down for days. Retried gently until the policy's deadline (`delivery`); then a person
    * is asked to look and the same batch is tried again.
@@ -340,12 +343,19 @@ export function booking(bookingTimeout: number): ActivityOptions {
   };
 }
 
-/** @param policy both in milliseconds, see `ReportPolicy`; an attempt is silent for `creationTimeout` at most */
-export function upload({
-  creationTimeout,
-  uploadTimeout,
-}: Record<'creationTimeout' | 'uploadTimeout', number>): ActivityOptions {
-  return { startToCloseTimeout: uploadTimeout, heartbeatTimeout: creationTimeout + heartbeatMargin };
+/**
+ * @param policy both in milliseconds, see `ReportPolicy`; an attempt is silent for `creationTimeout` at most
+ * @param startsWithin milliseconds; an attempt that no worker has started by then has sent nothing
+ */
+export function upload(
+  { creationTimeout, uploadTimeout }: Record<'creationTimeout' | 'uploadTimeout', number>,
+  startsWithin: number,
+): ActivityOptions {
+  return {
+    scheduleToStartTimeout: startsWithin,
+    startToCloseTimeout: uploadTimeout,
+    heartbeatTimeout: creationTimeout + heartbeatMargin,
+  };
 }
 
 /** @param deadline milliseconds, see `notificationDeadline` */

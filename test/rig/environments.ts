@@ -4,7 +4,7 @@ import { DefaultLogger, makeTelemetryFilterString, Runtime, type WorkerOptions }
 import { afterAll, beforeAll, inject } from 'vitest';
 import { type DevServer, startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { startTestServer } from '../../sandbox/temporal/test-server.js';
-import { createWorkers, runWorkers, shutDown } from '../../workers/queues.js';
+import { createWorkers, runWorkers, shutDown, type QueueOptions } from '../../workers/queues.js';
 import { suspensionTolerance } from '../../workers/suspension.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 
@@ -30,7 +30,7 @@ export interface Rig {
   readonly namespace: string;
   readonly taskQueue: string;
   /** A worker with the suite's workflow bundle, ended after the file's tests unless it was stopped before. */
-  startWorker(options?: Partial<WorkerOptions>): Promise<RunningWorker>;
+  startWorker(options?: Partial<WorkerOptions>, queues?: QueueOptions): Promise<RunningWorker>;
   /** Starts another server in the place of one that no longer answers, which is killed. The workers go with it. */
   renew(): Promise<void>;
 }
@@ -100,8 +100,8 @@ function rig(options: RigOptions, start: () => Promise<Started>): Rig {
     if (!started) throw new Error('The Temporal server of this file is started before its tests: use it inside them.');
     return started.env;
   };
-  const startWorker = async (worker: Partial<WorkerOptions> = {}): Promise<RunningWorker> => {
-    const running = await run({ ...options.worker, ...worker }, env());
+  const startWorker: Rig['startWorker'] = async (worker = {}, queues = {}) => {
+    const running = await run({ ...options.worker, ...worker }, queues, env());
     const stop = (): Promise<void> => {
       workers.delete(running);
       return running.stop();
@@ -143,16 +143,20 @@ function rig(options: RigOptions, start: () => Promise<Started>): Rig {
   };
 }
 
-async function run(options: Partial<WorkerOptions>, env: TestWorkflowEnvironment): Promise<RunningWorker> {
-  const workers = await createWorkers({
+async function run(
+  options: Partial<WorkerOptions>,
+  queues: QueueOptions,
+  env: TestWorkflowEnvironment,
+): Promise<RunningWorker> {
+  const defaults = {
     connection: env.nativeConnection,
     namespace,
     taskQueue,
     workflowBundle: { codePath: inject('workflowBundlePath') },
     // As in the product's worker: a starved machine takes more than the SDK's 5 seconds for a step.
     ...suspensionTolerance,
-    ...options,
-  });
+  };
+  const workers = await createWorkers({ ...defaults, ...options }, queues);
   // It is awaited when the worker is stopped; until then its failure must not count as unhandled.
   const ended = runWorkers(workers).then(
     () => undefined,

@@ -127,7 +127,7 @@ export class Report {
   }
 }
 
-async function endSubmission(stage: Stage, reference: string): Promise<void> {
+export async function endSubmission(stage: Stage, reference: string): Promise<void> {
   try {
     const { jobId } = await stage.finish<{ jobId: string }>(submitReportId(reference));
     await endJob(stage, jobId);

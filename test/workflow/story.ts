@@ -12,7 +12,7 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
-import { NativeConnection, type WorkerOptions } from '@temporalio/worker';
+import { NativeConnection } from '@temporalio/worker';
 import ms from 'ms';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { createActivities } from '../../activities/activities.js';
@@ -24,6 +24,7 @@ import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import { healthDataSinks } from '../../workers/health-data.js';
+import type { QueueOptions } from '../../workers/queues.js';
 import { workerStore } from '../../workers/worker-store.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import {
@@ -35,7 +36,7 @@ import {
 import type { PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
 import type { OrderPolicy } from '../../protocol/order/policy.js';
 import type { Duration } from '../../protocol/policy-settings.js';
-import { devServer, namespace, taskQueue, testServer } from '../rig/environments.js';
+import { devServer, namespace, taskQueue, testServer, type Rig } from '../rig/environments.js';
 import { secret, serve } from '../unit/webhooks/sending.js';
 import { TestStore } from './test-store.js';
 import { eventually } from '../rig/eventually.js';
@@ -118,7 +119,7 @@ export function setStage(options: StageOptions = {}): Stage {
   const serverArguments = eventsPerRun === undefined ? [] : ['--dynamic-config-value', threshold];
   const rig = fullServer ? devServer({ serverArguments }) : testServer();
   const stage = new Stage(() => rig.env);
-  const open = () => stage.open({ ...options, fullServer }, (more) => rig.startWorker(more));
+  const open = () => stage.open({ ...options, fullServer }, (more, queues) => rig.startWorker(more, queues));
   beforeAll(open);
   afterEach(async ({ task }) => {
     if (fullServer) {
@@ -160,14 +161,14 @@ export class Stage {
   private readonly endings: (() => Promise<void>)[] = [];
   private readonly closing: (() => Promise<void>)[] = [];
   private worker: RunningWorker | undefined;
-  private startAnother!: (options?: Partial<WorkerOptions>) => Promise<RunningWorker>;
+  private startAnother!: (queues?: QueueOptions) => Promise<RunningWorker>;
   private startForgetful!: (connection: NativeConnection) => Promise<RunningWorker>;
 
   constructor(environment: () => Environment) {
     this.environment = environment;
   }
 
-  async open(options: StageOptions, startWorker: (options: Partial<WorkerOptions>) => Promise<RunningWorker>) {
+  async open(options: StageOptions, startWorker: Rig['startWorker']) {
     const { echoesPassthrough = true, notifies = true, namesClientUser = false } = options;
     const { keepsHealthData = false, headersTimeoutMs, retryDays, activities: others = {} } = options;
     const tries = retryDays === undefined ? {} : { retryDays };
@@ -208,7 +209,7 @@ export class Stage {
       target: notifies ? { url: receiver.url, secret, namesClientUser, ...tries, pauseMs: 0 } : 'off',
       workerStore: access ? workerStore(access, temporal, taskQueue) : 'off',
     });
-    this.startAnother = (more = {}) => startWorker({ activities: { ...activities, ...others }, ...more });
+    this.startAnother = (queues) => startWorker({ activities: { ...activities, ...others } }, queues);
     this.startForgetful = (connection) =>
       startWorker({ connection, activities: { ...createActivities(common), ...others } });
     if (!options.fullServer) await this.skipExactly(untilTheBeginning(await this.environment().currentTimeMs()));
@@ -225,8 +226,9 @@ export class Stage {
     );
   }
 
-  async startWorker(): Promise<void> {
-    this.worker ??= await this.startAnother();
+  /** @param queues default: all */
+  async startWorker(queues?: QueueOptions): Promise<void> {
+    this.worker ??= await this.startAnother(queues);
   }
 
   /** Stops all work until `startWorker`. */

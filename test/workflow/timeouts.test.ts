@@ -1,11 +1,19 @@
 import proto from '@temporalio/proto';
-import { describe, expect, test } from 'vitest';
+import ms from 'ms';
+import { afterEach, describe, expect, test } from 'vitest';
 import { runsOf } from '../../activities/workflow-runs.js';
-import { deleteUserId, placeKitOrderId } from '../../protocol/ids.js';
+import { deleteUserId, placeKitOrderId, submitReportId } from '../../protocol/ids.js';
+import { resolveReportPolicy } from '../../protocol/report/policy.js';
+import {
+  submitReportName,
+  type SubmitReportInput,
+  type SubmitReportResult,
+} from '../../protocol/report/submission-messages.js';
 import { labAttentionKey } from '../../protocol/search-attributes.js';
-import { namespace } from '../rig/environments.js';
+import { namespace, taskQueue } from '../rig/environments.js';
 import { eventually } from '../rig/eventually.js';
 import { LeavingUser } from './leaving-user.js';
+import { endSubmission, follow, start, submission, uploadPath } from './report.js';
 import { setStage } from './story.js';
 
 const { temporal } = proto;
@@ -13,14 +21,15 @@ const { temporal } = proto;
 /** Only the full server reports the retry state that a timeout has in production. */
 const stage = setStage({ fullServer: true });
 
-/** Ends the time of all attempts of a workflow's pending activity now, instead of in an hour. */
-async function runOutOfTime(workflowId: string, activity: string): Promise<void> {
+/** Ends the time of all attempts of a workflow's pending activity now, or the time until one starts, instead of in an hour. */
+async function runOutOfTime(workflowId: string, activity: string, until: 'close' | 'start' = 'close'): Promise<void> {
+  const second = { seconds: 1 } as never;
   await stage.temporal.workflowService.updateActivityOptions({
     namespace,
     execution: { workflowId },
     type: activity,
-    activityOptions: { scheduleToCloseTimeout: { seconds: 1 } as never },
-    updateMask: { paths: ['schedule_to_close_timeout'] },
+    activityOptions: until === 'close' ? { scheduleToCloseTimeout: second } : { scheduleToStartTimeout: second },
+    updateMask: { paths: [`schedule_to_${until}_timeout`] },
   });
 }
 
@@ -113,4 +122,87 @@ test('a placement goes on when its time ends while no worker runs', async () => 
   });
   // The next attempts come after ten minutes.
   await placing.terminate('the story is over');
+});
+
+describe('while no worker takes uploads', () => {
+  async function stopUploads(): Promise<void> {
+    await stage.stopWorker();
+    await stage.startWorker({ polls: ['main', 'background', 'notifications'] });
+  }
+
+  async function resumeUploads(): Promise<void> {
+    await stage.stopWorker();
+    await stage.startWorker();
+  }
+  afterEach(resumeUploads);
+
+  /** For how many seconds each upload of a submission waits for a worker. */
+  async function waitsOf(workflowId: string): Promise<number[]> {
+    const { events } = await stage.temporal.workflow.getHandle(workflowId).fetchHistory();
+    const scheduled = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: activity }) => activity ?? []);
+    const uploads = scheduled.filter(({ activityType }) => activityType?.name === 'uploadReport');
+    return uploads.map(({ scheduleToStartTimeout }) => Number(scheduleToStartTimeout?.seconds ?? 0));
+  }
+
+  /** Goes on with a submission that began so long ago, and ends the time of its upload. */
+  async function waitInVain(began: ms.StringValue): Promise<string> {
+    const given = await submission(stage);
+    const workflowId = submitReportId(given.reference);
+    const carried = { version: 1, lostUploads: [], failures: 0, since: Date.now() - ms(began), looksBack: false };
+    const args: [SubmitReportInput] = [{ ...given, policy: resolveReportPolicy(), carried }];
+    await stage.temporal.workflow.start(submitReportName, { workflowId, taskQueue, args });
+    stage.onClear(() => endSubmission(stage, given.reference));
+    await eventually(async () => expect(await waitsOf(workflowId)).toHaveLength(1));
+    await runOutOfTime(workflowId, 'uploadReport', 'start');
+    return workflowId;
+  }
+
+  test('an upload waits an hour for one and has sent nothing then: it is repeated, and done once there is one', async () => {
+    await stopUploads();
+    const given = await submission(stage);
+    const handle = await start(stage, given);
+    const workflowId = submitReportId(given.reference);
+    await eventually(async () => expect(await waitsOf(workflowId)).toHaveLength(1));
+    const [wait = 0] = await waitsOf(workflowId);
+    expect(wait).toBeGreaterThan(3_500);
+    expect(wait).toBeLessThanOrEqual(3_600);
+    await runOutOfTime(workflowId, 'uploadReport', 'start');
+    await eventually(async () => expect(await waitsOf(workflowId)).toHaveLength(2));
+    await resumeUploads();
+    const report = await follow(stage, handle);
+    expect(await stage.sandbox.jobs()).toMatchObject([{ id: report.jobId }]);
+    const result = (await stage.temporal.workflow.getHandle(workflowId).result()) as SubmitReportResult;
+    expect(result).toMatchObject({ adopted: false, lostUploads: [] });
+  });
+
+  test('a submission needs attention after an hour', async () => {
+    await stopUploads();
+    const workflow = stage.temporal.workflow.getHandle(await waitInVain('1 hour'));
+    await eventually(async () => {
+      const { typedSearchAttributes } = await workflow.describe();
+      expect(typedSearchAttributes.get(labAttentionKey)).toEqual(['upload_delayed']);
+    });
+  });
+
+  test('a submission ends after seven days, and says why', async () => {
+    await stopUploads();
+    const workflow = stage.temporal.workflow.getHandle(await waitInVain('7 days'));
+    await expect(workflow.result()).rejects.toMatchObject({
+      cause: { type: 'ReportSubmissionExpired', message: expect.stringMatching(/7 days.*UploadNotStarted/) as string },
+    });
+    expect(await stage.countRequests('POST', uploadPath)).toBe(0);
+  });
+
+  test('a submission whose answer was lost before looks for its job all the same, and adopts it', async () => {
+    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, action: { kind: 'drop_response' } });
+    // The job is looked for after a quarter of a minute.
+    const given = await submission(stage, { policy: { creationTimeout: '10s' } });
+    const handle = await start(stage, given);
+    await stage.expectRequests('POST', uploadPath);
+    await stopUploads();
+    const { jobId } = await follow(stage, handle);
+    expect(await stage.sandbox.jobs()).toMatchObject([{ id: jobId }]);
+    const workflow = stage.temporal.workflow.getHandle(submitReportId(given.reference));
+    expect(await workflow.result()).toMatchObject({ adopted: true });
+  });
 });

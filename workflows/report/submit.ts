@@ -6,6 +6,7 @@ import {
   setCurrentDetails,
   setHandler,
   sleep,
+  TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { UploadAnswer } from '../../activities/report-upload.js';
@@ -189,18 +190,28 @@ async function upload(submission: Submission): Promise<SubmittedJob> {
 /** The failure is undefined if the attempt's worker was lost. */
 type Attempted = UploadAnswer | { failure: ApplicationFailure | undefined };
 
-async function attempt({ input, policy, looksBack }: Submission): Promise<Attempted> {
+async function attempt(submission: Submission): Promise<Attempted> {
+  const { input, policy, looksBack } = submission;
   const { reference, userId, file, needsHumanReview = false } = input;
   const { creationTimeout, uploadTimeout } = policy;
   const request = { reference, userId, file, needsHumanReview, creationTimeout, uploadTimeout, looksBack };
   try {
     return await activities.uploadReport.executeWithOptions(
-      { ...uploadOptions(policy), summary: `upload ${reference}` },
+      { ...uploadOptions(policy, startsWithin(submission)), summary: `upload ${reference}` },
       [request],
     );
   } catch (error) {
     return { failure: failureOf(error) };
   }
+}
+
+/** How long an upload waits for a worker: until a person is asked to look, then for an hour at a time, and hardly beyond the deadline. */
+function startsWithin(submission: Submission): number {
+  const now = Date.now();
+  const delayedAt = submission.since + delayWorthAttention;
+  const until = now < delayedAt ? delayedAt : now + delayWorthAttention;
+  // Less than a minute would give up on workers that are only busy.
+  return Math.max(Math.min(until, endsAt(submission)) - now, minute);
 }
 
 /** An answer that cannot be followed is as good as none, and would be the same next time. */
@@ -219,10 +230,15 @@ function settle(submitted: SubmittedJob): SubmittedJob {
 function failureOf(error: unknown): ApplicationFailure | undefined {
   if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
   const { cause } = error;
+  if (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START') return notStarted();
   if (!(cause instanceof ApplicationFailure)) return undefined;
   if (cause.nonRetryable && !isAccessRefused(cause))
     throw ApplicationFailure.nonRetryable(cause.message, cause.type, ...(cause.details ?? []));
   return cause;
+}
+
+function notStarted(): ApplicationFailure {
+  return ApplicationFailure.retryable('No worker has started the upload in time', 'UploadNotStarted');
 }
 
 /**

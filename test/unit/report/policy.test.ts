@@ -46,12 +46,16 @@ describe('a report policy', () => {
 });
 
 describe('a failed upload', () => {
-  test.each(['ServiceUnreachable', 'TooManyRequests', 'AttemptOutdated', 'ReportFileUnavailable', 'StateTooNew'])(
-    'a failed upload by %s made nothing',
-    (type) => {
-      expect(uploadOutcomeOf(type)).toBe('nothing_created');
-    },
-  );
+  test.each([
+    'ServiceUnreachable',
+    'TooManyRequests',
+    'AttemptOutdated',
+    'UploadNotStarted',
+    'ReportFileUnavailable',
+    'StateTooNew',
+  ])('a failed upload by %s made nothing', (type) => {
+    expect(uploadOutcomeOf(type)).toBe('nothing_created');
+  });
 
   test.each(['AnswerLost', 'ServiceUnavailable', 'Error', undefined])(
     'a failed upload by %s may have made a job',
