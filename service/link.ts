@@ -187,14 +187,19 @@ async function step(transport: Transport, call: Step, provider: string, linkToke
     params: { provider },
     auth: { linkToken },
     answer,
-    // No status is documented for a failed step, so a result counts with any: it says what failed.
+    // No status is documented for a failed step, so a result counts with any refusal: it says what failed.
     recover: (status, body) =>
       status >= 400 && status < 500
-        ? (answer.safeParse(body).data ?? answer.safeParse(detailOf(body)).data)
+        ? (answer.safeParse(body).data ?? answer.safeParse(resultInDetail(body)).data)
         : undefined,
   });
 }
 
-function detailOf(body: unknown): unknown {
-  return z.object({ detail: z.unknown() }).safeParse(body).data?.detail;
+const knownErrorSchema = z.looseObject({ error_type: z.enum(linkErrorTypes) });
+
+/** A known error type alone says that the step has failed, too. */
+function resultInDetail(body: unknown): unknown {
+  const { detail } = z.object({ detail: z.unknown() }).safeParse(body).data ?? {};
+  const { data } = knownErrorSchema.safeParse(typeof detail === 'string' ? { error_type: detail } : detail);
+  return data ? { state: 'error', ...data } : detail;
 }

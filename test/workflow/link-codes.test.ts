@@ -50,6 +50,18 @@ describe('a code', () => {
     expect(await link.codesSent()).toBe(3);
   });
 
+  test('a code that is refused as wrong with 400 may be given again', async () => {
+    const link = await asked();
+    const body = { state: 'error', error_type: 'incorrect_mfa_code', error: 'invented', provider: 'invented_watch' };
+    const action = { kind: 'answer', status: 400, body } as const;
+    await stage.sandbox.addFault({ path: completeMfaPath(), times: 1, action });
+    expect(await link.handle.submitMfaCode('111111')).toMatchObject({
+      ...{ outcome: 'wrong_code', attemptsLeft: 2, errorType: 'incorrect_mfa_code' },
+      state: { phase: 'awaiting_code' },
+    });
+    expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
+  });
+
   test('a code that is wrong, then right, connects', async () => {
     const link = await asked();
     await link.handle.submitMfaCode('111111');

@@ -131,8 +131,8 @@ describe.each(steps)('%s', (_name, call, path, body) => {
 });
 
 describe('the result of a step', () => {
-  async function resultOf(body: unknown) {
-    const { baseUrl } = await answering(() => ({ body }));
+  async function resultOf(body: unknown, status = 200) {
+    const { baseUrl } = await answering(() => ({ status, body }));
     return serviceAt(baseUrl).links.completeMfa('invented_watch', TOKEN, CODE);
   }
 
@@ -204,6 +204,42 @@ describe('the result of a step', () => {
     expect(await resultOf(sent)).toEqual({ state: 'success', provider_id: '7' });
     const described = { state: 'error', error_description: { odd: 1 }, provider_mfa_request: 'sms' };
     expect(await resultOf(described)).toEqual({ state: 'error' });
+  });
+
+  const wrongCode = { state: 'error', error_type: 'incorrect_mfa_code', error: 'words' };
+  const { state: _state, ...stateless } = wrongCode;
+
+  test.each<[number, unknown]>([
+    [400, wrongCode],
+    [401, wrongCode],
+    [422, wrongCode],
+    [429, wrongCode],
+    [400, { detail: wrongCode }],
+    [400, { ...wrongCode, detail: 'words' }],
+    [400, { detail: stateless }],
+  ])('is read from a refusal with %i and %j', async (status, body) => {
+    expect(await resultOf(body, status)).toMatchObject(wrongCode);
+  });
+
+  test('is read from a refusal that consists of the error type', async () => {
+    expect(await resultOf({ detail: 'token_expired' }, 401)).toEqual({ state: 'error', error_type: 'token_expired' });
+  });
+
+  test('is read from a refusal without the secrets that it quotes', async () => {
+    const shown = JSON.stringify(await resultOf({ detail: { ...wrongCode, error: `${CODE} of ${TOKEN}` } }, 422));
+    expect(shown).toContain('incorrect_mfa_code');
+    for (const secret of [CODE, TOKEN]) expect(shown).not.toContain(secret);
+  });
+
+  test.each<[number, unknown, string]>([
+    [400, { detail: 'No such provider' }, 'ServiceRefused'],
+    [401, { detail: 'Invalid link token' }, 'Unauthorized'],
+    [400, { detail: { error_type: 'INVALID_REQUEST', error_message: 'words' } }, 'ServiceRefused'],
+    [422, { detail: [{ loc: ['body', 'mfa_code'], msg: 'Field required' }] }, 'ServiceRefused'],
+    [400, { state: null }, 'ServiceRefused'],
+    [503, wrongCode, 'ServiceUnavailable'],
+  ])('is not in a refusal with %i and %j', async (status, body, name) => {
+    expect(await rejection(resultOf(body, status))).toMatchObject({ name, status });
   });
 
   test('the result of a step without a state is unreadable, and not quoted', async () => {
