@@ -14,6 +14,7 @@ import {
 import { brokenRulesOf } from '../service/validation.js';
 import { isAddressable } from '../protocol/ids.js';
 import { handOverOf } from '../protocol/order/hand-over.js';
+import { standingOf } from '../protocol/order/lifecycle.js';
 import { writePassthrough } from '../protocol/order/root-order.js';
 import type { FailureDetails } from '../protocol/failure-details.js';
 import type { ResolvedOrderPolicy } from '../protocol/order/policy.js';
@@ -208,7 +209,9 @@ async function placeReplacement(dependencies: ActivityDependencies, input: Repla
 
 function requireUnmoved(snapshot: OrderSnapshot, { eventId, status }: DecidedOn): void {
   const last = Math.max(-1, ...snapshot.events.map(({ id }) => id));
-  const isUnmoved = last === -1 && eventId === -1 ? snapshot.status === status : last <= eventId;
+  const { endedByStatus = false } = standingOf(snapshot.events, snapshot.status);
+  const countsStatus = endedByStatus || (last === -1 && eventId === -1);
+  const isUnmoved = last <= eventId && (!countsStatus || snapshot.status === status);
   if (isUnmoved) return;
   const details: MovedOnDetails = { fields: [], snapshot };
   throw ApplicationFailure.nonRetryable(

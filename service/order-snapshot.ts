@@ -118,10 +118,7 @@ type SentEvent = NonNullable<Order['events']>[number];
  * their ids: the list only grows, so positions are stable. If only some have one, the others cannot be identified and are left out.
  */
 function eventsOf(order: Order): OrderEvent[] {
-  const listed = order.events ?? [];
-  const last = order.last_event;
-  const isListed = listed.some(({ id }) => id === last?.id) || !listed.some(({ id }) => isEventId(id));
-  const sent: readonly SentEvent[] = last == null || (isListed && listed.length > 0) ? listed : [...listed, last];
+  const sent = sentEvents(order);
   const numbered = sent.some((event) => isEventId(event.id));
   const byId = new Map<number, OrderEvent>();
   sent.forEach((event, index) => {
@@ -140,6 +137,14 @@ function eventsOf(order: Order): OrderEvent[] {
     );
   });
   return [...byId.values()].toSorted((a, b) => a.id - b.id);
+}
+
+/** The position of a last event without a list that has it would be unknown, so it needs an id that the list's events have, too. */
+function sentEvents({ events: listed, last_event: last }: Order): readonly SentEvent[] {
+  if (last == null) return listed ?? [];
+  if (listed == null || listed.length === 0) return [last];
+  const isMissing = listed.some(({ id }) => isEventId(id)) && listed.every(({ id }) => id !== last.id);
+  return isMissing ? [...listed, last] : listed;
 }
 
 function isEventId(id: unknown): id is number {

@@ -40,7 +40,7 @@ export interface Standing {
   /** The event that brought the present phase or problem, which later events left as they were. */
   turn?: OrderEvent;
   last?: OrderEvent;
-  /** The order's own status says that it has ended, and no event says so. */
+  /** Only the order's own status says that it has ended. */
   endedByStatus?: true;
 }
 
@@ -103,8 +103,8 @@ interface Walk extends Standing {
 
 /**
  * @param events ascending by id
- * @param topLevelStatus the order's own status. It is deprecated and may lag, so it counts only while there is no event, and if it
- * says that the order has ended
+ * @param topLevelStatus the order's own status. It is deprecated and may lag, so it counts only while there is no event, or if it
+ * says that the order has ended and no event ever did
  */
 export function standingOf(events: readonly OrderEvent[], topLevelStatus?: string): Standing {
   const walk: Walk = {
@@ -119,15 +119,15 @@ export function standingOf(events: readonly OrderEvent[], topLevelStatus?: strin
   for (const event of events) step(walk, event);
   const own = readStatus(topLevelStatus ?? '');
   if (events.length === 0 && isUnderstood(own)) move(walk, own, undefined);
-  if (isEndWithoutEvent(own, events)) endByStatus(walk, own);
+  // After an event of an end the order may have moved on, and its own status may not have followed yet.
+  if (isEnd(topLevelStatus ?? '') && !events.some(({ status }) => isEnd(status))) endByStatus(walk, own);
   const { place: _place, ending: _ending, understood: _understood, ...standing } = walk;
   return { ...standing, phase: phaseOfWalk(walk) };
 }
 
-/** After an event of the same end, the order may have moved on while its own status did not follow yet. */
-function isEndWithoutEvent({ top }: StatusParts, events: readonly OrderEvent[]): boolean {
-  if (lookUp(finals, top) === undefined) return false;
-  return events.every(({ status }) => lookUp(finals, readStatus(status).top) === undefined);
+/** The status of an event, or an order's own, says that the order has ended. */
+export function isEnd(status: string): boolean {
+  return lookUp(finals, readStatus(status).top) !== undefined;
 }
 
 function endByStatus(walk: Walk, own: StatusParts): void {

@@ -209,6 +209,6 @@ export interface Replacement {
 export interface DecidedOn {
   /** Its last event's; -1 without any. */
   eventId: number;
-  /** Its own status, which counts only without any event. */
+  /** Its own status, which counts without any event, and if it alone says that the order has ended. */
   status?: string;
 }

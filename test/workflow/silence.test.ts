@@ -14,6 +14,21 @@ test('a lost webhook only delays: at the deadline the order is read, and nobody 
   await kit.expectNotifications('phase_changed awaiting_registration', 'phase_changed in_transit_to_customer');
 });
 
+test('an order that the service cancels only by its status ends, and is notified of once, though its event comes later', async () => {
+  const kit = await stage.place();
+  const shown = await stage.showStatus(kit.rootOrderId, 'cancelled');
+  await stage.skip('6 days');
+  expect(await kit.result()).toMatchObject({ outcome: 'cancelled', chain: [{ status: 'cancelled' }] });
+  const notified = ['phase_changed awaiting_registration', 'cancellation', 'phase_changed cancelled'];
+  await kit.expectNotifications(...notified);
+  await stage.sandbox.removeFaults(shown);
+  await kit.move('cancelled');
+  // Another run has followed the event.
+  const { timeline } = await kit.result();
+  expect(timeline.at(-1)).toMatchObject({ status: 'cancelled.testkit.cancelled' });
+  await kit.expectNotifications(...notified);
+});
+
 describe('an order that stands still', () => {
   const inTransit = ['transit_customer'];
   const delivered = [...inTransit, 'with_customer'];

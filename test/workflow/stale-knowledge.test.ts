@@ -104,6 +104,15 @@ describe('a kit is not replaced', () => {
   });
 });
 
+test('a kit whose order the service has cancelled only by its status is not replaced', async () => {
+  const kit = await stage.place();
+  await kit.move('transit_customer', 'problem_in_transit_customer');
+  await stage.showStatus(kit.rootOrderId, 'cancelled');
+  await expect(kit.handle.replaceKit({ orderId: kit.rootOrderId })).rejects.toThrow(OrderMovedOn);
+  await kit.expectState({ phase: 'cancelled', chain: [{}] as never });
+  expect(await kitsCreated()).toBe(1);
+});
+
 test('a refusal because the kit has moved on does not use up its replacement', async () => {
   const kit = await stage.place();
   await kit.move('transit_customer');

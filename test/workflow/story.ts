@@ -421,6 +421,13 @@ export class Stage {
     await eventually(async () => expect(await this.countRequests(method, path)).toBeGreaterThanOrEqual(count));
   }
 
+  /** The service shows an order with another status of its own, which no event and no webhook reports. */
+  async showStatus(orderId: string, status: string): Promise<string> {
+    const body = { ...(await this.service.orders.get(orderId)), status };
+    const action = { kind: 'answer', status: 200, body } as const;
+    return this.sandbox.addFault({ method: 'GET', path: `/v3/order/${orderId}`, action });
+  }
+
   private async abandon(orderId: string): Promise<void> {
     const order = this.temporal.workflow.getHandle(kitOrderId(orderId));
     await this.acknowledgeCritical(orderId);

@@ -41,10 +41,12 @@ export function announceNews(chain: Chain): void {
     // Without an event and an end there is nothing to announce, and nothing that was announced.
     const { last, endedByStatus } = order.standing;
     if ((!last && !endedByStatus) || (before && !isNews(order, before))) continue;
-    const fresh = order.events.filter(({ id }) => id > (before?.eventId ?? -1));
+    const fresh = order.events.filter(
+      (event) => event.id > (before?.eventId ?? -1) && !(before && isAnnouncedEnd(event, before)),
+    );
     for (const event of fresh) announceEvent(chain, order, event, before);
     if (before && !fresh.some(isResult)) announceInterpretation(chain, order, before);
-    if (endedByStatus) announceStatus(chain, order, before);
+    if (endedByStatus) announceEndByStatus(chain, order, before);
     else if (fresh.length > 0) announcePhase(chain, order, before);
     markAnnounced(chain, order);
   }
@@ -57,6 +59,12 @@ function isNews(order: ChainOrder, before: Announced): boolean {
     hasChanged(order, before) ||
     (endedByStatus === true && phase !== before.phase)
   );
+}
+
+/** The end was announced by the order's own status: this is the event that was missing. */
+function isAnnouncedEnd({ status }: OrderEvent, { byStatus, phase }: Announced): boolean {
+  const { top, low } = readStatus(status);
+  return byStatus === true && top === phase && low !== 'corrected';
 }
 
 /** A field that is missing for once takes nothing back. */
@@ -99,8 +107,6 @@ function announceEvent(chain: Chain, order: ChainOrder, event: OrderEvent, befor
   const head = (type: OrderNotification['type']) =>
     headOf(chain, order, `${order.orderId}/${event.id}/${type}`, event.at);
   const data = interpretation === undefined ? {} : { interpretation };
-  // The order's own status has announced it already; this is the event that was missing.
-  if (before?.byStatus && top === before.phase && low !== 'corrected') return;
   if (low === 'corrected') enqueue(chain, { ...head('correction'), type: 'correction', data });
   else if (top === 'completed') enqueue(chain, { ...head('result'), type: 'result', data });
   if (top === 'cancelled') {
@@ -112,10 +118,12 @@ function announceEvent(chain: Chain, order: ChainOrder, event: OrderEvent, befor
 function announceInterpretation(chain: Chain, order: ChainOrder, before: Announced): void {
   const { interpretation = '', updatedAt } = order.greatest;
   const result = order.events.findLast(isResult);
-  if (!result || !hasChanged(order, before)) return;
+  const isAnnounced = result !== undefined || (before.byStatus === true && before.phase === 'completed');
+  if (!isAnnounced || !hasChanged(order, before)) return;
+  const { id, at } = result ?? lastMoment(order);
   // A word may come and go: the time of the change distinguishes one from the next.
-  const what = [result.id, interpretation, ...(updatedAt === undefined ? [] : [updatedAt])].join('.');
-  const head = headOf(chain, order, `${order.orderId}/${what}/correction`, updatedAt ?? result.at);
+  const what = [id, interpretation, ...(updatedAt === undefined ? [] : [updatedAt])].join('.');
+  const head = headOf(chain, order, `${order.orderId}/${what}/correction`, updatedAt ?? at);
   enqueue(chain, { ...head, type: 'correction', data: { interpretation } });
 }
 
@@ -139,19 +147,24 @@ function announcePhase(chain: Chain, order: ChainOrder, before: Announced | unde
   });
 }
 
-/** An end that no event reports: the last event and the phase make its ids. */
-function announceStatus(chain: Chain, order: ChainOrder, before: Announced | undefined): void {
+/** An end that no event reports: its ids are made of the last event and the phase. */
+function announceEndByStatus(chain: Chain, order: ChainOrder, before: Announced | undefined): void {
   const { phase } = order.standing;
   if (before?.phase === phase) return;
   const { status = phase, interpretation, updatedAt } = order.greatest;
-  const at = updatedAt ?? order.standing.last?.at ?? new Date(0).toISOString();
+  const { id, at } = lastMoment(order);
   const head = (type: OrderNotification['type']) =>
-    headOf(chain, order, `${order.orderId}/${order.standing.last?.id ?? 0}.${phase}/${type}`, at);
+    headOf(chain, order, `${order.orderId}/${id}.${phase}/${type}`, updatedAt ?? at);
   if (phase === 'completed') {
     enqueue(chain, { ...head('result'), type: 'result', data: interpretation === undefined ? {} : { interpretation } });
   }
   if (phase === 'cancelled') enqueue(chain, { ...head('cancellation'), type: 'cancellation', data: { status } });
   enqueue(chain, { ...head('phase_changed'), type: 'phase_changed', data: { phase, status } });
+}
+
+/** Of the last event; an order without any has 0 and 1970. */
+function lastMoment({ standing: { last } }: ChainOrder): Pick<OrderEvent, 'id' | 'at'> {
+  return last ?? { id: 0, at: new Date(0).toISOString() };
 }
 
 /** Questions that stand as long as their deadline does: the order's next move answers them. */

@@ -7,7 +7,7 @@ import {
 } from '@temporalio/workflow';
 import type { ChainReading } from '../../activities/chains.js';
 import { kitOrderId } from '../../protocol/ids.js';
-import { standingOf } from '../../protocol/order/lifecycle.js';
+import { isEnd, standingOf } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import type { OrderOutcome } from '../../protocol/order/state.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
@@ -157,13 +157,15 @@ function resume(chain: Chain, previous: KitOrderResult): void {
     chain.handedOver = true;
   }
   const before: Chain = { ...chain, orders: [] };
-  for (const { orderId, interpretation } of previous.chain) {
+  for (const { orderId, status, interpretation } of previous.chain) {
     const events = previous.timeline.flatMap(({ orderId: of, eventId, at, status, detail }) =>
       of === orderId && eventId !== undefined
         ? [{ id: eventId, at, status, ...(detail !== undefined && { detail }) }]
         : [],
     );
-    learn(before, { orderId, events, ...(interpretation !== undefined && { interpretation }) });
+    // An end may have been in the order's own status alone; the status of an order that goes on is in its events.
+    const own = isEnd(status) ? { status } : {};
+    learn(before, { orderId, events, ...own, ...(interpretation !== undefined && { interpretation }) });
   }
   for (const order of ordersOf(before)) markAnnounced(before, order);
   for (const { greatest } of before.orders) learn(chain, greatest);

@@ -1,5 +1,6 @@
 import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
 import { isAddressable } from '../../protocol/ids.js';
+import { isEnd } from '../../protocol/order/lifecycle.js';
 import type { CriticalResultReported } from '../../protocol/order/messages.js';
 import type { OrderEvent, OrderSnapshot, TransactionOrder, TransactionSnapshot } from '../../service/order-snapshot.js';
 import { isObject, readDate, readTime, textsOf, timesOf } from '../entity/fields.js';
@@ -14,7 +15,7 @@ export interface OrderRecord {
   orderId: string;
   /** All events ever reported of the order, ascending by id. The order's status is that of the last one. */
   events: readonly OrderEvent[];
-  /** The greatest snapshot by (highest event id, `updatedAt`, canonical JSON): it gives the fields without an event id. */
+  /** The greatest snapshot by (highest event id, `updatedAt`, an own status that is an end, canonical JSON): it gives the fields without an event id. */
   greatest: OrderSnapshot;
 }
 
@@ -58,6 +59,8 @@ function compareSnapshots(a: OrderSnapshot, b: OrderSnapshot): number {
   return (
     highestEventId(a) - highestEventId(b) ||
     compareText(a.updatedAt ?? '', b.updatedAt ?? '') ||
+    // Where nothing shows which is later, an end must not get lost.
+    Number(isEnd(a.status ?? '')) - Number(isEnd(b.status ?? '')) ||
     compareText(canonicalJson(a), canonicalJson(b))
   );
 }

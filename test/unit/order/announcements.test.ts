@@ -232,6 +232,60 @@ describe('the product is notified of', () => {
   });
 });
 
+describe('an end that only the order’s own status reports', () => {
+  const shipped = ['ordered', 'transit_customer'];
+  const byStatus = (status: string, more: Partial<OrderSnapshot> = {}) =>
+    kitOf('order-1', shipped, { status, updatedAt: daysAfterStart(5), ...more });
+
+  test.each([
+    ['cancelled', 'cancellation', 'cancelled'],
+    ['completed', 'result', 'completed'],
+    ['failed', undefined, 'lost'],
+  ])('is notified once if it is %s, even if its event comes later', (status, type, low) => {
+    const chain = announce([kitOf('order-1', shipped), byStatus(status), byStatus(status, { sampleId: 'SAMPLE-1' })]);
+    const ends = announcedBy(chain).slice(1);
+    expect(ends).toMatchObject([
+      ...(type === undefined ? [] : [{ id: `order-1/2.${status}/${type}`, type, at: daysAfterStart(5) }]),
+      { id: `order-1/2.${status}/phase_changed`, data: { phase: status, status } },
+    ]);
+    announce([kitOf('order-1', [...shipped, low], { status })], chain);
+    expect(announcedBy(chain).slice(1)).toEqual(ends);
+  });
+
+  test('is notified for an order without any event or time', () => {
+    expect(announcedBy(announce([{ orderId: 'order-1', events: [], status: 'cancelled' }]))).toMatchObject([
+      { id: 'order-1/0.cancelled/cancellation', at: '1970-01-01T00:00:00.000Z', data: { status: 'cancelled' } },
+      { id: 'order-1/0.cancelled/phase_changed' },
+    ]);
+  });
+
+  test('is notified with the order’s interpretation, and a later one is a correction, with or without the event', () => {
+    const chain = announce([byStatus('completed', { interpretation: 'normal' })]);
+    expect(announcedBy(chain)[0]).toMatchObject({ type: 'result', data: { interpretation: 'normal' } });
+    announce([byStatus('completed', { interpretation: 'abnormal', updatedAt: daysAfterStart(6) })], chain);
+    announce([kitOf('order-1', [...shipped, 'completed'], { interpretation: 'critical' })], chain);
+    expect(announcedBy(chain).slice(2)).toMatchObject([
+      { id: `order-1/2.abnormal.${daysAfterStart(6)}/correction`, data: { interpretation: 'abnormal' } },
+      { id: 'order-1/3.critical/correction', data: { interpretation: 'critical' } },
+    ]);
+  });
+
+  test('does not hide that the results were corrected, or that the order goes on after all', () => {
+    const chain = announce([byStatus('completed')]);
+    announce([kitOf('order-1', [...shipped, 'completed', 'corrected'])], chain);
+    expect(announced(chain).slice(2)).toEqual(['order-1/4/correction']);
+    const reinstated = announce([byStatus('cancelled')]);
+    announce([kitOf('order-1', [...shipped, 'cancelled', 'transit_lab'])], reinstated);
+    expect(announced(reinstated).slice(2)).toEqual(['order-1/4/phase_changed']);
+  });
+
+  test('is not notified again by a later run', () => {
+    const resumed = caseOf([byStatus('cancelled')]);
+    for (const order of ordersOf(resumed)) markAnnounced(resumed, order);
+    expect(announced(announce([kitOf('order-1', [...shipped, 'cancelled'])], resumed))).toEqual([]);
+  });
+});
+
 describe('a replacement', () => {
   const claim = { replaces: 'order-1', atEventId: 3, n: 2, claimedAt: daysAfterStart(5) };
   const lost = kitOf('order-1', ['ordered', 'transit_customer', 'lost']);

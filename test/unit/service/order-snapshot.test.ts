@@ -206,6 +206,23 @@ describe('events', () => {
     expect(eventsOf({ last_event: { created_at: AT, status } })).toEqual([{ id: 1, at: AT, status }]);
   });
 
+  test('are those of the list and the last event, if the list does not have it yet', () => {
+    const listed = [1, 2].map((id) => ({ id, at: AT, status }));
+    const sent = listed.map(({ at: created_at, ...event }) => ({ ...event, created_at }));
+    const ended = { id: 3, created_at: AT, status: 'cancelled.testkit.cancelled' };
+    const withLast = (events: object[], last_event: object) => eventsOf({ events, last_event });
+    expect(withLast(sent, ended)).toEqual([...listed, { id: 3, at: AT, status: ended.status }]);
+    expect(withLast(sent, { ...ended, id: '3' })).toHaveLength(3);
+    expect(withLast(sent, { ...ended, id: 2 })).toEqual(listed);
+    expect(withLast(sent, { ...ended, id: null })).toEqual(listed);
+    expect(
+      withLast(
+        sent.map(({ id: _id, ...event }) => event),
+        ended,
+      ),
+    ).toEqual(listed);
+  });
+
   test("events without a usable time use the order's", () => {
     const events = [
       { id: 1, status },
