@@ -85,7 +85,7 @@ export class ServiceRefused extends ServiceError {
   }
 }
 
-/** 404: the requested object does not exist, or is scheduled for deletion. */
+/** 404: the requested object does not exist, or is scheduled for deletion; also 400 for an order that has no appointment. */
 export class NotFound extends ServiceRefused {
   static override readonly remedy = 'Check the id.';
   override readonly name: string = 'NotFound';
@@ -108,7 +108,7 @@ export class Unauthorized extends ServiceRefused {
   override readonly name: string = 'Unauthorized';
 }
 
-/** The team is not enabled for this endpoint (closed beta); the service's operator has to enable it. */
+/** The team is not enabled for this endpoint (closed beta), whatever the status: the service's operator has to enable it. */
 export class FeatureNotEnabled extends ServiceRefused {
   override readonly name: string = 'FeatureNotEnabled';
 }

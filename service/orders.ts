@@ -154,7 +154,7 @@ export interface Orders {
   get(orderId: string, options?: CallOptions): Promise<Order>;
   /** Newest first unless asked otherwise, page by page as they are consumed; the options hold for each page's call. No order comes twice in a row of pages. */
   list(filter?: OrderFilter, options?: OrderListOptions): AsyncGenerator<Order, void, undefined>;
-  /** One page, from 1. An order that cannot be read is counted; `list` rejects with `AnswerUnreadable` there. */
+  /** One page, from 1. An order that cannot be read is counted; `list` leaves it out, and rejects with `AnswerUnreadable` if it can read none. */
   page(filter: OrderFilter, page: number, options?: OrderListOptions): Promise<OrderPage>;
   /** `ServiceRefused` with status 400 once the kit has shipped. */
   cancel(orderId: string, options?: CallOptions): Promise<OrderAnswer>;

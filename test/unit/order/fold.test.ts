@@ -101,6 +101,15 @@ describe('the greatest report', () => {
     expect(only(fold([unknown, early])).greatest).toBe(early);
   });
 
+  test('is the one whose own status is an end, of two with the same events and the same time', () => {
+    const open = kit(['ordered'], { status: 'received' });
+    const ended = kit(['ordered'], { status: 'cancelled' });
+    expect(only(fold([open, ended])).greatest).toBe(ended);
+    expect(only(fold([ended, open])).greatest).toBe(ended);
+    const reinstated = { ...open, updatedAt: daysAfterStart(1) };
+    expect(only(fold([reinstated, ended])).greatest).toBe(reinstated);
+  });
+
   test('is decided by its text if nothing else decides, however its keys are ordered', () => {
     const a = { orderId: 'order-1', events: [], interpretation: 'a', sampleId: 's' };
     const sameAsA = { sampleId: 's', interpretation: 'a', events: [], orderId: 'order-1' };
