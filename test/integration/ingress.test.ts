@@ -166,7 +166,7 @@ describe('if Temporal does not take the event,', () => {
     'an event of %i MiB, which the server will never take, is counted and dropped with 204',
     async (size) => {
       const ingress = await ingressWith({ WEBHOOK_MAX_BYTES: String(8 * 1024 * 1024) });
-      const tooLarge = orderEvent(randomUUID(), { passthrough: 'x'.repeat(size * 1024 * 1024) });
+      const tooLarge = orderEvent(randomUUID(), { passthrough: `labops:${'x'.repeat(size * 1024 * 1024)}` });
       expect((await send(ingress, tooLarge)).status).toBe(204);
       expect(ingress.counts().answers).toMatchObject({ event_refused: 1, temporal_refused: 0 });
     },
