@@ -17,14 +17,25 @@ import { startIngress, type Endpoint } from './webhooks.js';
 const workers = 2;
 const pauseMs = 100;
 
-/** A sample of seconds would not know the minutes after it: a tenth of a large fleet. */
+/** Workflows that each worker keeps in memory: the default. */
+const maxCachedByDefault = 1_000;
+
+/**
+ * A sample of seconds would not know the minutes after it: a tenth of a large fleet. Its workers' caches are as much smaller: an
+ * order that has left the cache before its work is done is replayed once more.
+ */
 function sampleOf(orders: number): Sample {
   const size = Math.max(100, Math.round(orders / 10));
-  return { size, warmingUp: Math.round(size * 0.4) };
+  return {
+    size,
+    maxCached: Math.round(maxCachedByDefault * Math.min(1, size / orders)),
+    warmingUp: Math.round(size * 0.4),
+  };
 }
 
 interface Sample {
   size: number;
+  maxCached: number;
   /** Its first orders compile the workers' code, which costs the same for every fleet. */
   warmingUp: number;
 }
@@ -49,13 +60,13 @@ export const fleet: Measure = {
   onlyIfNamed: true,
   title: `Fleet: seconds until ${workers} workers have been stopped and started and every open order has taken one further event, and the workers' CPU`,
   async run(stage, { orders, say }) {
-    const { size, warmingUp } = sampleOf(orders);
+    const { size, maxCached, warmingUp } = sampleOf(orders);
     const [sampled, many] = [size, orders].map((number) => `${number.toLocaleString('en')} orders`);
-    const sample = await restartFleet(stage, [warmingUp, size - warmingUp]);
+    const sample = await restartFleet(stage, [warmingUp, size - warmingUp], maxCached);
     const predicted = predictedFor(orders, sample, { size, warmingUp });
     say(`${sampled}: ${describe(sample)}`);
     say(`Predicted for ${many}: ${short(predicted.timeS)} s, ${short(predicted.cpuS)} s of CPU`);
-    const restart = await restartFleet(stage, [orders]);
+    const restart = await restartFleet(stage, [orders], maxCachedByDefault);
     const measured = totalOf(restart);
     say(`${many}: ${describe(restart)}; each shows its event exactly once`);
     return [
@@ -67,7 +78,7 @@ export const fleet: Measure = {
 };
 
 /** The start and the first orders cost the same for every fleet, and each order after them as much as in the sample. */
-function predictedFor(orders: number, sample: Restart, { size, warmingUp }: Sample): Reading {
+function predictedFor(orders: number, sample: Restart, { size, warmingUp }: Omit<Sample, 'maxCached'>): Reading {
   const { timeS, cpuS } = totalOf(sample);
   const { timeS: waveS, cpuS: waveCpuS } = sample.waves.at(-1) ?? { timeS: NaN, cpuS: NaN };
   const times = (orders - size) / (size - warmingUp);
@@ -96,10 +107,16 @@ function describe({ stopS, start, waves }: Restart): string {
  * @param waves the orders that get their event at once
  * @throws Error if an order does not show its event exactly once
  */
-async function restartFleet(stage: Stage, waves: readonly number[]): Promise<Restart> {
+async function restartFleet(stage: Stage, waves: readonly number[], maxCached: number): Promise<Restart> {
   const taskQueue = `fleet-${randomUUID()}`;
+  const startWorkers = () =>
+    Promise.all(
+      Array.from({ length: workers }, () =>
+        stage.startProject({ taskQueue, env: { MAX_CACHED_WORKFLOWS: String(maxCached) } }),
+      ),
+    );
   const ingress = await startIngress(stage, taskQueue);
-  const before = await startWorkers(stage, taskQueue);
+  const before = await startWorkers();
   const orders = await openFleet(
     firstOf(before),
     ingress,
@@ -110,7 +127,7 @@ async function restartFleet(stage: Stage, waves: readonly number[]): Promise<Res
   await stopWorkers(before);
   const stopS = (performance.now() - stopped) / 1000;
   const started = performance.now();
-  const after = await startWorkers(stage, taskQueue);
+  const after = await startWorkers();
   const start = { timeS: (performance.now() - started) / 1000, cpuS: await cpuOf(after) };
 
   const readings: Reading[] = [];
@@ -136,10 +153,6 @@ async function untilTaken(
   await reportLast(ingress, due);
   await untilAllAre(sides, last.phase, reported);
   return { timeS: (performance.now() - before) / 1000, cpuS: (await cpuOf(sides)) - cpuBefore };
-}
-
-function startWorkers(stage: Stage, taskQueue: string): Promise<Side[]> {
-  return Promise.all(Array.from({ length: workers }, () => stage.startProject({ taskQueue })));
 }
 
 async function stopWorkers(sides: readonly Side[]): Promise<void> {

@@ -3,6 +3,7 @@ import { readFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { answers } from '../../client/webhooks/answers.js';
 import {
@@ -12,6 +13,7 @@ import {
   createRegistry,
   resultOf,
 } from '../../workers/monitoring/metrics.js';
+import { startMonitoring } from '../../workers/monitoring/server.js';
 import { findPromtool } from '../alerts/prometheus.js';
 import {
   alertQuestions,
@@ -40,6 +42,22 @@ test('every alert has a heading in the docs, and names it as its runbook', async
   expect([...rules.matchAll(/runbook: docs\/monitoring\.md#(\w+)/g)].map(([, anchor]) => anchor)).toEqual(
     alerts.map((name) => name.toLowerCase()),
   );
+});
+
+test('the answer to a probe that fails shows nothing of the error, which is in the log', async () => {
+  const lines: string[] = [];
+  const log = pino({}, { write: (line) => void lines.push(line) });
+  const monitoring = await startMonitoring({ host: '127.0.0.1', port: 0 }, log);
+  try {
+    monitoring?.watch({ ready: () => Promise.reject(new Error('invented-key is not valid')) });
+    const { metricsUrl } = JSON.parse(lines[0] ?? '') as { metricsUrl: string };
+    const answer = await fetch(new URL('/ready', metricsUrl));
+    expect(answer.status).toBe(500);
+    expect(await answer.text()).toMatch(/the log says why/);
+    expect(lines.join('')).toContain('invented-key');
+  } finally {
+    await monitoring?.close();
+  }
 });
 
 test('rules and panels name metrics', async () => {

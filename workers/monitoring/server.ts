@@ -50,6 +50,11 @@ export async function startMonitoring(
   const registry = createRegistry(labels);
   const parts: WatchedPart[] = [];
   const app = boundedServer(httpLimits);
+  // Fastify's own answer quotes the error, and anybody may ask.
+  app.setErrorHandler(async (error, _request, reply) => {
+    log.error({ err: error }, 'a request for metrics or health failed');
+    return reply.code(500).send({ message: 'The request failed; the log says why' });
+  });
   app.get('/health', () => ({ status: 'up' }));
   app.get('/ready', async (_request, reply) => answerReadiness(reply, await readinessOf(parts)));
   serveMetrics(app, { registry, parts, log });

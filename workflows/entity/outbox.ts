@@ -103,11 +103,22 @@ export async function keepDelivering(from: Outbox, outcome: Delivery, isItsTurn:
   }
 }
 
-/** Waits until it is due, and at least until all else in this step has been scheduled: a `condition` that holds at once would not wait. */
+/**
+ * Waits until it is due, and then until all else in this step has been scheduled. The SDK looks at conditions after each message and each
+ * result of a step, before what waits for them continues: what becomes due by a signal must let the main loop go on with the result after it.
+ */
 async function afterOthers(isDue: () => boolean): Promise<void> {
+  do {
+    await condition(isDue);
+    await laterInStep();
+  } while (!isDue());
+}
+
+/** A `condition` that holds at once would not wait; this one holds when it is looked at for the second time. */
+async function laterInStep(): Promise<void> {
   let isLater = false;
   await condition(() => {
-    const isNow = isLater && isDue();
+    const isNow = isLater;
     isLater = true;
     return isNow;
   });

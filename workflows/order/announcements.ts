@@ -5,6 +5,7 @@ import type { AttentionReason, RaisedOrderAttention } from '../../protocol/order
 import type { NotificationHead, OrderNotification } from '../../protocol/order/notifications.js';
 import type { OrderEvent } from '../../service/order-snapshot.js';
 import { attentionVerbsFor } from '../entity/attention.js';
+import { digestOf } from '../entity/digest.js';
 import { enqueue as enqueueIn } from '../entity/outbox.js';
 import {
   ordersOf,
@@ -121,8 +122,8 @@ function announceInterpretation(chain: Chain, order: ChainOrder, before: Announc
   const isAnnounced = result !== undefined || (before.byStatus === true && before.phase === 'completed');
   if (!isAnnounced || !hasChanged(order, before)) return;
   const { id, at } = result ?? lastMoment(order);
-  // A word may come and go: the time of the change distinguishes one from the next.
-  const what = [id, interpretation, ...(updatedAt === undefined ? [] : [updatedAt])].join('.');
+  // A word may come and go: the time of the change distinguishes one from the next. Ids are logged, and the word is part of a result.
+  const what = [id, digestOf(`${order.orderId}/${interpretation}`), ...(updatedAt === undefined ? [] : [updatedAt])].join('.');
   const head = headOf(chain, order, `${order.orderId}/${what}/correction`, updatedAt ?? at);
   enqueue(chain, { ...head, type: 'correction', data: { interpretation } });
 }

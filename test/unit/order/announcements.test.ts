@@ -143,8 +143,8 @@ describe('the product is notified of', () => {
     expect(announcedBy(chain).slice(1)).toMatchObject([
       { id: 'order-1/10/result', data: { interpretation: 'normal' } },
       { id: 'order-1/10/phase_changed' },
-      { id: `order-1/10.abnormal.${daysAfterStart(10)}/correction`, data: { interpretation: 'abnormal' } },
-      { id: `order-1/10.normal.${daysAfterStart(12)}/correction`, data: { interpretation: 'normal' } },
+      { id: `order-1/10.8768ef32.${daysAfterStart(10)}/correction`, data: { interpretation: 'abnormal' } },
+      { id: `order-1/10.74abd8b5.${daysAfterStart(12)}/correction`, data: { interpretation: 'normal' } },
     ]);
     expect(announced(announce(reports, chain))).toHaveLength(5);
     const corrected = [...happyPath, 'corrected'];
@@ -265,8 +265,8 @@ describe('an end that only the order’s own status reports', () => {
     announce([byStatus('completed', { interpretation: 'abnormal', updatedAt: daysAfterStart(6) })], chain);
     announce([kitOf('order-1', [...shipped, 'completed'], { interpretation: 'critical' })], chain);
     expect(announcedBy(chain).slice(2)).toMatchObject([
-      { id: `order-1/2.abnormal.${daysAfterStart(6)}/correction`, data: { interpretation: 'abnormal' } },
-      { id: 'order-1/3.critical/correction', data: { interpretation: 'critical' } },
+      { id: `order-1/2.8768ef32.${daysAfterStart(6)}/correction`, data: { interpretation: 'abnormal' } },
+      { id: 'order-1/3.06892ce3/correction', data: { interpretation: 'critical' } },
     ]);
   });
 
