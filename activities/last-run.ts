@@ -2,6 +2,7 @@ import { log } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { OrderEvent, OrderSnapshot } from '../service/order-snapshot.js';
 import { kitOrderId } from '../protocol/ids.js';
+import { isCritical } from '../protocol/order/interpretation.js';
 import type { KitOrderResult } from '../protocol/order/messages.js';
 import { isUndecodable } from './workflow-runs.js';
 
@@ -107,9 +108,4 @@ export function isEndKnown(
     default:
       return run satisfies never;
   }
-}
-
-/** The service may write it in capitals. */
-export function isCritical(interpretation: string | undefined): boolean {
-  return interpretation?.toLowerCase() === 'critical';
 }

@@ -14,7 +14,8 @@ import type { OrderFilter, OrderPage } from '../service/orders.js';
 import type { PageCounts } from '../protocol/reconcile.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { asFailures } from './failures.js';
-import { isCritical, isEndKnown, lastRunOf } from './last-run.js';
+import { isCritical } from '../protocol/order/interpretation.js';
+import { isEndKnown, lastRunOf } from './last-run.js';
 
 export interface PageToReconcile {
   from: string;

@@ -1,6 +1,6 @@
 /**
  * A reason why a person should look, and since when. The state has it, LabAttention its reason; orders, reports,
- * appointments and deletions also notify of it.
+ * appointments, match reviews and deletions also send notifications of it.
  */
 export interface Attention<Reason extends string> {
   reason: Reason;

@@ -7,7 +7,7 @@ import { sourceSlugOf } from './link/provider-source.js';
  * here.
  */
 
-/** The product's own key of an order. Never personal data: it is readable in IDs and search attributes. */
+/** The product's own key for an order or a report. Never personal data: it is readable in IDs and search attributes. */
 export const referencePattern = /^[A-Za-z0-9._:-]{1,128}$/;
 
 export function isReference(value: unknown): value is string {

@@ -101,6 +101,7 @@ export class MatchReviewHandle {
       version: _,
       policy: _policy,
       announced: _announced,
+      raised: _raised,
       ...state
     } = await call.result<MatchReviewResult>(this.workflow, underWay.command);
     const { decision } = state;

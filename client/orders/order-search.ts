@@ -1,6 +1,7 @@
 import type { Order, OrderFilter } from '../../service/orders.js';
 import { snapshotOf } from '../../service/order-snapshot.js';
 import { canonicalUserId } from '../../protocol/ids.js';
+import { isInterpretation } from '../../protocol/order/interpretation.js';
 import { readStatus } from '../../protocol/order/lifecycle.js';
 import { checkRead } from '../input-faults.js';
 
@@ -46,7 +47,7 @@ export function isSearched(order: Order, { userId, status, interpretation, from,
   const at = createdAt === undefined ? undefined : Date.parse(createdAt);
   return (
     (userId === undefined || isOf(order, userId)) &&
-    (interpretation === undefined || order.interpretation === interpretation) &&
+    (interpretation === undefined || isInterpretation(order.interpretation ?? undefined, interpretation)) &&
     (status === undefined || last === undefined || status.includes(readStatus(last.status).low)) &&
     (from === undefined || at === undefined || at >= from.getTime()) &&
     (to === undefined || at === undefined || at <= to.getTime())

@@ -17,7 +17,7 @@ export const answers = {
   id_malformed: {
     status: 401,
     log: 'warn',
-    meaning: 'The id header is not 1 to 128 letters, digits, hyphens and underscores.',
+    meaning: 'The id header is not 1 to 128 printable ASCII characters without spaces, dots, slashes and at signs.',
     remedy: 'If the service sent this, make the proxies in front pass the header on unchanged.',
   },
   body_too_large: {

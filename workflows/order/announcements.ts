@@ -123,7 +123,11 @@ function announceInterpretation(chain: Chain, order: ChainOrder, before: Announc
   if (!isAnnounced || !hasChanged(order, before)) return;
   const { id, at } = result ?? lastMoment(order);
   // A word may come and go: the time of the change distinguishes one from the next. Ids are logged, and the word is part of a result.
-  const what = [id, digestOf(`${order.orderId}/${interpretation}`), ...(updatedAt === undefined ? [] : [updatedAt])].join('.');
+  const what = [
+    id,
+    digestOf(`${order.orderId}/${interpretation}`),
+    ...(updatedAt === undefined ? [] : [updatedAt]),
+  ].join('.');
   const head = headOf(chain, order, `${order.orderId}/${what}/correction`, updatedAt ?? at);
   enqueue(chain, { ...head, type: 'correction', data: { interpretation } });
 }

@@ -1,3 +1,4 @@
+import { isCritical } from '../../protocol/order/interpretation.js';
 import { readStatus } from '../../protocol/order/lifecycle.js';
 import type { AcknowledgeCriticalResultCommand } from '../../protocol/order/messages.js';
 import type { Acknowledgement, CriticalResult, CriticalResultRecord } from '../../protocol/order/state.js';
@@ -227,11 +228,6 @@ function newsOf(orderId: string, order: ChainOrder | undefined): News {
   const correctedBy = order?.events.findLast(({ status }) => readStatus(status).low === 'corrected')?.id;
   const status = order?.standing.phase === 'completed' ? 'final' : 'partial';
   return { orderId, status, ...(correctedBy !== undefined && { correctedBy }) };
-}
-
-/** The service may write it in capitals. */
-function isCritical(interpretation: string): boolean {
-  return interpretation.toLowerCase() === 'critical';
 }
 
 function orderOf(chain: Chain, orderId: string): ChainOrder {
