@@ -108,7 +108,7 @@ export class EncryptionKeysMissing extends LabOperationsError {
 export class TimedOut extends LabOperationsError {
   static readonly remedy = 'Ask again, or wait longer with `deadline` (labops: `--timeout`).';
   override readonly name = 'TimedOut';
-  /** Why a person should look at the workflow that the call waited for, such as `placing_delayed`. */
+  /** The reasons why a person should look at the workflow that the call waited for, such as `placing_delayed`. */
   readonly attention: string[];
 
   constructor(message: string, attention: string[] = [], options?: ErrorOptions) {

@@ -110,13 +110,13 @@ class News {
   }
 
   /** Settles when there is news, at the latest after so many milliseconds. */
-  async within(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  async within(longestMs: number, signal: AbortSignal | undefined): Promise<void> {
     const woken = new AbortController();
     this.wake = () => woken.abort();
     if (this.hasCome) this.wake();
     this.hasCome = false;
     const ends = signal ? AbortSignal.any([signal, woken.signal]) : woken.signal;
-    await pause(ms, undefined, { signal: ends }).catch((error: unknown) => {
+    await pause(longestMs, undefined, { signal: ends }).catch((error: unknown) => {
       signal?.throwIfAborted();
       if (!woken.signal.aborted) throw error;
     });
@@ -138,7 +138,7 @@ function rethrowUnlessTransient(error: unknown): undefined {
   throw error;
 }
 
-/** A pause that is none would ask without end. */
+/** A pause of 0 would poll without end. */
 function milliseconds(duration: Duration): number {
   const span = typeof duration === 'number' ? duration : ms(duration);
   if (span > 0) return span;

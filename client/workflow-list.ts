@@ -5,7 +5,7 @@ import type { RefusalClass } from './errors.js';
 
 /* Lists by search attributes: no workflow is woken. They lag by moments. */
 
-/** Which workflows a list has; everything that is given must hold. */
+/** The conditions of a list; a result must meet all that are given. */
 export interface WorkflowFilter<Phase extends string, Reason extends string> {
   phase?: Phase;
   /** `true`: those that ask for attention for any reason. */
@@ -54,7 +54,7 @@ export async function* listWorkflows<Phase extends string, Reason extends string
   }
 }
 
-/** The product's own key, where the workflow has one. */
+/** The product's own key, if the workflow has one. */
 export function referenceOf({ typedSearchAttributes: attributes }: WorkflowExecutionInfo): { reference?: string } {
   const reference = attributes.get(labReferenceKey);
   return reference === undefined ? {} : { reference };

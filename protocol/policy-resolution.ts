@@ -13,7 +13,7 @@ export class PolicyInvalid extends Error {
   }
 }
 
-/** A resolved policy that a later release wrote. The settings that it has more are not known here. */
+/** A resolved policy that a later release wrote. This release does not know its additional settings. */
 export class PolicyTooNew extends Error {
   override readonly name = 'PolicyTooNew';
 

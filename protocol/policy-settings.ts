@@ -25,7 +25,7 @@ export interface DeadlineSetting {
   default: Duration | BusinessDays;
 }
 
-/** A duration that depends on another one, which stands before it in the table: the default is made of it, and it is the least. */
+/** A duration whose default is computed from another setting, which is also its minimum. That setting must come before it in the table. */
 export interface FollowingSetting {
   kind: 'following';
   setting: string;
@@ -110,7 +110,7 @@ export function duration(usual: Duration, bounds: { least?: StringValue; most?: 
   };
 }
 
-/** A pause between two reads, 1 second to 30 days: none may make a workflow ask without end. */
+/** A pause between two reads, 1 second to 30 days. The minimum keeps a workflow from polling without pause. */
 export function poll(usual: Duration): DurationSetting {
   return duration(usual, { least: '1s', most: '30d' });
 }

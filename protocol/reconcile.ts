@@ -59,7 +59,10 @@ export interface ReconcileProgress extends ReconcileCounts {
 export const progressQuery = defineQuery<ReconcileProgress>('progress');
 
 export interface ReconcileResult extends ReconcileCounts {
-  /** Up to when everything has been seen, which may be before the `to` that was given: where the schedule's next pass begins, less an hour. ISO 8601 in UTC. */
+  /**
+   * The end of the time that was compared, which may be earlier than the requested `to`. The schedule's next pass begins an hour
+   * before it. ISO 8601 in UTC.
+   */
   watermark: string;
 }
 

@@ -45,7 +45,7 @@ export function ofUser(userId: string | undefined): SearchAttributePair[] {
   return isId(userId) ? [{ key: labUserIdKey, value: canonicalUserId(userId) }] : [];
 }
 
-/** LabTransactionId where a transaction is known. */
+/** LabTransactionId if a transaction is known. */
 export function ofTransaction(transactionId: string | undefined): SearchAttributePair[] {
   return isId(transactionId) ? [{ key: labTransactionIdKey, value: transactionId }] : [];
 }

@@ -14,7 +14,7 @@
 export interface CallFacts {
   method: string;
   path: string;
-  /** HTTP status, where the service answered. */
+  /** HTTP status, if the service answered. */
   status?: number;
 }
 
@@ -135,7 +135,7 @@ export class TooManyRequests extends ServiceRefused {
   static override readonly remedy =
     'Wait `retryAfterMs` milliseconds (choose a pause if it is undefined), then send the same request again.';
   override readonly name: string = 'TooManyRequests';
-  /** Milliseconds from the moment of the answer; undefined where the service named none. */
+  /** Milliseconds from the moment of the answer; undefined if the service named none. */
   readonly retryAfterMs: number | undefined;
 
   constructor(call: CallFacts & { status: number }, refusal: Refusal, retryAfterMs: number | undefined) {
@@ -150,7 +150,7 @@ export class ServiceUnavailable extends ServiceError {
   override readonly name: string = 'ServiceUnavailable';
   declare readonly status: number;
   readonly reason: string | undefined;
-  /** Milliseconds from the moment of the answer; undefined where the service named none. */
+  /** Milliseconds from the moment of the answer; undefined if the service named none. */
   readonly retryAfterMs: number | undefined;
 
   constructor(call: CallFacts & { status: number }, refusal: Refusal, retryAfterMs: number | undefined) {

@@ -4,7 +4,7 @@
 const usuallyRememberedMs = 5_000;
 
 /**
- * Asks once for all callers meanwhile and for a while after that, whatever the answer is.
+ * Shares one answer among all callers while it is being fetched and for `rememberedMs` after that, even if it is an error.
  * @param now milliseconds by a clock that never goes back
  * @param rememberedMs how old an answer may be
  */

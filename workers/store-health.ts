@@ -13,7 +13,7 @@ export type StoreHealth =
       expiredRejectedEvents: number;
     }
   | {
-      /** Why is in the log: the reason may name addresses, and anybody can ask. */
+      /** The reason is only in the log: it may name addresses, and anybody can call the probe. */
       healthData: 'unavailable';
     };
 
@@ -25,7 +25,7 @@ export interface StoreHealthOptions {
   now?: () => number;
 }
 
-/** How the store is, asked of the database once for all who ask within a few seconds: counting takes longer the more there are. */
+/** The store's health. One query serves all callers within a few seconds, because counting takes longer the more events there are. */
 export function storeHealth(store: StoreAccess, options: StoreHealthOptions): () => Promise<StoreHealth> {
   const { answerWithinMs, log, now } = options;
   const ask = remembered(async (): Promise<StoreHealth> => {

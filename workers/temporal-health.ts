@@ -57,7 +57,7 @@ async function ask(connection: Asked, namespace: string): Promise<string | undef
     );
     return undefined;
   } catch (error) {
-    // Anything else may quote what was to be sent, an API key too, and whoever asks if a process is ready would be shown it.
+    // Any other error may quote what was to be sent, even an API key, and the caller of the probe would see it.
     return isGrpcServiceError(error) ? error.details || error.message : `failed with ${nameOf(error)}`;
   }
 }

@@ -52,7 +52,7 @@ const identification = {
 
 /**
  * Commands: somebody waits for the answer. After three minutes an outage is reported to the caller, who knows better
- * whether to try again; nothing is lost by that, because every command looks before it acts.
+ * whether to try again; nothing is lost by that, because every command reads before it acts.
  */
 const commandWithoutHeartbeat = {
   startToCloseTimeout: oneExchange,
@@ -100,7 +100,7 @@ const userCall = {
 /**
  * Creations are not idempotent at the service. Every attempt looks for the order first; the interval before an attempt
  * (`creation`) is longer than the request may take, so a creation whose answer was lost, or whose worker died, is seen by
- * the next look. The looking and the creation together are one attempt: it may page for a minute and create once.
+ * the next search. The search and the creation together are one attempt: it may page for a minute and create once.
  */
 const orderCreation = {
   startToCloseTimeout: oneExchange,
@@ -178,7 +178,7 @@ const options = {
   bookSlot: appointmentChange,
   requestAppointment: appointmentChange,
   rescheduleAppointment: appointmentChange,
-  /** Commands wait meanwhile, and a look that gets no answer now is repeated by the link itself. */
+  /** Commands wait meanwhile, and a read that gets no answer now is repeated by the link itself. */
   findConnection: {
     startToCloseTimeout: '20 seconds',
     scheduleToCloseTimeout: '25 seconds',
@@ -209,7 +209,7 @@ const options = {
   },
   readUser: {
     ...userCall,
-    // A look that is not needed any more holds nobody up.
+    // A read that is no longer needed delays nobody.
     cancellationType: 'TRY_CANCEL',
   },
   scheduleDeletion: {
@@ -289,7 +289,7 @@ const options = {
   notify: {
     queue: 'notifications',
     startToCloseTimeout: oneExchange,
-    // A delivery makes two calls of 15 seconds and one of 5 at most, and is preceded by a heartbeat: longer, and its worker is gone.
+    // Between two heartbeats a delivery makes calls of 15 and 5 seconds, or of 10 and 5, at most: longer, and its worker is gone.
     heartbeatTimeout: '45 seconds',
     // Nobody waits for a delivery that is given up: the run is ending, and what comes in meanwhile must not be lost.
     cancellationType: 'TRY_CANCEL',

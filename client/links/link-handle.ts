@@ -57,10 +57,10 @@ export class LinkHandle {
   }
 
   /**
-   * The token and page for the user's browser: the ones they have, or new ones where the token has ended or is about to.
+   * The token and page for the user's browser: the ones they have, or new ones if the token has ended or is about to.
    * Ask again whenever the user comes back. Deadline: 60 seconds.
    * @throws ServiceDown after half a minute of outage: ask again; LinkRefused for an unknown user or provider; LinkEnded,
-   * also where the link that a start joined has connected meanwhile
+   * also if the link that a start joined has connected meanwhile
    */
   async linkUrl(options: CallOptions = {}): Promise<LinkUrl> {
     const { started } = this;

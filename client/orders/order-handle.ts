@@ -52,7 +52,7 @@ import { watchState, type WatchOptions } from '../watching.js';
 
 export const orderCalls = callKinds(orderErrorMap, 'The order');
 
-/** Which order of a chain a command means. Default: the current one. */
+/** The order of the chain that a command applies to. Default: the current order. */
 export interface WhichOrder {
   orderId?: string;
 }
@@ -180,10 +180,9 @@ export class KitOrderHandle {
   }
 
   /**
-   * Records that a person has taken up a critical result. That, and nothing else, ends its reminders and its attention;
-   * every outcome does. Sending the same one again is success and does no more, also after the end; another outcome is
-   * added. An alarm that is raised after an acknowledgement has to be named as `alarm`: one that is sent again late cannot
-   * clear it. Deadline: 30 seconds.
+   * Records that a person has taken up a critical result. Only this ends its reminders and its attention, whatever the
+   * outcome. Sending the same acknowledgement again succeeds and changes nothing, even after the end; another outcome is
+   * added. Once an alarm has been acknowledged, a later one must be named as `alarm`, so a late retry cannot clear it. Deadline: 30 seconds.
    * @throws OrderInvalid naming each field and its rule, NothingToAcknowledge, AlarmOutdated if a later alarm stands,
    * OrderEnded, ServiceDown
    */
@@ -214,8 +213,8 @@ export class KitOrderHandle {
   }
 
   /**
-   * The changes that `setPolicy` would make: what the order waits for, and each moment that would move. Changes nothing, and is refused
-   * where `setPolicy` would be. Deadline: 30 seconds.
+   * The changes that `setPolicy` would make: what the order waits for, and each moment that would move. Changes nothing, and rejects
+   * if `setPolicy` would. Deadline: 30 seconds.
    * @throws OrderInvalid, OrderEnded
    */
   async previewPolicy(policy: OrderPolicy, options: CallOptions = {}): Promise<PolicyPreview> {

@@ -5,7 +5,7 @@ import { isInterpretation } from '../../protocol/order/interpretation.js';
 import { readStatus } from '../../protocol/order/lifecycle.js';
 import { checkRead } from '../input-faults.js';
 
-/** Which orders the service is asked for; everything that is given must hold. */
+/** The conditions of a search; a result must meet all that are given. */
 export interface OrderSearch {
   userId?: string;
   /** Low-level statuses of the service, for instance `awaiting_registration`; any of them. */

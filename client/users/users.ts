@@ -61,7 +61,7 @@ export class UserOperations {
    *
    * @throws DeletionInvalid naming each field and its rule, before anything is started
    * @throws UserHasRunningWork naming the workflows, under the policy `refuse`, which is the default
-   * @throws UserUnknown where there is nobody to delete, or nobody any more
+   * @throws UserUnknown if the user does not exist or no longer exists
    * @throws DeletionRefused, ServiceAccessDenied: nothing was deleted
    */
   async requestDeletion(input: Omit<DeleteUserInput, 'carried'>, options: CallOptions = {}): Promise<DeletionHandle> {

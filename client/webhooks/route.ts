@@ -82,7 +82,10 @@ async function bring(event: ReceivedEvent, message: Message, destinations: Desti
   }
 }
 
-/** Orders do not need the database: it gets so long to say that it knows the message, or to remember it. */
+/**
+ * How long the database may take to recognise or remember a message. Orders do not depend on it, so after that the message is
+ * delivered without it.
+ */
 const rememberWithinMs = 1_000;
 
 /**

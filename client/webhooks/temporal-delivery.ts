@@ -20,7 +20,7 @@ export async function deliver(
   }
 }
 
-/** The first is not the sender's to repeat. The others are answered with 503; all but `temporal_unavailable` need a person. */
+/** `event_refused`: the sender must not repeat it. The others are answered 503; all but `temporal_unavailable` need a person. */
 export function temporalAnswer(
   error: unknown,
 ): 'event_refused' | 'temporal_unavailable' | 'temporal_refused' | 'encryption_keys_missing' {

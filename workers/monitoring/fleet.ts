@@ -28,7 +28,7 @@ const refreshMs = 25_000;
 
 /** Of one list; the largest page that a server gives by default. */
 const pageSize = 1_000;
-/** How many workflows with attention are looked at for reasons and ages: more need no numbers, but help. */
+/** The most workflows with attention whose reasons and ages are read. Beyond that, the total says enough. */
 const mostWithAttention = 5_000;
 
 /** @returns refreshes the gauges, unless they are fresh; never rejects */

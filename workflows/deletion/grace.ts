@@ -20,9 +20,9 @@ import { retry, standingNow, userNow } from './retrying.js';
 import type { DeletionRun } from './run.js';
 
 /**
- * One turn of the grace. An undo that was accepted before the end is carried out, and the end waits for it; which of the two it
- * is, is decided here alone, so both sides learn the same.
- * @returns whether the grace is over, and nothing has undone the deletion
+ * One turn of the grace period. An undo that was accepted before the end is carried out first, and the end waits for it. Only
+ * this function decides which of the two happens, so the caller and the product get the same answer.
+ * @returns true if the grace period is over and nothing has undone the deletion
  */
 export async function holdGrace(run: DeletionRun): Promise<boolean> {
   const { deletion, commands, alarm } = run;
@@ -63,7 +63,7 @@ function endRestored(run: DeletionRun): void {
   endUndone(run, run.doubt === 'undo' ? 'command' : 'elsewhere');
 }
 
-/** A deletion that is requested again is a new one where somebody has restored the user meanwhile. */
+/** A repeated request starts a new deletion if somebody has restored the user meanwhile. */
 async function recheck(run: DeletionRun): Promise<DeletionState> {
   const { deletion } = run;
   if (deletion.outcome !== undefined) return stateOf(deletion);
@@ -105,7 +105,7 @@ export function nextMoment(deletion: Deletion): Moment | undefined {
   return over === undefined ? undefined : { at: over, name: 'end of the grace' };
 }
 
-/** A reminder that is noticed only after the end, because no worker ran, is none any more. */
+/** A reminder that fell due while no worker ran is dropped if the grace period has ended meanwhile. */
 function remindIfDue(run: DeletionRun): void {
   const { deletion } = run;
   const now = Date.now();

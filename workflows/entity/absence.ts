@@ -1,6 +1,6 @@
 import { minute } from './spans.js';
 
-/** How long the service must go on not knowing an order: longer than it reads from behind, or than its rollout takes. */
+/** How long the service must keep answering that it does not know an order before it is believed: longer than a replica lags or a rollout takes. */
 export const absenceBelieved = 10 * minute;
 
 /** @param since milliseconds since the epoch: when the service first said that it does not know the order */

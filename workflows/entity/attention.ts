@@ -19,7 +19,7 @@ type AttentionType = 'attention_raised' | 'attention_cleared';
 
 /** How one kind of workflow asks a person to look. */
 interface Asking<State, Raised extends RaisedAttention<string>> {
-  /** The question that a reason asks by itself; without it, the one without a key. */
+  /** The question that a bare reason stands for. Default: a question without a key. */
   questionOf?: (state: State, reason: Raised['reason']) => Question<Raised>;
   /** @param notification its id: `<reason>` or `<key>.<reason>`, with `.2` if the question is raised for the second time */
   notify?: (state: State, raised: Raised, notification: { id: string; type: AttentionType }, now: number) => void;

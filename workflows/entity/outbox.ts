@@ -26,7 +26,7 @@ export interface Delivery {
   undelivered(): void;
 }
 
-/** So many go in one activity: a burst costs one, and one that fails late repeats little. */
+/** The most notifications in one activity: a burst costs one activity, and a batch that fails late repeats little. */
 export const batchSize = 20;
 
 /** After a batch that could not be delivered: a short `notificationDeadline` must not fill the history with attempts. */

@@ -29,7 +29,7 @@ export function deadlinesOf(link: Link): LinkDeadline[] {
   return found.toSorted((a, b) => a.at - b.at);
 }
 
-/** Until when the user may act. */
+/** The time until which the user may act, in milliseconds since the epoch. */
 export function waitingUntil(link: Link): number | undefined {
   return deadlinesOf(link).find(({ name }) => name !== 'code reminder' && name !== 'confirmation')?.at;
 }

@@ -43,7 +43,7 @@ export interface Link
   tokens: number;
   mfa?: ProviderMfa;
   wrongCodes: number;
-  /** How many questions for a code were done with by an answer to one; absent is none. */
+  /** The number of code requests that an answer has settled. Absent means 0. */
   questionsDone?: number;
   failedLogins: number;
   errorType?: string;
@@ -141,7 +141,7 @@ export function hasUsableToken({ token, phase, policy }: Link, now: number): boo
   return now + needed < token.expiresAt;
 }
 
-/** Which question for a code is open: a wrong code leaves it so, any other answer is the end of it. */
+/** The number of the current code request. A wrong code keeps it; any other answer settles it. */
 export function questionOf({ questionsDone = 0 }: Link): number {
   return questionsDone;
 }

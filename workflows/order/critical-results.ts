@@ -79,7 +79,7 @@ export function isRepeated(
   return !isOpen && last !== undefined && isSame(last);
 }
 
-/** Any outcome answers the question: someone took it up. What became of it is theirs, and stays in the timeline. */
+/** Any outcome acknowledges the alarm: a person has taken it up. What that person does next is not tracked here; the outcome stays in the timeline. */
 export function acknowledge(chain: Chain, command: AcknowledgeCriticalResultCommand, now: number): void {
   const { orderId, by, outcome, note: words } = command;
   const result = findCriticalResult(chain, orderId);

@@ -39,7 +39,7 @@ export function isReminder(deadline: Deadline): deadline is Reminder {
   return deadline.name === 'registration_reminder' || deadline.name === 'return_reminder';
 }
 
-/** In the list of what was met, which names deadlines by their keys. */
+/** True if a key in `chain.met` is a reminder's. */
 export function isKeyOfReminder(key: string): boolean {
   return /_reminder\.\d+$/.test(key);
 }
@@ -78,7 +78,7 @@ export function nextMoment(chain: Chain): Moment | undefined {
   return [...others, ...afterReading(chain, decisions)].toSorted((a, b) => a.at - b.at)[0];
 }
 
-/** Everything that the policy has happen at a time and that has not happened: limits, reminders, and that the order is given up. */
+/** Every moment at which the policy makes something happen that has not happened yet: deadlines, reminders, and giving the order up. */
 export function momentsOf(chain: Chain): Moment[] {
   const reminder = nextReminder(chain);
   const reminders = reminder ? [reminder] : [];

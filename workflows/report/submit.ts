@@ -1,3 +1,4 @@
+import ms from 'ms';
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -27,8 +28,6 @@ import { uploadOutcomeOf } from '../../protocol/report/upload-outcome.js';
 import { labReferenceKey, ofAttention, ofUser } from '../../protocol/search-attributes.js';
 import type { ReportSnapshot } from '../../service/report-snapshot.js';
 import { activities, upload as uploadOptions } from '../activities.js';
-
-import ms from 'ms';
 import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
 import { refuse } from '../entity/commands.js';
 import { isAccessRefused } from '../entity/failures.js';
