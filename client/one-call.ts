@@ -17,7 +17,7 @@ const longestPauseMs = 2_000;
 const longestQueryMs = 20_000;
 
 /** The server ends a long poll a second before its deadline. */
-const catchMs = 2_000;
+const latePollMs = 2_000;
 
 /** Everything that one call of a public method does. */
 export class OneCall {
@@ -118,7 +118,7 @@ export class OneCall {
     // the server answers a long poll shortly before the deadline, and Temporal's client would then ask again at once,
     // over and over.
     const whole = this.calls.client.connection.withAbortSignal(signal, () =>
-      this.endsAt === Infinity ? work() : this.calls.client.withDeadline(this.endsAt + catchMs, work),
+      this.endsAt === Infinity ? work() : this.calls.client.withDeadline(this.endsAt + latePollMs, work),
     );
     this.calls.track(whole);
     try {
@@ -154,7 +154,7 @@ export class OneCall {
     const disarm = after(longestMs, () => part.abort());
     try {
       return await this.calls.client.connection.withAbortSignal(part.signal, () =>
-        this.calls.client.withDeadline(Date.now() + longestMs + catchMs, work),
+        this.calls.client.withDeadline(Date.now() + longestMs + latePollMs, work),
       );
     } finally {
       disarm();

@@ -50,9 +50,9 @@ export function resolveSettings<Table extends Settings>(
 ): ResolvedSettings<Table> {
   const faults: string[] = [];
   const { version: writtenAs, ...values } = valuesIn(given, faults);
-  demandKnown(of, writtenAs, known, faults);
+  requireKnown(of, writtenAs, known, faults);
   const { version = known, ...usual } = valuesIn(base ?? defaultsOf(table), faults);
-  demandKnown(of, version, known, faults);
+  requireKnown(of, version, known, faults);
   const settings = Object.entries(table).filter(([name]) => version === known || Object.hasOwn(usual, name));
   const read: Record<string, unknown> = {};
   for (const [name, setting] of settings) {
@@ -102,7 +102,7 @@ function unknownIn(values: object, settings: readonly (readonly [string, Setting
 }
 
 /** @throws PolicyTooNew */
-function demandKnown(of: string, version: unknown, known: number, faults: string[]): void {
+function requireKnown(of: string, version: unknown, known: number, faults: string[]): void {
   if (version == null) return;
   if (!Number.isInteger(version) || Number(version) < 1) faults.push('version is not a setting: leave it out');
   else if (Number(version) > known) throw new PolicyTooNew(of, version, known);

@@ -226,7 +226,7 @@ function listen(run: DeliveryRun): void {
       const ids: unknown = command?.ids;
       if (ids == null) return;
       if (!Array.isArray(ids)) throw refuse('InvalidCommand', 'ids must be a list of notifications');
-      demandKnown(delivery, ids);
+      requireKnown(delivery, ids);
     },
   });
   setHandler(discardUpdate, (command) => discard(run, command), {
@@ -234,7 +234,7 @@ function listen(run: DeliveryRun): void {
     validator: (command: DiscardCommand) => {
       if (!Array.isArray(command?.ids) || command.ids.length === 0)
         throw refuse('InvalidCommand', 'ids must name notifications');
-      demandKnown(delivery, command.ids);
+      requireKnown(delivery, command.ids);
     },
   });
 }
@@ -279,7 +279,7 @@ function discard(run: DeliveryRun, { ids }: DiscardCommand): DeliveryState {
   return stateOf(delivery);
 }
 
-function demandKnown(delivery: Delivery, ids: readonly string[]): void {
+function requireKnown(delivery: Delivery, ids: readonly string[]): void {
   const known = idsOf(delivery);
   const unknown = ids.filter((id) => !known.includes(id));
   if (unknown.length === 0) return;

@@ -24,7 +24,7 @@ import type { DeletionRun } from './run.js';
  * this function decides which of the two happens, so the caller and the product get the same answer.
  * @returns true if the grace period is over and nothing has undone the deletion
  */
-export async function holdGrace(run: DeletionRun): Promise<boolean> {
+export async function actInGracePeriod(run: DeletionRun): Promise<boolean> {
   const { deletion, commands, alarm } = run;
   remindIfDue(run);
   while (!commands.isEmpty) await commands.carryOutNext((command) => (command === 'undo' ? undo(run) : recheck(run)));
@@ -137,7 +137,7 @@ export async function undo(run: DeletionRun): Promise<DeletionState> {
   if (deletion.outcome !== undefined) throw nothingToUndo();
   if (deletion.scheduledAt !== undefined) {
     await untilRequestsHaveSettled(run);
-    await haveItUndone(run);
+    await undoAtService(run);
   }
   delete run.nextIfRestored;
   endUndone(run, 'command');
@@ -157,7 +157,7 @@ async function untilRequestsHaveSettled({ deletion, sentUntil }: DeletionRun): P
   await sleep(left, { summary: 'a request of the deletion may still arrive' });
 }
 
-async function haveItUndone(run: DeletionRun): Promise<void> {
+async function undoAtService(run: DeletionRun): Promise<void> {
   const { deletion } = run;
   const { userId, clientUserId } = deletion;
   const deleted = { userId, ...(clientUserId !== undefined && { clientUserId }) };

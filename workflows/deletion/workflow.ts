@@ -16,7 +16,7 @@ import { beginNext } from '../entity/outbox.js';
 import { settlePolicy } from '../entity/policy.js';
 import { clear, endFailed, raise, requestNext, show } from './announcements.js';
 import { isGraceOver, stateOf, type Deletion, openDeletion } from './deletion.js';
-import { confirm, holdGrace, nextMoment, settleDoubt, undo, validateUndo } from './grace.js';
+import { confirm, actInGracePeriod, nextMoment, settleDoubt, undo, validateUndo } from './grace.js';
 import type { DeletionCommand, DeletionRun } from './run.js';
 import { begin } from './scheduling.js';
 import { deletionPolicyVersions, upgradeDeletion } from './versions.js';
@@ -54,7 +54,7 @@ async function act(run: DeletionRun): Promise<void> {
   try {
     await settlePolicy(deletion, deletionPolicyVersions);
     await begin(run);
-    if (deletion.outcome === undefined && (await holdGrace(run))) await confirm(run);
+    if (deletion.outcome === undefined && (await actInGracePeriod(run))) await confirm(run);
   } catch (error) {
     endFailed(run, refusalOf(error));
   }

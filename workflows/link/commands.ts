@@ -13,7 +13,7 @@ import { codeRules, readCode } from '../../protocol/link/mfa-code.js';
 import { activities } from '../activities.js';
 import { commandWait, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { obtainPolicy } from '../entity/policy.js';
-import { readConnection, soughtBy } from './deadlines.js';
+import { readConnection, connectionQueryOf } from './deadlines.js';
 import {
   pageOf,
   sourceSlug,
@@ -155,7 +155,7 @@ const certain: readonly string[] = [
 
 async function complete(link: Link, linkToken: string, code: string): Promise<void> {
   const { provider } = link;
-  const request = { ...soughtBy(link, true), provider, linkToken, code };
+  const request = { ...connectionQueryOf(link, true), provider, linkToken, code };
   try {
     const summary = `hand the code to ${provider}`;
     const { report, connection } = await activities.completeMfa.executeWithOptions({ summary }, [request]);

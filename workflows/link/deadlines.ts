@@ -61,7 +61,7 @@ async function meet(link: Link, { name }: LinkDeadline): Promise<void> {
 }
 
 /** The facts that distinguish the link's own connection from an older one. */
-export function soughtBy(link: Link, afterSuccess: boolean): ConnectionQuery {
+export function connectionQueryOf(link: Link, afterSuccess: boolean): ConnectionQuery {
   const { userId, filterOnProviders, connectionsBefore } = link;
   const slug = sourceSlug(link);
   return {
@@ -76,7 +76,7 @@ export function soughtBy(link: Link, afterSuccess: boolean): ConnectionQuery {
 /** Reads the user at the service: only what it shows there makes a link connected. */
 export async function readConnection(link: Link): Promise<void> {
   const { claim, provider } = link;
-  const sought = soughtBy(link, claim?.by === 'success');
+  const sought = connectionQueryOf(link, claim?.by === 'success');
   try {
     const summary = `look for the connection with ${provider}`;
     const { notifies, ...connection } = await activities.findConnection.executeWithOptions({ summary }, [sought]);

@@ -15,7 +15,7 @@ import { readOrder } from './reading.js';
 import { allReplacements, replaceKit } from './replacement-order.js';
 import { isDone, recordResolution } from './resolutions.js';
 import { bringInLine } from './bring-in-line.js';
-import { demandOpen, validate, type Command } from './validation.js';
+import { requireOpen, validate, type Command } from './validation.js';
 import { stateOf } from './view.js';
 import type { KitOrderRun } from './run.js';
 
@@ -159,7 +159,7 @@ async function resolveProblem(run: KitOrderRun, orderId: string, decision: Decis
     case 'abandon':
       // Anyone who gives the order up learns of every kit that was ordered for it.
       return run.lanes.run(allReplacements, async () => {
-        demandOpen(chain);
+        requireOpen(chain);
         chain.ending = 'abandoned';
       });
     default:

@@ -16,7 +16,7 @@ import { deadlinesOf, isOverdueName, momentsOf } from './deadlines.js';
 import { endWaitingUnlessDue } from './decisions.js';
 import { bringInLine } from './bring-in-line.js';
 import type { KitOrderRun } from './run.js';
-import { demandOpen, forwarded } from './validation.js';
+import { requireOpen, forwarded } from './validation.js';
 import { orderPolicyVersions } from './versions.js';
 import { stateOf, waitingOf } from './view.js';
 
@@ -28,7 +28,7 @@ export function validatePolicyChange(run: KitOrderRun, command: SetPolicyCommand
   const names = Object.keys(givenIn(command));
   if (names.length === 0) throw refusePolicy('must have at least one setting');
   if (names.includes('version')) throw refusePolicy('has a version, which is not a setting');
-  if (run.forwardsTo !== undefined || run.chain.orders.length > 0) demandEffect(run, names);
+  if (run.forwardsTo !== undefined || run.chain.orders.length > 0) requireEffect(run, names);
 }
 
 function refusePolicy(problem: string): ApplicationFailure {
@@ -42,9 +42,9 @@ function givenIn(command: SetPolicyCommand | undefined): PolicyChanges {
 }
 
 /** Another workflow may have taken the order over, and the order may have ended. */
-function demandEffect({ chain, forwardsTo }: KitOrderRun, names: readonly string[]): void {
+function requireEffect({ chain, forwardsTo }: KitOrderRun, names: readonly string[]): void {
   if (forwardsTo !== undefined) throw forwarded(forwardsTo);
-  if (!awaitsAcknowledgement(chain)) return demandOpen(chain);
+  if (!awaitsAcknowledgement(chain)) return requireOpen(chain);
   const reason = outcomeOf(chain);
   if (reason === undefined || names.some((name) => lastSettings.includes(name))) return;
   const message = `The order has ended: ${reason}. Until its critical result is acknowledged only these settings count: ${lastSettings.join(', ')}`;
@@ -64,7 +64,7 @@ export function changePolicy(run: KitOrderRun, command: SetPolicyCommand): Promi
 async function resolved(run: KitOrderRun, given: object): Promise<ResolvedOrderPolicy> {
   const { chain } = run;
   for (;;) {
-    demandEffect(run, Object.keys(given));
+    requireEffect(run, Object.keys(given));
     const base = chain.policy;
     const policy = await obtainPolicy(orderPolicyVersions, given, { base, within: commandWait });
     if (chain.policy === base) return policy;
@@ -72,7 +72,7 @@ async function resolved(run: KitOrderRun, given: object): Promise<ResolvedOrderP
 }
 
 function apply(run: KitOrderRun, names: readonly string[], policy: ResolvedOrderPolicy): void {
-  demandEffect(run, names);
+  requireEffect(run, names);
   const { chain } = run;
   const now = Date.now();
   const before = chain.policy;

@@ -17,7 +17,7 @@ import { refusalOf, refuse } from '../entity/commands.js';
 import { minute } from '../entity/spans.js';
 import { shipsKit } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
-import { demandOpen } from './validation.js';
+import { requireOpen } from './validation.js';
 import type { Replacement } from '../../protocol/order/state.js';
 import type { KitOrderRun } from './run.js';
 
@@ -53,8 +53,8 @@ async function replaceInTurn(run: KitOrderRun, orderId: string): Promise<OrderSn
   const { chain } = run;
   const order = findOrder(chain, orderId);
   if (!order || replacementOf(chain, orderId)?.orderId !== undefined) return undefined;
-  demandOpen(chain);
-  demandReplaceable(order);
+  requireOpen(chain);
+  requireReplaceable(order);
   const reservation = replacementOf(chain, orderId) ?? reserveReplacement(chain, order);
   reservation.atEventId = lastEventId(order);
   const snapshot = await place(run, reservation, order);
@@ -136,7 +136,7 @@ async function leadToChain({ rootOrderId, reference }: Chain, snapshot: OrderSna
   ]);
 }
 
-function demandReplaceable(order: ChainOrder): void {
+function requireReplaceable(order: ChainOrder): void {
   const { phase, final } = order.standing;
   if (!shipsKit(order)) {
     const message = `Order ${order.orderId} is a visit or an import: no kit is shipped for it, so none can be replaced`;

@@ -39,25 +39,25 @@ export function validate({ chain, forwardsTo }: KitOrderRun, command: Command): 
   if (forwardsTo !== undefined) throw forwarded(forwardsTo);
   const isKnown = findOrder(chain, orderId) !== undefined;
   if (isKnown && isDone(chain, command)) return;
-  demandOpen(chain);
+  requireOpen(chain);
   if (!isKnown) throw refuse('OrderNotInChain', 'The command names an order that is not in this chain');
-  if (command.kind === 'resolveProblem') demandUnresolved(chain, command);
+  if (command.kind === 'resolveProblem') requireUnresolved(chain, command);
 }
 
 /** Also for what had to wait: the order may have got its results meanwhile. */
-export function demandOpen(chain: Chain): void {
+export function requireOpen(chain: Chain): void {
   const outcome = outcomeOf(chain);
   if (outcome !== undefined) throw refuse('OrderEnded', `The order has ended: ${outcome}`, { reason: outcome });
 }
 
 /** Commands are for the run that follows a chain, and once it knows an order. */
-function demandOrder({ chain, forwardsTo }: KitOrderRun): void {
+function requireOrder({ chain, forwardsTo }: KitOrderRun): void {
   if (forwardsTo !== undefined) throw forwarded(forwardsTo);
   if (chain.orders.length === 0) throw refuse('OrderNotFound', 'No order was reported to this workflow yet');
 }
 
 /** Two people who do not know of each other must not undo each other's decision. */
-function demandUnresolved(chain: Chain, { orderId, insteadOf }: Command & { kind: 'resolveProblem' }): void {
+function requireUnresolved(chain: Chain, { orderId, insteadOf }: Command & { kind: 'resolveProblem' }): void {
   const decision = resolutionOf(chain, orderId);
   if (decision === undefined || (decision === 'wait' && insteadOf === 'wait')) return;
   const message = `The problem of order ${orderId} was resolved already: ${decision}`;
@@ -69,18 +69,18 @@ export function validateRegistration(run: KitOrderRun, command: RegisterCommand)
     const fields = [{ field: 'sample_id', message: 'must be a string' }];
     throw refuse('RegistrationRefused', 'sample_id must be a string', { fields });
   }
-  demandOrder(run);
+  requireOrder(run);
   validate(run, { ...command, ...meant(run.chain, command), kind: 'register' });
 }
 
 export function validateCancellation(run: KitOrderRun, command: CancelCommand | undefined): void {
-  demandOrder(run);
+  requireOrder(run);
   validate(run, { ...meant(run.chain, command), kind: 'cancel' });
 }
 
 export function validateReplacement(run: KitOrderRun, command: ReplaceKitCommand): void {
-  demandOrderId(command);
-  demandOrder(run);
+  requireOrderId(command);
+  requireOrder(run);
   validate(run, { orderId: command.orderId, kind: 'replaceKit' });
 }
 
@@ -89,13 +89,13 @@ export function validateDecision(run: KitOrderRun, command: ResolveProblemComman
   if (!decisions.includes(command?.decision)) {
     throw refuse('InvalidCommand', 'decision must be wait, replace or abandon');
   }
-  demandOrderId(command);
-  demandOrder(run);
+  requireOrderId(command);
+  requireOrder(run);
   validate(run, { ...command, kind: 'resolveProblem' });
 }
 
 /** The current order may be another one by the time that the command is repeated. */
-function demandOrderId(command: { orderId?: unknown } | undefined): void {
+function requireOrderId(command: { orderId?: unknown } | undefined): void {
   if (typeof command?.orderId === 'string') return;
   const fields = [{ field: 'orderId', message: 'is required: the order that the command is about' }];
   throw refuse('InvalidCommand', 'orderId is required: name the order', { fields });
@@ -121,11 +121,11 @@ export function validateAcknowledgement(
     throw refuse('InvalidCommand', message, { fields });
   }
   if (forwardsTo !== undefined) throw forwarded(forwardsTo);
-  if (chain.identified && command) demandAlarm(chain, command);
+  if (chain.identified && command) requireAlarm(chain, command);
 }
 
 /** A late answer to an earlier alarm must not clear one that nobody has seen. */
-function demandAlarm(chain: Chain, command: AcknowledgeCriticalResultCommand): void {
+function requireAlarm(chain: Chain, command: AcknowledgeCriticalResultCommand): void {
   const { orderId, alarm } = command;
   const result = findCriticalResult(chain, orderId);
   if (!result) {
