@@ -2,6 +2,7 @@ import { activityInfo, ApplicationFailure, log } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { countryCodeOf, type Order, type OrderPage } from '../service/orders.js';
 import { numberedPages } from '../service/paging.js';
+import { utcInstant } from '../service/timestamps.js';
 import { kitOrderId, placeKitOrderId } from '../protocol/ids.js';
 import { readPassthrough } from '../protocol/order/root-order.js';
 import { kitOrderName } from '../protocol/order/messages.js';
@@ -228,12 +229,23 @@ function couldBe(order: Order, criteria: OrderCriteria, since: number): boolean 
   return (
     criteria.noneOf?.includes(order.id) !== true &&
     readPassthrough(order.passthrough ?? undefined) === undefined &&
-    Date.parse(order.created_at ?? '') >= since &&
-    (order.lab_test?.id == null || criteria.labTestId === undefined || order.lab_test.id === criteria.labTestId) &&
-    same(address?.zip, criteria.address.zip) &&
+    isSince(order.created_at, since) &&
+    (order.lab_test?.id == null || criteria.labTestId === undefined || same(order.lab_test.id, criteria.labTestId)) &&
+    same(withoutExtension(address?.zip), withoutExtension(criteria.address.zip)) &&
     same(address?.first_line, criteria.address.first_line) &&
     same(countryCodeOf(address?.country ?? ''), countryCodeOf(criteria.address.country ?? ''))
   );
+}
+
+/** An order without a readable time may be as new as any. */
+function isSince(createdAt: string | null | undefined, since: number): boolean {
+  const at = utcInstant(createdAt);
+  return at === undefined || Date.parse(at) >= since;
+}
+
+/** The service may complete a US zip to nine digits. */
+function withoutExtension(zip: string | null | undefined): string {
+  return (zip ?? '').trim().replace(/^(\d{5})-\d{4}$/, '$1');
 }
 
 /** The service normalises addresses: letter case and white space do not matter. */

@@ -88,13 +88,23 @@ async function registerOrFindRegistered(
     if (!(error instanceof ServiceRefused)) throw error;
     const now = await service.orders.get(orderId, options);
     if (isRegisteredWith(now, registration.sample_id)) return now;
+    if (isRegistered(now) && now.sample_id == null) {
+      const message = 'The order is registered, and the service does not show its sample id yet';
+      throw ApplicationFailure.retryable(message, 'AnswerUnreadable');
+    }
     throw failureOf(error, 'RegistrationRefused');
   }
 }
 
+/** Letter case does not matter: people type sample ids. */
 function isRegisteredWith(order: Order, sampleId: string): boolean {
+  const folded = (text: string | null | undefined) => text?.trim().toLowerCase();
+  return folded(order.sample_id) === folded(sampleId) && isRegistered(order);
+}
+
+function isRegistered(order: Order): boolean {
   const { events } = snapshotOf(order);
-  return order.sample_id === sampleId && standingOf(events, order.status ?? undefined).registered;
+  return standingOf(events, order.status ?? undefined).registered;
 }
 
 function registeredAnotherOrder(meant: string, registered: string): ApplicationFailure {

@@ -74,14 +74,19 @@ export interface TransactionOrder {
  * Absent and null fields are left out, so equal orders have equal snapshots.
  */
 export function snapshotOf(order: Order): OrderSnapshot {
-  const inTransaction = order.order_transaction?.orders?.find(({ id }) => id === order.id);
+  const listed = order.order_transaction?.orders ?? [];
+  const inTransaction = listed.find(({ id }) => id === order.id);
+  const parent_id = order.parent_id ?? inTransaction?.parent_id;
+  const own = { id: order.id, origin: order.origin ?? inTransaction?.origin, parent_id };
+  // Such a transaction is another patient's: the reference in a copied passthrough is not its own.
+  const isOfAnother = [own, ...listed].some((member) => isApart(member, listed));
   const snapshot: Sparse<OrderSnapshot> = {
     orderId: order.id,
     userId: order.user_id,
     method: wordIn(order.details?.type ?? order.lab_test?.method),
-    passthrough: ownPassthrough(order.passthrough),
-    origin: wordIn(order.origin ?? inTransaction?.origin),
-    parentId: order.parent_id ?? inTransaction?.parent_id,
+    passthrough: isOfAnother ? undefined : ownPassthrough(order.passthrough),
+    origin: wordIn(own.origin),
+    parentId: isApart(own, listed) ? undefined : parent_id,
     status: wordIn(order.status),
     events: eventsOf(order),
     sampleId: order.sample_id,
@@ -93,6 +98,17 @@ export function snapshotOf(order: Order): OrderSnapshot {
     updatedAt: utcInstant(order.updated_at),
   };
   return present<OrderSnapshot>(snapshot);
+}
+
+type Member = NonNullable<NonNullable<Order['order_transaction']>['orders']>[number];
+
+/**
+ * True for an order that was made again for another patient: its parent is in another transaction (docs/lab-service.md). It begins
+ * a chain of its own. A transaction that lists no orders tells nothing.
+ */
+function isApart({ id, origin, parent_id }: Member, listed: readonly Member[]): boolean {
+  if (origin !== 'recreation' || parent_id == null || parent_id === id) return false;
+  return listed.length > 0 && !listed.some((member) => member.id === parent_id);
 }
 
 /** Another system's may be anything, a person's data too, and only ours is read. */
@@ -179,7 +195,7 @@ function transactionOf(order: Order): TransactionSnapshot | undefined {
           present<TransactionOrder>({
             id: member.id,
             origin: member.origin,
-            parentId: member.parent_id,
+            parentId: isApart(member, transaction.orders ?? []) ? undefined : member.parent_id,
             createdAt: utcInstant(member.created_at),
           }),
         ],

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { snapshotOf } from '../../../service/order-snapshot.js';
 import { orderSchema } from '../../../service/orders.js';
 import { untidyOrder } from './untidy-orders.js';
+import { rootOf } from '../../../protocol/order/root-order.js';
 
 const snapshot = (order: object) => snapshotOf(orderSchema.parse({ id: 'order-1', ...order }));
 const eventsOf = (order: object) => snapshot(order).events;
@@ -134,9 +135,25 @@ test('an unreadable value a million levels deep costs an order only that field',
 });
 
 test('origin and parent are read from the transaction if the order does not have them', () => {
-  const order_transaction = { id: 't', orders: [{ id: 'order-1', origin: 'recreation', parent_id: 'order-0' }] };
+  const own = { id: 'order-1', origin: 'recreation', parent_id: 'order-0' };
+  const order_transaction = { id: 't', orders: [{ id: 'order-0' }, own] };
   expect(snapshot({ order_transaction })).toMatchObject({ origin: 'recreation', parentId: 'order-0' });
 });
+
+test.each([{ origin: 'recreation', parent_id: 'order-0' }, {}])(
+  'an order that was made again for another patient, in another transaction, has nothing of its parent: %j',
+  (own) => {
+    const listed = { id: 'order-1', origin: 'recreation', parent_id: 'order-0' };
+    const redraw = { id: 'order-2', origin: 'redraw', parent_id: 'order-1' };
+    const order_transaction = { id: 'other', orders: [listed, redraw] };
+    const read = snapshot({ ...own, passthrough: 'labops:order-0:reference-of-another:2', order_transaction });
+    expect(JSON.stringify(read)).not.toMatch(/order-0|reference-of-another/);
+    expect(rootOf(read)).toBe('order-1');
+    const passthrough = 'labops:order-0:reference-of-another:2';
+    const follower = { id: 'order-2', origin: 'redraw', parent_id: 'order-1', passthrough, order_transaction };
+    expect(rootOf(snapshot(follower))).toBe('order-1');
+  },
+);
 
 test('members of a transaction without an id, and a transaction without one, are left out', () => {
   const orders = [{ origin: 'initial' }, { id: 'order-2', origin: null }];
