@@ -1,3 +1,4 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -34,14 +35,16 @@ afterAll(async () => {
 });
 
 const hour = 3_600_000;
+const times = () => ({
+  ...{ scheduledTimestampMs: Date.now(), startToCloseTimeoutMs: hour, scheduleToCloseTimeoutMs: hour },
+});
 
 /** One attempt to find an order that does not exist, placed on 1 March; returns its last heartbeat. */
 async function search(
   attempt: number,
   { heartbeatDetails, echoesPassthrough = true, fails = false, ...wants }: Looking = {},
 ): Promise<unknown> {
-  const times = { scheduledTimestampMs: Date.now(), startToCloseTimeoutMs: hour, scheduleToCloseTimeoutMs: hour };
-  const environment = new MockActivityEnvironment({ attempt, heartbeatDetails, ...times });
+  const environment = new MockActivityEnvironment({ attempt, heartbeatDetails, ...times() });
   let last: unknown = heartbeatDetails;
   environment.on('heartbeat', (details: unknown) => (last = details));
   const dependencies = { service, echoesPassthrough } as ActivityDependencies;
@@ -123,4 +126,30 @@ test('a search for what an earlier run may have created starts at that run’s b
   const requests = await sandbox.requests({ path: '/orders' });
   const startDates = requests.map(({ query }) => new URLSearchParams(query).get('start_date'));
   expect(startDates).toContain('2025-12-30T00:00:00.000Z');
+});
+
+test.each([
+  ['a test in another letter case', { lab_test: { id: 'INVENTED-TEST' } }],
+  ['a zip with its extension', { shipping_details: { zip: '12345-6789', first_line: '1 Example Street' } }],
+  ['a short zone', { created_at: '2026-03-01T00:00:05+00' }],
+  ['no time', { created_at: null }],
+])('an order that a lost answer created is found, though the service writes it with %s', async (_, written) => {
+  const usual = {
+    ...{ id: 'order-1', user_id: userId, lab_test: { id: 'invented-test' }, created_at: '2026-03-01T00:00:05+00:00' },
+    shipping_details: { zip: '12345', first_line: '1 Example Street' },
+  };
+  const body = { orders: [{ ...usual, ...written }], total: 1, page: 1, size: 50 };
+  await sandbox.addFault({ path: '/orders', action: { kind: 'answer', status: 200, body } });
+  const criteria: OrderCriteria = {
+    ...{ passthrough: 'ours', reference: 'invented-1', userId, labTestId: 'invented-test', triedBefore: true },
+    ...{ address: { zip: '12345', first_line: '1 Example Street' }, since: '2026-03-01T00:00:00.000Z' },
+  };
+  const describe = () => Promise.reject(new WorkflowNotFoundError('none', 'kit-order/order-1', undefined));
+  const temporal = { workflow: { getHandle: () => ({ describe }) } };
+  const dependencies = { service, temporal, echoesPassthrough: false } as unknown as ActivityDependencies;
+  const found = await new MockActivityEnvironment({ attempt: 2, ...times() }).run(() =>
+    placedBefore(dependencies, criteria, startAttempt(30_000)),
+  );
+  await sandbox.removeFaults();
+  expect(found).toMatchObject({ id: 'order-1' });
 });
