@@ -9,7 +9,9 @@ import {
   ambiguous,
   claimOn,
   clockSkew,
+  folded,
   isFirstAttempt,
+  isSince,
   isFollowUp,
   mayHaveBeenSent,
   ordersOf,
@@ -90,14 +92,8 @@ function couldBe(order: Order, criteria: ImportCriteria): boolean {
   );
 }
 
-/** One without a readable time may be. */
 function isRecent({ created_at: createdAt }: Order, { since }: ImportCriteria): boolean {
-  return !(Date.parse(createdAt ?? '') < Date.parse(since) - clockSkew);
-}
-
-/** Letter case and white space do not make it another sample. */
-function folded(text: string | null | undefined): string {
-  return (text ?? '').trim().toLowerCase();
+  return isSince(createdAt, Date.parse(since) - clockSkew);
 }
 
 function isCancelled(order: Order): boolean {

@@ -237,8 +237,8 @@ function couldBe(order: Order, criteria: OrderCriteria, since: number): boolean 
   );
 }
 
-/** An order without a readable time may be as new as any. */
-function isSince(createdAt: string | null | undefined, since: number): boolean {
+/** An order without a readable time counts: a candidate too many stops the creation, one too few lets it order a second kit. */
+export function isSince(createdAt: string | null | undefined, since: number): boolean {
   const at = utcInstant(createdAt);
   return at === undefined || Date.parse(at) >= since;
 }
@@ -246,6 +246,11 @@ function isSince(createdAt: string | null | undefined, since: number): boolean {
 /** The service may complete a US zip to nine digits. */
 function withoutExtension(zip: string | null | undefined): string {
   return (zip ?? '').trim().replace(/^(\d{5})-\d{4}$/, '$1');
+}
+
+/** Letter case and white space around it do not make it another sample. */
+export function folded(text: string | null | undefined): string {
+  return (text ?? '').trim().toLowerCase();
 }
 
 /** The service normalises addresses: letter case and white space do not matter. */

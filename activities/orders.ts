@@ -9,6 +9,7 @@ import { standingOf } from '../protocol/order/lifecycle.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { endingWithActivity } from './attempt.js';
 import { asFailures, failureOf, type RefusedAs } from './failures.js';
+import { folded } from './order-search.js';
 
 export interface RegisterKit {
   orderId: string;
@@ -96,10 +97,8 @@ async function registerOrFindRegistered(
   }
 }
 
-/** Letter case does not matter: people type sample ids. */
 function isRegisteredWith(order: Order, sampleId: string): boolean {
-  const folded = (text: string | null | undefined) => text?.trim().toLowerCase();
-  return folded(order.sample_id) === folded(sampleId) && isRegistered(order);
+  return order.sample_id != null && folded(order.sample_id) === folded(sampleId) && isRegistered(order);
 }
 
 function isRegistered(order: Order): boolean {

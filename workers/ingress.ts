@@ -7,7 +7,7 @@ import type { HealthDataStore } from '../store/health-data-store.js';
 import { type IngressConfig, readIngressConfig } from './config.js';
 import { dataConverterOf } from './encryption.js';
 import { healthDataSinks, storeOf, takenMessages } from './health-data.js';
-import { boundedServer, closeWithin, type HttpLimits, httpLimits, listen } from './listening.js';
+import { boundedServer, closeWithin, hideErrors, type HttpLimits, httpLimits, listen } from './listening.js';
 import { createLog } from './log.js';
 import { isProgram, runProgram, shutdownRequested } from './process.js';
 import { observeWebhooks } from './monitoring/metrics.js';
@@ -139,10 +139,9 @@ interface Routed {
 
 function routes(answer: NodeHandler, { limits, ready, log }: Routed): FastifyInstance {
   const app = boundedServer(limits);
-  // Fastify's own answer quotes the error, and anybody may ask.
-  app.setErrorHandler(async (error, _request, reply) => {
-    log.error({ err: error }, 'a request of the ingress failed');
-    return reply.code(500).send({ message: 'The ingress failed; its log says why' });
+  hideErrors(app, log, {
+    logged: 'a request of the ingress failed',
+    message: 'The ingress failed; its log says why',
   });
   app.all('/webhooks', {
     // A hook before any parsing, because the handler needs the bytes, and fastify refuses odd content types with 415.

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { fastify, type FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
 import { StartFailed } from './process.js';
 
 /** A server's bounds for connections. */
@@ -40,6 +41,18 @@ export function boundedServer(limits: HttpLimits, options: { bodyLimit?: number 
   });
   app.server.maxConnections = maxConnections;
   return app;
+}
+
+/** An unexpected error is logged, and not shown: fastify's own answer quotes it, and anybody may ask. */
+export function hideErrors(
+  app: FastifyInstance,
+  log: Logger,
+  { logged, message }: { logged: string; message: string },
+): void {
+  app.setErrorHandler(async (error, _request, reply) => {
+    log.error({ err: error }, logged);
+    return reply.code(500).send({ message });
+  });
 }
 
 /** The address of one of our servers, and the settings that define it. */

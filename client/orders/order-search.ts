@@ -47,7 +47,7 @@ export function isSearched(order: Order, { userId, status, interpretation, from,
   const at = createdAt === undefined ? undefined : Date.parse(createdAt);
   return (
     (userId === undefined || isOf(order, userId)) &&
-    (interpretation === undefined || isInterpretation(order.interpretation ?? undefined, interpretation)) &&
+    (interpretation === undefined || isInterpretation(order.interpretation, interpretation)) &&
     (status === undefined || last === undefined || status.includes(readStatus(last.status).low)) &&
     (from === undefined || at === undefined || at >= from.getTime()) &&
     (to === undefined || at === undefined || at <= to.getTime())

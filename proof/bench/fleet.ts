@@ -60,10 +60,11 @@ export const fleet: Measure = {
   onlyIfNamed: true,
   title: `Fleet: seconds until ${workers} workers have been stopped and started and every open order has taken one further event, and the workers' CPU`,
   async run(stage, { orders, say }) {
-    const { size, maxCached, warmingUp } = sampleOf(orders);
+    const plan = sampleOf(orders);
+    const { size, maxCached, warmingUp } = plan;
     const [sampled, many] = [size, orders].map((number) => `${number.toLocaleString('en')} orders`);
     const sample = await restartFleet(stage, [warmingUp, size - warmingUp], maxCached);
-    const predicted = predictedFor(orders, sample, { size, warmingUp });
+    const predicted = predictedFor(orders, sample, plan);
     say(`${sampled}: ${describe(sample)}`);
     say(`Predicted for ${many}: ${short(predicted.timeS)} s, ${short(predicted.cpuS)} s of CPU`);
     const restart = await restartFleet(stage, [orders], maxCachedByDefault);
@@ -78,7 +79,7 @@ export const fleet: Measure = {
 };
 
 /** The start and the first orders cost the same for every fleet, and each order after them as much as in the sample. */
-function predictedFor(orders: number, sample: Restart, { size, warmingUp }: Omit<Sample, 'maxCached'>): Reading {
+function predictedFor(orders: number, sample: Restart, { size, warmingUp }: Sample): Reading {
   const { timeS, cpuS } = totalOf(sample);
   const { timeS: waveS, cpuS: waveCpuS } = sample.waves.at(-1) ?? { timeS: NaN, cpuS: NaN };
   const times = (orders - size) / (size - warmingUp);

@@ -1,5 +1,5 @@
 /** The service may write an interpretation in capitals. */
-export function isInterpretation(interpretation: string | undefined, word: string): boolean {
+export function isInterpretation(interpretation: string | null | undefined, word: string): boolean {
   return interpretation?.toLowerCase() === word.toLowerCase();
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
-import { boundedServer, closeWithin, httpLimits, listen } from '../listening.js';
+import { boundedServer, closeWithin, hideErrors, httpLimits, listen } from '../listening.js';
 import type { Registry } from 'prom-client';
 import { createRegistry } from './metrics.js';
 
@@ -50,10 +50,9 @@ export async function startMonitoring(
   const registry = createRegistry(labels);
   const parts: WatchedPart[] = [];
   const app = boundedServer(httpLimits);
-  // Fastify's own answer quotes the error, and anybody may ask.
-  app.setErrorHandler(async (error, _request, reply) => {
-    log.error({ err: error }, 'a request for metrics or health failed');
-    return reply.code(500).send({ message: 'The request failed; the log says why' });
+  hideErrors(app, log, {
+    logged: 'a request for metrics or health failed',
+    message: 'The request failed; the log says why',
   });
   app.get('/health', () => ({ status: 'up' }));
   app.get('/ready', async (_request, reply) => answerReadiness(reply, await readinessOf(parts)));

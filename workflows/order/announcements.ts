@@ -5,7 +5,7 @@ import type { AttentionReason, RaisedOrderAttention } from '../../protocol/order
 import type { NotificationHead, OrderNotification } from '../../protocol/order/notifications.js';
 import type { OrderEvent } from '../../service/order-snapshot.js';
 import { attentionVerbsFor } from '../entity/attention.js';
-import { digestOf } from '../entity/digest.js';
+import { shortDigest } from '../entity/digest.js';
 import { enqueue as enqueueIn } from '../entity/outbox.js';
 import {
   ordersOf,
@@ -123,11 +123,8 @@ function announceInterpretation(chain: Chain, order: ChainOrder, before: Announc
   if (!isAnnounced || !hasChanged(order, before)) return;
   const { id, at } = result ?? lastMoment(order);
   // A word may come and go: the time of the change distinguishes one from the next. Ids are logged, and the word is part of a result.
-  const what = [
-    id,
-    digestOf(`${order.orderId}/${interpretation}`),
-    ...(updatedAt === undefined ? [] : [updatedAt]),
-  ].join('.');
+  const word = shortDigest(`${order.orderId}/${interpretation}`);
+  const what = [id, word, ...(updatedAt === undefined ? [] : [updatedAt])].join('.');
   const head = headOf(chain, order, `${order.orderId}/${what}/correction`, updatedAt ?? at);
   enqueue(chain, { ...head, type: 'correction', data: { interpretation } });
 }

@@ -36,7 +36,9 @@ afterAll(async () => {
 
 const hour = 3_600_000;
 const times = () => ({
-  ...{ scheduledTimestampMs: Date.now(), startToCloseTimeoutMs: hour, scheduleToCloseTimeoutMs: hour },
+  scheduledTimestampMs: Date.now(),
+  startToCloseTimeoutMs: hour,
+  scheduleToCloseTimeoutMs: hour,
 });
 
 /** One attempt to find an order that does not exist, placed on 1 March; returns its last heartbeat. */
