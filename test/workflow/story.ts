@@ -7,8 +7,10 @@ import {
   Client,
   isGrpcCancelledError,
   isGrpcDeadlineError,
+  QueryNotRegisteredError,
   ServiceError,
   WorkflowFailedError,
+  type WorkflowHandle,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
@@ -33,6 +35,7 @@ import {
   stateQuery,
   type AcknowledgeCriticalResultCommand,
 } from '../../protocol/order/messages.js';
+import type { OrderState } from '../../protocol/order/state.js';
 import type { PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
 import type { OrderPolicy } from '../../protocol/order/policy.js';
 import type { Duration } from '../../protocol/policy-settings.js';
@@ -432,7 +435,7 @@ export class Stage {
     const order = this.temporal.workflow.getHandle(kitOrderId(orderId));
     await this.acknowledgeCritical(orderId);
     try {
-      const { orderId: current } = await order.query(stateQuery);
+      const { orderId: current } = await stateOf(order);
       const abandon = { decision: 'abandon', orderId: current, insteadOf: 'wait' } as const;
       await order.startUpdate(resolveProblemUpdate, { args: [abandon], waitForStage: 'ACCEPTED' });
       await this.end(kitOrderId(orderId));
@@ -447,7 +450,7 @@ export class Stage {
     const order = this.temporal.workflow.getHandle(kitOrderId(orderId));
     const answer = { by: 'the-end-of-the-story', outcome: 'confirmed' } as const;
     try {
-      const { criticalResult } = await order.query(stateQuery);
+      const { criticalResult } = await stateOf(order);
       if (criticalResult?.isOpen !== true) return;
       const args: [AcknowledgeCriticalResultCommand] = [
         { ...answer, orderId: criticalResult.orderId, alarm: criticalResult.alarm },
@@ -457,6 +460,20 @@ export class Stage {
       if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowUpdateFailedError)) throw error;
     }
   }
+}
+
+/** A worker that reads the history for a query may find that the workflow has moved on: it is asked again, as the client does. */
+async function stateOf(order: WorkflowHandle): Promise<OrderState> {
+  const answer = await eventually(async () => {
+    try {
+      return { state: await order.query(stateQuery) };
+    } catch (error) {
+      if (error instanceof QueryNotRegisteredError) throw error;
+      return { error };
+    }
+  });
+  if ('error' in answer) throw answer.error;
+  return answer.state;
 }
 
 export interface RunningWorker {
