@@ -10,7 +10,7 @@ import { forwardedPhase, labPhaseKey, labReferenceKey } from '../protocol/search
 import type { LabService } from '../service/lab-service.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { type Attempt, isFirstOfActivity } from './attempt.js';
-import { listed, presentRunsOf } from './workflow-runs.js';
+import { listed, presentRuns } from './workflow-runs.js';
 
 /** The order that a creation is about to place, or that an earlier attempt may have placed. */
 export interface OrderCriteria {
@@ -121,19 +121,33 @@ function readable(read: (page: number) => Promise<OrderPage>, mustRead: boolean)
   return numberedPages(readPage, 50, ({ id }) => id);
 }
 
+/** The runs in Temporal that tell of earlier placings of a reference. */
+interface EarlierRuns {
+  /** Of its placing, this one among them. */
+  placings: readonly WorkflowExecutionInfo[];
+  /** Of workflows that follow an order with the reference. */
+  followers: readonly WorkflowExecutionInfo[];
+}
+
+/** One search finds both. An order is followed for longer than its placing is retained. */
+export async function earlierRunsOf({ temporal }: ActivityDependencies, reference: string): Promise<EarlierRuns> {
+  const placingId = placeKitOrderId(reference);
+  const follows = `WorkflowType = '${kitOrderName}' AND ${labReferenceKey.name} = '${reference}'`;
+  const runs = await listed(temporal, `WorkflowId = '${placingId}' OR (${follows})`);
+  const isPlacing = ({ workflowId }: WorkflowExecutionInfo) => workflowId === placingId;
+  return { placings: runs.filter(isPlacing), followers: runs.filter((run) => !isPlacing(run)) };
+}
+
 /**
- * Finds the order of a reference if the service shows no passthrough: its placing may be past Temporal's retention, and
- * nothing at the service names the reference.
+ * The order that a workflow follows under this reference. The search at the service misses it where no passthrough is shown, and
+ * where a registration has given the order to another user.
  */
 export async function orderOfReference(
-  { service, temporal, echoesPassthrough }: ActivityDependencies,
-  reference: string,
+  { service }: ActivityDependencies,
+  { followers }: EarlierRuns,
   attempt: Attempt,
 ): Promise<Order | undefined> {
-  if (echoesPassthrough) return undefined;
-  const query = `WorkflowType = '${kitOrderName}' AND ${labReferenceKey.name} = '${reference}'`;
-  const runs = (await listed(temporal, query)).toSorted((a, b) => rank(a) - rank(b));
-  const [first] = runs;
+  const [first] = followers.toSorted((a, b) => rank(a) - rank(b));
   return first && service.orders.get(first.workflowId.slice(kitOrderId('').length), attempt.call());
 }
 
@@ -153,10 +167,11 @@ function rank({ typedSearchAttributes, startTime }: WorkflowExecutionInfo): numb
  */
 export async function firstPlacing(
   { temporal, echoesPassthrough }: ActivityDependencies,
-  { reference, since, triedBefore }: Pick<OrderCriteria, 'reference' | 'since' | 'triedBefore'>,
+  { placings }: EarlierRuns,
+  { since, triedBefore }: Pick<OrderCriteria, 'since' | 'triedBefore'>,
   settling: number,
 ): Promise<Pick<OrderCriteria, 'since' | 'sentSince'>> {
-  const runs = await presentRunsOf(temporal, placeKitOrderId(reference));
+  const runs = await presentRuns(temporal, placings);
   requireSettled(runs, settling);
   const runId = activityInfo().workflowExecution?.runId;
   const isFirstRun = runs.every((run) => run.runId === runId);

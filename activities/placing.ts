@@ -27,7 +27,7 @@ import { importedBefore } from './import-search.js';
 import { requireAnswers } from './order-answers.js';
 import { requirePhysician } from './orders.js';
 import { requireNoReset, startAttempt, type Attempt } from './attempt.js';
-import { firstPlacing, isFirstAttempt, orderOfReference, placedBefore } from './order-search.js';
+import { earlierRunsOf, firstPlacing, isFirstAttempt, orderOfReference, placedBefore } from './order-search.js';
 
 export interface CreateKitOrder {
   request: KitRequest;
@@ -139,9 +139,10 @@ async function findEarlier(given: ActivityDependencies, input: CreateKitOrder) {
   requireNoReset(creationSettling);
   const passthrough = writePassthrough({ reference, n: 1 });
   const attempt = startAttempt(creationTimeout);
-  const known = await orderOfReference(dependencies, reference, attempt);
+  const runs = await earlierRunsOf(dependencies, reference);
+  const known = await orderOfReference(dependencies, runs, attempt);
   if (known) return { found: adopted(known), attempt, passthrough };
-  const times = await firstPlacing(dependencies, input, creationSettling);
+  const times = await firstPlacing(dependencies, runs, input, creationSettling);
   const criteria = { ...times, reference, triedBefore };
   try {
     const found =

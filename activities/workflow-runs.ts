@@ -33,14 +33,15 @@ export async function runsOf(temporal: Client, workflowId: string): Promise<Work
 
 type Run = Pick<WorkflowExecutionInfo, 'runId' | 'status' | 'startTime' | 'closeTime'>;
 
-/** The same, with each run's current state. */
-export async function presentRunsOf(temporal: Client, workflowId: string): Promise<Run[]> {
-  return Promise.all((await runsOf(temporal, workflowId)).map((run) => asItIs(temporal, run)));
+/** Listed runs with their current state. */
+export async function presentRuns(temporal: Client, runs: readonly WorkflowExecutionInfo[]): Promise<Run[]> {
+  return Promise.all(runs.map((run) => asItIs(temporal, run)));
 }
 
 /** Those of them that ended by themselves, the latest first. */
 export async function endedRunsOf(temporal: Client, workflowId: string): Promise<Run[]> {
-  const ended = (await presentRunsOf(temporal, workflowId)).filter(({ status }) => status.name === 'COMPLETED');
+  const runs = await presentRuns(temporal, await runsOf(temporal, workflowId));
+  const ended = runs.filter(({ status }) => status.name === 'COMPLETED');
   return ended.toSorted((a, b) => (b.closeTime?.getTime() ?? 0) - (a.closeTime?.getTime() ?? 0));
 }
 

@@ -1,17 +1,15 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runsOf } from '../../activities/workflow-runs.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import type { PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
 import { namespace } from '../rig/environments.js';
 import { eventually } from '../rig/eventually.js';
-import { setStage } from './story.js';
-
-/** The service shows no passthrough again, and the full server lists workflows. */
-const stage = setStage({ fullServer: true, echoesPassthrough: false });
+import { registration } from '../rig/cast.js';
+import { setStage, type Stage } from './story.js';
 
 /** Removes closed workflows, as the end of the namespace's retention does. */
-async function forget(...workflowIds: string[]): Promise<void> {
+async function forget(stage: Stage, ...workflowIds: string[]): Promise<void> {
   for (const workflowId of workflowIds) {
     await stage.temporal.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } });
   }
@@ -27,7 +25,7 @@ async function forget(...workflowIds: string[]): Promise<void> {
   }
 }
 
-async function placed(input: PlaceKitOrderInput, cancelled: boolean): Promise<string> {
+async function placed(stage: Stage, input: PlaceKitOrderInput, cancelled: boolean): Promise<string> {
   const handle = await stage.product.orders.place(input);
   const orderId = await handle.orderId();
   await eventually(async () => expect((await handle.state()).reference).toBe(input.reference));
@@ -39,13 +37,34 @@ async function placed(input: PlaceKitOrderInput, cancelled: boolean): Promise<st
   return orderId;
 }
 
-test('a reference whose placement is past retention orders no second kit, whether its order goes on or has ended', async () => {
-  const [running, over] = [await stage.input(), await stage.input()];
-  // Placed a day before they are placed again.
-  await stage.sandbox.setClock(new Date(Date.now() - 86_400_000));
-  const orderIds = [await placed(running, false), await placed(over, true)];
-  await forget(placeKitOrderId(running.reference), placeKitOrderId(over.reference));
-  const again = await Promise.all([running, over].map((input) => stage.product.orders.place(input)));
-  expect(await Promise.all(again.map((handle) => handle.orderId()))).toEqual(orderIds);
-  expect(await stage.sandbox.orders()).toHaveLength(2);
+// The full server lists workflows.
+describe('at a service that shows no passthrough', () => {
+  const stage = setStage({ fullServer: true, echoesPassthrough: false });
+
+  test('a reference whose placement is past retention orders no second kit, whether its order goes on or has ended', async () => {
+    const [running, over] = [await stage.input(), await stage.input()];
+    // Placed a day before they are placed again.
+    await stage.sandbox.setClock(new Date(Date.now() - 86_400_000));
+    const orderIds = [await placed(stage, running, false), await placed(stage, over, true)];
+    await forget(stage, placeKitOrderId(running.reference), placeKitOrderId(over.reference));
+    const again = await Promise.all([running, over].map((input) => stage.product.orders.place(input)));
+    expect(await Promise.all(again.map((handle) => handle.orderId()))).toEqual(orderIds);
+    expect(await stage.sandbox.orders()).toHaveLength(2);
+  });
+});
+
+describe('at a service that shows passthrough', () => {
+  const stage = setStage({ fullServer: true });
+
+  test('a reference whose placement is past retention orders no second kit after its kit was registered to another user', async () => {
+    const input = await stage.input();
+    const orderId = await placed(stage, input, false);
+    const { user } = await stage.sandbox.createUser();
+    const { kit_sample_id: printed } = await stage.sandbox.order(orderId);
+    await stage.service.orders.register(registration(printed ?? '', user.user_id));
+    await forget(stage, placeKitOrderId(input.reference));
+    const again = await stage.product.orders.place(input);
+    expect(await again.orderId()).toBe(orderId);
+    expect(await stage.sandbox.orders()).toHaveLength(1);
+  });
 });
