@@ -95,6 +95,7 @@ export const notificationTypes: Readonly<Record<NotificationType, true>> = {
   'labops.order.replacement': true,
   'labops.order.critical_result': true,
   'labops.order.critical_result_reminder': true,
+  'labops.order.partial_results': true,
   'labops.order.result': true,
   'labops.order.correction': true,
   'labops.order.cancellation': true,

@@ -34,6 +34,8 @@ export interface OrderSnapshot {
    * collected; it is computed again and again, and may jump.
    */
   resultsBy?: string;
+  /** The date that the order is scheduled for, `activate_by`, YYYY-MM-DD: nothing happens before it. */
+  activateBy?: string;
   createdAt?: string;
   updatedAt?: string;
 }
@@ -94,6 +96,7 @@ export function snapshotOf(order: Order): OrderSnapshot {
     transaction: transactionOf(order),
     interpretation: wordIn(order.interpretation),
     resultsBy: dateOf(order.worst_case_result_by_date),
+    activateBy: dateOf(order.activate_by),
     createdAt: utcInstant(order.created_at),
     updatedAt: utcInstant(order.updated_at),
   };

@@ -142,10 +142,10 @@ export function phaseOf(events: readonly OrderEvent[], topLevelStatus?: string):
 }
 
 function step(walk: Walk, event: OrderEvent): void {
-  const before = { phase: phaseOfWalk(walk), place: walk.place, problem: walk.problem?.status };
+  const before = { phase: phaseOfWalk(walk), place: walk.place, problem: walk.problem };
   read(walk, event);
   if (walk.place !== before.place) walk.arrivedBy = event.id;
-  const turned = phaseOfWalk(walk) !== before.phase || walk.problem?.status !== before.problem;
+  const turned = phaseOfWalk(walk) !== before.phase || !isSameProblem(walk.problem, before.problem);
   if (turned || walk.turn === undefined) walk.turn = event;
   walk.last = event;
 }
@@ -208,10 +208,14 @@ function register(walk: Walk, low: string, at: string): void {
   walk.deliveredAt = at;
 }
 
-/** A problem that is reported again lasts since its first report; its detail is the latest. */
+/** A problem that is reported again lasts since its first report; its detail is the latest that was given. */
 function problemAfter(before: Problem | undefined, { id, at, status, detail }: OrderEvent): Problem {
-  const { since, eventId } = before?.status === status ? before : { since: at, eventId: id };
-  return { status, since, eventId, ...(detail !== undefined && { detail }) };
+  const known = before?.status === status ? before : { since: at, eventId: id };
+  return { ...known, status, ...(detail !== undefined && { detail }) };
+}
+
+function isSameProblem(one: Problem | undefined, other: Problem | undefined): boolean {
+  return one?.status === other?.status && one?.detail === other?.detail;
 }
 
 function phaseOfWalk(walk: Walk): OrderPhase {

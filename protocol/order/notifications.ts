@@ -14,6 +14,7 @@ export type OrderNotification = NotificationHead &
     | { type: 'replacement'; data: { replaces: string } }
     | { type: 'critical_result'; data: { status: string; interpretation?: string } }
     | { type: 'critical_result_reminder'; data: { reminder: number; status: string; since: string; alarm: string } }
+    | { type: 'partial_results'; data: { status: string; interpretation?: string } }
     | { type: 'result'; data: { interpretation?: string } }
     | { type: 'correction'; data: { interpretation?: string } }
     | { type: 'cancellation'; data: { status: string } }

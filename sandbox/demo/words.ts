@@ -53,6 +53,8 @@ export function notificationWords(event: NotificationEvent): string {
       return `a critical result (${event.data.status}): somebody must act now`;
     case 'labops.order.critical_result_reminder':
       return `the critical result is not acknowledged yet, reminder ${event.data.reminder}`;
+    case 'labops.order.partial_results':
+      return `some results can be read${interpretation(event.data.interpretation)}`;
     case 'labops.order.result':
       return `results can be read${interpretation(event.data.interpretation)}`;
     case 'labops.order.correction':

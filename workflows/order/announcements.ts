@@ -87,7 +87,7 @@ export function announceReplacements(chain: Chain, now: number): void {
 
 /** Takes everything known so far as announced: by an earlier run. */
 export function markAnnounced(chain: Chain, order: ChainOrder): void {
-  const problem = order.standing.problem?.status;
+  const { status: problem, detail } = order.standing.problem ?? {};
   const before = chain.announced.find(({ orderId }) => orderId === order.orderId);
   const interpretation = order.greatest.interpretation ?? before?.interpretation;
   const announced: Announced = {
@@ -95,6 +95,7 @@ export function markAnnounced(chain: Chain, order: ChainOrder): void {
     eventId: lastEventId(order),
     phase: order.standing.phase,
     ...(problem !== undefined && { problem }),
+    ...(detail !== undefined && { detail }),
     ...(interpretation !== undefined && { interpretation }),
     ...(order.standing.endedByStatus && { byStatus: true }),
   };
@@ -110,6 +111,9 @@ function announceEvent(chain: Chain, order: ChainOrder, event: OrderEvent, befor
   const data = interpretation === undefined ? {} : { interpretation };
   if (low === 'corrected') enqueue(chain, { ...head('correction'), type: 'correction', data });
   else if (top === 'completed') enqueue(chain, { ...head('result'), type: 'result', data });
+  else if (arePartial(low)) {
+    enqueue(chain, { ...head('partial_results'), type: 'partial_results', data: { status: event.status, ...data } });
+  }
   if (top === 'cancelled') {
     enqueue(chain, { ...head('cancellation'), type: 'cancellation', data: { status: event.status } });
   }
@@ -129,6 +133,11 @@ function announceInterpretation(chain: Chain, order: ChainOrder, before: Announc
   enqueue(chain, { ...head, type: 'correction', data: { interpretation } });
 }
 
+/** Some results can be read. A redraw that follows brings the others. */
+function arePartial(low: string): boolean {
+  return low === 'partial_results' || low === 'redraw_available';
+}
+
 function isResult({ status }: OrderEvent): boolean {
   return readStatus(status).top === 'completed';
 }
@@ -136,7 +145,10 @@ function isResult({ status }: OrderEvent): boolean {
 /** One announcement for where the order is now, however many events brought it there. */
 function announcePhase(chain: Chain, order: ChainOrder, before: Announced | undefined): void {
   const { phase, problem, turn } = order.standing;
-  if (!turn || (before?.phase === phase && before.problem === problem?.status)) return;
+  if (!turn) return;
+  // An event that was announced without its detail is not announced again.
+  const isSameReason = before?.detail === problem?.detail || turn.id <= (before?.eventId ?? -1);
+  if (before?.phase === phase && before.problem === problem?.status && isSameReason) return;
   enqueue(chain, {
     ...headOf(chain, order, `${order.orderId}/${turn.id}/phase_changed`, turn.at),
     type: 'phase_changed',

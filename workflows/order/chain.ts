@@ -88,6 +88,8 @@ export interface Announced {
   eventId: number;
   phase: OrderPhase;
   problem?: string;
+  /** The problem's detail: another one is another reason for it. */
+  detail?: string;
   /** The interpretation of the results that was announced last. */
   interpretation?: string;
   /** The order's own status announced its end: the event for it has not come yet. */

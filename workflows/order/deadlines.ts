@@ -139,9 +139,9 @@ function waitingDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
   }
   // A sample that arrives unregistered is held for weeks at most: the questions stand until it is registered.
   if (standing.awaitsRegistration) {
-    const delivered = standing.deliveredAt ?? later(standing.shippedAt ?? standing.placedAt, policy.assumedDelivery);
+    const delivered = standing.deliveredAt ?? later(standing.shippedAt ?? beginOf(order), policy.assumedDelivery);
     deadlines.push(...reminders(chain, order, 'registration_reminder', delivered, policy.registrationReminders));
-    deadlines.push(deadline(chain, order, 'registration_overdue', standing.placedAt, policy.registrationDeadline));
+    deadlines.push(deadlineFromBegin(chain, order, 'registration_overdue', policy.registrationDeadline));
   }
   return deadlines;
 }
@@ -158,10 +158,10 @@ function phaseDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
   if (!isKit(order)) return [visitDeadline(chain, order)];
   switch (standing.phase) {
     case 'preparing':
-      return overdue('shipping_overdue', standing.placedAt, policy.shippingDeadline);
+      return [deadlineFromBegin(chain, order, 'shipping_overdue', policy.shippingDeadline)];
     case 'awaiting_registration':
       return standing.deliveredAt === undefined
-        ? overdue('shipping_overdue', standing.placedAt, policy.shippingDeadline)
+        ? [deadlineFromBegin(chain, order, 'shipping_overdue', policy.shippingDeadline)]
         : [];
     case 'in_transit_to_customer':
       return overdue('delivery_overdue', standing.shippedAt, policy.deliveryDeadline);
@@ -219,7 +219,20 @@ export function isAwaitedImport({ standing }: ChainOrder): boolean {
 
 /** It counts from the placing wherever the order is since, so no event is in its key: time that was given stays given. */
 function collectionDeadline(chain: Chain, order: ChainOrder): Deadline {
-  return deadline(chain, order, 'collection_overdue', order.standing.placedAt, chain.policy.registrationDeadline);
+  return deadlineFromBegin(chain, order, 'collection_overdue', chain.policy.registrationDeadline);
+}
+
+/** Another date is another deadline: one that was missed is obsolete if the order now begins later. */
+function deadlineFromBegin(chain: Chain, order: ChainOrder, name: OverdueName, span: number | BusinessDays): Deadline {
+  const begin = beginOf(order);
+  const found = deadline(chain, order, name, begin, span);
+  return begin === order.standing.placedAt ? found : { ...found, key: `${found.key}.${order.greatest.activateBy}` };
+}
+
+/** From when the service works on the order: a scheduled one waits until its date. */
+function beginOf({ standing: { placedAt }, greatest }: ChainOrder): string | undefined {
+  const scheduled = endOfDate(greatest.activateBy);
+  return scheduled > Date.parse(placedAt ?? '') ? new Date(scheduled).toISOString() : placedAt;
 }
 
 /** The time to return counts from when the patient can: the kit is there and registered. */
@@ -298,9 +311,12 @@ function deadline(
 ): Deadline {
   const baseKey = `${order.orderId}/${eventId === undefined ? '' : `${eventId}.`}${name}`;
   const given = chain.patience.filter(({ key }) => key === baseKey);
-  const base = given.at(-1)?.since ?? since ?? order.greatest.createdAt ?? '';
+  const from = Date.parse(since ?? order.greatest.createdAt ?? '');
+  const again = Date.parse(given.at(-1)?.since ?? '');
+  // A scheduled order may have been put off after a person gave time.
+  const base = again > from || Number.isNaN(from) ? again : from;
   const key = given.length === 0 ? baseKey : `${baseKey}.${given.length + 1}`;
-  const at = timeAfter(Date.parse(base), span, chain.policy);
+  const at = timeAfter(base, span, chain.policy);
   return { key, baseKey, orderId: order.orderId, name, at, ordinal: 1 };
 }
 

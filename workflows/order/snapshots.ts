@@ -85,7 +85,7 @@ function createdAt({ greatest, events }: OrderRecord): string {
 export function readSnapshot(value: unknown): OrderSnapshot | undefined {
   if (!isObject(value) || typeof value['orderId'] !== 'string' || !Array.isArray(value['events'])) return undefined;
   const events = value['events'].flatMap((event) => readEvent(event) ?? []);
-  const resultsBy = readDate(value['resultsBy']);
+  const [resultsBy, activateBy] = [readDate(value['resultsBy']), readDate(value['activateBy'])];
   const transaction = readTransaction(value['transaction']);
   const shipment = isObject(value['shipment']) ? textsOf(value['shipment'], shipmentFields) : undefined;
   return {
@@ -94,6 +94,7 @@ export function readSnapshot(value: unknown): OrderSnapshot | undefined {
     orderId: value['orderId'],
     events,
     ...(resultsBy !== undefined && { resultsBy }),
+    ...(activateBy !== undefined && { activateBy }),
     ...(transaction && { transaction }),
     ...(shipment && { shipment }),
   };

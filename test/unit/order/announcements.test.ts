@@ -188,6 +188,36 @@ describe('the product is notified of', () => {
     expect(outbox.at(-1)?.data).not.toHaveProperty('problem');
   });
 
+  test('the product is notified of another reason for the same problem, once, and not of a report that gives none', () => {
+    const blocked = eventsOf(...pathTo('delivered_to_lab'), ...Array<string>(4).fill('lab_processing_blocked'));
+    const details = [undefined, 'date_unspecified', undefined, 'demographics_mismatch', 'demographics_mismatch'];
+    const from = blocked.length - details.length;
+    const events = blocked.map((event, index) => {
+      const detail = details[index - from];
+      return detail === undefined ? event : { ...event, detail };
+    });
+    const steps = events.map((_, index) => ({ orderId: 'order-1', events: events.slice(0, index + 1) }));
+    expect(announcedBy(announce(steps)).slice(-3)).toMatchObject([
+      { id: 'order-1/9/phase_changed' },
+      { id: 'order-1/10/phase_changed', data: { detail: 'date_unspecified' } },
+      { id: 'order-1/12/phase_changed', data: { detail: 'demographics_mismatch' } },
+    ]);
+    const chain = caseOf([steps.at(-1) as OrderSnapshot]);
+    expect(ordersOf(chain)[0]?.standing.problem).toMatchObject({ eventId: 10, detail: 'demographics_mismatch' });
+  });
+
+  test('the product is notified of partial results whenever there are more, and when a redraw is to bring the others', () => {
+    const drawn = ['received.walk_in_test.ordered', 'sample_with_lab.on_site_collection.draw_completed'];
+    const partial = 'sample_with_lab.walk_in_test.partial_results';
+    const redraw = 'collecting_sample.walk_in_test.redraw_available';
+    const outbox = announcedBy(announce(eachStep([...drawn, partial, partial, redraw], { interpretation: 'normal' })));
+    expect(outbox.filter(({ type }) => type !== 'phase_changed')).toMatchObject([
+      { id: 'order-1/3/partial_results', type: 'partial_results', data: { status: partial, interpretation: 'normal' } },
+      { id: 'order-1/4/partial_results' },
+      { id: 'order-1/5/partial_results', data: { status: redraw } },
+    ]);
+  });
+
   test('the product is notified of the first phase even for an order that was reported before it had any event', () => {
     const empty = { ...kitOf('order-1', []), status: 'received' };
     expect(announced(announce([empty, ...eachStep(['ordered'])]))).toEqual(['order-1/1/phase_changed']);

@@ -16,6 +16,9 @@ import {
   withPatient,
 } from './histories.js';
 
+/** Days until a date is over everywhere on earth, by its midday in UTC. */
+const overOn = (days: number) => days + 2 / 24;
+
 const kitCase = (statuses: readonly string[], more: Partial<Chain> = {}, fields: Partial<OrderSnapshot> = {}) =>
   caseOf([kitOf('order-1', statuses, fields)], more);
 /** Each deadline with the days from the start of the order; one event a day. */
@@ -179,7 +182,6 @@ describe('the deadlines that stand, with the default policy', () => {
 describe('the deadline for results', () => {
   /** 1 March 2024, 10:00 UTC, is day 0; the sample arrives on day 8, 9 March. A date is over everywhere at 12:00 UTC of the next day. */
   const by = (resultsBy: string, statuses = pathTo('delivered_to_lab')) => kitCase(statuses, {}, { resultsBy });
-  const overOn = (days: number) => days + 2 / 24;
 
   test('is the date that the service names, once it is over everywhere', () => {
     expect(keysOf(by('2024-03-12'))).toEqual([`order-1/9.results_overdue.2024-03-12 at ${overOn(12)}`]);
@@ -209,6 +211,35 @@ describe('the deadline for results', () => {
     const given = (resultsBy: string) => kitCase(pathTo('delivered_to_lab'), { patience }, { resultsBy });
     expect(keysOf(given('2024-03-12'))).toEqual(['order-1/9.results_overdue.2.2024-03-12 at 28']);
     expect(keysOf(given('2024-04-08'))).toEqual([`order-1/9.results_overdue.2.2024-04-08 at ${overOn(39)}`]);
+  });
+});
+
+describe('an order that is scheduled for a later date', () => {
+  const scheduled = (
+    statuses: readonly string[],
+    activateBy: string,
+    patience: Chain['patience'] = [],
+    method = 'testkit',
+  ) => keysOf(kitCase(statuses, { patience }, { activateBy, method }));
+
+  test('begins when that date is over everywhere on earth', () => {
+    expect(scheduled(['ordered'], '2024-05-01')).toEqual([`order-1/shipping_overdue.2024-05-01 at ${overOn(62 + 5)}`]);
+    const visit = scheduled(['received.walk_in_test.ordered'], '2024-05-01', [], 'walk_in_test');
+    expect(visit).toEqual([`order-1/collection_overdue.2024-05-01 at ${overOn(62 + 90)}`]);
+  });
+
+  test('has the deadlines of any other if the date is past, or if its kit has shipped', () => {
+    expect(scheduled(['ordered'], '2024-02-01')).toEqual(keysOf(kitCase(['ordered'])));
+    const shipped = pathTo('transit_customer', withPatient);
+    expect(scheduled(shipped, '2024-05-01')).toEqual(keysOf(kitCase(shipped)));
+  });
+
+  test('leaves a person the time that was given, unless it is put off to after it', () => {
+    const given = [{ key: 'order-1/shipping_overdue', since: daysAfterStart(50) }];
+    expect(scheduled(['ordered'], '2024-03-20', given)).toEqual(['order-1/shipping_overdue.2.2024-03-20 at 55']);
+    expect(scheduled(['ordered'], '2024-05-01', given)).toEqual([
+      `order-1/shipping_overdue.2.2024-05-01 at ${overOn(62 + 5)}`,
+    ]);
   });
 });
 

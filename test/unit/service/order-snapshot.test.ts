@@ -62,6 +62,7 @@ test('an order is projected to what the lifecycle needs, and nothing of a person
     },
   });
   expect(projected).toEqual({
+    activateBy: '2024-09-01',
     orderId: 'order-1',
     userId: 'user-1',
     method: 'testkit',
