@@ -1,4 +1,4 @@
-import { ApplicationFailure, heartbeat } from '@temporalio/activity';
+import { ApplicationFailure, heartbeat, log } from '@temporalio/activity';
 import type { Availability, TimeSlot } from '../service/appointments.js';
 import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
@@ -84,14 +84,26 @@ function offersOf(
 ): { offers: Offer[]; sites: SlotSite[] } {
   const sites = new Map<string, SlotSite>();
   const onlySite = siteCodes?.length === 1 ? siteOf({ code: siteCodes[0] }) : undefined;
+  let withoutSite = 0;
   const offers = (slots ?? []).flatMap(({ date, location, slots: ofDay }) => {
     const site = place === 'centre' ? ((location && siteOf(location)) ?? onlySite) : undefined;
-    if (place === 'centre' && !site) return [];
+    if (place === 'centre' && !site) {
+      withoutSite += ofDay?.length ?? 0;
+      return [];
+    }
     if (site) sites.set(site.code, site);
     return (ofDay ?? []).flatMap((slot) => offerOf(date ?? undefined, site?.code, slot) ?? []);
   });
+  if (withoutSite > 0 && offers.length === 0) throw noSiteNamed();
+  if (withoutSite > 0) log.warn('slots that name no site were left out', { slots: withoutSite });
   // Two people who could come at the same time for the same price are one choice.
   return { offers: [...new Map(offers.map((offer) => [offer.id, offer])).values()], sites: [...sites.values()] };
+}
+
+function noSiteNamed(): ApplicationFailure {
+  const message = 'The service does not say at which site these slots are: ask for one site at a time, by siteCodes';
+  const field = { field: 'siteCodes', message: 'must name one site here' };
+  return ApplicationFailure.nonRetryable(message, 'AvailabilityRefused', { fields: [field] });
 }
 
 function offerOf(date: string | undefined, siteCode: string | undefined, slot: TimeSlot): Offer | undefined {

@@ -7,6 +7,7 @@ import {
   listSchema,
   numberSchema,
   partSchema,
+  recordSchema,
   textSchema,
 } from './order.js';
 import { checkedRequest } from './validation.js';
@@ -24,26 +25,28 @@ import {
  * in the order, a field of the wrong type counts as absent, and enumerations are open.
  */
 
+/** Some guides name the service types `tier`. */
+const providerSchema = z
+  .looseObject({ name: textSchema, service_types: listSchema(z.string()), tier: listSchema(z.string()) })
+  .transform(({ tier, ...provider }) => (tier == null ? provider : { service_types: tier, ...provider }));
+
 const coverageSchema = z.looseObject({
   zip_code: textSchema,
   phlebotomy: partSchema(
     z.looseObject({
       is_served: flagSchema,
-      providers: listSchema(z.looseObject({ name: textSchema, service_types: listSchema(z.string()) })),
+      providers: listSchema(providerSchema),
     }),
   ),
   /** By the laboratory's slug. */
-  central_labs: partSchema(
-    z.record(
-      z.string(),
-      z.looseObject({
-        lab_id: countedSchema,
-        supported_bill_types: listSchema(z.string()),
-        patient_service_centers: partSchema(
-          z.looseObject({ within_radius: countedSchema, radius: textSchema, capabilities: listSchema(z.string()) }),
-        ),
-      }),
-    ),
+  central_labs: recordSchema(
+    z.looseObject({
+      lab_id: countedSchema,
+      supported_bill_types: listSchema(z.string()),
+      patient_service_centers: partSchema(
+        z.looseObject({ within_radius: countedSchema, radius: textSchema, capabilities: listSchema(z.string()) }),
+      ),
+    }),
   ),
 });
 

@@ -22,6 +22,11 @@ function isObject({ value }: { value: unknown }): boolean {
 export const requiredTextSchema = z.string().regex(/\S/, 'must not be empty');
 const optionalTextSchema = z.string().nullish();
 
+/** For fields that may be absent at the service, but not null. */
+function absentIfNull<T>(schema: z.ZodType<T>) {
+  return schema.nullish().overwrite((value) => value ?? undefined);
+}
+
 const nameSchema = z
   .string()
   .min(1, { error: 'must be 1 to 50 characters long', abort: true })
@@ -73,7 +78,7 @@ const shippingDetailsSchema = z.strictObject({
 });
 
 const patientAddressSchema = z.strictObject({
-  receiver_name: optionalTextSchema,
+  receiver_name: absentIfNull(z.string()),
   ...addressLines,
   phone_number: optionalTextSchema,
   access_notes: commentSchema,
@@ -153,7 +158,7 @@ const healthInsuranceSchema = z.strictObject({
       address: otherAddressSchema,
       phone_number: requiredTextSchema,
       /** The service assumes `Mobile`. */
-      phone_type: z.string().optional(),
+      phone_type: absentIfNull(z.string()),
     })
     .nullish(),
   diagnosis_codes: z.array(requiredTextSchema).nullish(),
@@ -175,16 +180,16 @@ const physicianSchema = z.strictObject({
   npi: requiredTextSchema,
   email: optionalTextSchema,
   /** Two-letter codes. */
-  licensed_states: z.array(requiredTextSchema).optional(),
+  licensed_states: absentIfNull(z.array(requiredTextSchema)),
 });
 
 /** `terms-of-use`, `telehealth-informed-consent`, `notice-of-privacy-practices`; the list grows. */
 const consentSchema = z.strictObject({
   consentType: requiredTextSchema,
   /** Which wording was agreed to; the service assumes `1.0` (docs/lab-service.md). */
-  version: optionalTextSchema,
+  version: absentIfNull(z.string()),
   /** ISO 8601. */
-  timeOfConsent: optionalTextSchema,
+  timeOfConsent: absentIfNull(z.string()),
 });
 
 /** Which tests an order is made of; at least one of the three has to be there. */
@@ -228,14 +233,14 @@ export const orderRequestSchema = z
     physician: physicianSchema.nullish(),
     health_insurance: healthInsuranceSchema.nullish(),
     /** As in an import. */
-    billing_type: requiredTextSchema.optional(),
+    billing_type: absentIfNull(requiredTextSchema),
     /** Diagnoses, ICD-10. */
     icd_codes: z.array(requiredTextSchema).nullish(),
     aoe_answers: z.array(questionAnswerSchema).nullish(),
-    priority: z.boolean().optional(),
+    priority: absentIfNull(z.boolean()),
     /** The order is for a later day: YYYY-MM-DD. */
     activate_by: dateSchema.nullish(),
-    consents: z.array(consentSchema).optional(),
+    consents: absentIfNull(z.array(consentSchema)),
     /** The order's comment; the lab account's default is put with it on the requisition. */
     clinical_notes: commentSchema,
     lab_account_id: optionalTextSchema,
@@ -298,7 +303,7 @@ export const registerRequestSchema = z.strictObject({
   sample_id: requiredTextSchema,
   patient_details: patientDetailsSchema,
   patient_address: registeredAddressSchema,
-  consents: z.array(consentSchema).optional(),
+  consents: absentIfNull(z.array(consentSchema)),
   physician: physicianSchema.nullish(),
   health_insurance: healthInsuranceSchema.nullish(),
 });

@@ -48,6 +48,16 @@ export function listSchema<T extends z.ZodType>(entry: T) {
   return partSchema(z.array(z.unknown()).transform((sent) => readable(entry, sent)));
 }
 
+/** By name, the readable entries. */
+export function recordSchema<T extends z.ZodType>(entry: T) {
+  return partSchema(
+    z.record(z.string(), z.unknown()).transform((sent): Record<string, z.output<T>> => {
+      const pairs = Object.entries(sent).map(([name, value]) => [name, entry.safeParse(value).data] as const);
+      return Object.fromEntries(pairs.filter(([, value]) => value != null)) as Record<string, z.output<T>>;
+    }),
+  );
+}
+
 /**
  * A list as an answer. It must be present, but one untidy entry does not hide the others: entries of another shape are
  * left out, and still counted in `sent`, which paging uses. If no entry can be read, the answer is unreadable, not an

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { isStatedAbsence, NotFound, RequestInvalid } from './errors.js';
-import type { CallOptions, Transport } from './http.js';
+import { isStatedAbsence, NotFound, RequestInvalid, ServiceRefused } from './errors.js';
+import type { CallOptions, ServiceCall, Transport } from './http.js';
 import {
   answeredListSchema,
+  flagSchema,
   idSchema,
   listSchema,
   numberSchema,
@@ -191,8 +192,15 @@ export function isStatedUnknown(error: unknown): boolean {
   return isStatedAbsence(error, /\buser\b.*\b(?:not|no longer)\b/i);
 }
 
-/** An empty answer says the same by its status. An answer of `success: false`, which is not documented, is none. */
-const successSchema = z.looseObject({ success: z.literal(true).nullish() }).nullish();
+/** An empty answer says the same by its status. */
+const successSchema = z.looseObject({ success: flagSchema }).nullish();
+
+/** An answer of `success: false`, whose meaning is not documented, counts as a refusal. */
+async function requestSuccess(transport: Transport, call: ServiceCall): Promise<void> {
+  const answer = await transport.request({ ...call, answer: successSchema });
+  if (answer?.success !== false) return;
+  throw new ServiceRefused({ method: call.method, path: call.path, status: 200 }, { fields: [] });
+}
 
 export function createUsers(transport: Transport): Users {
   const get = (userId: string, options?: CallOptions): Promise<User> =>
@@ -240,7 +248,7 @@ export function createUsers(transport: Transport): Users {
     },
     delete: async (userId, options) => {
       const call = { method: 'DELETE', path: '/v2/user/{user_id}' } as const;
-      await transport.request({ ...call, params: { user_id: userId }, options, answer: successSchema });
+      await requestSuccess(transport, { ...call, params: { user_id: userId }, options });
     },
     undoDelete: (user, options) => undoDelete(transport, user, options),
   };
@@ -254,7 +262,7 @@ async function undoDelete(transport: Transport, user: DeletedUser, options?: Cal
     throw new RequestInvalid(call, [{ field: 'user', rule: 'must be named by either userId or clientUserId' }]);
   }
   const query = { user_id: userId, client_user_id: clientUserId };
-  await transport.request({ ...call, query, options, answer: successSchema });
+  await requestSuccess(transport, { ...call, query, options });
 }
 
 async function* listUsers(transport: Transport, options: UserListOptions = {}): AsyncGenerator<User, void, undefined> {

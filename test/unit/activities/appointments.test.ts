@@ -132,12 +132,13 @@ describe('a booking at a service centre', () => {
     expect(await arranged(() => bookOnce(service, walkIn))).toMatchObject({ status: 'pending' });
   });
 
-  test('is at the only site that was asked for if the service does not name it', async () => {
+  test('is at the only site that was asked for if the service does not name it; one site has to be asked for', async () => {
     const { service } = await serviceWith({
       ...answers(),
       'POST availability': [{ body: { slots: [{ ...slots.slots[0], location: { code: 'with a space' } }] } }],
     });
-    expect(await arranged(() => slotsFor(service, 'order-1', { zipCode: '85004' }))).toEqual({ slots: [] });
+    const near = await rejection(arranged(() => slotsFor(service, 'order-1', { zipCode: '85004' })));
+    expect(near).toMatchObject({ type: 'AvailabilityRefused', details: [{ fields: [{ field: 'siteCodes' }] }] });
     expect(await arranged(() => slotsFor(service, 'order-1', { siteCodes: ['PSC1'] }))).toMatchObject({
       slots: [{ id: slotId, siteCode: 'PSC1' }],
     });

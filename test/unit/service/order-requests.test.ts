@@ -51,6 +51,18 @@ test('names with accents, and zips and countries of any form, are sent: the serv
   expect(registered).toMatchObject({ fields: [{ field: 'patient_details.first_name' }] });
 });
 
+test('null in a field that the service knows only as absent is not sent', async () => {
+  const { baseUrl, requests } = await answering(() => ({ body: { order: { id: 'order-1' } } }));
+  const consents = [{ consentType: 'invented', version: null, timeOfConsent: null }];
+  const patientAddress = { ...ADDRESS, receiver_name: null, second_line: null };
+  await serviceAt(baseUrl).orders.create({ ...ORDER, patient_address: patientAddress, consents, priority: null });
+  const [{ body } = {}] = requests as { body?: Record<string, object> }[];
+  expect(body).toMatchObject({ patient_address: { second_line: null }, consents: [{ consentType: 'invented' }] });
+  expect(body).not.toHaveProperty('priority');
+  expect(body?.['patient_address']).not.toHaveProperty('receiver_name');
+  expect(JSON.stringify(body?.['consents'])).toBe('[{"consentType":"invented"}]');
+});
+
 const tomorrow = new Date(Date.now() + 36 * 3_600_000).toISOString().slice(0, 10);
 
 describe('names', () => {

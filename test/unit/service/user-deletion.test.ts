@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AnswerUnreadable, NotFound, RequestInvalid, ServiceRefused } from '../../../service/errors.js';
+import { NotFound, RequestInvalid, ServiceRefused } from '../../../service/errors.js';
 import { isScheduledForDeletion, type DeletedUser } from '../../../service/users.js';
 import { answering, rejection, serviceAt, type Answer } from './recording-server.js';
 
@@ -22,9 +22,11 @@ describe('a deletion', () => {
     await expect(service.users.delete('user-1')).resolves.toBeUndefined();
   });
 
-  test('has not been confirmed by an answer that denies success', async () => {
+  test('is refused by an answer that denies success, as an undo is', async () => {
     const service = await users({ body: { success: false } });
-    expect(await rejection(service.users.delete('user-1'))).toBeInstanceOf(AnswerUnreadable);
+    for (const call of [service.users.delete('user-1'), service.users.undoDelete({ userId: 'user-1' })]) {
+      expect(await rejection(call)).toMatchObject({ name: 'ServiceRefused', status: 200 });
+    }
   });
 });
 

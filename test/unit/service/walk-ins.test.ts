@@ -18,20 +18,34 @@ async function sent(call: (service: LabService) => Promise<unknown>, ...answers:
 
 describe('coverage and sites', () => {
   test('coverage is asked for five digits and a radius, and read by laboratory', async () => {
-    const phlebotomy = { is_served: true, providers: [{ name: 'one', service_types: ['appointment-ready'] }] };
+    const phlebotomy = {
+      is_served: true,
+      providers: [
+        { name: 'one', service_types: ['appointment-ready'] },
+        { name: 'two', tier: ['request'] },
+      ],
+    };
     const centres = { within_radius: 3, radius: '25', appointment_with_brand: true };
     const lab = { lab_id: '27', supported_bill_types: ['client_bill'], patient_service_centers: centres };
     const body = {
       zip_code: '85004',
       phlebotomy,
-      central_labs: { one: lab, two: { patient_service_centers: 'none' } },
+      central_labs: { one: lab, two: { patient_service_centers: 'none' }, three: null },
     };
     const { method, url, answer } = await sent(
       ({ centres: directory }) => directory.coverage({ zipCode: '85004-1234', labs: ['one', 'two'] }),
       { body },
     );
     expect(`${method} ${url}`).toBe('GET /v3/order/area/info?zip_code=85004&radius=25&labs=one&labs=two');
-    expect(answer).toMatchObject({ central_labs: { one: { lab_id: 27, patient_service_centers: centres }, two: {} } });
+    expect(answer).toMatchObject({
+      phlebotomy: {
+        providers: [{ name: 'one', service_types: ['appointment-ready'] }, { service_types: ['request'] }],
+      },
+    });
+    expect((answer as { central_labs: object }).central_labs).toMatchObject({
+      ...{ one: { lab_id: 27, patient_service_centers: centres }, two: {} },
+    });
+    expect((answer as { central_labs: object }).central_labs).not.toHaveProperty('three');
   });
 
   test('sites are asked for near a place or an order, and one that cannot be read hides no other', async () => {
