@@ -75,7 +75,8 @@ export class Orders {
   }
 
   /**
-   * A new order: ordered, and then awaiting_registration where the patient is not known, else requisition_created.
+   * A new order: ordered, and then awaiting_registration where the patient is not known, else requisition_created; a scheduled
+   * one at the beginning of its date, in UTC.
    * `webhook: false` makes it without a word to anybody.
    */
   place(placed: NewOrder, options: { webhook?: boolean } = {}): Order {
@@ -86,7 +87,11 @@ export class Orders {
       this.#append(order, { status: 'requisition_bypassed', webhook }, 'labtest.order.created');
     } else {
       this.#append(order, { status: 'ordered', webhook }, 'labtest.order.created');
-      this.#append(order, { status: order.registrable ? 'awaiting_registration' : 'requisition_created', webhook });
+      const status = order.registrable ? 'awaiting_registration' : 'requisition_created';
+      const wait = Date.parse(order.activate_by ?? '') - this.#lab.clock.now();
+      const begin = () => this.isOpen(order) && this.#append(order, { status, webhook });
+      if (wait > 0) this.#lab.clock.schedule(wait, begin);
+      else begin();
     }
     return order;
   }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
 import type { OrderPolicy } from '../../protocol/order/policy.js';
+import { Kit } from './kit.js';
 import { setStage } from './story.js';
 
 const stage = setStage();
@@ -45,6 +47,24 @@ describe('an order that stands still', () => {
     await stage.skip(wait);
     await kit.expectAttention(reason);
     expect(kit.notifications.at(-1)).toMatchObject({ type: 'attention_raised', data: { reason } });
+  });
+
+  test('is not asked about before the date that it is scheduled for', async () => {
+    const input = await stage.input({ kind: 'with_patient' });
+    const inAMonth = new Date((await stage.now()) + 30 * 86_400_000).toISOString().slice(0, 10);
+    const scheduled = { ...input, order: { ...input.order, activate_by: inAMonth } } as PlaceKitOrderInput;
+    const handle = await stage.product.orders.place(scheduled);
+    const kit = new Kit(stage, handle, await handle.orderId());
+    await kit.expectState({ phase: 'preparing', timeline: [{ status: 'received.testkit.ordered' }] as never });
+    await stage.skip('31 days');
+    await kit.expectState({
+      attention: [],
+      timeline: [{}, { status: 'received.testkit.requisition_created' }] as never,
+    });
+    await stage.skip('7 days');
+    await kit.expectAttention('shipping_overdue');
+    await kit.move('transit_customer');
+    await kit.expectState({ attention: [] });
   });
 
   test('is asked about once the service’s own date for its results is over, and no more if that date moves', async () => {

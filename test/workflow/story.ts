@@ -409,9 +409,14 @@ export class Stage {
     }
   }
 
+  /** The time that the workflows live in, in milliseconds since the epoch. */
+  now(): Promise<number> {
+    return this.environment().currentTimeMs();
+  }
+
   /** The lab service's events get the time that the workflows live in. */
   async syncClock(): Promise<void> {
-    await this.sandbox.setClock(new Date(await this.environment().currentTimeMs()));
+    await this.sandbox.setClock(new Date(await this.now()));
   }
 
   /** How often the service received such a request. */
