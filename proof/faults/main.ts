@@ -45,8 +45,11 @@ async function main(): Promise<number> {
   return played(plan, given.settle * 1_000);
 }
 
-function print({ seed, subjects, faults, lengthMs }: Plan): void {
+function print({ seed, subjects, faults, clocks, lengthMs }: Plan): void {
   console.log(`seed ${seed}: ${subjects.length} subjects, ${faults.length} faults in ${lengthMs / 1_000} s`);
+  for (const [part, aheadMs] of Object.entries(clocks)) {
+    console.log(`  the clock of ${part} is ${(aheadMs / 1_000).toFixed(1)} s ahead of Temporal's`);
+  }
   for (const fault of faults) console.log(`  ${describeFault(fault)}`);
 }
 
@@ -63,7 +66,8 @@ async function played(plan: Plan, settleMs: number): Promise<number> {
   folders.push(buildFolder);
   try {
     const began = Date.now();
-    const stage = await openStage({ buildFolder, folder, temporal: await findDevServer() });
+    const { clocks } = plan;
+    const stage = await openStage({ buildFolder, folder, temporal: await findDevServer(), clocks });
     const say = (text: string): void =>
       console.log(`${((Date.now() - began) / 1_000).toFixed(1).padStart(7)} s ${text}`);
     const verdict = await playedOn(stage, plan, { settleMs, say });

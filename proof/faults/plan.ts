@@ -1,5 +1,5 @@
 import { chanceOf, type Chance } from './chance.js';
-import { scheduleOf, type Fault } from './schedule.js';
+import { clocksOf, scheduleOf, type Clocks, type Fault } from './schedule.js';
 
 export const orderStories = [
   'results',
@@ -45,6 +45,7 @@ export interface Plan {
   lengthMs: number;
   subjects: Subject[];
   faults: Fault[];
+  clocks: Clocks;
 }
 
 /** Beside the orders: as many subjects of other kinds as a tenth of them, of each kind at least one. */
@@ -61,7 +62,8 @@ export function planOf({ seed, orders, seconds }: { seed: number; orders: number
       ...timesOf(ofSubjects, lengthMs),
     }),
   );
-  return { seed, lengthMs, subjects, faults: scheduleOf(chanceOf(seed + 1), lengthMs) };
+  const faults = scheduleOf(chanceOf(seed + 1), lengthMs);
+  return { seed, lengthMs, subjects, faults, clocks: clocksOf(chanceOf(seed + 2)) };
 }
 
 /** Every story in turn, so even a short run has most of them. */

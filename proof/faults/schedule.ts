@@ -5,6 +5,17 @@ import type { Chance } from './chance.js';
 export const parts = ['temporal', 'worker-1', 'worker-2', 'ingress-1', 'ingress-2'] as const;
 export type PartName = (typeof parts)[number];
 
+/** By how many milliseconds the clock of a process is ahead of Temporal's, during the whole run. */
+export type Clocks = Record<Exclude<PartName, 'temporal'>, number>;
+
+/** Signatures are valid for five minutes, and a search for an earlier order begins five minutes before it. */
+const mostSkewMs = 120_000;
+
+export function clocksOf(chance: Chance): Clocks {
+  const skew = () => chance.between(-mostSkewMs, mostSkewMs);
+  return { 'worker-1': skew(), 'worker-2': skew(), 'ingress-1': skew(), 'ingress-2': skew() };
+}
+
 /** The connections between two parts; each runs through a proxy. */
 export const ways = [
   'worker-1 to temporal',
@@ -109,9 +120,9 @@ function killed(chance: Chance, atMs: number): Fault {
   return { kind: 'kill', part: chance.oneOf(parts), atMs, forMs: chance.between(100, 3_000) };
 }
 
+/** A frozen Temporal stands for a database of its that does not answer. */
 function frozen(chance: Chance, atMs: number): Fault {
-  const part = chance.oneOf(parts.filter((name) => name !== 'temporal'));
-  return { kind: 'freeze', part, atMs, forMs: chance.between(500, 8_000) };
+  return { kind: 'freeze', part: chance.oneOf(parts), atMs, forMs: chance.between(500, 8_000) };
 }
 
 function wayBroken(chance: Chance, atMs: number): Fault {

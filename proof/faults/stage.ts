@@ -18,7 +18,7 @@ import { freePort, loopback } from '../../sandbox/temporal/ports.js';
 import { startServer, type Program } from '../../sandbox/temporal/programs.js';
 import { startNotificationReceiver, type NotificationReceiver } from '../../test/rig/notification-receiver.js';
 import { logOf, partOf, type Part } from './part.js';
-import { parts, type PartName, type WayName } from './schedule.js';
+import { parts, type Clocks, type PartName, type WayName } from './schedule.js';
 import { startWay, type Way } from './way.js';
 
 /** In memory where the machine has such a folder: it outlives every process, and a run does not wait for the disk. */
@@ -36,6 +36,7 @@ export interface StageOptions {
   folder: string;
   /** The `temporal` program. */
   temporal: string;
+  clocks: Clocks;
 }
 
 /** A whole deployment whose parts reach each other through proxies only, and the product that uses it. */
@@ -69,7 +70,7 @@ const taskQueue = 'lab-operations';
 export async function openStage(options: StageOptions): Promise<Stage> {
   const foundation = await layFoundation(options);
   const { ports, secrets, keys, receiver, ways } = foundation;
-  const all = partsOn(foundation, options.temporal);
+  const all = partsOn(foundation, options);
   const sandbox = await launch(foundation, 'sandbox', 'sandbox/main.js', /a day lasts/, {
     SANDBOX_PORT: String(ports.sandbox),
     SANDBOX_DAY_SECONDS: String(daySeconds),
@@ -137,7 +138,7 @@ async function layFoundation({ buildFolder, folder }: StageOptions): Promise<Fou
   return { ...{ buildFolder, folder, reportRoot, secrets, keys, ports, receiver, ways }, logs: {} };
 }
 
-function partsOn(foundation: Foundation, program: string): Record<PartName, Part> {
+function partsOn(foundation: Foundation, { temporal: program, clocks }: StageOptions): Record<PartName, Part> {
   const { folder, ports } = foundation;
   const [first, second] = ports.ingresses;
   const log = createWriteStream(join(folder, 'temporal.log'), { flags: 'a' });
@@ -147,9 +148,9 @@ function partsOn(foundation: Foundation, program: string): Record<PartName, Part
       ...{ searchAttributes: searchAttributeKeys, log: (text: string) => log.write(text) },
     });
   const worker = (name: 'worker-1' | 'worker-2') => async () =>
-    launch(foundation, name, 'workers/worker.js', /worker started/, workerSettings(foundation, name));
-  const ingress = (name: PartName, port: number) => async () =>
-    launch(foundation, name, 'workers/ingress.js', /"url":"http/, ingressSettings(foundation, port));
+    launch(foundation, name, 'workers/worker.js', /worker started/, workerSettings(foundation, name), clocks[name]);
+  const ingress = (name: 'ingress-1' | 'ingress-2', port: number) => async () =>
+    launch(foundation, name, 'workers/ingress.js', /"url":"http/, ingressSettings(foundation, port), clocks[name]);
   return {
     temporal: partOf('temporal', temporal),
     'worker-1': partOf('worker-1', worker('worker-1')),
@@ -165,6 +166,7 @@ async function launch(
   file: string,
   ready: RegExp,
   its: Record<string, string>,
+  aheadMs = 0,
 ): Promise<Program> {
   const { buildFolder, folder, logs } = foundation;
   const path = join(folder, `${name}.log`);
@@ -172,11 +174,28 @@ async function launch(
   const log = logOf(path, ready);
   const environment = { ...inherited(), ...commonSettings(foundation), ...its };
   const started = await startServer({
-    ...{ name: `The part ${name}`, program: process.execPath, args: [join(buildFolder, file)], environment },
+    ...{
+      name: `The part ${name}`,
+      program: process.execPath,
+      args: [...clockAhead(aheadMs), join(buildFolder, file)],
+      environment,
+    },
     ...{ orderlyEnd: true, ready: log.requireReady, log: log.write, advice: `Its log: ${path}` },
   });
   void started.ended.then(log.close);
   return started;
+}
+
+/** Node's options for a process whose clock differs. What is measured in spans of time stays right, as on a real machine. */
+function clockAhead(milliseconds: number): string[] {
+  const code = `
+    const Real = Date;
+    const now = () => Real.now() + ${milliseconds};
+    globalThis.Date = new Proxy(Real, {
+      get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
+      construct: (target, given, called) => Reflect.construct(target, given.length === 0 ? [now()] : given, called),
+    });`;
+  return ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
 }
 
 async function connected(port: number, keys: string): Promise<Client> {

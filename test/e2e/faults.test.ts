@@ -14,7 +14,9 @@ test(
   'processes are killed, connections break, the service and the receiver fail, webhooks get lost: everything ends as without faults',
   async () => {
     const folder = await newFolder(plan.seed);
-    const stage = await openStage({ buildFolder: inject('buildFolder'), folder, temporal: inject('devServerProgram') });
+    const { clocks } = plan;
+    const programs = { buildFolder: inject('buildFolder'), temporal: inject('devServerProgram') };
+    const stage = await openStage({ ...programs, folder, clocks });
     try {
       const { violations, met } = await run(stage, plan, { settleMs });
       expect(violations).toEqual([]);

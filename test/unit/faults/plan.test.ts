@@ -8,6 +8,7 @@ test('the same seed gives the same subjects and faults, and another seed gives o
   expect(planOf({ seed: 7, ...size })).toEqual(planOf({ seed: 7, ...size }));
   expect(planOf({ seed: 8, ...size }).faults).not.toEqual(planOf({ seed: 7, ...size }).faults);
   expect(planOf({ seed: 8, ...size }).subjects).not.toEqual(planOf({ seed: 7, ...size }).subjects);
+  expect(planOf({ seed: 8, ...size }).clocks).not.toEqual(planOf({ seed: 7, ...size }).clocks);
 });
 
 test('every fault begins and ends while faults may happen, and Temporal has time to come back', () => {
@@ -28,7 +29,7 @@ test('over some seeds every kind of fault, every part and every way is met, and 
   const faults = Array.from({ length: 20 }, (_, seed) => planOf({ seed, ...size }).faults).flat();
   const lines = faults.map((fault) => describeFault(fault).replace(/^.*? s: /, ''));
   for (const expected of [
-    ...['kill temporal', 'kill worker-1', 'freeze worker-2', 'kill ingress-1'],
+    ...['kill temporal', 'kill worker-1', 'freeze worker-2', 'freeze temporal', 'kill ingress-1'],
     ...[
       'product to temporal: garble',
       'workers to service: cut',
