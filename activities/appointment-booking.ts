@@ -80,7 +80,8 @@ export async function bookOnce(service: LabService, input: BookSlot): Promise<Ap
       const answered = snapshotAt(place, booked);
       return idempotencyKey === undefined ? answered : asShownNow(service, input, answered);
     },
-    ...{ attempt, bookingTimeout },
+    attempt,
+    bookingTimeout,
     translateError: (error) => translateRefusal(service, orderId, error, bookingTimeout),
   });
 }
@@ -158,7 +159,8 @@ export async function moveOnce(service: LabService, input: RescheduleAppointment
       });
       return snapshotAt(place, moved);
     },
-    ...{ attempt, bookingTimeout },
+    attempt,
+    bookingTimeout,
     translateError: (error) => translateRefusal(service, orderId, error, bookingTimeout),
   });
 }

@@ -136,7 +136,10 @@ async function sendOne(
 function refusedWith(status: number, notification: Notification): RefusedNotification {
   const { id, type, source } = notification;
   log.warn('notification refused by the receiver: it waits for `labops notifications resend` or `discard`', {
-    ...{ notification: id, type: `labops.${type}`, source, status },
+    notification: id,
+    type: `labops.${type}`,
+    source,
+    status,
   });
   return { notification, status };
 }

@@ -230,7 +230,9 @@ async function create(
   attempt: Attempt,
 ): Promise<PlacedOrder> {
   attempt.requireFresh();
-  const { order } = await naming('user_id', /\buser\b/i, () => send(service, request, passthrough, attempt.call()));
+  const { order } = await withFieldNamed('user_id', /\buser\b/i, () =>
+    send(service, request, passthrough, attempt.call()),
+  );
   if (request.kind !== 'import' && echoesPassthrough && order.passthrough !== passthrough) {
     log.error('the service did not echo our passthrough: set SERVICE_ECHOES_PASSTHROUGH=false', { orderId: order.id });
   }
@@ -251,7 +253,7 @@ function send({ orders }: LabService, request: KitRequest, passthrough: string, 
 }
 
 /** Names the field of a 404 whose sentence says what does not exist: the service itself names none. */
-async function naming<T>(field: string, said: RegExp, call: () => Promise<T>): Promise<T> {
+async function withFieldNamed<T>(field: string, said: RegExp, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {

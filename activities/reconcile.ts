@@ -166,11 +166,11 @@ class KnownEnds {
   private readonly digests = new Map<string, string>();
 
   has(snapshot: OrderSnapshot): boolean {
-    return this.digests.get(snapshot.orderId) === digestOf(snapshot);
+    return this.digests.get(snapshot.orderId) === snapshotDigest(snapshot);
   }
 
   add(snapshot: OrderSnapshot): void {
-    this.digests.set(snapshot.orderId, digestOf(snapshot));
+    this.digests.set(snapshot.orderId, snapshotDigest(snapshot));
     for (const oldest of this.digests.keys()) {
       if (this.digests.size <= mostKnownEnds) return;
       this.digests.delete(oldest);
@@ -181,7 +181,7 @@ class KnownEnds {
 /** Some 4 MB. */
 const mostKnownEnds = 20_000;
 
-function digestOf(snapshot: OrderSnapshot): string {
+function snapshotDigest(snapshot: OrderSnapshot): string {
   return createHash('sha256').update(canonicalJson(snapshot)).digest('base64');
 }
 

@@ -69,7 +69,7 @@ export async function lostByEarlierRuns(
     const { isRunning, jobId, lostUploads } = await standingOf(temporal, run, began);
     // The list lags: two runs of one ID are never under way together.
     const uploads = isRunning ? [{ from: began.toISOString(), until: new Date().toISOString() }] : lostUploads;
-    const its = uploads.length > 0 ? [{ digest: digestOf(first), uploads }] : [];
+    const its = uploads.length > 0 ? [{ digest: submittedDigest(first), uploads }] : [];
     // A run that ended with a job has taken over what was lost before it.
     lost = jobId === undefined ? [...lost, ...its] : its;
     first = undefined;
@@ -77,7 +77,7 @@ export async function lostByEarlierRuns(
   if (lost.length === 0) return [];
   // The list lags: if it does not have the current run yet, Temporal itself does.
   const current = first ?? (await temporal.workflow.getHandle(submitReportId(reference), currentRunId).describe());
-  const digest = digestOf(current);
+  const digest = submittedDigest(current);
   if (lost.some((other) => other.digest !== digest)) throw anotherReport(reference);
   const all = lost.flatMap(({ uploads }) => uploads);
   return [...new Map(all.map((upload) => [`${upload.from} ${upload.until}`, upload])).values()];
@@ -86,7 +86,7 @@ export async function lostByEarlierRuns(
 /**
  * The client's digest of the report that a run is for; without a digest, a backend's runs all count as the same report.
  */
-function digestOf({ memo }: Pick<WorkflowExecutionInfo, 'memo'>): unknown {
+function submittedDigest({ memo }: Pick<WorkflowExecutionInfo, 'memo'>): unknown {
   return memo?.['inputDigest'];
 }
 

@@ -91,7 +91,9 @@ export async function lastDecodableResultOf<Result>(
     if (!isUndecodable(error) || activityInfo().attempt < decodingAttempts) throw error;
     const { name } = error instanceof Error ? error : new Error(String(error));
     log.error('the result of the run before this one cannot be decoded: the run continues without it', {
-      ...{ workflowId, runId, name },
+      workflowId,
+      runId,
+      name,
     });
     return undefined;
   }

@@ -324,21 +324,21 @@ export function creation(
   giveUpAfterMs: number,
 ): ActivityOptions {
   return {
-    ...creationLook({ creationTimeout }),
+    ...orderSearch({ creationTimeout }),
     scheduleToCloseTimeout: giveUpAfterMs,
     retry: { initialInterval: creationSettling },
   };
 }
 
 /** A look for an order that may have been created. */
-export function creationLook({ creationTimeout }: Pick<ResolvedOrderPolicy, 'creationTimeout'>): ActivityOptions {
+export function orderSearch({ creationTimeout }: Pick<ResolvedOrderPolicy, 'creationTimeout'>): ActivityOptions {
   return { startToCloseTimeout: creationTimeout + 120_000, heartbeatTimeout: creationTimeout + heartbeatMargin };
 }
 
 /** @param bookingTimeout milliseconds, see `AppointmentPolicy` */
 export function booking(bookingTimeout: number): ActivityOptions {
   return {
-    ...creationLook({ creationTimeout: bookingTimeout }),
+    ...orderSearch({ creationTimeout: bookingTimeout }),
     retry: { initialInterval: settlingAfter(bookingTimeout) },
   };
 }

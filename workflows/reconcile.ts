@@ -21,7 +21,13 @@ import { table } from './entity/operators.js';
 export async function reconcileOrders(input?: ReconcileInput): Promise<ReconcileResult> {
   const range = checkedRange(input ?? {});
   const counts: ReconcileCounts = {
-    ...{ listed: 0, notified: 0, finished: 0, reopened: 0, passedOver: 0, critical: 0, matchReviews: 0 },
+    listed: 0,
+    notified: 0,
+    finished: 0,
+    reopened: 0,
+    passedOver: 0,
+    critical: 0,
+    matchReviews: 0,
   };
   let page: number | undefined;
   let pagesToGo: number | undefined;

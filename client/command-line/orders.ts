@@ -198,7 +198,9 @@ function acknowledgeCriticalCommand(orders: Command, commandLine: CommandLine): 
     .action(async (orderId: string, { by, outcome, alarm, noteFile }: AcknowledgementOptions) => {
       const note = noteFile === undefined ? '' : (await readText(commandLine.terminal, noteFile)).trim();
       const acknowledgement = {
-        ...{ orderId, by, outcome },
+        orderId,
+        by,
+        outcome,
         ...(alarm !== undefined && { alarm }),
         ...(note !== '' && { note }),
       };

@@ -195,7 +195,9 @@ export class KitOrderHandle {
     ...options
   }: AcknowledgeCriticalResultCommand & CallOptions): Promise<OrderState> {
     const command = {
-      ...{ orderId, by, outcome },
+      orderId,
+      by,
+      outcome,
       ...(alarm !== undefined && { alarm }),
       ...(note !== undefined && { note }),
     };

@@ -24,7 +24,7 @@ import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.j
 import { KitOrderHandle, policyChanges, orderCalls } from './order-handle.js';
 import { listOrders, type OrderFilter, type OrderSummary } from './order-list.js';
 import { isSearched, serviceFilterOf, type OrderSearch } from './order-search.js';
-import { checkPlacing, digestOf, invalid, withCanonicalUser, type PlaceOptions } from './placing.js';
+import { checkPlacing, placingDigest, invalid, withCanonicalUser, type PlaceOptions } from './placing.js';
 import { reconcileRange, type ReconcileOptions } from './reconciliation.js';
 
 export type WhichHandle = { reference: string } | { orderId: string };
@@ -201,7 +201,7 @@ export class OrderOperations {
     await startOnce(this.finder.calls, placeKitOrderName, {
       workflowId: placeKitOrderId(reference),
       input,
-      inputDigest: digestOf(input),
+      inputDigest: placingDigest(input),
       searchAttributes: [
         { key: labReferenceKey, value: reference },
         { key: labUserIdKey, value: input.order.user_id },

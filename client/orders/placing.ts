@@ -91,6 +91,6 @@ export function withCanonicalUser(input: PlaceKitOrderInput): PlaceKitOrderInput
  * Identifies an order without keeping its details readable. The policy is not part of it: a product that changes its
  * policy between a call and its retry means the same order, which keeps the first policy.
  */
-export function digestOf({ kind, order }: PlaceKitOrderInput): string {
+export function placingDigest({ kind, order }: PlaceKitOrderInput): string {
   return createHash('sha256').update(canonicalJson({ kind, order })).digest('hex');
 }

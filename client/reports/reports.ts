@@ -54,7 +54,7 @@ export class ReportOperations {
       ...(needsHumanReview !== undefined && { needsHumanReview }),
       policy: resolveReportPolicy(policy),
     };
-    const inputDigest = digestOf({ ...submission, userId });
+    const inputDigest = submissionDigest({ ...submission, userId });
     return this.finder.calls.call(reportCalls.starting, options, () => this.startSubmitting(input, inputDigest));
   }
 
@@ -154,7 +154,7 @@ function invalid(fields: RefusedField[]): ReportInvalid {
 }
 
 /** Identifies a report without keeping its details readable. The policy counts as it was given: defaults may change. */
-function digestOf({ userId, file, needsHumanReview = false, policy }: SubmitReportInput): string {
+function submissionDigest({ userId, file, needsHumanReview = false, policy }: SubmitReportInput): string {
   const isUsual = Object.values(policy ?? {}).every((setting) => setting === undefined);
   const identity = { userId, file: identityOf(file), needsHumanReview, ...(!isUsual && { policy }) };
   return createHash('sha256').update(canonicalJson(identity)).digest('hex');

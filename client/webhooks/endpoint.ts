@@ -148,7 +148,9 @@ function notify<Name extends string>(
 ): void {
   try {
     observe?.({
-      ...{ answer, status: answers[answer].status, milliseconds },
+      answer,
+      status: answers[answer].status,
+      milliseconds,
       ...(also !== undefined && { also }),
       ...(kind !== undefined && { kind }),
       ...(lagMilliseconds !== undefined && { lagMilliseconds }),

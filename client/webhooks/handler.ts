@@ -20,7 +20,7 @@ import {
 } from './endpoint.js';
 import type { Destinations, Routed, TakenMessages } from './destinations.js';
 import type { HealthDataSink } from './health-data-events.js';
-import { digestOf, RecentMessages } from './recent-messages.js';
+import { bytesDigest, RecentMessages } from './recent-messages.js';
 import { rejectBody, type RejectedEventSink } from './rejected-events.js';
 import { route, type RoutedMessage } from './route.js';
 
@@ -183,7 +183,7 @@ async function routeOnce(
   settings: Settings,
   recent: RecentMessages,
 ): Promise<RoutedMessage> {
-  const digest = digestOf(bytes);
+  const digest = bytesDigest(bytes);
   if (recent.has(id, digest)) return { name: 'repeated' };
   const parsed = parseObject(bytes);
   const routed =

@@ -28,7 +28,7 @@ export async function route(message: Message, destinations: Destinations): Promi
   const event = readEvent(message.value);
   const { eventType } = event;
   const team = teamMatch(event, message, destinations);
-  const routed = team === 'foreign' ? ({ name: 'foreign_team' } as const) : await bring(event, message, destinations);
+  const routed = team === 'foreign' ? ({ name: 'foreign_team' } as const) : await deliver(event, message, destinations);
   const settled = isLeft(routed) ? await storeRejected(routed, eventType, message, destinations) : routed;
   const happenedAt = timeOf(event);
   return {
@@ -59,7 +59,7 @@ function teamMatch(
   return named.toLowerCase() === teamId.toLowerCase() ? 'own' : 'foreign';
 }
 
-async function bring(event: ReceivedEvent, message: Message, destinations: Destinations): Promise<Routed> {
+async function deliver(event: ReceivedEvent, message: Message, destinations: Destinations): Promise<Routed> {
   switch (event.kind) {
     case 'order':
       return once(message, destinations, () => deliverOrder(event, destinations));

@@ -128,7 +128,9 @@ async function* withAttention(client: Client, ours: string) {
   let nextPageToken: Uint8Array | undefined;
   for (let looked = 0; looked < mostWithAttention;) {
     const page = await client.workflowService.listWorkflowExecutions({
-      ...{ namespace, query, pageSize },
+      namespace,
+      query,
+      pageSize,
       ...(nextPageToken && { nextPageToken }),
     });
     for (const { type, searchAttributes } of page.executions) {

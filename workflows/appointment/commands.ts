@@ -222,7 +222,8 @@ async function cancelAtService(
   // Its webhook may be faster than the answer, and is not news then.
   appointment.cancelledId = appointmentId;
   const call = {
-    ...{ orderId, appointmentId },
+    orderId,
+    appointmentId,
     ...(reasonId !== undefined && { reasonId }),
     ...(notes !== undefined && { notes }),
     ...(isWalkIn(open) && type !== undefined && { type }),

@@ -143,7 +143,7 @@ export async function handlePassedDeadlines(appointment: Appointment): Promise<v
   if (due().length === 0 && !mayContradict(appointment)) return;
   const isAnswered = await readAppointment(appointment);
   settle(appointment);
-  for (const deadline of due()) meet(appointment, deadline, isAnswered, Date.now());
+  for (const deadline of due()) handleDeadline(appointment, deadline, isAnswered, Date.now());
 }
 
 /** Something was received after the end that only the service can put in order. */
@@ -160,7 +160,7 @@ function settle(appointment: Appointment): void {
     appointment.ending = 'cancelled';
 }
 
-function meet(appointment: Appointment, due: Deadline, isAnswered: boolean, now: number): void {
+function handleDeadline(appointment: Appointment, due: Deadline, isAnswered: boolean, now: number): void {
   // An end was reached by one before it, or the read has brought another stage.
   if (
     appointment.ending !== undefined ||

@@ -39,11 +39,11 @@ export async function handlePassedDeadlines(link: Link): Promise<void> {
   for (;;) {
     const due = deadlinesOf(link).find(({ at }) => at <= Date.now());
     if (!due) return;
-    await meet(link, due);
+    await handleDeadline(link, due);
   }
 }
 
-async function meet(link: Link, { name }: LinkDeadline): Promise<void> {
+async function handleDeadline(link: Link, { name }: LinkDeadline): Promise<void> {
   switch (name) {
     case 'confirmation':
       return readConnection(link);

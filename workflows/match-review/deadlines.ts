@@ -74,7 +74,7 @@ export function waitingUntil(review: Review): number | undefined {
 export async function handlePassedDeadlines(review: Review): Promise<void> {
   const mayRead = review.ending === undefined || mayContradict(review);
   if (mayRead && dueOf(review).length > 0) await readReview(review);
-  for (const due of dueOf(review)) meet(review, due, Date.now());
+  for (const due of dueOf(review)) handleDeadline(review, due, Date.now());
   await bringOrderIfDue(review);
 }
 
@@ -82,7 +82,7 @@ function dueOf(review: Review): Deadline[] {
   return deadlinesOf(review).filter(({ at }) => at <= Date.now());
 }
 
-function meet(review: Review, { name, key, ordinal }: Deadline, now: number): void {
+function handleDeadline(review: Review, { name, key, ordinal }: Deadline, now: number): void {
   if (name === 'decision_reminder') {
     review.met.push(key);
     note(review, `decision reminder ${ordinal}`, now);

@@ -48,7 +48,12 @@ export function upgradeReview(carried: unknown): Review {
 
 const resultSteps: readonly Step[] = [
   (result) => ({
-    ...{ subReasonCodes: [], allowedActions: [], attention: [], timeline: [], announced: [], raised: {} },
+    subReasonCodes: [],
+    allowedActions: [],
+    attention: [],
+    timeline: [],
+    announced: [],
+    raised: {},
     ...result,
   }),
 ];

@@ -51,7 +51,8 @@ export function openReports({ criticalReports, criticalResults }: Chain): Critic
   const open = criticalResults.filter(({ isOpen }) => isOpen);
   return [
     ...open.map(({ orderId, status, interpretation, updatedAt }) => ({
-      ...{ orderId, status },
+      orderId,
+      status,
       ...(interpretation !== undefined && { interpretation }),
       ...(updatedAt !== undefined && { updatedAt }),
     })),
@@ -85,7 +86,10 @@ export function acknowledge(chain: Chain, command: AcknowledgeCriticalResultComm
   const result = findCriticalResult(chain, orderId);
   if (!result || isRepeated(result, command)) return;
   const acknowledgement = {
-    ...{ alarm: alarmOf(result), by, outcome, at: iso(now) },
+    alarm: alarmOf(result),
+    by,
+    outcome,
+    at: iso(now),
     ...(words !== undefined && { note: words }),
   };
   result.acknowledgements = [...result.acknowledgements, acknowledgement].slice(-mostAcknowledgements);
@@ -132,7 +136,13 @@ export function shownCriticalResult({ criticalResults }: Chain): CriticalResult 
   if (!shown) return undefined;
   const { orderId, status, interpretation, since, isOpen, reminders, acknowledgements } = shown;
   return {
-    ...{ orderId, alarm: alarmOf(shown), status, since, isOpen, reminders, acknowledgements },
+    orderId,
+    alarm: alarmOf(shown),
+    status,
+    since,
+    isOpen,
+    reminders,
+    acknowledgements,
     ...(interpretation !== undefined && { interpretation }),
   };
 }

@@ -81,12 +81,13 @@ export function nextMoment(chain: Chain): Moment | undefined {
 /** Every moment at which the policy makes something happen that has not happened yet: deadlines, reminders, and giving the order up. */
 export function momentsOf(chain: Chain): Moment[] {
   const reminder = nextReminder(chain);
-  const reminders = reminder ? [reminder] : [];
-  if (outcomeOf(chain) !== undefined) return reminders;
+  if (outcomeOf(chain) !== undefined) return reminder ? [reminder] : [];
   const deadlines = deadlinesOf(chain);
+  const moments = deadlines.filter(({ key }) => !chain.met.includes(key)).map(momentOf);
+  if (reminder) moments.push(reminder);
   const givingUp = givingUpAt(chain, deadlines);
-  if (givingUp !== undefined) reminders.push({ at: givingUp, name: 'give_up' });
-  return [...deadlines.filter(({ key }) => !chain.met.includes(key)).map(momentOf), ...reminders];
+  if (givingUp !== undefined) moments.push({ at: givingUp, name: 'give_up' });
+  return moments;
 }
 
 /** While the service does not answer, every decision waits for the next read. */

@@ -31,7 +31,7 @@ import {
 } from '../../protocol/order/placing-messages.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { labPhaseKey, labReferenceKey, ofUser, placingPhase } from '../../protocol/search-attributes.js';
-import { activities, creation, creationLook } from '../activities.js';
+import { activities, creation, orderSearch } from '../activities.js';
 import { attentionAttributes } from '../entity/attention.js';
 import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
 import { refusalOf, refuse } from '../entity/commands.js';
@@ -216,7 +216,7 @@ function requestOf({ input, policy }: PlacingRun, triedBefore: boolean): CreateK
 async function settle(run: PlacingRun): Promise<PlacedOrder | null> {
   if (run.progress === 'nothing_sent' || isUnsettled(run)) return null;
   await sleep(run.policy.creationSettling, { summary: 'until a creation has settled' });
-  const options = { ...creationLook(run.policy), summary: `order ${run.input.reference}, if there is one` };
+  const options = { ...orderSearch(run.policy), summary: `order ${run.input.reference}, if there is one` };
   for (;;) {
     try {
       return await activities.findKitOrder.executeWithOptions(options, [requestOf(run, true)]);
