@@ -11,6 +11,7 @@ import {
   type Order,
   type ShippingDetails,
 } from '../service/orders.js';
+import { utcInstant } from '../service/timestamps.js';
 import { brokenRulesOf } from '../service/validation.js';
 import { isAddressable } from '../protocol/ids.js';
 import { handOverOf } from '../protocol/order/hand-over.js';
@@ -280,8 +281,8 @@ async function redrawOf(
 ): Promise<Order | undefined> {
   const others = (failed.order_transaction?.orders ?? []).filter(({ id }) => id !== failed.id);
   const isRedraw = (origin: string | null | undefined) => origin === 'redraw' || origin === 'recreation';
-  const isLater = (createdAt: string | null | undefined) =>
-    Date.parse(createdAt ?? '') > Date.parse(failed.created_at ?? '');
+  const timeOf = (createdAt: string | null | undefined) => Date.parse(utcInstant(createdAt) ?? '');
+  const isLater = (createdAt: string | null | undefined) => timeOf(createdAt) > timeOf(failed.created_at);
   const redraw =
     others.find(({ parent_id: parent }) => parent === failed.id) ??
     others.find(({ origin, created_at: createdAt }) => isRedraw(origin) && isLater(createdAt));
