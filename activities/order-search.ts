@@ -139,8 +139,8 @@ export async function earlierRunsOf({ temporal }: ActivityDependencies, referenc
 }
 
 /**
- * The order that a workflow follows under this reference. The search at the service misses it where no passthrough is shown, and
- * where a registration has given the order to another user.
+ * The order that a workflow follows under this reference. The search at the service misses it if no passthrough is shown, and
+ * if a registration has given the order to another user.
  */
 export async function orderOfReference(
   { service }: ActivityDependencies,

@@ -78,7 +78,7 @@ export class LabOperations {
   private readonly closeConnection: (() => Promise<void>) | undefined;
 
   /**
-   * @param given a client of yours; it stays yours to close. Where the worker has encryption keys it needs them too,
+   * @param given a client of yours; it stays yours to close. If the worker has encryption keys it needs them too,
    * as its `dataConverter`: see `labDataConverter`
    * @throws EncryptionKeysMissing, EncryptionSettingInvalid
    */

@@ -61,7 +61,7 @@ export interface RejectedEventsPage {
 /** One event, or those that wait and fit the filter, the latest first. */
 export type ReplayRejectedEventsInput = { id: string } | (RejectedEventFilter & { limit?: number });
 
-/** How many are replayed where no `limit` is given, and at most. */
+/** How many are replayed if no `limit` is given, and at most. */
 export const replayLimit = { usual: 1_000, most: 10_000 } as const;
 
 export interface ReplayRejectedEventsResult {

@@ -10,7 +10,7 @@ interface Unencrypted {
   [unencryptedKey]: {
     /** True if this worker refuses it. */
     refused: boolean;
-    /** Absent where nothing came. */
+    /** Absent if nothing came. */
     value?: unknown;
   };
 }

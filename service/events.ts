@@ -24,7 +24,7 @@ export type ReceivedEvent =
 /** An order's current state. A delivery may be late, repeated or out of order. */
 export interface OrderEventReceived {
   kind: 'order';
-  /** For instance `labtest.order.updated`; `BARE_ORDER_EVENT` where the order came without an envelope. */
+  /** For instance `labtest.order.updated`; `BARE_ORDER_EVENT` if the order came without an envelope. */
   eventType: string;
   order: Order;
   /** The envelope's user, else the order's. */

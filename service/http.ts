@@ -104,7 +104,7 @@ export interface ServiceCall {
   headers?: Record<string, string>;
   /** Sent as JSON. */
   body?: unknown;
-  /** Streamed instead of `body`. Its bytes are read once, and ended early where the call ends early. */
+  /** Streamed instead of `body`. Its bytes are read once, and ended early if the call ends early. */
   upload?: Upload;
   auth?: Authentication;
   /**

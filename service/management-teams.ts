@@ -73,7 +73,7 @@ interface TeamFilter {
 export interface Teams {
   /** All teams, page by page as they are consumed; the options hold for each page's call. */
   list(orgId: string, filter?: TeamFilter, options?: CallOptions): AsyncGenerator<Team, void, undefined>;
-  /** `ServiceRefused` with status 409 where the `integration_team_id` is another team's. */
+  /** `ServiceRefused` with status 409 if the `integration_team_id` is another team's. */
   create(orgId: string, request: CreateTeamRequest, options?: CallOptions): Promise<Team>;
   /** With the settings of these environments, if they are named. */
   get(

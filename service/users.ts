@@ -158,7 +158,7 @@ export interface Users {
   /** Sets the demographics, which a portal link requires. */
   upsertDemographics(userId: string, request: DemographicsRequest, options?: CallOptions): Promise<Demographics>;
   /**
-   * Changes a user. `ServiceRefused` with status 409 where the `client_user_id` is another user's, `NotFound` for one
+   * Changes a user. `ServiceRefused` with status 409 if the `client_user_id` is another user's, `NotFound` for one
    * that is unknown or scheduled for deletion.
    */
   update(userId: string, request: UpdateUserRequest, options?: CallOptions): Promise<void>;

@@ -139,7 +139,7 @@ export class HealthDataStore extends HealthDataReader {
 
   /** How many rejected events wait, and how many waited for too long. */
   async standing(): Promise<{ rejectedEvents: number; expiredRejectedEvents: number }> {
-    // Also where no message comes: probes do.
+    // Also if no message comes: probes do.
     this.#housekeeping.nowAndThen();
     const [rejectedEvents, expiredRejectedEvents] = [await this.rejected.count(), await this.rejected.count('expired')];
     return { rejectedEvents, expiredRejectedEvents };

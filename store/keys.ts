@@ -5,7 +5,7 @@ import { isStorableText, whyUnstorable } from './storable.js';
  * The key of each stored thing, defined only here.
  *
  *   summary           user, resource, its id
- *   sample            user, resource, provider, source type, timestamp (`start` where there is none)
+ *   sample            user, resource, provider, source type, timestamp (`start` if there is none)
  *   workout stream    user, workout id
  *   history notice    user, resource, provider, source type
  *   connection        user, provider

@@ -6,7 +6,7 @@ export interface ReceivedMessage {
   id: string;
   /** The whole event as it was sent: kept aside when not all of it can be stored. */
   body: string;
-  /** When it first came, ISO 8601; given where an event is replayed. By default now, by the database's clock. */
+  /** When it first came, ISO 8601; given if an event is replayed. By default now, by the database's clock. */
   receivedAt?: string;
 }
 

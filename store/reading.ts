@@ -6,7 +6,7 @@ export interface StoredSummary {
   /** For instance `activity`. */
   resource: string;
   id: string;
-  /** YYYY-MM-DD; null where the summary names no date. */
+  /** YYYY-MM-DD; null if the summary names no date. */
   day: string | null;
   /** The provider's slug; empty if it is not stated, as is the source's type. */
   provider: string;

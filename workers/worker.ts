@@ -183,7 +183,7 @@ async function runToEnd(workers: readonly Worker[], close: () => Promise<void>):
   await close();
 }
 
-/** The SDK rejects with the one where nothing is in its way, and with the other where an activity still runs. */
+/** The SDK rejects with the one if nothing is in its way, and with the other if an activity still runs. */
 function isLeftBehind(error: unknown): boolean {
   if (error instanceof GracefulShutdownPeriodExpiredError) return true;
   return error instanceof IllegalStateError && error.message.startsWith('Worker still in use');

@@ -37,7 +37,7 @@ export function withKeysRequired(temporal: Client, taskQueue: string, encryption
   });
 }
 
-/** @throws EncryptionKeysMissing where the client has none */
+/** @throws EncryptionKeysMissing if the client has none */
 function requireKeys(temporal: Client): void {
   if (!hasKeys(temporal)) throw new EncryptionKeysMissing(encryptionRequired);
 }

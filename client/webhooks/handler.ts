@@ -26,7 +26,7 @@ import { route, type RoutedMessage } from './route.js';
 
 export interface WebhookHandlerOptions {
   /**
-   * Orders' events go to its `kitOrder` workflows, those of lab reports to `parsingJob`. Where the worker has encryption keys
+   * Orders' events go to its `kitOrder` workflows, those of lab reports to `parsingJob`. If the worker has encryption keys
    * it needs them too: see `encryption`.
    */
   temporal: Client;
@@ -45,7 +45,7 @@ export interface WebhookHandlerOptions {
   maxBytes?: number;
   /**
    * The most bytes of bodies that are held at once, by all requests together; what comes beyond them is answered 503.
-   * Default 64 MiB, or `maxBytes` where that is more.
+   * Default 64 MiB, or `maxBytes` if that is more.
    */
   maxBytesAtOnce?: number;
   /**

@@ -16,7 +16,7 @@ export interface BookAppointmentInput {
   orderId: string;
   /** Followed unless `bookingRequested` brings another: the defaults when the run was started. */
   policy?: AppointmentPolicy | ResolvedAppointmentPolicy;
-  /** The run of the same workflow ID before this one, where the sender that started it looked. */
+  /** The run of the same workflow ID before this one, if the sender that started it looked. */
   earlierRun?: EarlierRun;
   /** State carried over by continue-as-new; never given by a caller. */
   carried?: unknown;
@@ -126,7 +126,7 @@ export type AppointmentPhase =
 export type AppointmentOutcome =
   /** Blood was drawn, as the appointment or its order says. */
   | 'completed'
-  /** By the product; or, where the product never asked for one, by anybody. */
+  /** By the product; or, if the product never asked for one, by anybody. */
   | 'cancelled'
   /** No slot was chosen in time. */
   | 'expired'

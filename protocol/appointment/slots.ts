@@ -27,7 +27,7 @@ const slotIdPattern = new RegExp(
   String.raw`^${day}_${instant}_${instant}(?:_(-?\d{1,9}(?:\.\d{1,6})?))?(?:~([!-~]{1,64}))?$`,
 );
 
-/** `undefined` where the text names no slot. */
+/** `undefined` if the text names no slot. */
 export function slotOf(slotId: unknown): SlotName | undefined {
   const match = typeof slotId === 'string' ? slotIdPattern.exec(slotId) : null;
   if (!match) return undefined;

@@ -35,11 +35,11 @@ export const orderSettings = {
   registrationDeadline: deadline('90d'),
   /**
    * After delivery, when the patient is reminded to register. Default 3, 10 and 30 days: soon enough that the kit is
-   * still on the table, then at widening distance. Where the service reports no delivery, `assumedDelivery` after
+   * still on the table, then at widening distance. If the service reports no delivery, `assumedDelivery` after
    * shipping (or placing) counts as delivery. The service sends nothing of the kind.
    */
   registrationReminders: durations('3d', '10d', '30d'),
-  /** How long a kit is assumed to travel where no delivery is ever reported. Default 7 days: ground mail and a weekend. */
+  /** How long a kit is assumed to travel if no delivery is ever reported. Default 7 days: ground mail and a weekend. */
   assumedDelivery: duration('7d'),
   /** From placing to shipping. Default 5 days: kits ship on the same or next business day; a long weekend is normal. */
   shippingDeadline: deadline('5d'),

@@ -16,7 +16,7 @@ export interface ParsingJobInput {
   jobId: string;
   /** Followed unless `reportSubmitted` brings another: the defaults when the run was started. */
   policy?: ReportPolicy | ResolvedReportPolicy;
-  /** The run of the same workflow ID before this one, where the sender that started it looked. */
+  /** The run of the same workflow ID before this one, if the sender that started it looked. */
   earlierRun?: EarlierRun;
   /** State carried over by continue-as-new; never given by a caller. */
   carried?: unknown;

@@ -40,7 +40,7 @@ export interface Appointment
   /** How the last run for the same order ended, and with which appointment. */
   before?: { outcome: AppointmentOutcome; appointmentId?: string };
   userId?: string;
-  /** The present appointment, or the last one where it was cancelled. */
+  /** The present appointment, or the last one if it was cancelled. */
   known?: AppointmentSnapshot;
   /** The last one that the service did not show any more: a late webhook of it is no proof that it is back. */
   goneId?: string;

@@ -154,7 +154,7 @@ const settled: readonly string[] = [
   'NothingBooked',
 ];
 
-/** Takes in what a booking or a move came to. Where nobody knows, the service is read once it cannot be at work any more. */
+/** Takes in what a booking or a move came to. If nobody knows, the service is read once it cannot be at work any more. */
 async function arrange(appointment: Appointment, call: () => Promise<AppointmentSnapshot>): Promise<void> {
   const asked = appointment.received;
   try {

@@ -28,7 +28,7 @@ type News = DeletionNotification extends infer Each
     : never
   : never;
 
-/** @param name of what happened, once per deletion; the type where it happens once anyway */
+/** @param name of what happened, once per deletion; the type if it happens once anyway */
 export function announce(deletion: Deletion, news: News, name: string = news.type): void {
   const { userId, requestedAt } = deletion;
   enqueue(deletion, {

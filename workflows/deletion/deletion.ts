@@ -31,7 +31,7 @@ export interface Deletion
   workMet: boolean;
   /** How the user stood before anything was sent; absent until that was read. */
   before?: UserStanding['standing'];
-  /** Slugs; absent where the user could not be read before. */
+  /** Slugs; absent if the user could not be read before. */
   connections?: string[];
   /** Milliseconds since the epoch, taken just before the first attempt was scheduled. */
   scheduledAt?: number;

@@ -24,7 +24,7 @@ export async function findWork(run: DeletionRun): Promise<void> {
   if (deletion.policy.onRunningWork === 'refuse') end(run, 'running_work', hasRunningWork(deletion.work));
 }
 
-/** Cancels it where the policy says so. An undo waits until that is done, so it can be said what became of it. */
+/** Cancels it if the policy says so. An undo waits until that is done, so it can be said what became of it. */
 export async function meetWork(run: DeletionRun): Promise<void> {
   const { deletion } = run;
   if (deletion.workMet) return;

@@ -16,7 +16,7 @@ import type { DeletionRun } from './run.js';
 
 /**
  * Everything that precedes the grace, until the service has taken the deletion or there will be none. An undo that comes
- * meanwhile stops it; where the undo fails, it goes on from where it was.
+ * meanwhile stops it; if the undo fails, it goes on from where it was.
  */
 export async function begin(run: DeletionRun): Promise<void> {
   const { deletion, commands } = run;

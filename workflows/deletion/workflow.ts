@@ -23,7 +23,7 @@ import { deletionPolicyVersions, upgradeDeletion } from './versions.js';
 
 /**
  * Deletes one user at the lab service and holds the time in which that can be undone. Its history stays short however long
- * an outage lasts (rounds of attempts last a day); where it is requested again very often within the grace it goes on in a
+ * an outage lasts (rounds of attempts last a day); if it is requested again very often within the grace it goes on in a
  * new run. Before the grace it does not: the server takes 2,000 requests then, and refuses more.
  */
 export async function deleteUser(input: DeleteUserInput): Promise<DeleteUserResult> {

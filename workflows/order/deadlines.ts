@@ -101,7 +101,7 @@ function momentOf(deadline: Deadline): Moment {
   return { at: deadline.at, name: nameOf(deadline) };
 }
 
-/** When the next reminder of a critical result is due. Where nobody is notified, it would wake the workflow for nothing. */
+/** When the next reminder of a critical result is due. If nobody is notified, it would wake the workflow for nothing. */
 function nextReminder({ criticalResults, notifies, policy }: Chain): Moment | undefined {
   if (notifies === false) return undefined;
   const moments = criticalResults
@@ -294,7 +294,7 @@ function reminders(
   spans: readonly number[],
   eventId?: number,
 ): Deadline[] {
-  // Where nobody is notified of them, they would wake the workflow for nothing.
+  // If nobody is notified of them, they would wake the workflow for nothing.
   if (chain.notifies === false) return [];
   return spans.map((span, index) => {
     const plain = deadline(chain, order, name, since, span, eventId);

@@ -28,7 +28,7 @@ import type { KitOrderRun } from './run.js';
 const replacementTimeout = 15 * minute;
 
 /**
- * The lane of all replacements of the chain, whichever order they are for: where the service echoes no passthrough, one that
+ * The lane of all replacements of the chain, whichever order they are for: if the service echoes no passthrough, one that
  * looks for its order could find the other's.
  */
 export const allReplacements = Symbol('replacements');
@@ -144,7 +144,7 @@ function requireReplaceable(order: ChainOrder): void {
   }
   const onItsWay = phase === 'in_transit_to_customer' || phase === 'with_customer' || phase === 'in_transit_to_lab';
   const withCustomer = phase === 'awaiting_registration' && order.standing.deliveredAt !== undefined;
-  // Where the service uses a status that is not known here, the kit has at least left.
+  // If the service uses a status that is not known here, the kit has at least left.
   const somewhere = phase === 'collecting_sample';
   if (!onItsWay && !withCustomer && !somewhere && !(final && needsSuccessor(order))) {
     throw refuse(
@@ -172,7 +172,7 @@ function reserveReplacement(chain: Chain, order: ChainOrder): Replacement {
   return reservation;
 }
 
-/** No number is given twice: the orders themselves say which are taken, also where an earlier run's reservations are lost. */
+/** No number is given twice: the orders themselves say which are taken, also if an earlier run's reservations are lost. */
 function highestNumber({ replacements, orders }: Chain): number {
   const taken = orders.map(({ greatest }) => readPassthrough(greatest.passthrough)?.n ?? 1);
   return Math.max(1, ...replacements.map(({ n }) => n), ...taken);

@@ -59,7 +59,7 @@ function compareSnapshots(a: OrderSnapshot, b: OrderSnapshot): number {
   return (
     highestEventId(a) - highestEventId(b) ||
     compareText(a.updatedAt ?? '', b.updatedAt ?? '') ||
-    // Where nothing shows which is later, an end must not get lost.
+    // If nothing shows which is later, an end must not get lost.
     Number(isEnd(a.status ?? '')) - Number(isEnd(b.status ?? '')) ||
     compareText(canonicalJson(a), canonicalJson(b))
   );
