@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { AppointmentSnapshot } from '../service/appointment-snapshot.js';
-import { ServiceRefused } from '../service/errors.js';
+import { NotFound, ServiceRefused } from '../service/errors.js';
 import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
 import { isOpen, visitPhaseOf, walkInType } from '../protocol/appointment/lifecycle.js';
@@ -20,7 +20,7 @@ export interface CancelAppointment {
 
 /**
  * If the appointment is no longer open, an earlier attempt whose answer was lost has cancelled it. Another appointment,
- * made in the meantime, is left alone.
+ * made in the meantime, is left alone. If none is shown, the read may be wrong, so the service is asked to cancel all the same.
  */
 export async function cancelOnce(
   service: LabService,
@@ -30,31 +30,45 @@ export async function cancelOnce(
   const { orderId, appointmentId, notes } = input;
   const place: Place = input.type === walkInType ? 'centre' : 'home';
   const calls = callsAt(place, service);
-  const standing = async () => {
-    const found = await present(service, orderId, place, options);
-    return found?.appointmentId === appointmentId ? found : null;
-  };
-  const before = await standing();
-  if (!before || !isOpen(before)) return before;
+  const shown = async () => present(service, orderId, place, options);
+  const before = await shown();
+  if (before && before.appointmentId !== appointmentId) return null;
+  if (before && !isOpen(before)) return before;
   const reasonId = input.reasonId ?? (await firstReason(calls, options));
   const request = { reasonId, ...(notes !== undefined && { notes }) };
   try {
     return snapshotAt(place, await calls.cancel(orderId, request, options));
   } catch (error) {
     if (isCertain(error)) throw error;
-    const after = await standing().catch(unlessExisting);
-    if (after && visitPhaseOf(after) === 'cancelled') return after;
+    if (!before && error instanceof ServiceRefused && deniesAppointment(error)) return null;
+    const after = await shown().catch((failed: unknown) => unlessExisting(failed) ?? ('unknown' as const));
+    if (after === 'unknown') throw error;
+    if (after && after.appointmentId === appointmentId && visitPhaseOf(after) === 'cancelled') return after;
     // Only active appointments are shown at a service centre.
-    if (after === null && place === 'centre' && mayHaveCancelled(error)) return { ...before, status: 'cancelled' };
+    const isGone = after?.appointmentId !== appointmentId && place === 'centre' && mayHaveCancelled(error);
+    if (before && isGone) return { ...before, status: 'cancelled' };
     throw error;
   }
 }
 
 /** A visit that was just completed is refused too, and is not shown any more either. */
 function mayHaveCancelled(error: unknown): boolean {
-  if (!(error instanceof ServiceRefused)) return true;
-  const text = [error.reason ?? '', ...error.fields.map(({ message }) => message)].join(' ');
-  return /\balready (?:been )?cancel/i.test(text);
+  return !(error instanceof ServiceRefused) || isCancelledAlready(error);
+}
+
+/** Not every refusal does: a visit that may not be cancelled any more stands. */
+function deniesAppointment(error: ServiceRefused): boolean {
+  return error instanceof NotFound || isCancelledAlready(error) || NO_APPOINTMENT.test(sentencesOf(error));
+}
+
+const NO_APPOINTMENT = /\bno (?:\w+ ){0,2}appointments?\b|(?:\bnot|n['’]t) (?:yet )?have an? (?:\w+ )?appointment\b/i;
+
+function isCancelledAlready(error: ServiceRefused): boolean {
+  return /\balready (?:been )?cancel/i.test(sentencesOf(error));
+}
+
+function sentencesOf({ reason, fields }: ServiceRefused): string {
+  return [reason ?? '', ...fields.map(({ message }) => message)].join(' ');
 }
 
 async function firstReason(calls: ReturnType<typeof callsAt>, options: CallOptions): Promise<string> {

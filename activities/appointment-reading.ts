@@ -48,12 +48,21 @@ async function presentUnlessHidden(
   place: Place,
 ): Promise<AppointmentSnapshot | 'hidden' | undefined> {
   try {
-    return await present(service, orderId, place);
+    return snapshotAt(place, await callsAt(place, service).get(orderId, {}));
   } catch (error) {
-    const isClosed = error instanceof FeatureNotEnabled || (error instanceof Unauthorized && error.status === 403);
-    if (place === 'centre' && isClosed) return 'hidden';
+    if (place === 'centre' && (isClosed(error) || isMissingCall(error))) return 'hidden';
+    if (error instanceof NotFound) return undefined;
     throw error;
   }
+}
+
+function isClosed(error: unknown): boolean {
+  return error instanceof FeatureNotEnabled || (error instanceof Unauthorized && error.status === 403);
+}
+
+/** What servers answer by themselves for a path that they do not have. The service itself writes "Not found". */
+function isMissingCall(error: unknown): boolean {
+  return error instanceof NotFound && /^Not Found$|\bno Route matched\b/.test(error.reason ?? '');
 }
 
 /** The meaning of an order's state for its appointment. */

@@ -19,9 +19,18 @@ interface Offer extends Slot {
   bookingKey: string;
 }
 
+interface Offered {
+  offers: Offer[];
+  sites: SlotSite[];
+  /** How many slots could be booked if the service said at which site they are. */
+  withoutSite: number;
+}
+
 /** Slots near the order's address, or at service centres, without their booking keys. */
 export async function slotsFor(service: LabService, orderId: string, question: SlotQuestion): Promise<Slots> {
-  const { offers, sites, timezone } = await offersFor(service, orderId, question, {});
+  const { offers, sites, withoutSite, timezone } = await offersFor(service, orderId, question, {});
+  if (withoutSite > 0 && offers.length === 0) throw noSiteNamed();
+  if (withoutSite > 0) log.warn('slots that name no site were left out', { slots: withoutSite });
   const slots = offers.slice(0, mostSlots).map(({ bookingKey: _bookingKey, ...slot }) => slot);
   const named = sites.filter(({ code }) => slots.some(({ siteCode }) => siteCode === code));
   return { slots, ...(timezone !== undefined && { timezone }), ...(named.length > 0 && { sites: named }) };
@@ -45,7 +54,7 @@ async function offersFor(
   orderId: string,
   question: SlotQuestion,
   options: CallOptions,
-): Promise<{ offers: Offer[]; sites: SlotSite[]; timezone?: string }> {
+): Promise<Offered & { timezone?: string }> {
   const order = await service.orders.get(orderId, options);
   heartbeat();
   const place = placeOf(snapshotOf(order));
@@ -77,27 +86,23 @@ function notAtHome(field: string): ApplicationFailure {
  * Slots that cannot be booked, or have no time, are skipped. At a service centre also those without a site, because the
  * site in a slot's id decides which calls book it; at home a location means nothing.
  */
-function offersOf(
-  { slots }: Availability,
-  place: Place,
-  { siteCodes }: SlotQuestion,
-): { offers: Offer[]; sites: SlotSite[] } {
+function offersOf({ slots }: Availability, place: Place, { siteCodes }: SlotQuestion): Offered {
   const sites = new Map<string, SlotSite>();
   const onlySite = siteCodes?.length === 1 ? siteOf({ code: siteCodes[0] }) : undefined;
   let withoutSite = 0;
   const offers = (slots ?? []).flatMap(({ date, location, slots: ofDay }) => {
     const site = place === 'centre' ? ((location && siteOf(location)) ?? onlySite) : undefined;
+    const found = (ofDay ?? []).flatMap((slot) => offerOf(date ?? undefined, site?.code, slot) ?? []);
     if (place === 'centre' && !site) {
-      withoutSite += ofDay?.length ?? 0;
+      withoutSite += found.length;
       return [];
     }
     if (site) sites.set(site.code, site);
-    return (ofDay ?? []).flatMap((slot) => offerOf(date ?? undefined, site?.code, slot) ?? []);
+    return found;
   });
-  if (withoutSite > 0 && offers.length === 0) throw noSiteNamed();
-  if (withoutSite > 0) log.warn('slots that name no site were left out', { slots: withoutSite });
   // Two people who could come at the same time for the same price are one choice.
-  return { offers: [...new Map(offers.map((offer) => [offer.id, offer])).values()], sites: [...sites.values()] };
+  const choices = [...new Map(offers.map((offer) => [offer.id, offer])).values()];
+  return { offers: choices, sites: [...sites.values()], withoutSite };
 }
 
 function noSiteNamed(): ApplicationFailure {
@@ -111,6 +116,7 @@ function offerOf(date: string | undefined, siteCode: string | undefined, slot: T
   const start = utcInstant(slot.start);
   const end = utcInstant(slot.end) ?? start;
   if (bookingKey == null || bookingKey === '' || start === undefined || end === undefined) return undefined;
+  if (slot.num_appointments_available === 0) return undefined;
   const day = date !== undefined && isCalendarDate(date) ? date : start.slice(0, 10);
   const cost = price == null ? {} : { price };
   const id = slotIdOf({ day, start, end, ...cost, ...(siteCode !== undefined && { site: siteCode }) });

@@ -3,10 +3,14 @@ import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '
 import { countryCodeOf, type Order, type OrderPage } from '../service/orders.js';
 import { numberedPages } from '../service/paging.js';
 import { utcInstant } from '../service/timestamps.js';
-import { kitOrderId, placeKitOrderId } from '../protocol/ids.js';
+import { canonicalUserId, kitOrderId, placeKitOrderId } from '../protocol/ids.js';
 import { readPassthrough } from '../protocol/order/root-order.js';
+import { standingOf } from '../protocol/order/lifecycle.js';
 import { kitOrderName } from '../protocol/order/messages.js';
-import { forwardedPhase, labPhaseKey, labReferenceKey } from '../protocol/search-attributes.js';
+import type { KitRequest } from '../protocol/order/placing-messages.js';
+import { forwardedPhase, labPhaseKey, labReferenceKey, labUserIdKey } from '../protocol/search-attributes.js';
+import { RequestInvalid, ServiceRefused } from '../service/errors.js';
+import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
 import type { LabService } from '../service/lab-service.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { type Attempt, isFirstOfActivity } from './attempt.js';
@@ -140,15 +144,47 @@ export async function earlierRunsOf({ temporal }: ActivityDependencies, referenc
 
 /**
  * The order that a workflow follows under this reference. The search at the service misses it if no passthrough is shown, and
- * if a registration has given the order to another user.
+ * if a registration has given the order to another user. Of an order that the service does not show, only the id is known.
+ *
+ * @throws ApplicationFailure `OrderRefused` if it is another user's order, and no registration explains that
  */
 export async function orderOfReference(
   { service }: ActivityDependencies,
   { followers }: EarlierRuns,
+  { kind, order: { user_id: userId } }: KitRequest,
   attempt: Attempt,
-): Promise<Order | undefined> {
+): Promise<OrderSnapshot | undefined> {
   const [first] = followers.toSorted((a, b) => rank(a) - rank(b));
-  return first && service.orders.get(first.workflowId.slice(kitOrderId('').length), attempt.call());
+  if (!first) return undefined;
+  const orderId = first.workflowId.slice(kitOrderId('').length);
+  const snapshot = (await readIfShown(service, orderId, attempt)) ?? { orderId, events: [] };
+  const owner = snapshot.userId ?? first.typedSearchAttributes.get(labUserIdKey);
+  const mayHaveMoved = kind === 'unregistered' && (snapshot.events.length === 0 || isRegistered(snapshot));
+  if (owner !== undefined && !mayHaveMoved && canonicalUserId(owner) !== canonicalUserId(userId)) {
+    throw ofAnotherUser(orderId);
+  }
+  return snapshot;
+}
+
+/** The service may refuse to show an order of its own: some of its ids are not UUIDs, and it refuses those. */
+async function readIfShown(service: LabService, orderId: string, attempt: Attempt): Promise<OrderSnapshot | undefined> {
+  try {
+    return snapshotOf(await service.orders.get(orderId, attempt.call()));
+  } catch (error) {
+    if (error instanceof RequestInvalid) return undefined;
+    if (error instanceof ServiceRefused && [400, 404, 422].includes(error.status)) return undefined;
+    throw error;
+  }
+}
+
+function isRegistered({ events, status }: OrderSnapshot): boolean {
+  return standingOf(events, status).registered;
+}
+
+function ofAnotherUser(orderId: string): ApplicationFailure {
+  const message = `belongs to order ${orderId}, which is another user's`;
+  const fields = [{ field: 'reference', message }];
+  return ApplicationFailure.nonRetryable(`The order is not valid: reference ${message}`, 'OrderRefused', { fields });
 }
 
 /** The root comes first: its replacements have runs of their own, which pass things on to it. */

@@ -141,8 +141,8 @@ async function findEarlier(given: ActivityDependencies, input: CreateKitOrder) {
   const passthrough = writePassthrough({ reference, n: 1 });
   const attempt = startAttempt(creationTimeout);
   const runs = await earlierRunsOf(dependencies, reference);
-  const known = await orderOfReference(dependencies, runs, attempt);
-  if (known) return { found: adopted(known), attempt, passthrough };
+  const known = await orderOfReference(dependencies, runs, request, attempt);
+  if (known) return { found: { snapshot: known, adopted: true }, attempt, passthrough };
   const times = await firstPlacing(dependencies, runs, input, creationSettling);
   const criteria = { ...times, reference, triedBefore };
   try {

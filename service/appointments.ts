@@ -242,5 +242,6 @@ function isNoAppointment(error: unknown): error is ServiceRefused {
   return NO_APPOINTMENT.test(error.reason ?? '');
 }
 
+/** Any sentence that denies an appointment: it answers a read, so it cannot be about anything else that is missing. */
 const NO_APPOINTMENT =
-  /\bno (?:active |current |such )?appointments?\b|\bappointments?\b.*(?:not (?:yet )?(?:be )?(?:found|booked|exist)|does ?n.t exist)/i;
+  /\bno (?:\w+ ){0,2}appointments?\b|(?:\bnot\b|n['’]t\b).*\bappointments?\b|\bappointments?\b.*(?:\bnot\b|n['’]t\b)/i;

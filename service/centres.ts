@@ -28,7 +28,7 @@ import {
 /** Some guides name the service types `tier`. */
 const providerSchema = z
   .looseObject({ name: textSchema, service_types: listSchema(z.string()), tier: listSchema(z.string()) })
-  .transform(({ tier, ...provider }) => (tier == null ? provider : { service_types: tier, ...provider }));
+  .transform(({ tier, ...provider }) => ({ ...provider, service_types: provider.service_types ?? tier }));
 
 const coverageSchema = z.looseObject({
   zip_code: textSchema,

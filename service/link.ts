@@ -197,9 +197,9 @@ async function step(transport: Transport, call: Step, provider: string, linkToke
 
 const knownErrorSchema = z.looseObject({ error_type: z.enum(linkErrorTypes) });
 
-/** A known error type alone says that the step has failed, too. */
+/** A known error type alone says that the step has failed, too, in `detail` or beside it. */
 function resultInDetail(body: unknown): unknown {
-  const { detail } = z.object({ detail: z.unknown() }).safeParse(body).data ?? {};
+  const { detail = body } = z.object({ detail: z.unknown() }).safeParse(body).data ?? {};
   const { data } = knownErrorSchema.safeParse(typeof detail === 'string' ? { error_type: detail } : detail);
   return data ? { state: 'error', ...data } : detail;
 }

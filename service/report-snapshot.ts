@@ -31,10 +31,15 @@ export interface ReportCounts {
   belowRange: number;
 }
 
+/** The specification writes one status as two words. */
+function statusOf(status: string): string {
+  return /^pending[ -]review$/i.test(status) ? 'pending_review' : wordOf(status);
+}
+
 /** Projects a whole job to its snapshot. Pure; never throws on a job that `parsingJobSchema` accepts. */
 export function reportSnapshotOf(job: ParsingJob): ReportSnapshot {
   const snapshot: ReportSnapshot = { jobId: job.id };
-  if (job.status != null) snapshot.status = wordOf(job.status);
+  if (job.status != null) snapshot.status = statusOf(job.status);
   if (job.failure_reason != null) snapshot.failureReason = wordOf(job.failure_reason);
   if (job.needs_human_review != null) snapshot.needsHumanReview = job.needs_human_review;
   if (job.is_reviewed != null) snapshot.isReviewed = job.is_reviewed;

@@ -29,7 +29,9 @@ export async function takeSlot<T>(
  */
 function slotProblem(error: unknown): SlotUnavailable | BookingKeyExpired | undefined {
   if (!(error instanceof ServiceRefused) || !SLOT_STATUSES.includes(error.status)) return undefined;
-  const text = [error.reason ?? '', ...error.fields.map(({ message }) => message)].join(' ');
+  const sentences = [error.reason ?? '', ...error.fields.map(({ message }) => message)].join(' ');
+  // It says when, and not what.
+  const text = sentences.replaceAll(/\bat th(?:is|e) (?:present )?(?:moment|time)\b/gi, '');
   const refusal = { fields: [...error.fields], ...(error.reason !== undefined && { reason: error.reason }) };
   if (KEY_GONE.test(text)) return new BookingKeyExpired(error, refusal);
   if (SLOT_GONE.test(text)) return new SlotUnavailable(error, refusal);
@@ -52,4 +54,4 @@ const SLOT = String.raw`\b(?:time)?(?:slot|time)s?\b`;
 const SLOT_GONE = new RegExp(`${SLOT}.*${TAKEN}|${TAKEN}.*${SLOT}`, 'i');
 
 const OF_SOMETHING_ELSE =
-  /\b(?:orders?|patients?|users?|address|zip(?:.?code)?|phone|e-?mail|notes?|teams?|collection|requisitions?|samples?|sites?|idempotency)\b|\bno appointments?\b|\bappointments?\b.*(?:not (?:be )?found|exist|resched|already|complete|cancel)/i;
+  /\b(?:orders?|patients?|users?|labs?|laborator(?:y|ies)|address|zip(?:.?code)?|phone|e-?mail|notes?|teams?|collection|requisitions?|samples?|sites?|idempotency)\b|\bno appointments?\b|\bappointments?\b.*(?:not (?:be )?found|exist|resched|already|complete|cancel)/i;

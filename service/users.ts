@@ -189,7 +189,7 @@ export function isScheduledForDeletion(error: unknown): boolean {
  * True if the service itself answers that there is no such user: "The user does not or no longer exists in this team".
  */
 export function isStatedUnknown(error: unknown): boolean {
-  return isStatedAbsence(error, /\buser\b.*\b(?:not|no longer)\b/i);
+  return isStatedAbsence(error, /\buser\b.*(?:\b(?:not|no longer)\b|n['’]t\b)/i);
 }
 
 /** An empty answer says the same by its status. */
@@ -289,7 +289,7 @@ async function* listUsers(transport: Transport, options: UserListOptions = {}): 
 type CreateAnswer = { user: User } | { existing: string };
 
 /** The conflict's body names the existing user under `detail` (docs/lab-service.md) or at the top (specification). */
-const conflictSchema = z.object({ user_id: z.string().min(1), created_on: z.string() });
+const conflictSchema = z.object({ user_id: z.string().min(1) });
 
 function createOrFind(transport: Transport, request: CreateUserRequest, options?: CallOptions): Promise<CreateAnswer> {
   const call = { method: 'POST', path: '/v2/user' } as const;

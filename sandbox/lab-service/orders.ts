@@ -89,7 +89,9 @@ export class Orders {
       this.#append(order, { status: 'ordered', webhook }, 'labtest.order.created');
       const status = order.registrable ? 'awaiting_registration' : 'requisition_created';
       const wait = Date.parse(order.activate_by ?? '') - this.#lab.clock.now();
-      const begin = () => this.isOpen(order) && this.#append(order, { status, webhook });
+      const begin = () => {
+        if (this.isOpen(order) && order.events.length === 1) this.#append(order, { status, webhook });
+      };
       if (wait > 0) this.#lab.clock.schedule(wait, begin);
       else begin();
     }

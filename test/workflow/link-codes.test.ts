@@ -62,6 +62,16 @@ describe('a code', () => {
     expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
   });
 
+  test('a code that is refused after the life of its token needs a new start, whatever the refusal says', async () => {
+    const link = await asked('mfa-sms', { tokenLife: '1 minute', codeWait: '1 hour' });
+    await stage.skip('2 minutes');
+    const action = { kind: 'answer', status: 400, body: { detail: 'invented: this link is too old' } } as const;
+    await stage.sandbox.addFault({ path: completeMfaPath(), times: 1, action });
+    expect(await link.handle.submitMfaCode('123456')).toMatchObject({
+      ...{ outcome: 'start_over', errorType: 'token_expired' },
+    });
+  });
+
   test('a code that is wrong, then right, connects', async () => {
     const link = await asked();
     await link.handle.submitMfaCode('111111');

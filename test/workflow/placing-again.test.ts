@@ -56,15 +56,24 @@ describe('at a service that shows no passthrough', () => {
 describe('at a service that shows passthrough', () => {
   const stage = setStage({ fullServer: true });
 
-  test('a reference whose placement is past retention orders no second kit after its kit was registered to another user', async () => {
-    const input = await stage.input();
-    const orderId = await placed(stage, input, false);
+  test('a reference past retention orders no second kit: neither after a registration to another user, nor if the order cannot be read, nor for another user', async () => {
+    const [moved, hidden, others] = [await stage.input(), await stage.input(), await stage.input()];
+    const [movedId, hiddenId] = [await placed(stage, moved, false), await placed(stage, hidden, false)];
+    await placed(stage, others, false);
     const { user } = await stage.sandbox.createUser();
-    const { kit_sample_id: printed } = await stage.sandbox.order(orderId);
+    const { kit_sample_id: printed } = await stage.sandbox.order(movedId);
     await stage.service.orders.register(registration(printed ?? '', user.user_id));
-    await forget(stage, placeKitOrderId(input.reference));
-    const again = await stage.product.orders.place(input);
-    expect(await again.orderId()).toBe(orderId);
-    expect(await stage.sandbox.orders()).toHaveLength(1);
+    await forget(stage, ...[moved, hidden, others].map(({ reference }) => placeKitOrderId(reference)));
+
+    expect(await (await stage.product.orders.place(moved)).orderId()).toBe(movedId);
+    await stage.sandbox.addFault({
+      path: `/v3/order/${hiddenId}`,
+      action: { kind: 'answer', status: 422, body: { detail: 'invented: not a UUID' } },
+    });
+    expect(await (await stage.product.orders.place(hidden)).orderId()).toBe(hiddenId);
+    const ofAnother = { ...others, order: { ...others.order, user_id: user.user_id } } as PlaceKitOrderInput;
+    const refused = (await stage.product.orders.place(ofAnother)).orderId();
+    await expect(refused).rejects.toMatchObject({ name: 'OrderRefused', fields: [{ field: 'reference' }] });
+    expect(await stage.sandbox.orders()).toHaveLength(3);
   });
 });

@@ -37,12 +37,16 @@ export function announceNews(appointment: Appointment, now: number): void {
     return;
   }
   if (appointment.shown === standing) return;
+  const wasElsewhere = appointment.shown !== undefined;
   appointment.shown = standing;
   const { appointmentId, status = 'unknown', startAt, endAt, events } = known;
   const since = events.at(-1)?.at ?? startAt ?? '';
   const times = { ...(startAt !== undefined && { startAt }), ...(endAt !== undefined && { endAt }) };
+  const key = [`${appointmentId}/${status}`, since, ...(startAt === undefined ? [] : [startAt])].join('.');
+  const head = (count: string) => headOf(appointment, `${key}${count}`, 'phase_changed', now);
   enqueue(appointment, {
-    ...headOf(appointment, `${appointmentId}/${status}.${since}`, 'phase_changed', now),
+    // It stands again where it stood before, after something else was announced.
+    ...(wasElsewhere ? unannounced(appointment, head) : head('')),
     type: 'phase_changed',
     data: { phase: stage.phase, status, ...times },
   });
@@ -59,8 +63,28 @@ export function announceFall(appointment: Appointment, now: number): void {
   if (!fallen) return;
   delete appointment.fallen;
   const until = new Date(stage.since + policy.choiceWait).toISOString();
-  const head = headOf(appointment, `${fallen.appointmentId}/${fallen.reason}`, 'choice_needed', now);
-  enqueue(appointment, { ...head, type: 'choice_needed', data: { reason: fallen.reason, until } });
+  const head = (count: string) =>
+    headOf(appointment, `${fallen.appointmentId}/${fallen.reason}${count}`, 'choice_needed', now);
+  const next = stoodSince(appointment, fallen.appointmentId) ? unannounced(appointment, head) : head('');
+  enqueue(appointment, { ...next, type: 'choice_needed', data: { reason: fallen.reason, until } });
+}
+
+/** Since the last choice was asked for, the appointment was announced once more. */
+function stoodSince({ announced, orderId }: Appointment, appointmentId: string): boolean {
+  const asked = announced.findLastIndex((id) => id.endsWith('/choice_needed'));
+  const stood = (id: string) => id.startsWith(`${orderId}/${appointmentId}/`) && id.endsWith('/phase_changed');
+  return announced.slice(asked + 1).some(stood);
+}
+
+/** The first head whose id was not announced yet: without a count, with `.2`, with `.3`, … */
+function unannounced(
+  { announced }: Appointment,
+  head: (count: string) => AppointmentNotificationHead,
+): AppointmentNotificationHead {
+  for (let count = 1; ; count += 1) {
+    const next = head(count === 1 ? '' : `.${count}`);
+    if (!announced.includes(next.id)) return next;
+  }
 }
 
 /** Announces the end, once. A run that a late webhook started, and that finds the same end again, announces nothing. */

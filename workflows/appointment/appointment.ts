@@ -48,6 +48,8 @@ export interface Appointment
   received: number;
   /** Something was received that only the service can put in order. */
   unclear: boolean;
+  /** The last of it. */
+  doubtful?: AppointmentSnapshot;
   /** Reads in a row that showed no appointment though there is one. */
   missing: number;
   /** Its status, for which time, and since when. */
@@ -126,8 +128,21 @@ export function learnFromWebhook(appointment: Appointment, snapshot: Appointment
   const compared = !known && snapshot.appointmentId === goneId ? 'unclear' : compareReceived(known, snapshot);
   if (compared === 'nothing') return false;
   appointment.received += 1;
-  if (compared === 'unclear') appointment.unclear = true;
+  if (compared === 'unclear') Object.assign(appointment, { unclear: true, doubtful: snapshot });
   else learn(appointment, snapshot, now);
+  return true;
+}
+
+/** No read can show which of two reports is the later one: the last that was received counts. @returns whether it is news */
+export function takeDoubtful(appointment: Appointment, now: number): boolean {
+  const { doubtful, known, goneId } = appointment;
+  if (
+    !doubtful ||
+    doubtful.appointmentId === goneId ||
+    (known && canonicalJson(said(known)) === canonicalJson(said(doubtful)))
+  )
+    return false;
+  learn(appointment, doubtful, now);
   return true;
 }
 

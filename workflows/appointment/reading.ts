@@ -9,7 +9,7 @@ import { resumeQuestions } from '../entity/attention.js';
 import { refusalOf, answeringMeanwhile } from '../entity/commands.js';
 import { isObject, readTime, textsOf, timesOf } from '../entity/fields.js';
 import { setPolicy } from '../entity/policy.js';
-import { openVisit, takeAnswer, takeNone, type Appointment, markRequested } from './appointment.js';
+import { openVisit, takeAnswer, takeDoubtful, takeNone, type Appointment, markRequested } from './appointment.js';
 import { upgradeAppointmentResult } from './versions.js';
 import type { AppointmentRun } from './run.js';
 
@@ -55,12 +55,17 @@ function takeReading(appointment: Appointment, reading: AppointmentReading, aske
   const snapshot = readAppointmentSnapshot(reading.appointment);
   const isNews = snapshot
     ? takeAnswer(appointment, snapshot, asked, now)
-    : reading.isHidden !== true && takeNone(appointment, asked, now);
+    : takeMissing(appointment, reading, asked, now);
+  if (!appointment.unclear) delete appointment.doubtful;
   appointment.lookedAt = now;
   appointment.unanswered = false;
   appointment.silentReads = isNews ? 0 : appointment.silentReads + 1;
   if (appointment.fallen) appointment.fallen.asked = true;
   settleByOrder(appointment, now);
+}
+
+function takeMissing(appointment: Appointment, { isHidden }: AppointmentReading, asked: number, now: number): boolean {
+  return isHidden === true ? takeDoubtful(appointment, now) : takeNone(appointment, asked, now);
 }
 
 /** The order knows more than an appointment of which no outcome was reported. */

@@ -46,7 +46,9 @@ export function announceNews(chain: Chain): void {
       (event) => event.id > (before?.eventId ?? -1) && !(before && isAnnouncedEnd(event, before)),
     );
     for (const event of fresh) announceEvent(chain, order, event, before);
-    if (before && !fresh.some(isResult)) announceInterpretation(chain, order, before);
+    if (before && !fresh.some((event) => isResult(event) || isPartial(event, before))) {
+      announceInterpretation(chain, order, before);
+    }
     if (endedByStatus) announceEndByStatus(chain, order, before);
     else if (fresh.length > 0) announcePhase(chain, order, before);
     markAnnounced(chain, order);
@@ -111,7 +113,7 @@ function announceEvent(chain: Chain, order: ChainOrder, event: OrderEvent, befor
   const data = interpretation === undefined ? {} : { interpretation };
   if (low === 'corrected') enqueue(chain, { ...head('correction'), type: 'correction', data });
   else if (top === 'completed') enqueue(chain, { ...head('result'), type: 'result', data });
-  else if (arePartial(low)) {
+  else if (isPartial(event, before)) {
     enqueue(chain, { ...head('partial_results'), type: 'partial_results', data: { status: event.status, ...data } });
   }
   if (top === 'cancelled') {
@@ -119,23 +121,30 @@ function announceEvent(chain: Chain, order: ChainOrder, event: OrderEvent, befor
   }
 }
 
-/** Results that are said to mean something else, without an event that says so. Before the results there is nothing to correct. */
+/** Results that are said to mean something else, without an event that says so. Before any results there is nothing to correct. */
 function announceInterpretation(chain: Chain, order: ChainOrder, before: Announced): void {
   const { interpretation = '', updatedAt } = order.greatest;
   const result = order.events.findLast(isResult);
+  const partial = order.events.findLast((event) => isPartial(event, before));
   const isAnnounced = result !== undefined || (before.byStatus === true && before.phase === 'completed');
-  if (!isAnnounced || !hasChanged(order, before)) return;
-  const { id, at } = result ?? lastMoment(order);
+  if (!(isAnnounced || partial) || !hasChanged(order, before)) return;
+  const { id, at } = result ?? partial ?? lastMoment(order);
   // A word may come and go: the time of the change distinguishes one from the next. Ids are logged, and the word is part of a result.
   const word = shortDigest(`${order.orderId}/${interpretation}`);
   const what = [id, word, ...(updatedAt === undefined ? [] : [updatedAt])].join('.');
-  const head = headOf(chain, order, `${order.orderId}/${what}/correction`, updatedAt ?? at);
-  enqueue(chain, { ...head, type: 'correction', data: { interpretation } });
+  const head = (type: OrderNotification['type']) =>
+    headOf(chain, order, `${order.orderId}/${what}/${type}`, updatedAt ?? at);
+  if (isAnnounced) enqueue(chain, { ...head('correction'), type: 'correction', data: { interpretation } });
+  else if (partial) {
+    const data = { status: partial.status, interpretation };
+    enqueue(chain, { ...head('partial_results'), type: 'partial_results', data });
+  }
 }
 
-/** Some results can be read. A redraw that follows brings the others. */
-function arePartial(low: string): boolean {
-  return low === 'partial_results' || low === 'redraw_available';
+/** Some results can be read, and all were not announced before. A redraw that follows brings the others. */
+function isPartial({ status }: OrderEvent, before: Announced | undefined): boolean {
+  const { low } = readStatus(status);
+  return before?.phase !== 'completed' && (low === 'partial_results' || low === 'redraw_available');
 }
 
 function isResult({ status }: OrderEvent): boolean {

@@ -225,15 +225,26 @@ function collectionDeadline(chain: Chain, order: ChainOrder): Deadline {
 
 /** Another date is another deadline: one that was missed is obsolete if the order now begins later. */
 function deadlineFromBegin(chain: Chain, order: ChainOrder, name: OverdueName, span: number | BusinessDays): Deadline {
+  const plain = deadline(chain, order, name, placingOf(order), span);
   const begin = beginOf(order);
-  const found = deadline(chain, order, name, begin, span);
-  return begin === order.standing.placedAt ? found : { ...found, key: `${found.key}.${order.greatest.activateBy}` };
+  if (begin === placingOf(order)) return plain;
+  // Time that a person gave stays given, but the order may have been put off since.
+  const at = Math.max(plain.at, timeAfter(Date.parse(begin ?? ''), span, chain.policy));
+  return { ...plain, key: `${plain.key}.${order.greatest.activateBy ?? 'begun'}`, at };
 }
 
-/** From when the service works on the order: a scheduled one waits until its date. */
-function beginOf({ standing: { placedAt }, greatest }: ChainOrder): string | undefined {
+function placingOf({ standing, greatest }: ChainOrder): string | undefined {
+  return standing.placedAt ?? greatest.createdAt;
+}
+
+/** From when the service works on the order: a scheduled one waits until its date, unless it is sent before. */
+function beginOf(order: ChainOrder): string | undefined {
+  const { greatest, events, wasScheduled } = order;
+  const placed = placingOf(order);
   const scheduled = endOfDate(greatest.activateBy);
-  return scheduled > Date.parse(placedAt ?? '') ? new Date(scheduled).toISOString() : placedAt;
+  if (scheduled > Date.parse(placed ?? '')) return new Date(scheduled).toISOString();
+  // The date is taken away when the order is sent at once. Its first event is the placing.
+  return wasScheduled && greatest.activateBy === undefined ? (events[1]?.at ?? greatest.updatedAt ?? placed) : placed;
 }
 
 /** The time to return counts from when the patient can: the kit is there and registered. */
@@ -312,12 +323,9 @@ function deadline(
 ): Deadline {
   const baseKey = `${order.orderId}/${eventId === undefined ? '' : `${eventId}.`}${name}`;
   const given = chain.patience.filter(({ key }) => key === baseKey);
-  const from = Date.parse(since ?? order.greatest.createdAt ?? '');
-  const again = Date.parse(given.at(-1)?.since ?? '');
-  // A scheduled order may have been put off after a person gave time.
-  const base = again > from || Number.isNaN(from) ? again : from;
+  const base = given.at(-1)?.since ?? since ?? order.greatest.createdAt ?? '';
   const key = given.length === 0 ? baseKey : `${baseKey}.${given.length + 1}`;
-  const at = timeAfter(base, span, chain.policy);
+  const at = timeAfter(Date.parse(base), span, chain.policy);
   return { key, baseKey, orderId: order.orderId, name, at, ordinal: 1 };
 }
 

@@ -15,8 +15,10 @@ export interface OrderRecord {
   orderId: string;
   /** All events ever reported of the order, ascending by id. The order's status is that of the last one. */
   events: readonly OrderEvent[];
-  /** The greatest snapshot by (highest event id, `updatedAt`, an own status that is an end, canonical JSON): it gives the fields without an event id. */
+  /** The greatest snapshot by (highest event id, `updatedAt`, an own status that is an end, a date, canonical JSON): it gives the fields without an event id. */
   greatest: OrderSnapshot;
+  /** Any snapshot had the date that the order is scheduled for. */
+  wasScheduled?: true;
 }
 
 /** Folds one snapshot in. Answers with the same object when it says nothing new. */
@@ -28,15 +30,17 @@ export function observe(orders: Orders, snapshot: OrderSnapshot): Orders {
 }
 
 function recordOf(snapshot: OrderSnapshot): OrderRecord {
-  return { orderId: snapshot.orderId, events: unionOf(snapshot.events, []), greatest: snapshot };
+  const record = { orderId: snapshot.orderId, events: unionOf(snapshot.events, []), greatest: snapshot };
+  return snapshot.activateBy === undefined ? record : { ...record, wasScheduled: true };
 }
 
 function merge(record: OrderRecord, snapshot: OrderSnapshot): OrderRecord {
   const newer = compareSnapshots(snapshot, record.greatest) > 0;
   const greatest = newer ? snapshot : record.greatest;
   const events = unionOf(greatest.events, [...record.events, ...snapshot.events]);
-  const known = !newer && canonicalJson(events) === canonicalJson(record.events);
-  return known ? record : { ...record, events, greatest };
+  const learnsDate = snapshot.activateBy !== undefined && !record.wasScheduled;
+  const known = !newer && !learnsDate && canonicalJson(events) === canonicalJson(record.events);
+  return known ? record : { ...record, events, greatest, ...(learnsDate && { wasScheduled: true }) };
 }
 
 /**
@@ -61,6 +65,8 @@ function compareSnapshots(a: OrderSnapshot, b: OrderSnapshot): number {
     compareText(a.updatedAt ?? '', b.updatedAt ?? '') ||
     // If nothing shows which is later, an end must not get lost.
     Number(isEnd(a.status ?? '')) - Number(isEnd(b.status ?? '')) ||
+    // Nor the date that an order is scheduled for: one report may leave it out.
+    Number(a.activateBy !== undefined) - Number(b.activateBy !== undefined) ||
     compareText(canonicalJson(a), canonicalJson(b))
   );
 }

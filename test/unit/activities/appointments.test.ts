@@ -179,6 +179,83 @@ describe('a booking at a service centre', () => {
     });
   });
 
+  describe('that a read does not show when it is to be cancelled', () => {
+    const cancelledWith = async (patched: Answer) => {
+      const { service, asked } = await serviceWith({
+        'GET appointment': [{ status: 404, body: '<html>invented: a gateway</html>' }],
+        'PATCH cancel': [patched],
+      });
+      const input = { orderId: 'order-1', appointmentId: 'appointment-1', reasonId: 'r' };
+      const outcome = new MockActivityEnvironment().run(() => cancelOnce(service, input, {}));
+      return { outcome, asked };
+    };
+
+    test('is cancelled all the same', async () => {
+      const { outcome, asked } = await cancelledWith({ body: { ...pending, status: 'cancelled' } });
+      expect(await outcome).toMatchObject({ status: 'cancelled' });
+      expect(asked).toEqual(['GET appointment', 'PATCH cancel']);
+    });
+
+    test.each<[number, string]>([
+      [404, 'Appointment not found'],
+      [400, 'This order does not have an appointment'],
+      [400, 'There is no active appointment for this order'],
+      [400, 'The appointment was already cancelled'],
+    ])('does not exist if the cancellation is refused with %i "%s"', async (status, detail) => {
+      const { outcome } = await cancelledWith({ status, body: { detail } });
+      expect(await outcome).toBeNull();
+    });
+
+    test('stands if the cancellation is refused for another reason', async () => {
+      const { outcome } = await cancelledWith({
+        status: 400,
+        body: { detail: 'It is not possible to cancel so late' },
+      });
+      expect(await rejection(outcome)).toMatchObject({ name: 'ServiceRefused' });
+    });
+  });
+
+  test.each([
+    'No active appointment',
+    'This order does not have an appointment yet',
+    "Order doesn't have an appointment",
+    'Appointment has not been booked yet',
+    'No PSC appointment found for this order',
+    'There is no scheduled appointment for this order',
+  ])('does not exist yet if a read is answered 400 "%s"', async (detail) => {
+    const { service } = await serviceWith({
+      'GET order-1': [{ body: shown }],
+      'GET appointment': [{ status: 400, body: { detail } }],
+    });
+    const reading = await readWithOrder(service, 'order-1', false, 'phlebotomy');
+    expect(reading).not.toHaveProperty('appointment');
+  });
+
+  test('cannot be chosen if the slot has no room left', async () => {
+    const full = { ...slots.slots[0]?.slots[0], num_appointments_available: 0 };
+    const { service } = await serviceWith({
+      'GET order-1': [{ body: order }],
+      'POST availability': [{ body: { slots: [{ date: '2030-02-01', slots: [full] }] } }],
+    });
+    expect(await arranged(() => slotsFor(service, 'order-1', {}))).toEqual({ slots: [] });
+  });
+
+  test.each<[string, object]>([
+    ['Not Found', { isHidden: true }],
+    ['Not found', {}],
+    ['No active appointment', {}],
+  ])(
+    'at a service centre, a read that is answered 404 "%s" shows whether the deployment has the call',
+    async (detail, shows) => {
+      const { service } = await serviceWith({
+        'GET order-1': [{ body: shown }],
+        'GET appointment': [{ status: 404, body: { detail } }],
+      });
+      const reading = await readWithOrder(service, 'order-1', false, 'patient_service_center');
+      expect(reading).toEqual({ order: 'open', notifies: false, ...shows });
+    },
+  );
+
   test('asks an order’s sites for the laboratory that the order does not show', async () => {
     const { lab_test: _labTest, ...bare } = shown;
     const found = {

@@ -47,6 +47,7 @@ describe('a user is read', () => {
     ['scheduled', 'Scheduled to be deleted soon'],
     ['unknown', 'Not found'],
     ['unknown', 'The user does not or no longer exists in this team'],
+    ['unknown', "User doesn't exist"],
   ])('a user is read as %s if the service says %s', async (standing, detail) => {
     const { activities } = await activitiesWith({ 'GET /v2/user/user-1': notFound(detail) });
     expect(await activities.readUser('user-1')).toEqual({ standing });

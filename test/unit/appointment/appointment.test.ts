@@ -5,12 +5,15 @@ import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.
 import {
   learnFromWebhook,
   takeAnswer,
+  takeDoubtful,
   takeNone,
   takeRequest,
   compareReceived,
   siteCodeOf,
+  type Appointment,
   type Comparison,
 } from '../../../workflows/appointment/appointment.js';
+import { announceFall, announceNews } from '../../../workflows/appointment/announcements.js';
 import { day, hour, snapshot, start, requestedCase } from './appointments.js';
 
 const booked = snapshot(['pending', 'confirmed']);
@@ -88,6 +91,66 @@ describe('an answer of the service', () => {
       for (let n = 0; n < 3; n += 1) expect(takeNone(appointment, 0, start + 5 * day)).toBe(false);
       expect(appointment.stage.phase).toBe('confirmed');
     }
+  });
+});
+
+describe('a report that only the service could order, but does not show to this team', () => {
+  const centre = { ...booked, type: 'patient_service_center' };
+  const moved = { ...centre, startAt: new Date(start + 6 * day).toISOString() };
+
+  test('counts as the later one', () => {
+    const appointment = requestedCase(centre);
+    learnFromWebhook(appointment, moved, start);
+    expect(appointment).toMatchObject({ unclear: true, known: centre });
+    expect(takeDoubtful(appointment, start)).toBe(true);
+    expect(appointment.known).toEqual(moved);
+    expect(takeDoubtful(appointment, start)).toBe(false);
+  });
+
+  test('brings no appointment back that is gone', () => {
+    const appointment = requestedCase(centre);
+    for (let n = 0; n < 2; n += 1) takeNone(appointment, 0, start);
+    learnFromWebhook(appointment, centre, start);
+    expect(takeDoubtful(appointment, start)).toBe(false);
+    expect(appointment.stage.phase).toBe('awaiting_choice');
+  });
+});
+
+describe('what is announced of an appointment', () => {
+  const ids = ({ announced }: Appointment) => announced.map((id) => id.replace('order-1/appointment-1/', ''));
+  const confirmed = 'confirmed.2024-03-01T11:00:00.000Z.2024-03-06T10:00:00.000Z/phase_changed';
+  const shown = (appointment: Appointment, snapshot: AppointmentSnapshot) => {
+    takeAnswer(appointment, snapshot, appointment.received, start);
+    announceNews(appointment, start);
+  };
+
+  test('is every time that it has, though its events stay the same, and one that it has again', () => {
+    const appointment = requestedCase();
+    const moved = { ...booked, startAt: new Date(start + 6 * day).toISOString() };
+    for (const each of [booked, booked, moved, booked]) shown(appointment, each);
+    expect(ids(appointment)).toEqual([confirmed, confirmed.replace('03-06', '03-07'), confirmed.replace('/', '.2/')]);
+  });
+
+  test('is that it is shown again, and that it is not once more', () => {
+    const appointment = requestedCase();
+    for (let round = 0; round < 2; round += 1) {
+      shown(appointment, booked);
+      for (let n = 0; n < 2; n += 1) takeNone(appointment, appointment.received, start);
+      announceFall(appointment, start);
+      announceNews(appointment, start);
+    }
+    expect(ids(appointment)).toEqual([
+      ...[confirmed, 'not_shown/choice_needed'],
+      ...[confirmed.replace('/', '.2/'), 'not_shown.2/choice_needed'],
+    ]);
+  });
+
+  test('is nothing again in a later run that finds it where it was', () => {
+    const earlier = requestedCase();
+    shown(earlier, booked);
+    const later = requestedCase(undefined, { announced: earlier.announced });
+    shown(later, booked);
+    expect(ids(later)).toEqual([confirmed]);
   });
 });
 

@@ -223,6 +223,8 @@ describe('the result of a step', () => {
 
   test('is read from a refusal that consists of the error type', async () => {
     expect(await resultOf({ detail: 'token_expired' }, 401)).toEqual({ state: 'error', error_type: 'token_expired' });
+    const besides = { error_type: 'incorrect_mfa_code', error: 'words' };
+    expect(await resultOf(besides, 400)).toEqual({ state: 'error', ...besides });
   });
 
   test('is read from a refusal without the secrets that it quotes', async () => {

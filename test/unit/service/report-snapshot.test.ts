@@ -52,6 +52,13 @@ test('absent and null fields are left out', () => {
   expect([snapshot(nothing), snapshot({})]).toEqual([{ jobId: 'job-1' }, { jobId: 'job-1' }]);
 });
 
+test('pending review is the status that the specification writes as two words', () => {
+  for (const status of ['pending review', 'Pending-Review']) {
+    expect(snapshot({ status })).toMatchObject({ status: 'pending_review' });
+  }
+  expect(snapshot({ status: 'a review of Testperson is pending' })).toMatchObject({ status: 'other' });
+});
+
 describe('a failure reason', () => {
   test.each(['low_quality', 'next_year', 'too-many.pages'])('%s is passed on', (failure_reason) => {
     expect(snapshot({ status: 'failed', failure_reason })).toMatchObject({ failureReason: failure_reason });

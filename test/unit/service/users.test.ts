@@ -195,6 +195,7 @@ describe('creating a user', () => {
       { detail: { error_type: 'INVALID_REQUEST', user_id: 'user-1', created_on: '2023-02-27T12:31:24+00:00' } },
     ],
     ['at the top', { user_id: 'user-1', created_on: '2023-02-27T12:31:24+00:00' }],
+    ['without a time', { detail: { user_id: 'user-1', created_on: null } }],
   ])('returns the existing user if the conflict names it %s', async (_where, body) => {
     const { baseUrl, requests } = await answering((_request, n) => (n === 0 ? { status: 400, body } : { body: USER }));
     const answer = await serviceAt(baseUrl).users.create(request);

@@ -103,6 +103,8 @@ describe('slots', () => {
     const ask = ({ walkIns }: LabService) => walkIns.availability({ lab: 'one', siteCodes: ['a'] });
     const none = await sent(ask, { status: 404, body: { detail: 'No slots found for the given parameters.' } });
     expect(none.answer).toEqual({ slots: [] });
+    const worded = await sent(ask, { status: 404, body: { detail: 'No available appointment slots' } });
+    expect(worded.answer).toEqual({ slots: [] });
     await expect(sent(ask, { status: 404, body: { detail: 'Not Found' } })).rejects.toMatchObject({ name: 'NotFound' });
   });
 });
