@@ -44,6 +44,12 @@ async function failsOnce({ reference }: PlaceKitOrderInput): Promise<void> {
   });
 }
 
+/** The next creation succeeds, but neither its answer nor its webhooks arrive: only the service's list shows the order. */
+async function hideCreation(): Promise<void> {
+  await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
+  await stage.sandbox.addWebhookFault({ times: 2, action: { kind: 'lose' } });
+}
+
 /** Waits until the creation was sent, and its attempt has failed. */
 async function losesAnswer(input: PlaceKitOrderInput): Promise<void> {
   await stage.expectRequests('POST', createPath);
@@ -75,7 +81,7 @@ test('an order that the service does not take is shown and listed as being place
 });
 
 test('a creation whose answer was lost is settled before its cancellation is answered: its order is cancelled', async () => {
-  await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
+  await hideCreation();
   const unread = await stage.sandbox.addFault({ method: 'GET', path: '/orders', skip: 1, action: down });
   const input = await stage.input({ policy: quick });
   const handle = await stage.product.orders.place(input);
@@ -88,8 +94,18 @@ test('a creation whose answer was lost is settled before its cancellation is ans
   expect(await stage.sandbox.orders()).toMatchObject([{ order: { id: await handle.orderId() } }]);
 });
 
-test('a cancellation does not answer while an unreadable order in the list may be the one', async () => {
+test('a creation whose answer was lost is found by its webhook, though the list cannot be read', async () => {
   await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
+  await stage.sandbox.addFault({ method: 'GET', path: '/orders', skip: 1, action: down });
+  const input = await stage.input({ policy: quick });
+  const handle = await stage.product.orders.place(input);
+  await losesAnswer(input);
+  expect(await stage.sandbox.orders()).toMatchObject([{ order: { id: await handle.orderId() } }]);
+  expect(await handle.cancel()).toMatchObject({ phase: 'cancelled', reference: input.reference });
+});
+
+test('a cancellation does not answer while an unreadable order in the list may be the one', async () => {
+  await hideCreation();
   const unread = await stage.sandbox.addFault(unreadable);
   const input = await stage.input({ policy: quick });
   const handle = await stage.product.orders.place(input);
@@ -108,7 +124,7 @@ test('a cancellation does not answer while an unreadable order in the list may b
 });
 
 test('a placement after a terminated one orders nothing while an order in the list cannot be read', async () => {
-  await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
+  await hideCreation();
   const unread = await stage.sandbox.addFault(unreadable);
   const input = await stage.input({ policy: quick });
   await stage.product.orders.place(input);
@@ -138,7 +154,7 @@ describe('a cancellation whose caller no longer waits when the order is found', 
   const cancelPathOf = (orderId: string) => `/v3/order/${orderId}/cancel`;
 
   async function cancelTooSoon(): Promise<{ handle: KitOrderHandle; input: PlaceKitOrderInput }> {
-    await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
+    await hideCreation();
     const unread = await stage.sandbox.addFault({ method: 'GET', path: '/orders', skip: 1, action: down });
     const input = await stage.input({ policy: quick });
     const handle = await stage.product.orders.place(input);
@@ -183,7 +199,7 @@ describe('a cancellation whose caller no longer waits when the order is found', 
 });
 
 test('a placement that an operator cancels after a lost answer hands its order over', async () => {
-  await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
+  await hideCreation();
   const unread = await stage.sandbox.addFault({ method: 'GET', path: '/orders', skip: 1, action: down });
   const input = await stage.input({ policy: quick });
   await stage.product.orders.place(input);
