@@ -166,7 +166,7 @@ async function complete(link: Link, linkToken: string, code: string): Promise<vo
     const refusal = refusalOf(error);
     // Whatever the sentence says: a token whose time is over is refused.
     const isExpired = refusal.type === 'LinkRefused' && (link.token?.expiresAt ?? Infinity) <= Date.now();
-    if (isExpired) return await conclude(link, { state: 'error', errorType: 'token_expired' });
+    if (isExpired) return conclude(link, { state: 'error', errorType: 'token_expired' });
     if (certain.includes(refusal.type ?? '')) throw refusal;
     delete link.consequence;
     link.errorType = 'answer_lost';
