@@ -113,7 +113,7 @@ async function asShownNow(
 }
 
 /** Milliseconds; a booking that was just made may not be shown at once. */
-const beforeNextRead = 1_000;
+export const beforeNextRead = 1_000;
 
 export async function requestOnce(service: LabService, input: RequestAppointment): Promise<AppointmentSnapshot> {
   const { orderId, provider, notes, bookingTimeout } = input;

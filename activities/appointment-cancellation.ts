@@ -1,10 +1,10 @@
-import { ApplicationFailure } from '@temporalio/activity';
+import { activityInfo, ApplicationFailure, sleep } from '@temporalio/activity';
 import type { AppointmentSnapshot } from '../service/appointment-snapshot.js';
-import { NotFound, ServiceRefused } from '../service/errors.js';
+import { isStatedAbsence, ServiceRefused } from '../service/errors.js';
 import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
 import { isOpen, visitPhaseOf, walkInType } from '../protocol/appointment/lifecycle.js';
-import { isCertain, unlessExisting } from './appointment-booking.js';
+import { beforeNextRead, isCertain, unlessExisting } from './appointment-booking.js';
 import { callsAt, snapshotAt, type Place } from './appointment-places.js';
 import { present } from './appointment-reading.js';
 
@@ -31,7 +31,12 @@ export async function cancelOnce(
   const place: Place = input.type === walkInType ? 'centre' : 'home';
   const calls = callsAt(place, service);
   const shown = async () => present(service, orderId, place, options);
-  const before = await shown();
+  // The request names the order, not the appointment: another one must not be overlooked.
+  const shownLater = async () => {
+    await sleep(beforeNextRead);
+    return shown();
+  };
+  const before = (await shown()) ?? (await shownLater());
   if (before && before.appointmentId !== appointmentId) return null;
   if (before && !isOpen(before)) return before;
   const reasonId = input.reasonId ?? (await firstReason(calls, options));
@@ -47,6 +52,8 @@ export async function cancelOnce(
     // Only active appointments are shown at a service centre.
     const isGone = after?.appointmentId !== appointmentId && place === 'centre' && mayHaveCancelled(error);
     if (before && isGone) return { ...before, status: 'cancelled' };
+    // An earlier attempt has cancelled it, and its answer was lost.
+    if (!before && !after && error instanceof ServiceRefused && activityInfo().attempt > 1) return null;
     throw error;
   }
 }
@@ -58,7 +65,11 @@ function mayHaveCancelled(error: unknown): boolean {
 
 /** Not every refusal does: a visit that may not be cancelled any more stands. */
 function deniesAppointment(error: ServiceRefused): boolean {
-  return error instanceof NotFound || isCancelledAlready(error) || NO_APPOINTMENT.test(sentencesOf(error));
+  return (
+    isStatedAbsence(error, /\bappointment|\border\b/i) ||
+    isCancelledAlready(error) ||
+    NO_APPOINTMENT.test(sentencesOf(error))
+  );
 }
 
 const NO_APPOINTMENT = /\bno (?:\w+ ){0,2}appointments?\b|(?:\bnot|n['’]t) (?:yet )?have an? (?:\w+ )?appointment\b/i;

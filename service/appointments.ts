@@ -242,6 +242,6 @@ function isNoAppointment(error: unknown): error is ServiceRefused {
   return NO_APPOINTMENT.test(error.reason ?? '');
 }
 
-/** Any sentence that denies an appointment: it answers a read, so it cannot be about anything else that is missing. */
+/** A sentence that denies that there is one; a refusal to show it is another. */
 const NO_APPOINTMENT =
-  /\bno (?:\w+ ){0,2}appointments?\b|(?:\bnot\b|n['’]t\b).*\bappointments?\b|\bappointments?\b.*(?:\bnot\b|n['’]t\b)/i;
+  /\bno (?:\w+ ){0,2}appointments?\b|(?:\bnot|n['’]t) (?:yet )?have an? (?:\w+ ){0,2}appointment|\bappointments?\b.*(?:\bnot|n['’]t)\b.*\b(?:found|booked|exist|scheduled|made)/i;

@@ -4,6 +4,7 @@ import type { AppointmentNotification, AppointmentNotificationHead } from '../..
 import { bookAppointmentId } from '../../protocol/ids.js';
 import type { Notification } from '../../protocol/notifications.js';
 import { attentionVerbsFor } from '../entity/attention.js';
+import { shortDigest } from '../entity/digest.js';
 import { enqueue as enqueueIn } from '../entity/outbox.js';
 import type { Appointment } from './appointment.js';
 
@@ -37,16 +38,15 @@ export function announceNews(appointment: Appointment, now: number): void {
     return;
   }
   if (appointment.shown === standing) return;
-  const wasElsewhere = appointment.shown !== undefined;
   appointment.shown = standing;
   const { appointmentId, status = 'unknown', startAt, endAt, events } = known;
   const since = events.at(-1)?.at ?? startAt ?? '';
   const times = { ...(startAt !== undefined && { startAt }), ...(endAt !== undefined && { endAt }) };
-  const key = [`${appointmentId}/${status}`, since, ...(startAt === undefined ? [] : [startAt])].join('.');
+  // Ids are logged: a digest stands for the time of the visit.
+  const key = `${appointmentId}/${status}.${since}.${shortDigest(`${appointmentId}/${startAt ?? ''}`)}`;
   const head = (count: string) => headOf(appointment, `${key}${count}`, 'phase_changed', now);
   enqueue(appointment, {
-    // It stands again where it stood before, after something else was announced.
-    ...(wasElsewhere ? unannounced(appointment, head) : head('')),
+    ...nextHead(appointment, head),
     type: 'phase_changed',
     data: { phase: stage.phase, status, ...times },
   });
@@ -65,25 +65,27 @@ export function announceFall(appointment: Appointment, now: number): void {
   const until = new Date(stage.since + policy.choiceWait).toISOString();
   const head = (count: string) =>
     headOf(appointment, `${fallen.appointmentId}/${fallen.reason}${count}`, 'choice_needed', now);
-  const next = stoodSince(appointment, fallen.appointmentId) ? unannounced(appointment, head) : head('');
-  enqueue(appointment, { ...next, type: 'choice_needed', data: { reason: fallen.reason, until } });
+  enqueue(appointment, {
+    ...nextHead(appointment, head),
+    type: 'choice_needed',
+    data: { reason: fallen.reason, until },
+  });
 }
 
-/** Since the last choice was asked for, the appointment was announced once more. */
-function stoodSince({ announced, orderId }: Appointment, appointmentId: string): boolean {
-  const asked = announced.findLastIndex((id) => id.endsWith('/choice_needed'));
-  const stood = (id: string) => id.startsWith(`${orderId}/${appointmentId}/`) && id.endsWith('/phase_changed');
-  return announced.slice(asked + 1).some(stood);
-}
-
-/** The first head whose id was not announced yet: without a count, with `.2`, with `.3`, … */
-function unannounced(
+/**
+ * The head of what is announced, with the count `.2`, `.3`, … if it was announced before and something else since. If it was the
+ * last that was announced, by this run or an earlier one, it is the same again, and dropped.
+ */
+function nextHead(
   { announced }: Appointment,
   head: (count: string) => AppointmentNotificationHead,
 ): AppointmentNotificationHead {
+  const standings = announced.filter((id) => /\/(?:phase_changed|choice_needed)$/.test(id));
+  let before: AppointmentNotificationHead | undefined;
   for (let count = 1; ; count += 1) {
     const next = head(count === 1 ? '' : `.${count}`);
-    if (!announced.includes(next.id)) return next;
+    if (!announced.includes(next.id)) return before && before.id === standings.at(-1) ? before : next;
+    before = next;
   }
 }
 

@@ -136,12 +136,8 @@ export function learnFromWebhook(appointment: Appointment, snapshot: Appointment
 /** No read can show which of two reports is the later one: the last that was received counts. @returns whether it is news */
 export function takeDoubtful(appointment: Appointment, now: number): boolean {
   const { doubtful, known, goneId } = appointment;
-  if (
-    !doubtful ||
-    doubtful.appointmentId === goneId ||
-    (known && canonicalJson(said(known)) === canonicalJson(said(doubtful)))
-  )
-    return false;
+  if (!doubtful || doubtful.appointmentId === goneId) return false;
+  if (known && compareReceived(known, doubtful) !== 'unclear') return false;
   learn(appointment, doubtful, now);
   return true;
 }
@@ -193,6 +189,7 @@ export function forget(appointment: Appointment, now: number): void {
 
 function learn(appointment: Appointment, snapshot: AppointmentSnapshot, now: number): void {
   const before = appointment.known;
+  delete appointment.doubtful;
   appointment.known = snapshot;
   appointment.missing = 0;
   appointment.lookedAt = now;

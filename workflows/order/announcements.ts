@@ -46,7 +46,8 @@ export function announceNews(chain: Chain): void {
       (event) => event.id > (before?.eventId ?? -1) && !(before && isAnnouncedEnd(event, before)),
     );
     for (const event of fresh) announceEvent(chain, order, event, before);
-    if (before && !fresh.some((event) => isResult(event) || isPartial(event, before))) {
+    const endsNow = endedByStatus === true && before?.phase !== order.standing.phase;
+    if (before && !endsNow && !fresh.some((event) => isResult(event) || isPartial(event, before))) {
       announceInterpretation(chain, order, before);
     }
     if (endedByStatus) announceEndByStatus(chain, order, before);

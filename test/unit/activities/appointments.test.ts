@@ -180,20 +180,37 @@ describe('a booking at a service centre', () => {
   });
 
   describe('that a read does not show when it is to be cancelled', () => {
-    const cancelledWith = async (patched: Answer) => {
-      const { service, asked } = await serviceWith({
-        'GET appointment': [{ status: 404, body: '<html>invented: a gateway</html>' }],
-        'PATCH cancel': [patched],
-      });
+    const lost = { status: 404, body: '<html>invented: a gateway</html>' };
+    const cancelledWith = async (patched: Answer, { attempt = 1, reads = [lost] }: Reads = {}) => {
+      const { service, asked } = await serviceWith({ 'GET appointment': reads, 'PATCH cancel': [patched] });
       const input = { orderId: 'order-1', appointmentId: 'appointment-1', reasonId: 'r' };
-      const outcome = new MockActivityEnvironment().run(() => cancelOnce(service, input, {}));
+      const outcome = new MockActivityEnvironment({ attempt }).run(() => cancelOnce(service, input, {}));
       return { outcome, asked };
     };
+    interface Reads {
+      attempt?: number;
+      reads?: Answer[];
+    }
 
     test('is cancelled all the same', async () => {
       const { outcome, asked } = await cancelledWith({ body: { ...pending, status: 'cancelled' } });
       expect(await outcome).toMatchObject({ status: 'cancelled' });
-      expect(asked).toEqual(['GET appointment', 'PATCH cancel']);
+      expect(asked).toEqual(['GET appointment', 'GET appointment', 'PATCH cancel']);
+    });
+
+    test('is left alone if another one shows a moment later', async () => {
+      const reads = [lost, { body: appointmentAt('appointment-2', start) }];
+      const { outcome, asked } = await cancelledWith({ body: pending }, { reads });
+      expect(await outcome).toBeNull();
+      expect(asked).not.toContain('PATCH cancel');
+    });
+
+    test('stands if the deployment does not have the call, and if an earlier attempt may not have cancelled it', async () => {
+      const { outcome } = await cancelledWith({ status: 404, body: { detail: 'Not Found' } });
+      expect(await rejection(outcome)).toMatchObject({ name: 'NotFound' });
+      const refused = { status: 400, body: { detail: 'This appointment cannot be cancelled.' } };
+      expect(await rejection((await cancelledWith(refused)).outcome)).toMatchObject({ name: 'ServiceRefused' });
+      expect(await (await cancelledWith(refused, { attempt: 2 })).outcome).toBeNull();
     });
 
     test.each<[number, string]>([

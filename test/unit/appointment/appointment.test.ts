@@ -13,6 +13,7 @@ import {
   type Appointment,
   type Comparison,
 } from '../../../workflows/appointment/appointment.js';
+import { shortDigest } from '../../../workflows/entity/digest.js';
 import { announceFall, announceNews } from '../../../workflows/appointment/announcements.js';
 import { day, hour, snapshot, start, requestedCase } from './appointments.js';
 
@@ -107,6 +108,14 @@ describe('a report that only the service could order, but does not show to this 
     expect(takeDoubtful(appointment, start)).toBe(false);
   });
 
+  test('does not count once a later one came', () => {
+    const appointment = requestedCase(centre);
+    learnFromWebhook(appointment, moved, start);
+    learnFromWebhook(appointment, { ...centre, ...snapshot(['pending', 'confirmed', 'cancelled']) }, start);
+    expect(takeDoubtful(appointment, start)).toBe(false);
+    expect(appointment.stage.phase).toBe('awaiting_choice');
+  });
+
   test('brings no appointment back that is gone', () => {
     const appointment = requestedCase(centre);
     for (let n = 0; n < 2; n += 1) takeNone(appointment, 0, start);
@@ -118,7 +127,10 @@ describe('a report that only the service could order, but does not show to this 
 
 describe('what is announced of an appointment', () => {
   const ids = ({ announced }: Appointment) => announced.map((id) => id.replace('order-1/appointment-1/', ''));
-  const confirmed = 'confirmed.2024-03-01T11:00:00.000Z.2024-03-06T10:00:00.000Z/phase_changed';
+  const confirmedFor = (startAt: string, count = '') =>
+    `confirmed.2024-03-01T11:00:00.000Z.${shortDigest(`appointment-1/${startAt}`)}${count}/phase_changed`;
+  const usual = '2024-03-06T10:00:00.000Z';
+  const confirmed = confirmedFor(usual);
   const shown = (appointment: Appointment, snapshot: AppointmentSnapshot) => {
     takeAnswer(appointment, snapshot, appointment.received, start);
     announceNews(appointment, start);
@@ -128,7 +140,7 @@ describe('what is announced of an appointment', () => {
     const appointment = requestedCase();
     const moved = { ...booked, startAt: new Date(start + 6 * day).toISOString() };
     for (const each of [booked, booked, moved, booked]) shown(appointment, each);
-    expect(ids(appointment)).toEqual([confirmed, confirmed.replace('03-06', '03-07'), confirmed.replace('/', '.2/')]);
+    expect(ids(appointment)).toEqual([confirmed, confirmedFor('2024-03-07T10:00:00.000Z'), confirmedFor(usual, '.2')]);
   });
 
   test('is that it is shown again, and that it is not once more', () => {
@@ -141,7 +153,7 @@ describe('what is announced of an appointment', () => {
     }
     expect(ids(appointment)).toEqual([
       ...[confirmed, 'not_shown/choice_needed'],
-      ...[confirmed.replace('/', '.2/'), 'not_shown.2/choice_needed'],
+      ...[confirmedFor(usual, '.2'), 'not_shown.2/choice_needed'],
     ]);
   });
 
@@ -149,8 +161,19 @@ describe('what is announced of an appointment', () => {
     const earlier = requestedCase();
     shown(earlier, booked);
     const later = requestedCase(undefined, { announced: earlier.announced });
+    announceNews(later, start);
     shown(later, booked);
     expect(ids(later)).toEqual([confirmed]);
+  });
+
+  test('is in a later run that it stands again, after the one before had asked for another choice', () => {
+    const earlier = requestedCase();
+    shown(earlier, booked);
+    for (let n = 0; n < 2; n += 1) takeNone(earlier, earlier.received, start);
+    announceFall(earlier, start);
+    const later = requestedCase(undefined, { announced: earlier.announced });
+    shown(later, booked);
+    expect(ids(later)).toEqual([confirmed, 'not_shown/choice_needed', confirmedFor(usual, '.2')]);
   });
 });
 

@@ -218,6 +218,23 @@ describe('the product is notified of', () => {
     ]);
   });
 
+  test('the product is notified of what partial results come to mean, but not beside the results themselves', () => {
+    const statuses = ['received.walk_in_test.ordered', 'sample_with_lab.walk_in_test.partial_results'];
+    const report = (interpretation: string, more: Partial<OrderSnapshot> = {}) =>
+      kitOf('order-1', statuses, {
+        interpretation,
+        updatedAt: daysAfterStart(more.status === undefined ? 2 : 3),
+        ...more,
+      });
+    const chain = announce([kitOf('order-1', statuses, { interpretation: 'normal' }), report('abnormal')]);
+    announce([report('critical', { status: 'completed' })], chain);
+    expect(announcedBy(chain).filter(({ type }) => type !== 'phase_changed')).toMatchObject([
+      { id: 'order-1/2/partial_results', data: { interpretation: 'normal' } },
+      { type: 'partial_results', data: { interpretation: 'abnormal' } },
+      { type: 'result', data: { interpretation: 'critical' } },
+    ]);
+  });
+
   test('the product is notified of the first phase even for an order that was reported before it had any event', () => {
     const empty = { ...kitOf('order-1', []), status: 'received' };
     expect(announced(announce([empty, ...eachStep(['ordered'])]))).toEqual(['order-1/1/phase_changed']);
