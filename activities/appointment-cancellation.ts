@@ -1,6 +1,6 @@
 import { activityInfo, ApplicationFailure, sleep } from '@temporalio/activity';
 import type { AppointmentSnapshot } from '../service/appointment-snapshot.js';
-import { isStatedAbsence, ServiceRefused } from '../service/errors.js';
+import { isStatedAbsence, sentencesOf, ServiceRefused } from '../service/errors.js';
 import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
 import { isOpen, visitPhaseOf, walkInType } from '../protocol/appointment/lifecycle.js';
@@ -76,10 +76,6 @@ const NO_APPOINTMENT = /\bno (?:\w+ ){0,2}appointments?\b|(?:\bnot|n['’]t) (?:
 
 function isCancelledAlready(error: ServiceRefused): boolean {
   return /\balready (?:been )?cancel/i.test(sentencesOf(error));
-}
-
-function sentencesOf({ reason, fields }: ServiceRefused): string {
-  return [reason ?? '', ...fields.map(({ message }) => message)].join(' ');
 }
 
 async function firstReason(calls: ReturnType<typeof callsAt>, options: CallOptions): Promise<string> {

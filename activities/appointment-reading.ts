@@ -48,7 +48,7 @@ async function presentUnlessHidden(
   place: Place,
 ): Promise<AppointmentSnapshot | 'hidden' | undefined> {
   try {
-    return snapshotAt(place, await callsAt(place, service).get(orderId, {}));
+    return await shown(service, orderId, place);
   } catch (error) {
     if (place === 'centre' && (isClosed(error) || isMissingCall(error))) return 'hidden';
     if (error instanceof NotFound) return undefined;
@@ -95,15 +95,19 @@ export async function present(
   place: Place,
   options: CallOptions = {},
 ): Promise<AppointmentSnapshot | undefined> {
-  const appointment = await ifThere(() => callsAt(place, service).get(orderId, options));
-  return appointment && snapshotAt(place, appointment);
-}
-
-async function ifThere<T>(call: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await call();
+    return await shown(service, orderId, place, options);
   } catch (error) {
     if (error instanceof NotFound) return undefined;
     throw error;
   }
+}
+
+async function shown(
+  service: LabService,
+  orderId: string,
+  place: Place,
+  options: CallOptions = {},
+): Promise<AppointmentSnapshot> {
+  return snapshotAt(place, await callsAt(place, service).get(orderId, options));
 }

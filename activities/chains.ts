@@ -1,4 +1,5 @@
-import { RequestInvalid, ServiceError, ServiceRefused } from '../service/errors.js';
+import { ServiceError } from '../service/errors.js';
+import { isIdRefused } from '../service/orders.js';
 import type { LabService } from '../service/lab-service.js';
 import type { CriticalResultReport } from '../service/critical-result.js';
 import type { OrderSnapshot } from '../service/order-snapshot.js';
@@ -118,9 +119,7 @@ function placedStart({ taskQueue, target }: ActivityDependencies, placed: HandOv
   };
 }
 
-/**
- * The service refuses ids that are not UUIDs although it issues some: such an order is followed by its webhooks alone.
- */
+/** An order whose id the service refuses is followed by its webhooks alone. */
 async function readIfReadable(
   service: LabService,
   orderId: string,
@@ -129,13 +128,10 @@ async function readIfReadable(
     const snapshot = await readIfKnown(service, orderId);
     return snapshot ? { snapshot, gone: false } : { gone: true };
   } catch (error) {
-    if (error instanceof RequestInvalid) return { gone: false };
-    if (error instanceof ServiceRefused && unreadableStatuses.includes(error.status)) return { gone: false };
+    if (isIdRefused(error)) return { gone: false };
     throw error;
   }
 }
-
-const unreadableStatuses: readonly number[] = [400, 422];
 
 async function readSiblings(service: LabService, own: OrderSnapshot): Promise<OrderSnapshot[]> {
   const siblings: OrderSnapshot[] = [];

@@ -1,6 +1,6 @@
 import { activityInfo, ApplicationFailure, log } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
-import { countryCodeOf, type Order, type OrderPage } from '../service/orders.js';
+import { countryCodeOf, isIdRefused, type Order, type OrderPage } from '../service/orders.js';
 import { numberedPages } from '../service/paging.js';
 import { utcInstant } from '../service/timestamps.js';
 import { canonicalUserId, kitOrderId, placeKitOrderId } from '../protocol/ids.js';
@@ -9,7 +9,7 @@ import { standingOf } from '../protocol/order/lifecycle.js';
 import { kitOrderName } from '../protocol/order/messages.js';
 import type { KitRequest } from '../protocol/order/placing-messages.js';
 import { forwardedPhase, labPhaseKey, labReferenceKey, labUserIdKey } from '../protocol/search-attributes.js';
-import { RequestInvalid, ServiceRefused } from '../service/errors.js';
+import { ServiceRefused } from '../service/errors.js';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
 import type { LabService } from '../service/lab-service.js';
 import type { ActivityDependencies } from './dependencies.js';
@@ -166,13 +166,12 @@ export async function orderOfReference(
   return snapshot;
 }
 
-/** The service may refuse to show an order of its own: some of its ids are not UUIDs, and it refuses those. */
+/** The service may refuse to show an order of its own, or not show a new one yet. */
 async function readIfShown(service: LabService, orderId: string, attempt: Attempt): Promise<OrderSnapshot | undefined> {
   try {
     return snapshotOf(await service.orders.get(orderId, attempt.call()));
   } catch (error) {
-    if (error instanceof RequestInvalid) return undefined;
-    if (error instanceof ServiceRefused && [400, 404, 422].includes(error.status)) return undefined;
+    if (isIdRefused(error) || (error instanceof ServiceRefused && error.status === 404)) return undefined;
     throw error;
   }
 }

@@ -11,7 +11,7 @@ import { kitOrderName, orderChangedSignal } from '../protocol/order/messages.js'
 import { kitOrderStart } from '../protocol/order/start.js';
 import type { LabService } from '../service/lab-service.js';
 import type { OrderFilter, OrderPage } from '../service/orders.js';
-import type { PageCounts } from '../protocol/reconcile.js';
+import { noPageCounts, type PageCounts } from '../protocol/reconcile.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { asFailures } from './failures.js';
 import { isCritical } from '../protocol/order/interpretation.js';
@@ -57,14 +57,7 @@ export function reconcileActivities(dependencies: ActivityDependencies) {
     async reconcilePage({ page, ...range }: PageToReconcile): Promise<PageReconciled> {
       return asFailures('ServiceRefused', async () => {
         const { pages, nextPage } = await readPages(service, range, page);
-        const counts: PageCounts = {
-          listed: 0,
-          notified: 0,
-          finished: 0,
-          reopened: 0,
-          passedOver: 0,
-          critical: 0,
-        };
+        const counts: PageCounts = { ...noPageCounts };
         let outside = 0;
         for await (const { orders, unreadable } of pages) {
           heartbeat();

@@ -50,6 +50,15 @@ export interface ReconcileCounts {
 /** The numbers that one page of the list of orders adds to the counts. */
 export type PageCounts = Omit<ReconcileCounts, 'matchReviews'>;
 
+export const noPageCounts: Readonly<PageCounts> = {
+  listed: 0,
+  notified: 0,
+  finished: 0,
+  reopened: 0,
+  passedOver: 0,
+  critical: 0,
+};
+
 /** How far a run has come. */
 export interface ReconcileProgress extends ReconcileCounts {
   /** Pages of the list that are still to be read; unknown until the last one, which is read first, has been read. */

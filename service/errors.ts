@@ -102,6 +102,11 @@ export function isStatedAbsence(error: unknown, named: RegExp): boolean {
   return /^Not found\.?$/.test(error.reason) || named.test(error.reason);
 }
 
+/** Everything that a refusal says, in one text. It may quote a person: it belongs in no log. */
+export function sentencesOf({ reason, fields }: ServiceRefused): string {
+  return [reason ?? '', ...fields.map(({ message }) => message)].join(' ');
+}
+
 /** 401 or 403: the key is missing, wrong, or not for this. */
 export class Unauthorized extends ServiceRefused {
   static override readonly remedy = 'Check SERVICE_API_KEY, SERVICE_BRAND and the environment.';

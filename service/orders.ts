@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isStatedAbsence } from './errors.js';
+import { isStatedAbsence, RequestInvalid, ServiceRefused } from './errors.js';
 import type { CallOptions, Transport } from './http.js';
 import {
   type Order,
@@ -69,6 +69,11 @@ const untidyPageSchema = orderPageSchema.extend({ orders: z.array(z.unknown()) }
 /** True if the service itself answers that there is no such order: "This order doesn't exist.", "Order not found". */
 export function isStatedUnknownOrder(error: unknown): boolean {
   return isStatedAbsence(error, /\border\b.*(?:\bnot\b|\bno longer\b|n't\b)/i);
+}
+
+/** The service refuses ids that are not UUIDs although it issues some. */
+export function isIdRefused(error: unknown): boolean {
+  return error instanceof RequestInvalid || (error instanceof ServiceRefused && [400, 422].includes(error.status));
 }
 
 const resentSchema = z

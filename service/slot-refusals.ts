@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { BookingKeyExpired, ServiceRefused, SlotUnavailable } from './errors.js';
+import { BookingKeyExpired, sentencesOf, ServiceRefused, SlotUnavailable } from './errors.js';
 import type { ServiceCall, Transport } from './http.js';
 import { collisionOf } from './idempotency.js';
 
@@ -29,9 +29,8 @@ export async function takeSlot<T>(
  */
 function slotProblem(error: unknown): SlotUnavailable | BookingKeyExpired | undefined {
   if (!(error instanceof ServiceRefused) || !SLOT_STATUSES.includes(error.status)) return undefined;
-  const sentences = [error.reason ?? '', ...error.fields.map(({ message }) => message)].join(' ');
   // It says when, and not what.
-  const text = sentences.replaceAll(/\bat th(?:is|e) (?:present )?(?:moment|time)\b/gi, '');
+  const text = sentencesOf(error).replaceAll(/\bat th(?:is|e) (?:present )?(?:moment|time)\b/gi, '');
   const refusal = { fields: [...error.fields], ...(error.reason !== undefined && { reason: error.reason }) };
   if (KEY_GONE.test(text)) return new BookingKeyExpired(error, refusal);
   if (SLOT_GONE.test(text)) return new SlotUnavailable(error, refusal);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isStatedAbsence, NotFound, RequestInvalid, ServiceRefused } from './errors.js';
+import { isStatedAbsence, NotFound, RequestInvalid, sentencesOf, ServiceRefused } from './errors.js';
 import type { CallOptions, ServiceCall, Transport } from './http.js';
 import {
   answeredListSchema,
@@ -181,7 +181,7 @@ export interface Users {
  */
 export function isScheduledForDeletion(error: unknown): boolean {
   if (!(error instanceof NotFound)) return false;
-  const text = [error.reason, ...error.fields.map(({ message }) => message)].join(' ');
+  const text = sentencesOf(error);
   return /schedul/i.test(text) && /delet/i.test(text);
 }
 

@@ -330,7 +330,7 @@ export function creation(
   };
 }
 
-/** A look for an order that may have been created. */
+/** A search for an order that may have been created. */
 export function orderSearch({ creationTimeout }: Pick<ResolvedOrderPolicy, 'creationTimeout'>): ActivityOptions {
   return { startToCloseTimeout: creationTimeout + 120_000, heartbeatTimeout: creationTimeout + heartbeatMargin };
 }

@@ -1,6 +1,7 @@
 import { log, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { PageReconciled, PageToReconcile } from '../activities/reconcile.js';
 import {
+  noPageCounts,
   progressQuery,
   type PageCounts,
   type ReconcileCounts,
@@ -20,15 +21,7 @@ import { table } from './entity/operators.js';
  */
 export async function reconcileOrders(input?: ReconcileInput): Promise<ReconcileResult> {
   const range = checkedRange(input ?? {});
-  const counts: ReconcileCounts = {
-    listed: 0,
-    notified: 0,
-    finished: 0,
-    reopened: 0,
-    passedOver: 0,
-    critical: 0,
-    matchReviews: 0,
-  };
+  const counts: ReconcileCounts = { ...noPageCounts, matchReviews: 0 };
   let page: number | undefined;
   let pagesToGo: number | undefined;
   let outside = 0;

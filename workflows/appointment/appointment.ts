@@ -128,16 +128,19 @@ export function learnFromWebhook(appointment: Appointment, snapshot: Appointment
   const compared = !known && snapshot.appointmentId === goneId ? 'unclear' : compareReceived(known, snapshot);
   if (compared === 'nothing') return false;
   appointment.received += 1;
-  if (compared === 'unclear') Object.assign(appointment, { unclear: true, doubtful: snapshot });
-  else learn(appointment, snapshot, now);
+  if (compared === 'unclear') {
+    appointment.unclear = true;
+    appointment.doubtful = snapshot;
+  } else {
+    learn(appointment, snapshot, now);
+  }
   return true;
 }
 
 /** No read can show which of two reports is the later one: the last that was received counts. @returns whether it is news */
 export function takeDoubtful(appointment: Appointment, now: number): boolean {
-  const { doubtful, known, goneId } = appointment;
+  const { doubtful, goneId } = appointment;
   if (!doubtful || doubtful.appointmentId === goneId) return false;
-  if (known && compareReceived(known, doubtful) !== 'unclear') return false;
   learn(appointment, doubtful, now);
   return true;
 }
