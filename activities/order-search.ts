@@ -3,7 +3,7 @@ import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '
 import { countryCodeOf, isIdRefused, type Order, type OrderPage } from '../service/orders.js';
 import { numberedPages } from '../service/paging.js';
 import { utcInstant } from '../service/timestamps.js';
-import { canonicalUserId, kitOrderId, placeKitOrderId } from '../protocol/ids.js';
+import { canonicalId, kitOrderId, placeKitOrderId } from '../protocol/ids.js';
 import { readPassthrough } from '../protocol/order/root-order.js';
 import { standingOf } from '../protocol/order/lifecycle.js';
 import { kitOrderName } from '../protocol/order/messages.js';
@@ -160,7 +160,7 @@ export async function orderOfReference(
   const snapshot = (await readIfShown(service, orderId, attempt)) ?? { orderId, events: [] };
   const owner = snapshot.userId ?? first.typedSearchAttributes.get(labUserIdKey);
   const mayHaveMoved = kind === 'unregistered' && (snapshot.events.length === 0 || isRegistered(snapshot));
-  if (owner !== undefined && !mayHaveMoved && canonicalUserId(owner) !== canonicalUserId(userId)) {
+  if (owner !== undefined && !mayHaveMoved && canonicalId(owner) !== canonicalId(userId)) {
     throw ofAnotherUser(orderId);
   }
   return snapshot;

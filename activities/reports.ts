@@ -4,7 +4,7 @@ import type { LabService } from '../service/lab-service.js';
 import { reportSnapshotOf, type ReportSnapshot } from '../service/report-snapshot.js';
 import { isStatedUnknownJob } from '../service/reports.js';
 import { signalOrStart, type EarlierRun } from '../protocol/earlier-run.js';
-import { parsingJobId, canonicalUserId } from '../protocol/ids.js';
+import { parsingJobId, canonicalId } from '../protocol/ids.js';
 import {
   parsingJobName,
   reportSubmittedSignal,
@@ -94,7 +94,7 @@ export function reportActivities(dependencies: ActivityDependencies) {
       const previous = await lastResultOf<ParsingJobResult>(temporal, parsingJobId(jobId), earlier);
       const { snapshot, gone, unsure } = await readIfReadable(service, jobId);
       const known = userId ?? previous?.userId ?? snapshot?.userId;
-      const whose = known === undefined ? {} : { userId: canonicalUserId(known) };
+      const whose = known === undefined ? {} : { userId: canonicalId(known) };
       const lookForOwner = () => ownerOf(temporal, { jobId, since, ...whose });
       const owner =
         previous ?? (await searching<JobOwner>(temporal, lookForOwner, { kind: 'ambiguous' }, ownerSearchMs));

@@ -5,7 +5,7 @@ import {
   bookAppointmentName,
   type AppointmentResult,
 } from '../protocol/appointment/messages.js';
-import { isAddressable, canonicalUserId } from '../protocol/ids.js';
+import { isAddressable, canonicalId } from '../protocol/ids.js';
 import { labOrderIdKey, labTransactionIdKey, labUserIdKey } from '../protocol/search-attributes.js';
 import { parsingJobName } from '../protocol/report/messages.js';
 import { listed } from './workflow-runs.js';
@@ -18,7 +18,7 @@ export async function workIdsOf(temporal: Client, userId: string): Promise<strin
   // Nothing that goes into a query may end its quotes.
   if (!isAddressable(userId)) return [];
   const ids = new Set<string>();
-  for (const run of await listed(temporal, `${labUserIdKey.name} = '${canonicalUserId(userId)}'`)) {
+  for (const run of await listed(temporal, `${labUserIdKey.name} = '${canonicalId(userId)}'`)) {
     const { type, workflowId, typedSearchAttributes } = run;
     for (const id of typedSearchAttributes.get(labOrderIdKey) ?? []) ids.add(id);
     const transactionId = typedSearchAttributes.get(labTransactionIdKey);

@@ -1,5 +1,5 @@
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
-import { isAddressable, canonicalUserId } from '../protocol/ids.js';
+import { isAddressable, canonicalId } from '../protocol/ids.js';
 import { labAttentionKey, labPhaseKey, labReferenceKey, labUserIdKey } from '../protocol/search-attributes.js';
 import type { RefusalClass } from './errors.js';
 
@@ -111,6 +111,6 @@ function queryOf({ workflows, hidden, invalid }: ListedArea<object>, filter: Wor
   else if (hidden !== undefined) conditions.push(`${labPhaseKey.name} != '${hidden}'`);
   if (attention === true) conditions.push(`${labAttentionKey.name} IS NOT NULL`);
   else if (attention !== undefined) conditions.push(`${labAttentionKey.name} = '${quoted('attention', attention)}'`);
-  if (userId !== undefined) conditions.push(`${labUserIdKey.name} = '${canonicalUserId(quoted('userId', userId))}'`);
+  if (userId !== undefined) conditions.push(`${labUserIdKey.name} = '${canonicalId(quoted('userId', userId))}'`);
   return conditions.join(' AND ');
 }

@@ -27,16 +27,17 @@ export function isAddressable(id: string): boolean {
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * The user's id in our spelling. The service takes a UUID in either case for the same user; in IDs, search attributes
- * and requests it is always lower case, so everything about a user is found. Other ids are unchanged.
+ * An id of the service in our spelling. The service takes a UUID in either case; in workflow IDs, search attributes and
+ * requests that of a user, of an appointment's order and of a match review is always lower case, so that each finds the same
+ * workflow. Other ids are unchanged.
  */
-export function canonicalUserId(userId: string): string {
-  return uuidPattern.test(userId) ? userId.toLowerCase() : userId;
+export function canonicalId(id: string): string {
+  return uuidPattern.test(id) ? id.toLowerCase() : id;
 }
 
 /** A request to the service with the user's id as we write it. */
 export function ofCanonicalUser<Request extends { user_id: string }>(request: Request): Request {
-  return { ...request, user_id: canonicalUserId(request.user_id) };
+  return { ...request, user_id: canonicalId(request.user_id) };
 }
 
 export function placeKitOrderId(reference: string): string {
@@ -56,7 +57,7 @@ export function isLinkAddressable(userId: unknown, provider: unknown): boolean {
  * webhooks, give the same ID, and so do both of a user's UUID.
  */
 export function linkProviderId(userId: string, provider: string): string {
-  return `link-provider/${canonicalUserId(userId)}/${sourceSlugOf(provider)}`;
+  return `link-provider/${canonicalId(userId)}/${sourceSlugOf(provider)}`;
 }
 
 export function submitReportId(reference: string): string {
@@ -74,17 +75,17 @@ export function isAppointmentAddressable(orderId: unknown): orderId is string {
 
 /** One workflow for the appointments of an order: there is one at a time. */
 export function bookAppointmentId(orderId: string): string {
-  return `appointment/${orderId}`;
+  return `appointment/${canonicalId(orderId)}`;
 }
 
 /** One workflow per result that waits for a review; the id is the service's and must be addressable. */
 export function matchReviewId(rawResultId: string): string {
-  return `match-review/${rawResultId}`;
+  return `match-review/${canonicalId(rawResultId)}`;
 }
 
 /** One workflow per user: asking for a deletion again finds the one that is under way. */
 export function deleteUserId(userId: string): string {
-  return `delete-user/${canonicalUserId(userId)}`;
+  return `delete-user/${canonicalId(userId)}`;
 }
 
 /** One command at a time for the endpoints of one team in one environment. */

@@ -4,7 +4,7 @@ import {
   type SearchAttributePair,
   type SearchAttributeUpdatePair,
 } from '@temporalio/common';
-import { isAddressable, canonicalUserId } from './ids.js';
+import { isAddressable, canonicalId } from './ids.js';
 
 /**
  * The search attributes of workflows, for operators and the client. Search attributes are never encrypted, so none of
@@ -42,7 +42,7 @@ export function ofAttention(reasons: readonly string[], since: readonly string[]
 
 /** LabUserId if a user is known, in the spelling of searches. */
 export function ofUser(userId: string | undefined): SearchAttributePair[] {
-  return isId(userId) ? [{ key: labUserIdKey, value: canonicalUserId(userId) }] : [];
+  return isId(userId) ? [{ key: labUserIdKey, value: canonicalId(userId) }] : [];
 }
 
 /** LabTransactionId if a transaction is known. */

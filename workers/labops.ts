@@ -6,7 +6,8 @@
  */
 
 const args = process.argv.slice(2);
-const command = args.findIndex((arg) => !arg.startsWith('-'));
+const withValue = ['--task-queue', '--timeout'];
+const command = args.findIndex((arg, index) => !arg.startsWith('-') && !withValue.includes(args[index - 1] ?? ''));
 if (args[command] === 'doctor') {
   const { doctor } = await import('./doctor.js');
   process.exit(await doctor(args.toSpliced(command, 1)));

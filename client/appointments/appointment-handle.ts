@@ -1,5 +1,5 @@
 import type { UpdateDefinition, WorkflowHandle } from '@temporalio/client';
-import { bookAppointmentId } from '../../protocol/ids.js';
+import { bookAppointmentId, canonicalId } from '../../protocol/ids.js';
 import {
   stateQuery,
   cancelUpdate,
@@ -35,7 +35,7 @@ export class AppointmentHandle {
   private readonly workflow: WorkflowHandle;
 
   constructor(calls: TemporalCalls, orderId: string) {
-    this.orderId = orderId;
+    this.orderId = canonicalId(orderId);
     this.calls = calls;
     this.workflow = calls.client.workflow.getHandle(bookAppointmentId(orderId));
   }

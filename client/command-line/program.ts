@@ -40,6 +40,14 @@ If the worker encrypts, set LABOPS_ENCRYPTION_KEYS to its keys.`;
 const exitStatus = `
 Exit status: 0 done; 1 the command did not succeed; 2 the command line, a file or a setting is invalid.`;
 
+/** A blank TASK_QUEUE is not set. */
+function taskQueueOption(): Option {
+  return new Option('--task-queue <name>', 'task queue of the worker')
+    .env('TASK_QUEUE')
+    .default(usualTaskQueue)
+    .argParser((name) => name.trim() || usualTaskQueue);
+}
+
 /** The whole program, with all its commands. Nothing is connected before a command runs. */
 export function createProgram(terminal: Terminal, connect: Connect, isJson = false): Command {
   const program = new Command('labops');
@@ -47,13 +55,13 @@ export function createProgram(terminal: Terminal, connect: Connect, isJson = fal
     .description(about)
     .version(version)
     .option('--json', 'print JSON on standard output, one document or one per line; errors too')
-    .addOption(new Option('--task-queue <name>', 'task queue of the worker').env('TASK_QUEUE').default(usualTaskQueue))
+    .addOption(taskQueueOption())
     .option(
       '--timeout <duration>',
       'how long to wait for an answer, such as 90s (default: depends on the command)',
       duration,
     )
-    .addOption(new Option('--verbose', 'print stack traces of errors').env('DEBUG'))
+    .option('--verbose', 'print stack traces of errors')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => terminal.out(text),

@@ -1,5 +1,5 @@
 import type { UpdateDefinition, WorkflowHandle } from '@temporalio/client';
-import { linkProviderId, canonicalUserId } from '../../protocol/ids.js';
+import { linkProviderId, canonicalId } from '../../protocol/ids.js';
 import { linkResultOf } from '../../protocol/link/link-report.js';
 import {
   cancelUpdate,
@@ -49,7 +49,7 @@ export class LinkHandle {
   private started: StartedLink | undefined;
 
   constructor(calls: TemporalCalls, userId: string, provider: string, started?: StartedLink) {
-    this.userId = canonicalUserId(userId);
+    this.userId = canonicalId(userId);
     this.provider = provider;
     this.started = started;
     this.calls = calls;

@@ -1,5 +1,5 @@
 import { TypedSearchAttributes } from '@temporalio/common';
-import { isLinkAddressable, linkProviderId, canonicalUserId } from '../../protocol/ids.js';
+import { isLinkAddressable, linkProviderId, canonicalId } from '../../protocol/ids.js';
 import { linkProviderName, type LinkPage, type LinkProviderInput } from '../../protocol/link/messages.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
 import { resolveLinkPolicy } from '../../protocol/link/policy.js';
@@ -40,7 +40,7 @@ export class LinkOperations {
   async start(start: LinkStart, options: CallOptions = {}): Promise<LinkHandle> {
     check(start);
     const { userId: given, provider = anyProvider, policy, ...page } = start;
-    const userId = canonicalUserId(given);
+    const userId = canonicalId(given);
     const chosen = { ...page, policy: resolveLinkPolicy(policy) };
     const { client, taskQueue } = this.calls;
     const begin = () =>
@@ -96,7 +96,7 @@ export class LinkOperations {
   async connections(userId: string, options: CallOptions = {}): Promise<ProviderConnection[]> {
     checkIds({ userId });
     return askService(this.access, linkCalls.reading, options, ({ providers }, ends) =>
-      providers.connectionsOf(canonicalUserId(userId), ends),
+      providers.connectionsOf(canonicalId(userId), ends),
     );
   }
 
@@ -112,7 +112,7 @@ export class LinkOperations {
   ): Promise<{ disconnected: boolean }> {
     checkIds({ userId, provider });
     const disconnected = await askService(this.access, linkCalls.service, options, ({ providers }, ends) =>
-      providers.deregister(canonicalUserId(userId), provider, ends),
+      providers.deregister(canonicalId(userId), provider, ends),
     );
     return { disconnected };
   }

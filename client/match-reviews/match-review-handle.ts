@@ -1,5 +1,5 @@
 import type { UpdateDefinition, WorkflowHandle } from '@temporalio/client';
-import { matchReviewId } from '../../protocol/ids.js';
+import { canonicalId, matchReviewId } from '../../protocol/ids.js';
 import {
   acceptUpdate,
   markUnsureUpdate,
@@ -12,11 +12,12 @@ import {
   type Rejection,
 } from '../../protocol/match-review/messages.js';
 import type { CallOptions } from '../call-options.js';
+import { joinFaults } from '../input-faults.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import type { OneCall } from '../one-call.js';
 import { callKinds, underWay, type TemporalCalls } from '../workflow-calls.js';
 import { orIfEnded } from '../workflow-status.js';
-import { MatchReviewEnded, matchReviewErrorMap } from './errors.js';
+import { MatchReviewEnded, matchReviewErrorMap, MatchReviewInvalid } from './errors.js';
 
 export const matchReviewCalls = callKinds(matchReviewErrorMap, 'The review');
 
@@ -33,7 +34,7 @@ export class MatchReviewHandle {
   private readonly workflow: WorkflowHandle;
 
   constructor(calls: TemporalCalls, rawResultId: string) {
-    this.rawResultId = rawResultId;
+    this.rawResultId = canonicalId(rawResultId);
     this.calls = calls;
     this.workflow = calls.client.workflow.getHandle(matchReviewId(rawResultId));
   }
@@ -41,8 +42,11 @@ export class MatchReviewHandle {
   /**
    * Gives the result to an order: `resolvedOrderId` of the answer, which may be a new one. Without `orderId` the service takes the
    * only candidate that fits, and refuses if there is a choice.
+   *
+   * @throws MatchReviewInvalid also for an id that is there and undefined, before anything is sent
    */
   async accept(acceptance: Acceptance = {}, options: CallOptions = {}): Promise<MatchReviewState> {
+    checkIds(acceptance);
     return this.decide(acceptUpdate, { ...acceptance, action: 'accept' }, acceptance, options);
   }
 
@@ -108,4 +112,14 @@ export class MatchReviewHandle {
     if (decision?.action === action && decision.orderId === orderId && decision.userId === userId) return state;
     throw new MatchReviewEnded(`The review needs no decision any more: ${state.outcome}`);
   }
+}
+
+/** JavaScript lets a variable that was never set through. It must not leave the choice of the order to the service. */
+function checkIds(acceptance: Acceptance): void {
+  const unset = Object.entries(acceptance).filter(([, value]) => value === undefined);
+  const fields = unset.map(([field]) => ({
+    field,
+    message: 'is undefined: leave it out, or give an id of the service',
+  }));
+  if (fields.length > 0) throw new MatchReviewInvalid(`The decision is not valid: ${joinFaults(fields)}`, { fields });
 }

@@ -2,7 +2,7 @@ import { type Answer, commonAnswers, type Refusal } from '../webhooks/common-ans
 
 /**
  * Every answer of the notification handler, in the order of its checks: the first match wins. The worker takes any 2xx
- * as delivered, and sends the notification again after anything else.
+ * as delivered, sets the notification aside after a 4xx other than 408, 409, 425 and 429, and sends it again after anything else.
  */
 export const answers = {
   method_not_allowed: commonAnswers.method_not_allowed,

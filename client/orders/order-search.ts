@@ -1,8 +1,8 @@
 import type { Order, OrderFilter } from '../../service/orders.js';
 import { snapshotOf } from '../../service/order-snapshot.js';
-import { canonicalUserId } from '../../protocol/ids.js';
+import { canonicalId } from '../../protocol/ids.js';
 import { isInterpretation } from '../../protocol/order/interpretation.js';
-import { readStatus } from '../../protocol/order/lifecycle.js';
+import { isSameStatus, readStatus } from '../../protocol/order/lifecycle.js';
 import { checkRead } from '../input-faults.js';
 
 /** The conditions of a search; a result must meet all that are given. */
@@ -48,12 +48,14 @@ export function isSearched(order: Order, { userId, status, interpretation, from,
   return (
     (userId === undefined || isOf(order, userId)) &&
     (interpretation === undefined || isInterpretation(order.interpretation, interpretation)) &&
-    (status === undefined || last === undefined || status.includes(readStatus(last.status).low)) &&
+    (status === undefined ||
+      last === undefined ||
+      status.some((each) => isSameStatus(readStatus(each).low, readStatus(last.status).low))) &&
     (from === undefined || at === undefined || at >= from.getTime()) &&
     (to === undefined || at === undefined || at <= to.getTime())
   );
 }
 
 export function isOf({ user_id: owner }: Order, userId: string): boolean {
-  return owner != null && canonicalUserId(owner) === canonicalUserId(userId);
+  return owner != null && canonicalId(owner) === canonicalId(userId);
 }

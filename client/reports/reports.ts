@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ParsingJob } from '../../service/reports.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
-import { isAddressable, submitReportId, canonicalUserId } from '../../protocol/ids.js';
+import { isAddressable, submitReportId, canonicalId } from '../../protocol/ids.js';
 import {
   submitReportName,
   type ReportSource,
@@ -46,7 +46,7 @@ export class ReportOperations {
     check(submission);
     this.requireUnsigned(submission);
     const { reference, file, needsHumanReview, policy } = submission;
-    const userId = canonicalUserId(submission.userId);
+    const userId = canonicalId(submission.userId);
     const input: SubmitReportInput = {
       reference,
       userId,

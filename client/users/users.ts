@@ -11,7 +11,7 @@ import type {
   User,
   UserListOptions,
 } from '../../service/users.js';
-import { deleteUserId, isAddressable, canonicalUserId } from '../../protocol/ids.js';
+import { deleteUserId, isAddressable, canonicalId } from '../../protocol/ids.js';
 import {
   deleteUserName,
   requestUpdate,
@@ -66,7 +66,7 @@ export class UserOperations {
    */
   async requestDeletion(input: Omit<DeleteUserInput, 'carried'>, options: CallOptions = {}): Promise<DeletionHandle> {
     check(input);
-    const userId = canonicalUserId(input.userId);
+    const userId = canonicalId(input.userId);
     const request = { ...input, userId, policy: resolveDeletionPolicy(input.policy) };
     const start = new WithStartWorkflowOperation(deleteUserName, {
       workflowId: deleteUserId(userId),
@@ -101,7 +101,7 @@ export class UserOperations {
     if (!(await this.calls.call(userCalls.reading, options, () => exists(workflow)))) {
       throw new DeletionNotFound(`No deletion of user ${userId} is known`);
     }
-    return new DeletionHandle(this.calls, canonicalUserId(userId));
+    return new DeletionHandle(this.calls, canonicalId(userId));
   }
 
   /**
@@ -139,12 +139,12 @@ export class UserOperations {
     }
     if (clientUserId === undefined) {
       requireAddressable(userId ?? '');
-      return canonicalUserId(userId ?? '');
+      return canonicalId(userId ?? '');
     }
     if (!isText(clientUserId)) throw invalid([{ field: 'clientUserId', message: 'must be a text' }]);
     return askService(this.access, userCalls.service, options, async ({ users }, ends) => {
       await users.undoDelete({ clientUserId }, ends);
-      return canonicalUserId((await users.resolve(clientUserId, ends)).user_id);
+      return canonicalId((await users.resolve(clientUserId, ends)).user_id);
     });
   }
 
@@ -173,7 +173,7 @@ export class UserOperations {
   }
 
   /** All users of the team, a page per call. Deadline: 30 seconds a page. */
-  list(which?: UserListOptions, options: CallOptions = {}): AsyncGenerator<User, void, undefined> {
+  list(which?: Omit<UserListOptions, 'signal'>, options: CallOptions = {}): AsyncGenerator<User, void, undefined> {
     return listFromService(this.access, userCalls.reading, options, ({ users }, ends) =>
       users.list(Object.assign(ends, which)),
     );

@@ -1,9 +1,9 @@
-import type { WebhookPlace } from '../../client/index.js';
+import type { ServiceConfig, WebhookPlace } from '../../client/index.js';
 
 /** The settings of the example, from the environment. */
 export interface BackendConfig {
   port: number;
-  service: { baseUrl: string; apiKey: string };
+  service: ServiceConfig;
   notifySecrets: string[];
   /** The folder that is also the worker's REPORT_ROOT. */
   reportFolder: string;
@@ -21,13 +21,25 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): BackendConfig 
   const webhookPlace = placeOf(env);
   return {
     port: Number(env['PORT'] ?? '4000'),
-    service: { baseUrl: required(env, 'SERVICE_BASE_URL'), apiKey: required(env, 'SERVICE_API_KEY') },
+    service: serviceOf(env),
     notifySecrets: [required(env, 'NOTIFY_SECRET')],
     reportFolder: required(env, 'REPORT_ROOT'),
-    taskQueue: env['TASK_QUEUE'] ?? 'lab-operations',
+    taskQueue: env['TASK_QUEUE'] || 'lab-operations',
     ...(staffKey !== undefined && staffKey !== '' && { staffKey }),
     ...(databaseUrl !== undefined && databaseUrl !== '' && { databaseUrl }),
     ...(webhookPlace && { webhookPlace }),
+  };
+}
+
+/** The same settings as the worker's: deployments differ in their brand, which is in the header of the key, and in two paths. */
+function serviceOf(env: NodeJS.ProcessEnv): ServiceConfig {
+  const { SERVICE_BRAND: brand, SERVICE_ORDERS_PATH: ordersPath, SERVICE_USERS_PATH: usersPath } = env;
+  return {
+    baseUrl: required(env, 'SERVICE_BASE_URL'),
+    apiKey: required(env, 'SERVICE_API_KEY'),
+    ...(brand && { brand }),
+    ...(ordersPath && { ordersPath }),
+    ...(usersPath && { usersPath }),
   };
 }
 

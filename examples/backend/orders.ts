@@ -90,7 +90,7 @@ async function orderPage(
   }
   const order = await lab.orders.read(state.orderId);
   const content = html`${now} ${parcels(order)} ${links(reference, state, order)}
-  ${needsRegistration(state) && registration(reference, sent)} ${state.outcome === undefined && cancel}`;
+  ${needsRegistration(state, order) && registration(reference, sent)} ${state.outcome === undefined && cancel}`;
   return show(reply, order.lab_test?.name ?? 'Your order', content, options);
 }
 
@@ -133,8 +133,8 @@ function links(reference: string, { outcome }: OrderState, order: Order): Html {
   }`;
 }
 
-function needsRegistration({ phase, registered, outcome }: OrderState): boolean {
-  return !registered && outcome === undefined && phase !== 'cancelled';
+function needsRegistration({ phase, registered, outcome }: OrderState, { lab_test: test }: Order): boolean {
+  return test?.method === 'testkit' && !registered && outcome === undefined && phase !== 'cancelled';
 }
 
 function registration(reference: string, sent?: Sent): Html {

@@ -3,13 +3,13 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 // In your backend: '@lab-operations/client'.
 import type { LabOperations } from '../../client/index.js';
 import { html, show, table } from './html.js';
-import { NotYours, referenceOf, userOf } from './session.js';
+import { NotYours, referenceOf } from './session.js';
 
 /** The values of an order, and its documents. */
 export function resultRoutes(app: FastifyInstance, lab: LabOperations): void {
   app.get('/orders/:reference/results', async (request, reply) => {
     const reference = referenceOf(request);
-    const { metadata, results } = await lab.results.of({ reference, userId: userOf(request) });
+    const { metadata, results } = await (await lab.orders.get({ reference })).results();
     const rows = (Array.isArray(results) ? results : []).map((value) => [
       value.name,
       html`${value.result} ${value.unit}`,

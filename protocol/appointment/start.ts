@@ -1,7 +1,7 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import { labOrderIdKey, labPhaseKey, ofUser } from '../search-attributes.js';
-import { bookAppointmentId } from '../ids.js';
+import { bookAppointmentId, canonicalId } from '../ids.js';
 import { visitPhaseOf } from './lifecycle.js';
 import type { BookAppointmentInput } from './messages.js';
 import { resolveAppointmentPolicy, type ResolvedAppointmentPolicy } from './policy.js';
@@ -21,10 +21,11 @@ export interface BookAppointmentStart {
  * @param policy by default the defaults of now, which so are data of the history
  */
 export function bookAppointmentStart(
-  orderId: string,
+  givenOrderId: string,
   snapshot?: AppointmentSnapshot,
   policy: ResolvedAppointmentPolicy = resolveAppointmentPolicy(),
 ): BookAppointmentStart {
+  const orderId = canonicalId(givenOrderId);
   const visit = snapshot && visitPhaseOf(snapshot);
   const phase = visit === undefined || visit === 'cancelled' ? 'awaiting_choice' : visit;
   return {

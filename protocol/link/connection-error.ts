@@ -1,4 +1,4 @@
-import { canonicalUserId, linkProviderId } from '../ids.js';
+import { canonicalId, linkProviderId } from '../ids.js';
 import type { Notification } from '../notifications.js';
 import { wordOf } from './link-report.js';
 import type { LinkNotification } from './notifications.js';
@@ -21,7 +21,7 @@ export interface ConnectionError {
  * which may quote a person; `lab.links.connections` has them.
  */
 export function connectionErrorNotification({ errorType, messageId, at, ...of }: ConnectionError): Notification {
-  const [userId, provider] = [canonicalUserId(of.userId), sourceSlugOf(of.provider)];
+  const [userId, provider] = [canonicalId(of.userId), sourceSlugOf(of.provider)];
   const known = wordOf(errorType);
   const { id, type, data } = {
     id: `${userId}/${provider}/${messageId}/connection_error`,

@@ -1,5 +1,5 @@
 import { TypedSearchAttributes } from '@temporalio/common';
-import { matchReviewId } from '../ids.js';
+import { canonicalId, matchReviewId } from '../ids.js';
 import { labPhaseKey, ofUser } from '../search-attributes.js';
 import { openPhaseOf, outcomeOf } from './lifecycle.js';
 import type { MatchReviewInput, MatchReviewReported } from './messages.js';
@@ -23,7 +23,8 @@ export function matchReviewStart(
   report: MatchReviewReported,
   policy: ResolvedMatchReviewPolicy = resolveMatchReviewPolicy(),
 ): MatchReviewStart {
-  const { rawResultId, status, userId } = report;
+  const { status, userId } = report;
+  const rawResultId = canonicalId(report.rawResultId);
   return {
     workflowId: matchReviewId(rawResultId),
     args: [{ rawResultId, policy }],

@@ -76,13 +76,16 @@ const finals: Readonly<Record<string, OrderPhase>> = {
   cancelled: 'cancelled',
 };
 
-/** Both spellings of `registered`, and the requisitions, which the service makes only once it knows the patient. */
-const registrations: readonly string[] = [
-  'testkit_registered',
-  'registered',
-  'requisition_created',
-  'requisition_bypassed',
-];
+/** The two spellings of `registered` are one status: a deployment has one of them. */
+const spellingsOfRegistered: readonly string[] = ['testkit_registered', 'registered'];
+
+/** True if two low-level statuses are the same one. */
+export function isSameStatus(one: string, other: string): boolean {
+  return one === other || (spellingsOfRegistered.includes(one) && spellingsOfRegistered.includes(other));
+}
+
+/** The requisitions too: the service makes them only once it knows the patient. */
+const registrations: readonly string[] = [...spellingsOfRegistered, 'requisition_created', 'requisition_bypassed'];
 
 const problems: readonly string[] = ['problem_in_transit_customer', 'problem_in_transit_lab', 'lab_processing_blocked'];
 

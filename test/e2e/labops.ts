@@ -33,7 +33,7 @@ export async function labops(lab: Stack, args: readonly string[], { env, input }
 export async function runLabops(args: readonly string[], { env, input = '' }: LabopsOptions = {}): Promise<Ran> {
   const child = spawn(process.execPath, [builtPath(program), ...args], {
     cwd: projectFolder,
-    env: { ...process.env, DEBUG: undefined, ...env },
+    env: { ...process.env, ...env },
     timeout: patienceMs,
     killSignal: 'SIGKILL',
   });

@@ -103,6 +103,23 @@ describe('a result that a person accepts', () => {
     expect(JSON.stringify(stage.receiver.accepted).match(personal)).toBeNull();
   });
 
+  test('is not accepted with an order id that was never set: the choice is not left to the service', async () => {
+    const review = await unmatched();
+    const orderId = undefined as unknown as string;
+    await expect(review.handle.accept({ orderId })).rejects.toMatchObject({
+      name: 'MatchReviewInvalid',
+      fields: [{ field: 'orderId', message: 'is undefined: leave it out, or give an id of the service' }],
+    });
+    expect(await review.handle.state()).toMatchObject({ phase: 'awaiting_decision' });
+  });
+
+  test('is found by its id in either case', async () => {
+    const { id } = await unmatched();
+    const upper = await stage.product.matchReviews.start({ rawResultId: id.toUpperCase() });
+    expect(upper.rawResultId).toBe(id);
+    expect(await upper.state()).toMatchObject({ rawResultId: id });
+  });
+
   test('is accepted once, and the same decision is answered the same again, also after the end', async () => {
     const review = await unmatched();
     const [orderId = ''] = review.orderIds;

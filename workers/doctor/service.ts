@@ -8,6 +8,7 @@ import {
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import type { ServiceConfig } from '../../service/http.js';
 import type { Webhook, WebhookPlace } from '../../service/management-webhooks.js';
+import { parseSecret } from '../../service/webhook-signature.js';
 import { answerWithinMs, fault, notChecked, ok, type Verdict, warning } from './findings.js';
 
 /* The lab service, its key, and the endpoint that it sends webhooks to. Everything here is read. */
@@ -66,7 +67,7 @@ export async function webhookEndpoint(
       return endpointVerdict(
         endpoints,
         enabled,
-        secrets === undefined || signed.some((each) => secrets.includes(each)),
+        secrets === undefined || signed.some((each) => secrets.some((secret) => isSameSecret(secret, each))),
       );
     } catch (error) {
       if (!(error instanceof ServiceRefused)) throw error;
@@ -74,6 +75,11 @@ export async function webhookEndpoint(
       return fault(`The endpoints cannot be read: ${error.message}.`, remedy);
     }
   });
+}
+
+/** The prefix and spaces do not count: the ingress accepts a secret without them. */
+function isSameSecret(one: string, other: string): boolean {
+  return parseSecret(one).equals(parseSecret(other));
 }
 
 function withoutEndpoint([first]: readonly Webhook[]): Verdict {

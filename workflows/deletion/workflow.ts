@@ -9,7 +9,7 @@ import {
   type DeleteUserResult,
   type DeletionState,
 } from '../../protocol/deletion/messages.js';
-import { isAddressable, canonicalUserId, deleteUserId } from '../../protocol/ids.js';
+import { isAddressable, canonicalId, deleteUserId } from '../../protocol/ids.js';
 import { refusalOf, refuse } from '../entity/commands.js';
 import { openRun as openEntityRun, runLoop } from '../entity/loop.js';
 import { beginNext } from '../entity/outbox.js';
@@ -193,5 +193,5 @@ function openChecked(input: Partial<DeleteUserInput> | undefined): Deletion | Ap
     return refuse('InvalidCommand', 'the workflow ID must be delete-user/<userId>, a UUID in lower case');
   if (clientUserId != null && typeof clientUserId !== 'string')
     return refuse('InvalidCommand', 'clientUserId must be a string');
-  return openDeletion({ ...input, userId: canonicalUserId(userId) }, Date.now());
+  return openDeletion({ ...input, userId: canonicalId(userId) }, Date.now());
 }

@@ -5,7 +5,7 @@ import { beginNext as beginNextWithOutbox, enqueue, type Outbox } from '../entit
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { doubled, longestOutage, minute, second } from '../entity/spans.js';
 import type { RaisedAttention } from '../../protocol/attention.js';
-import { linkProviderId, canonicalUserId } from '../../protocol/ids.js';
+import { linkProviderId, canonicalId } from '../../protocol/ids.js';
 import type { LinkNotification } from '../../protocol/link/notifications.js';
 import type {
   Consequence,
@@ -87,7 +87,7 @@ export interface Claim {
 export function openLink(input: LinkProviderInput, now: number): Link {
   const { userId, provider = anyProvider, carried } = input;
   if (carried != null) return upgradeLink(carried);
-  return { userId: canonicalUserId(userId), provider, ...begun(input, now) };
+  return { userId: canonicalId(userId), provider, ...begun(input, now) };
 }
 
 /** Another link was requested before the notifications of this one were delivered: they go along. */

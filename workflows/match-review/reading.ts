@@ -1,6 +1,6 @@
 import { log } from '@temporalio/workflow';
 import type { MatchReviewReading } from '../../activities/match-reviews.js';
-import { isAddressable } from '../../protocol/ids.js';
+import { canonicalId, isAddressable } from '../../protocol/ids.js';
 import { isCarriedOut } from '../../protocol/match-review/lifecycle.js';
 import type { MatchReviewReported } from '../../protocol/match-review/messages.js';
 import { rootOf } from '../../protocol/order/root-order.js';
@@ -109,7 +109,8 @@ async function readOrder(review: Review, orderId: string) {
 
 /** Reads a webhook's report that came by signal, perhaps from a backend in another language. Never throws. */
 export function readReport(value: unknown, rawResultId: string): MatchReviewReported | undefined {
-  if (!isObject(value) || value['rawResultId'] !== rawResultId) return undefined;
+  const id = isObject(value) ? value['rawResultId'] : undefined;
+  if (!isObject(value) || typeof id !== 'string' || canonicalId(id) !== canonicalId(rawResultId)) return undefined;
   const names = ['status', 'decisionCode', 'resolutionAction', 'resolvedUserId', 'resolvedOrderId'] as const;
   const report: MatchReviewReport = { rawResultId, ...textsOf(value, names) };
   return { ...report, ...textsOf(value, ['userId']) };

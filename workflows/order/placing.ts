@@ -8,13 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { CreateKitOrder, PlacedOrder } from '../../activities/placing.js';
-import {
-  canonicalUserId,
-  ofCanonicalUser,
-  isAddressable,
-  placeKitOrderId,
-  referencePattern,
-} from '../../protocol/ids.js';
+import { canonicalId, ofCanonicalUser, isAddressable, placeKitOrderId, referencePattern } from '../../protocol/ids.js';
 import { handOverOf } from '../../protocol/order/hand-over.js';
 import {
   cancelUpdate,
@@ -110,7 +104,7 @@ function stateOf({ input, waitsFor, attention, end }: PlacingRun): PlacingState 
   return {
     phase: placingPhase,
     reference: input.reference,
-    userId: canonicalUserId(input.order.user_id),
+    userId: canonicalId(input.order.user_id),
     waiting: { for: waitsFor },
     attention,
     ...(end !== undefined &&

@@ -1,5 +1,5 @@
 import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
-import { canonicalUserId } from '../../protocol/ids.js';
+import { canonicalId } from '../../protocol/ids.js';
 import { rankOf } from '../../protocol/report/lifecycle.js';
 import type { ReportSnapshot, ReportCounts } from '../../service/report-snapshot.js';
 import { isObject } from '../entity/fields.js';
@@ -64,7 +64,7 @@ export function readReportSnapshot(value: unknown): ReportSnapshot | undefined {
     jobId,
     ...(typeof status === 'string' && { status }),
     ...(typeof failureReason === 'string' && { failureReason }),
-    ...(typeof userId === 'string' && { userId: canonicalUserId(userId) }),
+    ...(typeof userId === 'string' && { userId: canonicalId(userId) }),
     ...(typeof needsHumanReview === 'boolean' && { needsHumanReview }),
     ...(typeof isReviewed === 'boolean' && { isReviewed }),
     ...(counts && { counts }),

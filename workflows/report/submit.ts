@@ -12,7 +12,7 @@ import {
 } from '@temporalio/workflow';
 import type { UploadAnswer } from '../../activities/report-upload.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
-import { isAddressable, referencePattern, canonicalUserId, parsingJobId, submitReportId } from '../../protocol/ids.js';
+import { isAddressable, referencePattern, canonicalId, parsingJobId, submitReportId } from '../../protocol/ids.js';
 import { settlingAfter } from '../../protocol/settling.js';
 import type { ReportAttentionReason } from '../../protocol/report/messages.js';
 import {
@@ -141,7 +141,7 @@ function begin(input: Partial<SubmitReportInput> | undefined): Submission {
   }
   const checked = {
     reference,
-    userId: canonicalUserId(userId),
+    userId: canonicalId(userId),
     file,
     ...(needsHumanReview != null && { needsHumanReview }),
   };

@@ -9,3 +9,18 @@ test.each(['critical', 'CRITICAL', 'Critical'])(
     expect(isSearched(order, { interpretation: 'normal' })).toBe(false);
   },
 );
+
+test.each(['registered', 'testkit_registered'])(
+  'a search for %s finds an order in either spelling of the status',
+  (status) => {
+    const orders = ['registered', 'testkit_registered', 'transit_customer'].map((low) => ({
+      id: 'order-1',
+      events: [{ id: 1, status: `received.testkit.${low}`, created_at: '2026-01-01T00:00:00Z' }],
+    }));
+    expect(orders.map((order) => isSearched(order as Parameters<typeof isSearched>[0], { status: [status] }))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  },
+);
