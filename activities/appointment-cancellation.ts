@@ -66,7 +66,7 @@ function mayHaveCancelled(error: unknown): boolean {
 /** Not every refusal does: a visit that may not be cancelled any more stands. */
 function deniesAppointment(error: ServiceRefused): boolean {
   return (
-    isStatedAbsence(error, /\bappointment|\border\b/i) ||
+    isStatedAbsence(error, ['appointment', 'order']) ||
     isCancelledAlready(error) ||
     NO_APPOINTMENT.test(sentencesOf(error))
   );

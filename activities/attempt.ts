@@ -79,9 +79,14 @@ export function requireNoReset(settling: number): void {
 
 /** When the server gives this attempt up: its own time is over, or that of all attempts together. */
 function givenUpAt(): number {
-  const { startToCloseTimeoutMs, scheduleToCloseTimeoutMs, scheduledTimestampMs } = activityInfo();
+  const info = activityInfo();
+  const { startToCloseTimeoutMs, scheduleToCloseTimeoutMs } = info;
   const ownEnd = Date.now() + startToCloseTimeoutMs;
-  return scheduleToCloseTimeoutMs > 0 ? Math.min(ownEnd, scheduledTimestampMs + scheduleToCloseTimeoutMs) : ownEnd;
+  if (scheduleToCloseTimeoutMs <= 0) return ownEnd;
+  const end = info.scheduledTimestampMs + scheduleToCloseTimeoutMs;
+  // The clock of this worker may be behind; the difference of two of the server's times does not depend on it.
+  const passedMs = info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs;
+  return Math.min(ownEnd, end, Date.now() + scheduleToCloseTimeoutMs - passedMs);
 }
 
 const heartbeatEvery = 5_000;

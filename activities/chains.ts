@@ -1,4 +1,4 @@
-import { ServiceError } from '../service/errors.js';
+import { ServiceError, ServiceUnavailable, TooManyRequests } from '../service/errors.js';
 import { isIdRefused } from '../service/orders.js';
 import type { LabService } from '../service/lab-service.js';
 import type { CriticalResultReport } from '../service/critical-result.js';
@@ -19,6 +19,7 @@ import {
 } from '../protocol/order/messages.js';
 import { criticalResultStart, kitOrderStart } from '../protocol/order/start.js';
 import type { ActivityDependencies } from './dependencies.js';
+import { failureOf } from './failures.js';
 import { hasEndpoint } from './notifications.js';
 import { readIfKnown } from './orders.js';
 import { lastResultOf } from './workflow-runs.js';
@@ -84,7 +85,7 @@ export function chainActivities(dependencies: ActivityDependencies) {
      */
     async readChain(rootOrderId: string, earlier?: EarlierRun): Promise<ChainReading> {
       const previous = await lastResultOf<KitOrderResult>(temporal, kitOrderId(rootOrderId), earlier);
-      const own = await readIfReadable(service, rootOrderId);
+      const own = await whenServiceAsks(() => readIfReadable(service, rootOrderId));
       const snapshots = own.snapshot ? [own.snapshot, ...(await readSiblings(service, own.snapshot))] : [];
       return {
         snapshots,
@@ -117,6 +118,16 @@ function placedStart({ taskQueue, target }: ActivityDependencies, placed: HandOv
     signal: orderPlacedSignal,
     signalArgs,
   };
+}
+
+/** Whatever is answered, the read is retried; if the service says when, then. */
+async function whenServiceAsks<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    const isStated = error instanceof TooManyRequests || error instanceof ServiceUnavailable;
+    throw isStated ? failureOf(error, 'ServiceRefused') : error;
+  }
 }
 
 /** An order whose id the service refuses is followed by its webhooks alone. */

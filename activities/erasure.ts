@@ -1,4 +1,5 @@
 import type { ActivityDependencies } from './dependencies.js';
+import { heartbeating } from './attempt.js';
 import { asFailures } from './failures.js';
 import { withStore } from './worker-store.js';
 import { isThere, type DeletedUser } from './users.js';
@@ -20,7 +21,8 @@ export function erasureActivities({
         if (await isThere(service, userId)) return 'present';
         const ids = clientUserId === undefined ? {} : { clientUserId };
         await withStore(workerStore, async (store) => {
-          await store.deleteUserData(userId, { ...ids, workIds: await workIdsOf(temporal, userId) });
+          const workIds = await workIdsOf(temporal, userId);
+          await heartbeating(() => store.deleteUserData(userId, { ...ids, workIds }));
         });
         return 'erased';
       });

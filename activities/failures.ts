@@ -4,6 +4,7 @@ import {
   AnswerUnreadable,
   BookingKeyExpired,
   FeatureNotEnabled,
+  NotFound,
   RequestInvalid,
   ServiceError,
   ServiceRefused,
@@ -63,12 +64,19 @@ export function failureOf(error: ServiceError, refusedAs: RefusedAs, settling?: 
   // Somebody has to choose again, whatever was requested.
   if (error instanceof SlotUnavailable) return failure('SlotUnavailable', never);
   if (error instanceof BookingKeyExpired) return failure('BookingKeyExpired', never);
+  if (error instanceof NotFound && isCreation(refusedAs) && error.reason === undefined)
+    return failure('NotFound', soon);
   if (error instanceof ServiceRefused || error instanceof RequestInvalid) return failure(refusedAs, never);
   if (error instanceof ServiceUnavailable) return failure('ServiceUnavailable', after(error.retryAfterMs, settling));
   if (error instanceof AnswerLost) return failure('AnswerLost', settling === undefined ? after(usualSettling) : soon);
   // The service may answer better after its next release; until then a retry costs nothing.
   if (error instanceof AnswerUnreadable) return failure('AnswerUnreadable', soon);
   return failure('ServiceUnreachable', soon);
+}
+
+/** A 404 that says nothing comes from a proxy, for instance during a release: nobody has refused the creation. */
+function isCreation(refusedAs: RefusedAs): boolean {
+  return refusedAs === 'OrderRefused' || refusedAs === 'LinkRefused';
 }
 
 type Retry = { nonRetryable: true } | { nonRetryable: false; nextRetryDelay?: number };

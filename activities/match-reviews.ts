@@ -1,5 +1,5 @@
 import { activityInfo, ApplicationFailure, log } from '@temporalio/activity';
-import { NotFound, ServiceError } from '../service/errors.js';
+import { NotFound, ServiceError, ServiceRefused } from '../service/errors.js';
 import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
 import { matchReviewSnapshotOf, type MatchReviewSnapshot } from '../service/match-review-snapshot.js';
@@ -8,6 +8,7 @@ import type { EarlierRun } from '../protocol/earlier-run.js';
 import { matchReviewId } from '../protocol/ids.js';
 import { isCarriedOut, outcomeOf } from '../protocol/match-review/lifecycle.js';
 import type { MatchReviewAction, MatchReviewDecision, MatchReviewResult } from '../protocol/match-review/messages.js';
+import { usualSettling } from '../protocol/settling.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { endingWithActivity } from './attempt.js';
 import { asFailures } from './failures.js';
@@ -72,7 +73,8 @@ export function matchReviewActivities({ service, temporal, target }: ActivityDep
 
     /** Reads the review, and decides only if that is still allowed: neither call of the service is idempotent. */
     async decideMatchReview(input: DecideMatchReview): Promise<MatchReviewDecided> {
-      return asFailures('DecisionRefused', () => endingWithActivity((options) => decideOnce(service, input, options)));
+      const decide = () => endingWithActivity((options) => decideOnce(service, input, options));
+      return asFailures('DecisionRefused', decide, usualSettling);
     },
   };
 }
@@ -93,9 +95,10 @@ async function shown(
 
 async function decideOnce(
   service: LabService,
-  { rawResultId, action, orderId, userId, note, mayBeOurs: wasSent = false }: DecideMatchReview,
+  decision: DecideMatchReview,
   options: CallOptions,
 ): Promise<MatchReviewDecided> {
+  const { rawResultId, action, mayBeOurs: wasSent = false } = decision;
   const item = await shown(service, rawResultId, options);
   const mayBeOurs = wasSent || activityInfo().attempt > 1;
   if (!item && mayBeOurs) throw unknownOutcome();
@@ -104,6 +107,24 @@ async function decideOnce(
   if (isCarriedOut(action, item)) return { item, isOurs: mayBeOurs };
   if (outcomeOf(item) !== undefined) return { item, isOurs: false };
   if (!item.allowedActions.includes(action)) throw notAllowed(action, item);
+  try {
+    return await send(service, decision, options);
+  } catch (error) {
+    if (!(error instanceof ServiceRefused) || !mayBeOurs) throw error;
+    // An earlier attempt may have been carried out meanwhile, which is why this one is refused.
+    const after = await shown(service, rawResultId, options);
+    if (!after) throw unknownOutcome();
+    if (!isCarriedOut(action, after)) throw error;
+    return { item: after, isOurs: true };
+  }
+}
+
+/** Neither call of the service is idempotent. */
+async function send(
+  service: LabService,
+  { rawResultId, action, orderId, userId, note }: DecideMatchReview,
+  options: CallOptions,
+): Promise<MatchReviewDecided> {
   const noted = note === undefined ? {} : { note };
   if (action !== 'accept') {
     const resolved = await service.matchReviews.resolve(rawResultId, { action, ...noted }, options);

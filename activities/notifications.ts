@@ -1,4 +1,4 @@
-import { ApplicationFailure, activityInfo, heartbeat, log } from '@temporalio/activity';
+import { ApplicationFailure, activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { ServiceError, ServiceRefused, TooManyRequests } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
@@ -16,7 +16,6 @@ import type { Notification } from '../protocol/notifications.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { connectionUnsettledType, isOutdated } from './broken-connections.js';
 import { createClientUserIds, type ClientUserIdOf } from './client-user-ids.js';
-import { asFailures } from './failures.js';
 import { callMs, senderTo, receiverPausedType, type NotificationSender } from './notification-sender.js';
 
 /** One batch of a workflow's notifications, in their order. */
@@ -76,8 +75,9 @@ export function notificationActivities(
       }
       if (!sender) throw withoutTarget();
       const enoughAt = Date.now() + enoughMs;
-      for (const [index, notification] of notifications.entries()) {
-        if (index > 0 && Date.now() > enoughAt) break;
+      for (const [index, notification] of inTurn(notifications).entries()) {
+        // What is being sent may be what an operator has just discarded.
+        if (index > 0 && (Date.now() > enoughAt || cancellationSignal().aborted)) break;
         // The start of the activity counts as its first.
         if (index > 0) heartbeat();
         try {
@@ -107,6 +107,15 @@ export function notificationActivities(
     },
   };
 }
+
+/** In order; but an alarm does not wait behind a notification that the receiver has failed to take again and again. */
+function inTurn(notifications: readonly Notification[]): readonly Notification[] {
+  if (activityInfo().attempt < attemptsBeforeAlarm) return notifications;
+  const isAlarm = ({ type }: Notification) => type === 'order.critical_result';
+  return [...notifications.filter(isAlarm), ...notifications.filter((each) => !isAlarm(each))];
+}
+
+const attemptsBeforeAlarm = 4;
 
 /** Nothing was sent, on purpose. */
 function isPostponed(error: unknown): boolean {
@@ -220,18 +229,18 @@ async function linkTo(
   service: LabService,
   { userId, orderId }: { userId: string; orderId: string },
 ): Promise<PortalLinkData> {
-  return asFailures('ServiceRefused', async () => {
-    try {
-      const request = { context: 'communications', orderId };
-      const link = await service.portal.createUrl(userId, request, { timeoutMs: callMs });
-      return { portal_url: link.url, portal_url_expires_in: link.expires_in ?? null };
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      const isFinal = error instanceof ServiceRefused && !(error instanceof TooManyRequests);
-      if (!isFinal && activityInfo().attempt < attemptsForLink) throw error;
-      return { portal_url: null, portal_url_refused: error.name };
-    }
-  });
+  try {
+    const request = { context: 'communications', orderId };
+    const link = await service.portal.createUrl(userId, request, { timeoutMs: callMs });
+    return { portal_url: link.url, portal_url_expires_in: link.expires_in ?? null };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const { name, message } = error;
+    const isFinal = error instanceof ServiceRefused && !(error instanceof TooManyRequests);
+    // A pause that the service asks for must not delay what waits behind the reminder.
+    if (!isFinal && activityInfo().attempt < attemptsForLink) throw ApplicationFailure.retryable(message, name);
+    return { portal_url: null, portal_url_refused: name };
+  }
 }
 
 /** Converts the names as the types of protocol/notification-events.ts do. */

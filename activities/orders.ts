@@ -20,6 +20,10 @@ export interface RegisterKit {
   labAccountId?: string;
 }
 
+function isCancelled({ events, status }: OrderSnapshot): boolean {
+  return standingOf(events, status).phase === 'cancelled';
+}
+
 /** Reads and commands of one order. */
 export function orderActivities({ service }: Pick<ActivityDependencies, 'service'>) {
   return {
@@ -32,13 +36,19 @@ export function orderActivities({ service }: Pick<ActivityDependencies, 'service
 
     async cancelOrder(orderId: string): Promise<OrderSnapshot> {
       return command('CancelRefused', async (options) => {
-        const before = await service.orders.get(orderId, options);
+        const before = snapshotOf(await service.orders.get(orderId, options));
         // An earlier attempt whose answer was lost has already done it.
-        if (standingOf(snapshotOf(before).events, before.status ?? undefined).phase === 'cancelled') {
-          return snapshotOf(before);
+        if (isCancelled(before)) return before;
+        try {
+          const { order } = await service.orders.cancel(orderId, options);
+          return snapshotOf(order);
+        } catch (error) {
+          if (!(error instanceof ServiceRefused)) throw error;
+          // The service may have been at work on an earlier attempt, and refuses this one because it has done it.
+          const after = await readIfKnown(service, orderId);
+          if (after && isCancelled(after)) return after;
+          throw error;
         }
-        const { order } = await service.orders.cancel(orderId, options);
-        return snapshotOf(order);
       });
     },
 

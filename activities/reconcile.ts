@@ -9,7 +9,6 @@ import { rootOf } from '../protocol/order/root-order.js';
 import { standingOf } from '../protocol/order/lifecycle.js';
 import { kitOrderName, orderChangedSignal } from '../protocol/order/messages.js';
 import { kitOrderStart } from '../protocol/order/start.js';
-import type { LabService } from '../service/lab-service.js';
 import type { OrderFilter, OrderPage } from '../service/orders.js';
 import { noPageCounts, type PageCounts } from '../protocol/reconcile.js';
 import type { ActivityDependencies } from './dependencies.js';
@@ -56,48 +55,66 @@ export function reconcileActivities(dependencies: ActivityDependencies) {
      */
     async reconcilePage({ page, ...range }: PageToReconcile): Promise<PageReconciled> {
       return asFailures('ServiceRefused', async () => {
-        const { pages, nextPage } = await readPages(service, range, page);
-        const counts: PageCounts = { ...noPageCounts };
-        let outside = 0;
-        for await (const { orders, unreadable } of pages) {
+        const read = (number: number) => {
           heartbeat();
-          passOver(unreadable, counts);
-          const snapshots = orders.map(snapshotOf);
-          const inside = snapshots.filter((snapshot) => isWithin(range, snapshot));
-          outside += snapshots.length - inside.length;
-          for (const snapshot of inside) {
-            heartbeat();
-            const outcome = await notify(dependencies, snapshot, range, known);
-            if (range.critical) counts.critical += 1;
-            else counts.listed += 1;
-            if (!range.critical || outcome === 'reopened' || outcome === 'passedOver') counts[outcome] += 1;
-            await sleep(pauseMs);
-          }
+          return service.orders.page(filterOf(range), number, { pageSize });
+        };
+        const { orders, unreadable, number } = page === undefined ? await lastPage(read) : await numbered(read, page);
+        const counts: PageCounts = { ...noPageCounts };
+        passOver(unreadable, counts);
+        const snapshots = orders.map(snapshotOf);
+        const inside = snapshots.filter((snapshot) => isWithin(range, snapshot));
+        for (const snapshot of inside) {
+          heartbeat();
+          const outcome = await notify(dependencies, snapshot, range, known);
+          if (range.critical) counts.critical += 1;
+          else counts.listed += 1;
+          if (!range.critical || outcome === 'reopened' || outcome === 'passedOver') counts[outcome] += 1;
+          await sleep(pauseMs);
         }
         observer?.reconciled(counts);
-        // A list that ignores the filter is the whole list: reading it every hour for the few would be too much.
-        const goesOn = nextPage !== undefined && !(range.critical && outside > 0);
-        return { counts, outside, ...(goesOn && { nextPage }) };
+        const outside = snapshots.length - inside.length;
+        return { counts, outside, ...(number > 1 && { nextPage: number - 1 }) };
       });
     },
   };
 }
 
-interface Pages {
-  pages: Iterable<OrderPage> | AsyncIterable<OrderPage>;
-  nextPage?: number;
+type NumberedPage = OrderPage & { number: number };
+
+async function numbered(read: (page: number) => Promise<OrderPage>, number: number): Promise<NumberedPage> {
+  return { ...(await read(number)), number };
 }
 
-/** If the service does not return the number of orders, all pages are read in one go. */
-async function readPages(service: LabService, range: PageToReconcile, page?: number): Promise<Pages> {
-  const filter = filterOf(range);
-  const read = await service.orders.page(filter, page ?? 1, { pageSize });
-  if (page !== undefined) return { pages: [read], ...before(page) };
-  if (read.total === undefined)
-    return { pages: andAllAfter(read, (n) => service.orders.page(filter, n, { pageSize })) };
-  const last = Math.ceil(read.total / read.size);
-  if (last <= 1) return { pages: [read] };
-  return { pages: [await service.orders.page(filter, last, { pageSize })], ...before(last) };
+/** If the service does not return the number of orders, the last page is searched for. */
+async function lastPage(read: (page: number) => Promise<OrderPage>): Promise<NumberedPage> {
+  const first = await numbered(read, 1);
+  if (first.total === undefined) return searchLast(first, read);
+  const last = Math.ceil(first.total / first.size);
+  return last <= 1 ? first : numbered(read, last);
+}
+
+/** Doubles the number until a page has nothing new, and halves the rest. */
+async function searchLast(first: NumberedPage, read: (page: number) => Promise<OrderPage>): Promise<NumberedPage> {
+  let last = first;
+  let beyond: number | undefined;
+  while (isFull(last) && last.number + 1 !== beyond) {
+    const middle = beyond === undefined ? 2 * last.number : Math.floor((last.number + beyond) / 2);
+    const page = await numbered(read, middle);
+    if (hasNew(page, last)) last = page;
+    else beyond = middle;
+  }
+  return last;
+}
+
+function isFull({ orders, unreadable, size }: OrderPage): boolean {
+  return orders.length + unreadable >= size;
+}
+
+/** Beyond its last page a service may answer with an empty one, or with the last or the first one again. */
+function hasNew({ orders, unreadable }: OrderPage, before: OrderPage): boolean {
+  const known = new Set(before.orders.map(({ id }) => id));
+  return orders.length === 0 ? unreadable > 0 : orders.some(({ id }) => !known.has(id));
 }
 
 /** An order takes three months at the longest usually, and a result that was acknowledged long ago is of no use here. */
@@ -107,25 +124,6 @@ function filterOf({ from, to, critical }: PageToReconcile): OrderFilter {
   if (!critical) return { updatedStartDate: from, updatedEndDate: to };
   const filter: OrderFilter = critical === 'is_critical' ? { isCritical: true } : { interpretation: 'critical' };
   return { ...filter, startDate: new Date(Date.parse(to) - criticalRangeMs).toISOString() };
-}
-
-/**
- * A page that is not full is the last one; so is a page without new orders, because a service may ignore the page
- * number.
- */
-async function* andAllAfter(
-  first: OrderPage,
-  read: (page: number) => Promise<OrderPage>,
-): AsyncGenerator<OrderPage, void, undefined> {
-  let current = first;
-  for (let n = 2; ; n += 1) {
-    yield current;
-    const { orders, unreadable, size } = current;
-    if (orders.length + unreadable < size) return;
-    const known = new Set(orders.map(({ id }) => id));
-    current = await read(n);
-    if (current.orders.every(({ id }) => known.has(id))) return;
-  }
 }
 
 /**
@@ -145,10 +143,6 @@ function passOver(unreadable: number, counts: PageCounts): void {
   log.warn('orders that cannot be read were skipped', { unreadable });
   counts.listed += unreadable;
   counts.passedOver += unreadable;
-}
-
-function before(page: number): { nextPage?: number } {
-  return page > 1 ? { nextPage: page - 1 } : {};
 }
 
 /**

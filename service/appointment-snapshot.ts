@@ -1,6 +1,6 @@
 import type { Appointment } from './appointments.js';
 import { utcInstant } from './timestamps.js';
-import { wordOf } from './word.js';
+import { lowerWordOf, wordOf } from './word.js';
 
 /**
  * The state of an appointment at one moment: ids, statuses and times. The address and its coordinates, the visitor and
@@ -12,7 +12,7 @@ export interface AppointmentSnapshot {
   orderId?: string;
   userId?: string;
   /**
-   * Also `confirmed` if only `event_status` was `scheduled`; an unknown status as it was sent, `other` if it is a
+   * Also `confirmed` if only `event_status` was `scheduled`; an unknown status in lower case, `other` if it is a
    * sentence.
    */
   status?: string;
@@ -45,19 +45,19 @@ export function appointmentSnapshotOf(appointment: Appointment): AppointmentSnap
     ...textAs('orderId', appointment.order_id),
     ...textAs('userId', appointment.user_id),
     ...(present !== undefined && { status: statusOf(present) }),
-    ...textAs('type', appointment.type == null ? undefined : wordOf(appointment.type)),
+    ...textAs('type', appointment.type == null ? undefined : lowerWordOf(appointment.type)),
     ...textAs('provider', appointment.provider == null ? undefined : wordOf(appointment.provider)),
     ...textAs('startAt', utcInstant(appointment.start_at)),
     ...textAs('endAt', utcInstant(appointment.end_at)),
     ...(typeof canReschedule === 'boolean' && { canReschedule }),
-    ...(appointment.type === 'patient_service_center' && textAs('externalId', numberOf(appointment))),
+    ...(appointment.type?.toLowerCase() === 'patient_service_center' && textAs('externalId', numberOf(appointment))),
     events,
   };
 }
 
-/** Anything longer is not a number to be shown at a counter. */
+/** Anything longer, or with another character, is not a number to be shown at a counter: it may be a name or an address. */
 function numberOf({ external_id: id }: Appointment): string | undefined {
-  return id != null && /^[\w.-]{1,64}$/.test(id) ? id : undefined;
+  return id != null && /^[\w #./:-]{1,64}$/.test(id) && /\d/.test(id) ? id : undefined;
 }
 
 function eventsOf({ events }: Appointment): AppointmentEvent[] {
@@ -69,7 +69,8 @@ function eventsOf({ events }: Appointment): AppointmentEvent[] {
 
 /** Of the statuses one has two names. */
 function statusOf(status: string): string {
-  return status === 'scheduled' ? 'confirmed' : wordOf(status);
+  const word = lowerWordOf(status);
+  return word === 'scheduled' ? 'confirmed' : word;
 }
 
 function textAs<K extends string>(key: K, value: string | null | undefined): { [key in K]?: string } {

@@ -92,15 +92,20 @@ export class NotFound extends ServiceRefused {
 }
 
 /**
- * True if a 404 is the service's own answer that the object does not exist. Anything else may come from a proxy, or
- * from a path that does not exist.
- *
- * @param named the service's sentence, if it is not its bare "Not found"
+ * True if a 404 is the service's own answer that one of `things` does not exist: its bare "Not found", or a sentence about it. Anything
+ * else may come from a proxy, or from a path that does not exist.
  */
-export function isStatedAbsence(error: unknown, named: RegExp): boolean {
+export function isStatedAbsence(error: unknown, things: readonly string[]): boolean {
   if (!(error instanceof NotFound) || error.reason === undefined) return false;
-  return /^Not found\.?$/.test(error.reason) || named.test(error.reason);
+  if (/^Not found\.?$/.test(error.reason)) return true;
+  if (aboutRoute.test(error.reason)) return false;
+  const thing = `\\b(?:${things.join('|')})\\b`;
+  const absence = String.raw`${thing}.*(?:\b(?:not|no longer)\b|n['’]t\b)|\b(?:no|unknown) (?:such )?${thing}`;
+  return new RegExp(absence, 'i').test(error.reason);
 }
+
+/** A server or gateway without such a path quotes it, and a path contains the names of things. */
+const aboutRoute = /\b(?:GET|POST|PUT|PATCH|DELETE)\b|\b[Rr]oute\b|\bv\d+\/|\/\w+\//;
 
 /** Everything that a refusal says, in one text. It may quote a person: it belongs in no log. */
 export function sentencesOf({ reason, fields }: ServiceRefused): string {

@@ -282,8 +282,10 @@ function readParsingJob(eventType: string, data: unknown, envelope: Record<strin
   };
 }
 
+/** What names another order has events of its own, as an appointment does. */
 function looksLikeOrder(value: unknown): value is Record<string, unknown> {
-  return isRecord(value) && 'id' in value && ('events' in value || hasOrderStatus(value));
+  if (!isRecord(value) || !('id' in value)) return false;
+  return hasOrderStatus(value) || ('events' in value && value['order_id'] == null);
 }
 
 /** An event, or the last one, has a status in three parts, such as `received.testkit.ordered`: nothing else has. */

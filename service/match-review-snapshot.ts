@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { idSchema, listSchema, textSchema } from './order.js';
 import type { MatchReview } from './match-reviews.js';
-import { wordOf } from './word.js';
+import { lowerWordOf, wordOf } from './word.js';
 
 /**
  * A webhook's report of a match review. It shows that there is news, and no more: the result is read before anything is
@@ -47,7 +47,7 @@ type MatchReviewEvent = z.output<typeof matchReviewEventSchema>;
 export function matchReviewReportOf(event: MatchReviewEvent): MatchReviewReport {
   return {
     rawResultId: event.id,
-    ...wordAs('status', event.status),
+    ...wordAs('status', event.status?.toLowerCase()),
     ...wordAs('decisionCode', event.decision_code),
     ...wordAs('resolutionAction', event.resolution_action),
     ...wordAs('resolvedUserId', event.resolved_user_id),
@@ -59,7 +59,7 @@ export function matchReviewSnapshotOf(item: MatchReview): MatchReviewSnapshot {
   return {
     ...matchReviewReportOf(item),
     subReasonCodes: (item.sub_reason_codes ?? []).map(wordOf),
-    allowedActions: (item.allowed_actions ?? []).map(wordOf),
+    allowedActions: (item.allowed_actions ?? []).map(lowerWordOf),
     ...wordAs('labSlug', item.lab?.slug),
     ...wordAs('interpretation', item.interpretation),
     ...wordAs('resultStatus', item.result_status),

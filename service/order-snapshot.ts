@@ -1,6 +1,6 @@
 import type { Order } from './order.js';
 import { isCalendarDate, utcInstant } from './timestamps.js';
-import { wordOf } from './word.js';
+import { lowerWordOf, wordOf } from './word.js';
 
 /**
  * The state of one lab order at one moment, as far as the lifecycle needs it.
@@ -20,7 +20,7 @@ export interface OrderSnapshot {
   origin?: string;
   /** The order that this redraw follows, if the service names it. */
   parentId?: string;
-  /** Top-level status, as the service wrote it. */
+  /** Top-level status, in lower case. */
   status?: string;
   /** Ascending by `id`, without repetition. */
   events: OrderEvent[];
@@ -44,7 +44,7 @@ export interface OrderEvent {
   /** Ascending within the order, not dense. */
   id: number;
   at: string;
-  /** `<top>.<method>.<low>`, for instance `collecting_sample.testkit.transit_lab`. */
+  /** `<top>.<method>.<low>` in lower case, for instance `collecting_sample.testkit.transit_lab`. */
   status: string;
   /** Finer-grained information, for instance `sample_hemolyzed`. */
   detail?: string;
@@ -82,15 +82,16 @@ export function snapshotOf(order: Order): OrderSnapshot {
   const own = { id: order.id, origin: order.origin ?? inTransaction?.origin, parent_id };
   // Such a transaction is another patient's: the reference in a copied passthrough is not its own.
   const isOfAnother = [own, ...listed].some((member) => isApart(member, listed));
+  const events = eventsOf(order);
   const snapshot: Sparse<OrderSnapshot> = {
     orderId: order.id,
     userId: order.user_id,
-    method: wordIn(order.details?.type ?? order.lab_test?.method),
+    method: statusIn(order.details?.type ?? order.lab_test?.method ?? methodOf(events)),
     passthrough: isOfAnother ? undefined : ownPassthrough(order.passthrough),
     origin: wordIn(own.origin),
     parentId: isApart(own, listed) ? undefined : parent_id,
-    status: wordIn(order.status),
-    events: eventsOf(order),
+    status: statusIn(order.status),
+    events,
     sampleId: order.sample_id,
     shipment: shipmentOf(order),
     transaction: transactionOf(order),
@@ -124,6 +125,16 @@ function wordIn(text: string | null | undefined): string | undefined {
   return text == null || text === '' ? (text ?? undefined) : wordOf(text);
 }
 
+function statusIn(text: string | null | undefined): string | undefined {
+  return text == null || text === '' ? (text ?? undefined) : lowerWordOf(text);
+}
+
+/** The middle part of an event's status, for an order that shows neither its details nor its test. */
+function methodOf(events: readonly OrderEvent[]): string | undefined {
+  const parts = events.findLast(({ status }) => status.split('.').length === 3)?.status.split('.');
+  return parts?.[1];
+}
+
 /** Also of a timestamp, whose date it is. */
 function dateOf(text: string | null | undefined): string | undefined {
   const date = text?.slice(0, 10) ?? '';
@@ -150,7 +161,7 @@ function eventsOf(order: Order): OrderEvent[] {
       present<OrderEvent>({
         id,
         at: timeOf(event, order),
-        status: wordIn(event.status) ?? '',
+        status: statusIn(event.status) ?? '',
         detail: wordIn(event.status_detail),
       }),
     );

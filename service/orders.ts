@@ -68,7 +68,7 @@ const untidyPageSchema = orderPageSchema.extend({ orders: z.array(z.unknown()) }
 
 /** True if the service itself answers that there is no such order: "This order doesn't exist.", "Order not found". */
 export function isStatedUnknownOrder(error: unknown): boolean {
-  return isStatedAbsence(error, /\border\b.*(?:\bnot\b|\bno longer\b|n't\b)/i);
+  return isStatedAbsence(error, ['order']);
 }
 
 /** The service refuses ids that are not UUIDs although it issues some. */

@@ -70,9 +70,8 @@ const connectionsSchema = z
   .looseObject({ providers: answeredListSchema(providerConnectionSchema) })
   .transform(({ providers }) => providers.items);
 
-/** A sentence about the connection or the user: a gateway, which knows neither, writes `Not Found` or `no Route matched`. */
-const absence =
-  /\b(?:user|provider|source|connection)\b.*\b(?:not|no longer)\b|\bno (?:such )?(?:user|connection|provider|source)\b/i;
+/** What does not exist: a gateway, which knows none of these, writes `Not Found` or `no Route matched`. */
+const named = ['user', 'provider', 'source', 'connection'];
 
 /** Without a body, the status alone says that the connection has ended. */
 const deregisteredSchema = z
@@ -104,7 +103,7 @@ export function createProviders(transport: Transport): Providers {
         const params = { user_id: userId, provider };
         return await transport.request({ ...call, params, options, answer: deregisteredSchema });
       } catch (error) {
-        if (isStatedAbsence(error, absence) || isScheduledForDeletion(error)) return false;
+        if (isStatedAbsence(error, named) || isScheduledForDeletion(error)) return false;
         throw error;
       }
     },

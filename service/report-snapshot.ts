@@ -1,5 +1,5 @@
 import type { ParsingJob } from './parsing-job.js';
-import { wordOf } from './word.js';
+import { lowerWordOf } from './word.js';
 
 /**
  * The state of a parsing job at one moment: ids, states and counts. The patient's name and birth date, the names of the
@@ -7,9 +7,9 @@ import { wordOf } from './word.js';
  */
 export interface ReportSnapshot {
   jobId: string;
-  /** See `parsingStatuses`; an unknown one as it was sent, `other` if it is a sentence; absent if the job has none. */
+  /** See `parsingStatuses`; an unknown one too, in lower case; `other` if it is a sentence; absent if the job has none. */
   status?: string;
-  /** See `parsingFailureReasons`; an unknown one as it was sent, `other` if it is a sentence. */
+  /** See `parsingFailureReasons`; an unknown one too, in lower case; `other` if it is a sentence. */
   failureReason?: string;
   needsHumanReview?: boolean;
   isReviewed?: boolean;
@@ -33,14 +33,14 @@ export interface ReportCounts {
 
 /** The specification writes one status as two words. */
 function statusOf(status: string): string {
-  return /^pending[ -]review$/i.test(status) ? 'pending_review' : wordOf(status);
+  return /^pending[ -]review$/i.test(status) ? 'pending_review' : lowerWordOf(status);
 }
 
 /** Projects a whole job to its snapshot. Pure; never throws on a job that `parsingJobSchema` accepts. */
 export function reportSnapshotOf(job: ParsingJob): ReportSnapshot {
   const snapshot: ReportSnapshot = { jobId: job.id };
   if (job.status != null) snapshot.status = statusOf(job.status);
-  if (job.failure_reason != null) snapshot.failureReason = wordOf(job.failure_reason);
+  if (job.failure_reason != null) snapshot.failureReason = lowerWordOf(job.failure_reason);
   if (job.needs_human_review != null) snapshot.needsHumanReview = job.needs_human_review;
   if (job.is_reviewed != null) snapshot.isReviewed = job.is_reviewed;
   if (job.user_id != null) snapshot.userId = job.user_id;
@@ -70,5 +70,6 @@ function knownIn<K extends string>(
   counted: Record<K | 'unknown', number>,
   value: string | null | undefined,
 ): K | 'unknown' {
-  return value != null && Object.hasOwn(counted, value) ? (value as K) : 'unknown';
+  const word = value?.toLowerCase() ?? '';
+  return Object.hasOwn(counted, word) ? (word as K) : 'unknown';
 }

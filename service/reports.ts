@@ -62,7 +62,7 @@ export interface Reports {
 
 /** True if the service itself answers that there is no such job; its sentence is not documented. */
 export function isStatedUnknownJob(error: unknown): boolean {
-  return isStatedAbsence(error, /\b(?:job|report)\b.*(?:\bnot\b|\bno longer\b|n't\b)/i);
+  return isStatedAbsence(error, ['job', 'report']);
 }
 
 export function createReports(transport: Transport): Reports {

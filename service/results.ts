@@ -2,7 +2,6 @@ import { z } from 'zod';
 import {
   flagSchema,
   listSchema,
-  numberSchema,
   orderTransactionSchema,
   partSchema,
   readable,
@@ -30,24 +29,45 @@ export const resultMetadataSchema = z.looseObject({
   interpretation: textSchema,
 });
 
-const biomarkerResultSchema = z.looseObject({
+/** A number, which a deployment may write as a text. */
+const decimalSchema = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^\s*-?\d+(?:\.\d+)?\s*$/)
+      .transform(Number),
+  ])
+  .nullish()
+  .catch(undefined);
+
+const sentResultSchema = z.looseObject({
   name: textSchema,
   slug: textSchema,
-  /** The number, if `result` is one. */
-  value: numberSchema,
-  /** The lab's own text. */
-  result: textSchema,
+  /** The number of a numeric result. */
+  value: decimalSchema,
+  /** The lab's own text; a deployment that sends the number means its digits. */
+  result: z
+    .union([z.string(), z.number().transform(String)])
+    .nullish()
+    .catch(undefined),
   /** `numeric`, `range`, `comment`, `coded_value`, or one not known yet. */
   type: textSchema,
   unit: textSchema,
   timestamp: timestampSchema,
   reference_range: textSchema,
-  min_range_value: numberSchema,
-  max_range_value: numberSchema,
+  min_range_value: decimalSchema,
+  max_range_value: decimalSchema,
   is_above_max_range: flagSchema,
   is_below_min_range: flagSchema,
   interpretation: textSchema,
   loinc: textSchema,
+});
+
+/** The service writes the value -1 for every result that is not a number. */
+const biomarkerResultSchema = sentResultSchema.transform(({ value, ...result }) => {
+  const isPlaceholder = value === -1 && result.type != null && result.type !== 'numeric';
+  return isPlaceholder || value === undefined ? result : { ...result, value };
 });
 
 const missingResultSchema = z.looseObject({

@@ -189,7 +189,7 @@ export function isScheduledForDeletion(error: unknown): boolean {
  * True if the service itself answers that there is no such user: "The user does not or no longer exists in this team".
  */
 export function isStatedUnknown(error: unknown): boolean {
-  return isStatedAbsence(error, /\buser\b.*(?:\b(?:not|no longer)\b|n['’]t\b)/i);
+  return isStatedAbsence(error, ['user']);
 }
 
 /** An empty answer says the same by its status. */

@@ -5,3 +5,8 @@
 export function wordOf(text: string): string {
   return /^\w[\w.-]{0,127}$/.test(text) ? text : 'other';
 }
+
+/** A status or a method, in lower case as the contract writes all of them: a deployment may write it otherwise. */
+export function lowerWordOf(text: string): string {
+  return wordOf(text.toLowerCase());
+}

@@ -23,6 +23,9 @@ export async function namesDeleted(transaction: Transaction, hashes: ReferenceHa
   return rows.length > 0;
 }
 
+/** The fields in which the service names a user and their work. */
+const idFields = ['id', 'user_id', 'order_id', 'job_id', 'appointment_id'];
+
 /** In rows. Keeps every statement short, however much a user has. */
 const chunk = 20_000;
 
@@ -55,11 +58,9 @@ export async function deleteUser(
     );
   });
   for (const table of tablesOfUsers) await deleteFrom(database, table, userId);
-  const names = [userId, ...(clientUserId === undefined ? [] : [clientUserId]), ...workIds];
-  const texts = [...new Set(names.flatMap(textsOf))];
-  for (let from = 0; from < texts.length; from += textsAtOnce) {
-    await deleteRejectedMentioning(database, texts.slice(from, from + textsAtOnce));
-  }
+  const ofReference = clientUserId === undefined ? [] : textsOf(clientUserId, ['client_user_id']);
+  const texts = new Set([...ofReference, ...[userId, ...workIds].flatMap((id) => textsOf(id, idFields))]);
+  await deleteRejectedMentioning(database, [...texts]);
   await database.scrub(tablesOfUsers.map((table) => `health_data.${table}`));
 }
 
@@ -87,10 +88,21 @@ const textsAtOnce = 5;
 
 /** An unreadable event may name the user anywhere. Events that arrive in the meantime are refused by the tombstone. */
 async function deleteRejectedMentioning(database: Database, texts: readonly string[]): Promise<void> {
-  let after: string | null = '0';
-  while (after !== null) {
-    const rows: { last: string | null }[] = await database.query<{ last: string | null }>(
-      `with searched as (
+  for (let after: string | null = '0'; after !== null;) {
+    let last: string | null = null;
+    for (let from = 0; from < texts.length; from += textsAtOnce) {
+      const searched = await deletePage(database, texts.slice(from, from + textsAtOnce), after);
+      // What is deleted makes room for later rows, which the first texts have not been looked for in yet.
+      if (from === 0) last = searched;
+    }
+    after = last;
+  }
+}
+
+/** Deletes from the next rows those that contain one of the texts. Returns the id of the last row; null if there is none. */
+async function deletePage(database: Database, texts: readonly string[], after: string): Promise<string | null> {
+  const rows = await database.query<{ last: string | null }>(
+    `with searched as (
          select id from health_data.rejected_events
          where state = 'waiting' and id > $2::bigint order by id limit ${searchedAtOnce}
        ), deleted as (
@@ -99,8 +111,7 @@ async function deleteRejectedMentioning(database: Database, texts: readonly stri
            where position(lower(spelled) in lowered) > 0)
        )
        select max(id)::text as last from searched`,
-      [JSON.stringify(texts), after],
-    );
-    after = rows[0]?.last ?? null;
-  }
+    [JSON.stringify(texts), after],
+  );
+  return rows[0]?.last ?? null;
 }

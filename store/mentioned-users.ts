@@ -31,12 +31,19 @@ export function usersMentionedIn(body: string): MentionedUsers {
 }
 
 /**
- * The texts by which an id or a reference is found in a body. A UUID is unique wherever it appears; anything else might
- * be part of another text, so only a whole string counts.
+ * The texts by which an id or a reference is found in a body. A UUID is unique wherever it appears. Anything else might be part of
+ * another text, so only a whole string counts; and what is short or only digits might be somebody else's zip code, so only as the value of one of the
+ * `fields`.
  */
-export function textsOf(id: string): string[] {
-  return isUuid(id) ? [id] : spellings(id);
+export function textsOf(id: string, fields: readonly string[]): string[] {
+  if (isUuid(id)) return [id];
+  const values = spellings(id);
+  if (id.length >= shortest && !/^\d+$/.test(id)) return values;
+  return fields.flatMap((field) => values.flatMap((value) => [`"${field}":${value}`, `"${field}": ${value}`]));
 }
+
+/** In characters. */
+const shortest = 12;
 
 /**
  * A text in the spellings of the usual JSON writers, quotes included: JavaScript unchanged, Python in ASCII, PHP in

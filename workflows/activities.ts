@@ -132,7 +132,8 @@ const options = {
   // Made between two steps of their workflows, whose commands wait meanwhile.
   readAppointment: read,
   readMatchReview: read,
-  readChain: identification,
+  // In rounds: after each, operators see that the order cannot be read.
+  readChain: { ...identification, scheduleToCloseTimeout: '1 day' },
   identifyJob: { ...identification, queue: 'background' },
   identifyMatchReview: identification,
   identifyAppointment: identification,
@@ -140,7 +141,8 @@ const options = {
   cancelOrder: command,
   undoDeletion: command,
   cancelAppointment: command,
-  decideMatchReview: command,
+  // The service may still be at work on an attempt that failed: the next one reads when it has settled.
+  decideMatchReview: { ...command, retry: { initialInterval: usualSettling, backoffCoefficient: 1 } },
   listWebhooks: commandWithoutHeartbeat,
   readWebhookSecret: commandWithoutHeartbeat,
   fingerprintWebhookSecret: commandWithoutHeartbeat,
@@ -218,8 +220,8 @@ const options = {
     // What is under way must have ended before the deletion is withdrawn: else it would arrive after that.
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   },
-  /** Temporal may take an attempt for lost whose worker goes on: repeating it is harmless. */
-  eraseHealthData: { ...userCall, queue: 'background' },
+  /** Rejected events are searched as a whole. An attempt that is taken for lost and goes on is harmless. */
+  eraseHealthData: { ...userCall, queue: 'background', startToCloseTimeout: '1 hour', heartbeatTimeout: workerGone },
   /**
    * Reconciliation: nobody waits, and a pass that fails is taken up by the next one. A page has 50 signals at ten a second
    * and two calls of the service; it sends a heartbeat at every one.

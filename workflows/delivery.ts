@@ -245,12 +245,22 @@ function take(run: DeliveryRun, given: unknown): void {
   const isNew = ({ id }: Notification) => !idsOf(delivery).includes(id);
   const { leftOut, ...left } = readNotificationsLeft(given);
   if (leftOut > 0) log.error('notifications without an id, a type or a time cannot be delivered', { leftOut });
+  const reminded = left.notifications.filter(isReminder).map(({ subject }) => subject);
+  // Only the latest reminder is still of use, however long the receiver is down.
+  delivery.waiting = delivery.waiting.filter((each) => !(isReminder(each) && reminded.includes(each.subject)));
   delivery.waiting.push(...left.notifications.filter(isNew));
   delivery.refused.push(...left.refused.filter(({ notification }) => isNew(notification)));
   delivery.since = Date.now();
   delivery.arrivedAt ??= {};
   for (const id of idsOf(delivery)) delivery.arrivedAt[id] ??= delivery.since;
+  forgetSettled(delivery);
   run.hasNews = true;
+  // An alarm does not wait for a pause, which may be an hour.
+  if (left.notifications.some(({ type }) => type === 'order.critical_result')) run.round?.cancel();
+}
+
+function isReminder({ type }: Notification): boolean {
+  return type === 'order.critical_result_reminder';
 }
 
 function idsOf({ waiting, refused }: Delivery): string[] {

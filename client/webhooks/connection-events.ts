@@ -51,7 +51,9 @@ async function reportBrokenConnection(
   if (userId === undefined || sourceSlug === undefined || !isLinkAddressable(userId, sourceSlug)) return noConnection;
   const { error_type: errorType } = { error_type: undefined, ...(data as object) };
   const at = brokenAt(data) ?? new Date().toISOString();
-  const broken = connectionErrorNotification({ userId, provider: sourceSlug, errorType, messageId, at });
+  // A replayed event is the same event: the receiver recognises the notification by its id.
+  const id = messageId.replace(/\/replay\/.*$/, '');
+  const broken = connectionErrorNotification({ userId, provider: sourceSlug, errorType, messageId: id, at });
   const start = deliverNotificationsStart(broken, usualRetryDays * 24 * 60 * 60_000);
   return deliver(to, { workflowId: start.workflowId }, (workflow, taskQueue) =>
     workflow.signalWithStart(deliverNotificationsName, {

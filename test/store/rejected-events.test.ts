@@ -61,6 +61,19 @@ describeStores('rejected events', (rig) => {
     });
   });
 
+  test('a reference that might be somebody else’s zip code erases no event in which it is not a reference', async () => {
+    const { store } = rig();
+    const events = [{ patient_address: { zip: '10001' } }, { data: { client_user_id: '10001' } }];
+    const ids = events.map(() => randomUUID());
+    for (const [index, event] of events.entries())
+      await store.setAside({ reason: 'not_handled' }, { id: ids[index] ?? '', body: JSON.stringify(event) });
+    await store.deleteUserData(randomUUID(), { clientUserId: '10001' });
+    const kept = (await store.rejected.list({ limit: 1000 }))
+      .map(({ messageId }) => messageId)
+      .filter((id) => ids.some((sent) => sent === id));
+    expect(kept).toEqual([ids[0]]);
+  });
+
   test('a number that is too large for a double is put aside as it was sent, instead of stored as null', async () => {
     const { store } = rig();
     const [id, user] = [randomUUID(), randomUUID()];

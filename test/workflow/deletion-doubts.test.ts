@@ -104,6 +104,21 @@ test('an undo whose answer and confirming read are lost is seen as soon as the s
   expect(leavingUser.notified).toEqual(['deletion_scheduled', 'deletion_undone']);
 });
 
+test('an undo that the service carries out only after its last attempt was given up is seen: nothing is concluded before', async () => {
+  const leavingUser = await LeavingUser.arrive(stage);
+  const handle = await leavingUser.requestDeletion();
+  await stage.sandbox.addFault({ method: 'POST', path: undoPath, action: down });
+  const undoing = handle.undo().catch((error: unknown) => error);
+  await eventually(async () => expect(await stage.countRequests('POST', undoPath)).toBeGreaterThan(0));
+  const reads = await stage.countRequests('GET', leavingUser.path);
+  await stage.skip('3 minutes');
+  expect(await undoing).toBeInstanceOf(ServiceDown);
+  expect(await stage.countRequests('GET', leavingUser.path)).toBe(reads);
+  await stage.sandbox.restoreUser(leavingUser.userId);
+  await stage.skip('1 minute');
+  expect(await handle.result()).toMatchObject({ outcome: 'undone', undo: { by: 'command' } });
+});
+
 test('while an undo is in doubt, another one is carried out at once', async () => {
   const leavingUser = await LeavingUser.arrive(stage);
   const handle = await leavingUser.requestDeletion();

@@ -78,3 +78,19 @@ test('a critical result that was handed to a chain whose workflow still runs cou
   await kit.result();
   expect(await lastRun()).toMatchObject({ ended: 'by_itself', criticalOrders: [orderId] });
 });
+
+test('a replacement whose reservation was lost with its run is known by its number: no second kit is ordered', async () => {
+  const kit = await stage.place();
+  await kit.move('transit_customer', 'lost');
+  const { orderId } = await kit.handle.replaceKit({ orderId: kit.rootOrderId });
+  const workflow = stage.temporal.workflow.getHandle(kitOrderId(kit.rootOrderId));
+  const { runId } = await workflow.describe();
+  await workflow.terminate('by an operator');
+  await kit.moveOrder(orderId, 'transit_customer');
+  await expect.poll(async () => (await workflow.describe()).runId).not.toBe(runId);
+  expect(await kit.handle.replaceKit({ orderId: kit.rootOrderId })).toMatchObject({
+    orderId,
+    chain: [{ replacedBy: orderId }, { origin: 'replacement' }],
+  });
+  expect(await stage.sandbox.orders()).toHaveLength(2);
+});

@@ -113,6 +113,15 @@ describe('a result that a person accepts', () => {
     expect(await review.handle.state()).toMatchObject({ phase: 'awaiting_decision' });
   });
 
+  test('that is followed again has the policy of the new start', async () => {
+    const review = await unmatched();
+    await review.handle.reject();
+    expect(await review.handle.result()).toMatchObject({ outcome: 'rejected' });
+    const policy = { serviceReviewDeadline: '9d' } as const;
+    const again = await stage.product.matchReviews.start({ rawResultId: review.id, policy });
+    expect(await again.result()).toMatchObject({ policy: { serviceReviewDeadline: 9 * 86_400_000 } });
+  });
+
   test('is found by its id in either case', async () => {
     const { id } = await unmatched();
     const upper = await stage.product.matchReviews.start({ rawResultId: id.toUpperCase() });

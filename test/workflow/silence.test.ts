@@ -164,3 +164,22 @@ test('an order that the service no longer knows ends as gone, and says so', asyn
   expect(await kit.result()).toMatchObject({ outcome: 'order_gone', orderId: kit.rootOrderId });
   await kit.expectNotifications('phase_changed awaiting_registration', 'ended order_gone');
 });
+
+test('an order that cannot be read when its run begins asks for attention after a day, and is read when the service asked for it', async () => {
+  const kit = await stage.place();
+  await kit.handle.cancel();
+  await kit.result();
+  const path = `/v3/order/${kit.rootOrderId}`;
+  const headers = { 'retry-after': '21600' };
+  await stage.sandbox.addFault({ method: 'GET', path, action: { kind: 'answer', status: 503, headers } });
+  const before = await stage.countRequests('GET', path);
+  // The service sends the kit that was cancelled all the same.
+  await kit.move('transit_customer');
+  await stage.expectRequests('GET', path, before + 1);
+  await stage.skip('25 hours');
+  await kit.expectAttention('order_unreadable');
+  expect(await stage.countRequests('GET', path)).toBeLessThan(before + 9);
+  await stage.sandbox.removeFaults();
+  await stage.skip('7 hours');
+  await kit.expectState({ phase: 'in_transit_to_customer', attention: [] });
+});

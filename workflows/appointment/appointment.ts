@@ -255,9 +255,11 @@ function reopen(appointment: Appointment): void {
 }
 
 /** Requested again before the end of the one before is delivered: what nobody can choose for stays ended. */
+const endsToResume: readonly AppointmentOutcome[] = ['cancelled', 'expired', 'unresolved', 'abandoned'];
+
 export function takeRequest(appointment: Appointment, policy: unknown, now: number): void {
   const { ending } = appointment;
-  const canGoOn = ending === 'cancelled' || ending === 'expired' || ending === 'unresolved';
+  const canGoOn = ending !== undefined && endsToResume.includes(ending);
   if (policy != null && (!appointment.requested || canGoOn))
     choosePolicy(appointment, appointmentPolicyVersions, policy);
   if (canGoOn) delete appointment.requestedAt;

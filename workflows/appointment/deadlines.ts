@@ -38,9 +38,10 @@ function stageDeadlines(appointment: Appointment): Deadline[] {
     case 'awaiting_choice':
       return [...choiceReminders(appointment), end(appointment, 'choice', stage.since + policy.choiceWait)];
     case 'awaiting_confirmation':
+      if (isReserved(appointment)) return untilVisitIsOver(appointment);
       return overdue(appointment, 'confirmation', stage.since + policy.confirmationWait);
     case 'confirmed':
-      return [...visitReminders(appointment), ...overdue(appointment, 'visit', visitOverAt(appointment))];
+      return untilVisitIsOver(appointment);
     case 'in_progress':
       return overdue(appointment, 'visit', visitOverAt(appointment));
     case 'completed':
@@ -48,6 +49,15 @@ function stageDeadlines(appointment: Appointment): Deadline[] {
     default:
       return stage.phase satisfies never;
   }
+}
+
+/** Its slot is booked: it stays so until a scheduled order is begun, which may be weeks away. */
+function isReserved({ known }: Appointment): boolean {
+  return known?.status === 'reserved' && known.startAt !== undefined;
+}
+
+function untilVisitIsOver(appointment: Appointment): Deadline[] {
+  return [...visitReminders(appointment), ...overdue(appointment, 'visit', visitOverAt(appointment))];
 }
 
 /** Nobody knows when an appointment without a time is over: the provider has as long to name it as to confirm it. */

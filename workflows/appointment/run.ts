@@ -24,4 +24,6 @@ export type AppointmentAnswer = Slots | AppointmentState;
 export interface AppointmentRun extends EntityRun<AppointmentCommand, AppointmentAnswer>, Cancellable {
   appointment: Appointment;
   earlierRun: EarlierRun | undefined;
+  /** The cancellation has been looked at. */
+  wasCancelled: boolean;
 }

@@ -45,6 +45,7 @@ export async function bookAppointment(input: BookAppointmentInput): Promise<Appo
     appointment: openAppointment(checked, Date.now()),
     earlierRun: readEarlierRun(input.earlierRun),
     cancelled: false,
+    wasCancelled: false,
   };
   listen(run);
   // A booking on its way is not called back: what the service made of it counts, cancelled or not.
@@ -75,6 +76,8 @@ function loopOf(run: AppointmentRun) {
     isOver: () => appointment.ending !== undefined,
     announceEnd: () => announceEnd(appointment, Date.now()),
     nextMoment: () => deadlinesOf(appointment)[0],
+    // Temporal cancels a run once: an appointment that is requested after that continues in a run that can be cancelled.
+    mustContinueAsNew: () => run.wasCancelled,
     workflowType: bookAppointmentName,
     nextInput: (): BookAppointmentInput => ({ orderId: appointment.orderId, carried: appointment }),
   };
@@ -84,11 +87,18 @@ async function act(run: AppointmentRun): Promise<void> {
   const { appointment, commands } = run;
   await settlePolicyOrKeep(appointment, appointmentPolicyVersions);
   await commands.carryOutNext((command) => carryOut(appointment, command));
-  // At the service everything stays as it is.
-  if (run.cancelled) appointment.ending ??= 'abandoned';
+  abandonIfCancelled(run);
   await handlePassedDeadlines(appointment);
   bringInLine(appointment);
   show(appointment);
+}
+
+/** At the service everything stays as it is. */
+function abandonIfCancelled(run: AppointmentRun): void {
+  if (!run.cancelled) return;
+  run.cancelled = false;
+  run.wasCancelled = true;
+  run.appointment.ending ??= 'abandoned';
 }
 
 /** Registered before the first await: what comes early is kept. */
@@ -149,7 +159,8 @@ function receiveSnapshot(run: AppointmentRun, reported: unknown): void {
 }
 
 function receiveRequest(run: AppointmentRun, requested: BookingRequested | undefined): void {
-  if (run.cancelled) return;
+  // What is requested after the cancellation is a new appointment.
+  abandonIfCancelled(run);
   takeRequest(run.appointment, requested?.policy, Date.now());
   run.hasNews = true;
 }

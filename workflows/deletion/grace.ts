@@ -1,6 +1,7 @@
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
 import type { DeletionState } from '../../protocol/deletion/messages.js';
 import { deletionSettlingMs } from '../../protocol/deletion/timing.js';
+import { usualSettling } from '../../protocol/settling.js';
 import { activities, round } from '../activities.js';
 import type { Moment } from '../entity/alarm.js';
 import { refusalOf } from '../entity/commands.js';
@@ -41,6 +42,7 @@ export async function confirm(run: DeletionRun): Promise<void> {
   const { deletion } = run;
   deletion.phase = 'confirming';
   show(deletion);
+  await untilUndoHasSettled(run);
   const { standing, keepsNoHealthData } = await userNow(run, 'confirmation_delayed');
   if (standing === 'present') return endRestored(run);
   if (keepsNoHealthData !== true && (await eraseHealthData(run)) === 'present') return endRestored(run);
@@ -84,10 +86,12 @@ export async function settleDoubt(run: DeletionRun): Promise<void> {
   const { alarm, commands } = run;
   const reading = new CancellationScope();
   const settled = reading.run(async () => {
+    await untilUndoHasSettled(run);
     const standing = await standingNow(run, 'undo_doubtful');
     run.hasNews = true;
     if (standing === 'present') return endRestored(run);
     delete run.doubt;
+    delete run.undoSentUntil;
     delete run.nextIfRestored;
   });
   const settling = settled.catch((error: unknown) => {
@@ -157,6 +161,12 @@ async function untilRequestsHaveSettled({ deletion, sentUntil }: DeletionRun): P
   await sleep(left, { summary: 'a request of the deletion may still arrive' });
 }
 
+/** A read that comes before the service has carried the undo out proves nothing. */
+async function untilUndoHasSettled({ undoSentUntil }: DeletionRun): Promise<void> {
+  const left = (undoSentUntil ?? 0) + usualSettling - Date.now();
+  if (left > 0) await sleep(left, { summary: 'an undo without an answer may still be carried out' });
+}
+
 async function undoAtService(run: DeletionRun): Promise<void> {
   const { deletion } = run;
   const { userId, clientUserId } = deletion;
@@ -166,7 +176,10 @@ async function undoAtService(run: DeletionRun): Promise<void> {
   } catch (error) {
     // Whatever is not the service's own refusal of this undo may hide one that was carried out.
     const { type } = refusalOf(error);
-    if (type !== 'UndoRefused' && type !== 'UndoImpossible') run.doubt = 'undo';
+    if (type !== 'UndoRefused' && type !== 'UndoImpossible') {
+      run.doubt = 'undo';
+      run.undoSentUntil = Date.now();
+    }
     note(deletion, 'an undo was not carried out', Date.now());
     show(deletion);
     throw error;

@@ -19,6 +19,8 @@ export interface DeletionRun extends EntityRun<DeletionCommand, DeletionState> {
   nextIfRestored?: Deletion;
   /** It is not clear whether the user is still scheduled, because an undo got no answer, or a recheck at a new request. */
   doubt?: 'undo' | 'request';
+  /** When the attempts of an undo without an answer ended: the last one may still take effect. In milliseconds since the epoch. */
+  undoSentUntil?: number;
   /** The undo that waits or is being carried out; another one is the same. */
   undoing?: Promise<DeletionState>;
   /** What precedes the grace; an undo stops it. */

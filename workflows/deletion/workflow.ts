@@ -145,15 +145,21 @@ async function request(run: DeletionRun, input: DeleteUserInput): Promise<Deleti
 async function joinGrace(run: DeletionRun, opened: Deletion): Promise<void> {
   const { deletion } = run;
   if (deletion.phase === 'grace' && !isGraceOver(deletion, Date.now())) await run.commands.ask('recheck');
-  if (deletion.outcome === undefined && (run.doubt !== undefined || deletion.phase === 'confirming'))
-    run.nextIfRestored ??= opened;
+  const isUnclear = run.doubt !== undefined || deletion.phase === 'confirming' || isGraceOver(deletion, Date.now());
+  if (deletion.outcome === undefined && isUnclear) run.nextIfRestored ??= opened;
 }
 
 /** What goes into the next run of a deletion whose history grew long. */
-type Carried = Pick<DeletionRun, 'deletion' | 'answered' | 'nextIfRestored' | 'doubt'>;
+type Carried = Pick<DeletionRun, 'deletion' | 'answered' | 'nextIfRestored' | 'doubt' | 'undoSentUntil'>;
 
-function carriedOf({ deletion, answered, nextIfRestored, doubt }: DeletionRun): Carried {
-  return { deletion, answered, ...(nextIfRestored && { nextIfRestored }), ...(doubt && { doubt }) };
+function carriedOf({ deletion, answered, nextIfRestored, doubt, undoSentUntil }: DeletionRun): Carried {
+  return {
+    deletion,
+    answered,
+    ...(nextIfRestored && { nextIfRestored }),
+    ...(doubt && { doubt }),
+    ...(undoSentUntil !== undefined && { undoSentUntil }),
+  };
 }
 
 /** Nothing else checks the input of a backend in another language: its faults become the run's refusal. */

@@ -70,7 +70,7 @@ export async function identify({ review, commands, earlierRun }: MatchReviewRun)
       const order = { ...(resolvedOrderId !== undefined && { resolvedOrderId }) };
       review.before = { outcome, ...order, ...(resolvedUserId !== undefined && { resolvedUserId }) };
     }
-    if (review.requestedPolicy === undefined) setPolicy(review, previous.policy);
+    if (review.isPolicyChosen !== true) setPolicy(review, previous.policy);
   }
   setNotifies(review, found.notifies);
   if (found.reading) takeReading(review, found.reading, asked, Date.now());

@@ -29,6 +29,8 @@ export interface Review
   userId?: string;
   /** The service was asked what there is. */
   identified: boolean;
+  /** The product has chosen the policy: that of an earlier run does not replace it. */
+  isPolicyChosen?: true;
   /** The furthest that a webhook reported: a stub, which counts only if the service no longer shows the review. */
   reported?: MatchReviewReport;
   /** As it was last read. */

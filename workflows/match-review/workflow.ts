@@ -129,6 +129,9 @@ function receiveReport(run: MatchReviewRun, reported: unknown): void {
 }
 
 function receiveRequest(run: MatchReviewRun, requested: ReviewRequested | undefined): void {
-  if (requested?.policy !== undefined) choosePolicy(run.review, matchReviewPolicyVersions, requested.policy);
+  if (requested?.policy !== undefined) {
+    choosePolicy(run.review, matchReviewPolicyVersions, requested.policy);
+    run.review.isPolicyChosen = true;
+  }
   run.hasNews = true;
 }

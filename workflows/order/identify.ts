@@ -1,6 +1,7 @@
 import {
   ApplicationFailure,
   condition,
+  sleep,
   allHandlersFinished,
   setCurrentDetails,
   upsertSearchAttributes,
@@ -14,7 +15,7 @@ import { readPassthrough } from '../../protocol/order/root-order.js';
 import { forwardedPhase, labPhaseKey, labReferenceKey, ofAttention } from '../../protocol/search-attributes.js';
 import { activities } from '../activities.js';
 import { resumeQuestions } from '../entity/attention.js';
-import { commandWait, notKnownYet } from '../entity/commands.js';
+import { commandWait, notKnownYet, refusalOf } from '../entity/commands.js';
 import { markAnnounced } from './announcements.js';
 import { ordersOf, currentOrder, lastEventId, learn, needsSuccessor, outcomeOf, type Chain } from './chain.js';
 import { raiseCriticalResults, openReports, recountReminders } from './critical-results.js';
@@ -24,9 +25,9 @@ import { isNewRunSuggested } from '../entity/new-run.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { firstReportWait, minute } from '../entity/spans.js';
-import { takeAbsence } from './reading.js';
+import { askAbout, endPostponement, takeAbsence } from './reading.js';
 import type { Orders } from './snapshots.js';
-import { resultOf } from './view.js';
+import { resultOf, show } from './view.js';
 import { orderPolicyVersions, upgradeOrderResult } from './versions.js';
 import type { KitOrderRun } from './run.js';
 
@@ -78,10 +79,7 @@ export async function awaitIdentity(run: KitOrderRun): Promise<void> {
 async function readWholeChain(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   adoptReference(chain);
-  const reading = await activities.readChain.executeWithOptions({ summary: 'whose order is this' }, [
-    chain.rootOrderId,
-    run.earlierRun,
-  ]);
+  const reading = await readUntilAnswered(run);
   if (reading.rootOrderId !== chain.rootOrderId) run.forwardsTo ??= reading.rootOrderId;
   const previous = reading.previous && upgradeOrderResult(reading.previous);
   const isOurs = run.forwardsTo === undefined;
@@ -92,10 +90,27 @@ async function readWholeChain(run: KitOrderRun): Promise<void> {
     throw ApplicationFailure.nonRetryable(`The service does not know order ${chain.rootOrderId}`, 'OrderNotFound');
   }
   if (!isOurs) return;
+  endPostponement(chain, Date.now());
   adoptReference(chain);
   if (previous && hasStayedEnded(chain, previous)) stayEnded(chain, previous.outcome);
   else if (isGone(chain, reading)) takeAbsence(chain, chain.rootOrderId, Date.now());
   setNotifies(chain, reading.notifies);
+}
+
+/** Without an answer the run cannot know what to follow. After a day somebody is asked to find out why. */
+async function readUntilAnswered(run: KitOrderRun): Promise<ChainReading> {
+  const { chain } = run;
+  const summary = 'whose order is this';
+  for (;;) {
+    try {
+      return await activities.readChain.executeWithOptions({ summary }, [chain.rootOrderId, run.earlierRun]);
+    } catch (error) {
+      refusalOf(error);
+      askAbout(chain, chain.rootOrderId, Date.now());
+      if (chain.orders.length > 0) show(run);
+      await sleep('10 minutes', { summary: 'until the order is read again' });
+    }
+  }
 }
 
 /** A chain of which a later order lives, or whose end is known, is not gone with its first order. */

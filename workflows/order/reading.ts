@@ -111,7 +111,7 @@ export function postponeRefused(chain: Chain, orderId: string, now: number): voi
   chain.unanswered = { orderId, since: now, times: 1, againAt: now + chain.policy.recheckEvery };
 }
 
-function askAbout(chain: Chain, orderId: string, now: number): void {
+export function askAbout(chain: Chain, orderId: string, now: number): void {
   raise(chain, { key: `${orderId}/unreadable`, reason: 'order_unreadable', orderId }, now);
 }
 

@@ -57,8 +57,14 @@ export function dueRemedy(chain: Chain): Deadline | undefined {
 function remedyFor(chain: Chain, order: ChainOrder): Remedy {
   const { low } = readStatus(order.standing.last?.status ?? '');
   if (low === 'redraw_available') return 'ask';
-  return allowed(chain, order, mayBeRedrawn(order) ? chain.policy.onSampleError : chain.policy.onLost);
+  if (mayBeRedrawn(order)) return allowed(chain, order, chain.policy.onSampleError);
+  const isLost = order.standing.endedByStatus !== true && lost.includes(low);
+  // An unknown failure, or one whose event is still to come, may be followed up by the service itself.
+  if (!isLost && chain.policy.onLost === 'replace') return 'ask';
+  return allowed(chain, order, chain.policy.onLost);
 }
+
+const lost: readonly string[] = ['lost', 'failure_to_deliver_to_customer', 'failure_to_deliver_to_lab'];
 
 /**
  * Three kinds of order are never replaced automatically: an adopted order, an order for which no kit is shipped, and an order

@@ -8,6 +8,7 @@ import {
   findOrder,
   lastEventId,
   needsSuccessor,
+  ordersOf,
   replacementOf,
   standingAt,
   type Chain,
@@ -52,7 +53,9 @@ export async function replaceKit(run: KitOrderRun, orderId: string): Promise<voi
 async function replaceInTurn(run: KitOrderRun, orderId: string): Promise<OrderSnapshot | undefined> {
   const { chain } = run;
   const order = findOrder(chain, orderId);
-  if (!order || replacementOf(chain, orderId)?.orderId !== undefined) return undefined;
+  if (!order) return undefined;
+  recogniseLost(chain, order);
+  if (replacementOf(chain, orderId)?.orderId !== undefined) return undefined;
   requireOpen(chain);
   requireReplaceable(order);
   const reservation = replacementOf(chain, orderId) ?? reserveReplacement(chain, order);
@@ -67,6 +70,28 @@ async function replaceInTurn(run: KitOrderRun, orderId: string): Promise<OrderSn
   }
   reservation.orderId = snapshot.orderId;
   return snapshot;
+}
+
+/**
+ * A run that was reset, or that follows a terminated one, has lost its reservations. Our own passthrough still numbers the replacements:
+ * the next one that belongs to no reservation was ordered for this order.
+ */
+function recogniseLost(chain: Chain, order: ChainOrder): void {
+  if (replacementOf(chain, order.orderId) !== undefined) return;
+  const own = numberIn(chain, order) ?? 1;
+  const isOwned = (n: number) => chain.replacements.some((replacement) => replacement.n === n);
+  const numbered = ordersOf(chain).map((other) => ({ other, n: numberIn(chain, other) ?? 0 }));
+  const lost = numbered.filter(({ n }) => n > own && !isOwned(n)).toSorted((a, b) => a.n - b.n)[0];
+  if (!lost) return;
+  const { orderId, greatest } = lost.other;
+  const claimedAt = greatest.createdAt ?? new Date(Date.now()).toISOString();
+  chain.replacements.push({ replaces: order.orderId, atEventId: lastEventId(order), n: lost.n, claimedAt, orderId });
+}
+
+/** The number of an order of ours within its chain: the first is 1. */
+function numberIn({ rootOrderId }: Chain, { greatest }: ChainOrder): number | undefined {
+  const ours = readPassthrough(greatest.passthrough);
+  return ours?.root === rootOrderId ? ours.n : undefined;
 }
 
 /** The new order; nothing when its answer never came but a webhook has reported it meanwhile. */

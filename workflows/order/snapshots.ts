@@ -1,5 +1,6 @@
 import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
 import { isAddressable } from '../../protocol/ids.js';
+import { isCritical } from '../../protocol/order/interpretation.js';
 import { isEnd } from '../../protocol/order/lifecycle.js';
 import type { CriticalResultReported } from '../../protocol/order/messages.js';
 import type { OrderEvent, OrderSnapshot, TransactionOrder, TransactionSnapshot } from '../../service/order-snapshot.js';
@@ -63,7 +64,9 @@ function compareSnapshots(a: OrderSnapshot, b: OrderSnapshot): number {
   return (
     highestEventId(a) - highestEventId(b) ||
     compareText(a.updatedAt ?? '', b.updatedAt ?? '') ||
-    // If nothing shows which is later, an end must not get lost.
+    // If nothing shows which is later, an alarm must not get lost: it may change nothing else of its order.
+    Number(isCritical(a.interpretation)) - Number(isCritical(b.interpretation)) ||
+    // Nor an end.
     Number(isEnd(a.status ?? '')) - Number(isEnd(b.status ?? '')) ||
     // Nor the date that an order is scheduled for: one report may leave it out.
     Number(a.activateBy !== undefined) - Number(b.activateBy !== undefined) ||

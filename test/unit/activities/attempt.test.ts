@@ -119,4 +119,16 @@ describe('an attempt to create', () => {
       startedAfterMs: hour - creationTimeout,
     });
   });
+
+  test('is outdated then, too, if the clock of its worker is behind', async () => {
+    const scheduledTimestampMs = Date.now() + 120_000;
+    const scheduleToCloseTimeoutMs = 3_600_000;
+    const currentAttemptScheduledTimestampMs = scheduledTimestampMs + scheduleToCloseTimeoutMs - creationTimeout + 1;
+    const times = { startToCloseTimeoutMs, scheduleToCloseTimeoutMs };
+    const info = { ...times, scheduledTimestampMs, currentAttemptScheduledTimestampMs };
+    await new MockActivityEnvironment(info).run(async () => {
+      const attempt = startAttempt(creationTimeout);
+      expect(refusal(() => attempt.requireFresh())).toMatchObject(outdated);
+    });
+  });
 });

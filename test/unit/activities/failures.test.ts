@@ -100,6 +100,15 @@ describe('a failed call of the service', () => {
   );
 });
 
+test.each<[RefusedAs, string]>([
+  ['OrderRefused', 'NotFound'],
+  ['LinkRefused', 'NotFound'],
+  ['CancelRefused', 'CancelRefused'],
+])('a 404 without a sentence, as a proxy answers it, refuses no creation for good: %s', (refusedAs, type) => {
+  const failure = failureOf(new NotFound(refused(404), { fields: [] }), refusedAs);
+  expect(failure).toMatchObject({ type, nonRetryable: type === refusedAs });
+});
+
 describe('a failure’s first detail', () => {
   const detailsOf = (error: ServiceError) => failureOf(error, 'OrderRefused').details;
 

@@ -78,3 +78,22 @@ test.each([true, false])('a decision that an earlier activity may have sent coun
   const decided = new MockActivityEnvironment().run(() => activities.decideMatchReview(call));
   expect(await decided).toMatchObject({ item: { resolvedOrderId: 'order-1' }, isOurs: mayBeOurs });
 });
+
+test('a decision that is refused because an earlier attempt was carried out is ours', async () => {
+  let reads = 0;
+  const { baseUrl } = await answering(({ method }) => {
+    if (method !== 'GET') return { status: 400, body: { detail: 'The result needs no review any more' } };
+    reads += 1;
+    return {
+      body: reads === 1 ? open('result-1') : { ...open('result-1'), status: 'matched', resolved_order_id: 'o' },
+    };
+  });
+  const activities = matchReviewActivities({ temporal: {}, service: serviceAt(baseUrl), target: 'off' } as never);
+  const decide = (attempt: number) =>
+    new MockActivityEnvironment({ attempt }).run(() =>
+      activities.decideMatchReview({ rawResultId: 'result-1', action: 'accept' }),
+    );
+  expect(await decide(2)).toMatchObject({ isOurs: true, item: { status: 'matched' } });
+  reads = 0;
+  await expect(decide(1)).rejects.toMatchObject({ type: 'DecisionRefused' });
+});

@@ -46,3 +46,26 @@ test('a deployment without a receiver drops what was made without knowing that, 
   expect(await notify([dropped])).toEqual({ delivered: [dropped.id], refused: [], handedOver: false });
   await expect(notify([dropped, notification])).rejects.toMatchObject({ type: 'NotificationsNotConfigured' });
 });
+
+test('an alarm does not wait behind a notification that the receiver has failed to take three times', async () => {
+  const taken: string[] = [];
+  const { baseUrl } = await answering(({ body }) => {
+    const { type } = (typeof body === 'string' ? JSON.parse(body) : body) as { type: string };
+    if (type === 'labops.order.phase_changed') return { status: 500 };
+    taken.push(type);
+    return { status: 204 };
+  });
+  const target = {
+    url: baseUrl,
+    secret: `whsec_${Buffer.from('an-invented-secret-32-bytes-long').toString('base64')}`,
+  };
+  const alarm = { ...notification, id: 'order-1/8/critical_result', type: 'order.critical_result' };
+  const notify = (attempt: number) => {
+    const activities = notificationActivities({ target } as unknown as ActivityDependencies);
+    const call = { notifications: [notification, alarm], mayBeBehind: false };
+    return new MockActivityEnvironment({ attempt }).run(() => activities.notify(call));
+  };
+  await expect(notify(3)).rejects.toMatchObject({ type: 'NotificationRefused' });
+  expect(taken).toEqual([]);
+  expect(await notify(4)).toEqual({ delivered: [alarm.id], refused: [], handedOver: false });
+});

@@ -238,7 +238,7 @@ describe('an end', () => {
 
   test('is followed by a new start if the product requests another appointment, but not after a draw', () => {
     const policy = resolveAppointmentPolicy({ choiceWait: '2d' });
-    for (const ending of ['cancelled', 'expired', 'unresolved'] as const) {
+    for (const ending of ['cancelled', 'expired', 'unresolved', 'abandoned'] as const) {
       const appointment = requestedCase(undefined, { ending });
       takeRequest(appointment, policy, start + day);
       expect(appointment).toMatchObject({
@@ -248,7 +248,7 @@ describe('an end', () => {
       });
       expect(appointment.ending).toBeUndefined();
     }
-    for (const ending of ['completed', 'order_ended', 'order_gone', 'abandoned'] as const) {
+    for (const ending of ['completed', 'order_ended', 'order_gone'] as const) {
       const appointment = requestedCase(undefined, { ending });
       takeRequest(appointment, policy, start + day);
       expect(appointment.ending).toBe(ending);

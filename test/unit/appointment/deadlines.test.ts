@@ -27,6 +27,15 @@ describe('the next thing to wait for', () => {
     expect(inBrief(appointment)[0]).toBe('read_the_appointment 1 12h');
   });
 
+  test('is the visit of a slot that is reserved until a scheduled order begins', () => {
+    expect(inBrief(requestedCase(snapshot(['reserved'])))).toEqual([
+      'read_the_appointment 1 1h',
+      'visit_reminder 1 96h',
+      'visit_reminder 2 118h',
+      'visit 1 145h',
+    ]);
+  });
+
   test('is the visit, with reminders that still lie ahead when it is booked', () => {
     expect(inBrief(requestedCase(snapshot(['pending', 'confirmed'])))).toEqual([
       'visit_reminder 1 96h',

@@ -55,6 +55,15 @@ function reminders({ outbox }: Chain): string[] {
   return outbox.flatMap(({ id, type }) => (type === 'order.critical_result_reminder' ? [id] : []));
 }
 
+test.each([{ interpretation: 'normal' }, {}])(
+  'an alarm that changes nothing else of its order, not even the time of its last change, is raised: after %j',
+  (before) => {
+    const order = { ...atLab, updatedAt: daysAfterStart(9) };
+    const chain = caseWith({ ...order, ...before });
+    expect(alarms(shown(chain, { ...order, interpretation: 'critical' }))).toHaveLength(1);
+  },
+);
+
 describe('a result is one and the same critical result', () => {
   test.each<[string, (chain: Chain) => Chain]>([
     ['reported twice', (chain) => reported(reported(chain, { status: 'final' }), { status: 'final' })],

@@ -117,6 +117,7 @@ test('an order is followed whatever is odd about its other fields', () => {
   expect(projected).toEqual({
     orderId: '4711',
     userId: '12',
+    method: 'testkit',
     events: [{ id: 7, at: AT, status: 'received.testkit.ordered' }],
     updatedAt: AT,
   });
@@ -130,8 +131,18 @@ test('an unreadable value a million levels deep costs an order only that field',
   );
   expect(snapshotOf(orderSchema.parse(order))).toEqual({
     orderId: 'order-1',
+    method: 'testkit',
     origin: 'initial',
     events: [{ id: 1, at: AT, status: 'received.testkit.ordered' }],
+  });
+});
+
+test('the method is that of the events if the order shows neither its details nor its test, and a status is read in any case', () => {
+  const events = [{ id: 1, created_at: AT, status: 'RECEIVED.Walk_In_Test.ordered' }];
+  expect(snapshot({ details: null, lab_test: null, status: 'Received', events })).toMatchObject({
+    method: 'walk_in_test',
+    status: 'received',
+    events: [{ status: 'received.walk_in_test.ordered' }],
   });
 });
 

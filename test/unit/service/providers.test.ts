@@ -36,6 +36,8 @@ test.each<[string, Answer, boolean | string]>([
   ['is at a path that a proxy does not know', { status: 404, body: '<html>' }, 'NotFound'],
   ['is at a path that a gateway does not know', { status: 404, body: { detail: 'Not Found' } }, 'NotFound'],
   ['has no route', { status: 404, body: { message: 'no Route matched with those values' } }, 'NotFound'],
+  ['has a path that is quoted', { status: 404, body: { message: 'Route DELETE:/v2/user/1 not found' } }, 'NotFound'],
+  ['has a path without a name', { status: 404, body: { message: 'v2/user/1 could not be found' } }, 'NotFound'],
   ['has no page', { status: 404, body: { message: '404 page not found' } }, 'NotFound'],
   ['is not taken', { status: 422, body: { detail: 'no' } }, 'ServiceRefused'],
 ])('a connection that %s is deregistered', async (_what, answer, expected) => {
