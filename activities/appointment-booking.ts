@@ -4,9 +4,12 @@ import type { Appointment } from '../service/appointments.js';
 import {
   BookingKeyExpired,
   FeatureNotEnabled,
+  NotFound,
   RequestInvalid,
   ServiceError,
+  ServiceRefused,
   ServiceUnreachable,
+  SlotUnavailable,
   TooManyRequests,
   Unauthorized,
 } from '../service/errors.js';
@@ -16,8 +19,7 @@ import { snapshotOf } from '../service/order-snapshot.js';
 import { slotOf } from '../protocol/appointment/slots.js';
 import { isOpen } from '../protocol/appointment/lifecycle.js';
 import { addressOf, callsAt, placeOf, placeOfSlot, snapshotAt } from './appointment-places.js';
-import { present } from './appointment-reading.js';
-import { translateRefusal } from './appointment-refusals.js';
+import { effectOn, present } from './appointment-reading.js';
 import { bookingKeyFor } from './appointment-slots.js';
 import { startAttempt, type Attempt } from './attempt.js';
 
@@ -253,4 +255,33 @@ function immovable(): ApplicationFailure {
 function slotGone(): ApplicationFailure {
   const message = 'The slot is not offered any more: ask for the slots again and choose another one';
   return ApplicationFailure.nonRetryable(message, 'SlotUnavailable', { fields: [] });
+}
+
+/**
+ * A slot conflict that is recognised only by its status is one only if the order may wait for a draw at home. If the
+ * order has ended, or is known to be collected otherwise, no slot would help, and the refusal is reported as it is. If
+ * the order cannot be read, or its collection method is not known, offering another choice is harmless.
+ *
+ * @param timeoutMs milliseconds for reading the order
+ */
+export async function translateRefusal(
+  service: LabService,
+  orderId: string,
+  error: unknown,
+  timeoutMs: number,
+): Promise<unknown> {
+  if (!(error instanceof SlotUnavailable) || error.isStated) return error;
+  heartbeat();
+  if (await mayBeDrawn(service, orderId, timeoutMs)) return error;
+  const { reason, fields } = error;
+  return new ServiceRefused(error, { ...(reason !== undefined && { reason }), fields: [...fields] });
+}
+
+async function mayBeDrawn(service: LabService, orderId: string, timeoutMs: number): Promise<boolean> {
+  try {
+    return effectOn(snapshotOf(await service.orders.get(orderId, { timeoutMs }))) === 'open';
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return !(error instanceof NotFound);
+  }
 }

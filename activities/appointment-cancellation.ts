@@ -63,7 +63,7 @@ function mayHaveCancelled(error: unknown): boolean {
   return !(error instanceof ServiceRefused) || isCancelledAlready(error);
 }
 
-/** Not every refusal does: a visit that may not be cancelled any more stands. */
+/** Not every refusal does: a visit that can no longer be cancelled stands. */
 function deniesAppointment(error: ServiceRefused): boolean {
   return (
     isStatedAbsence(error, ['appointment', 'order']) ||

@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 import type { LabService } from '../service/lab-service.js';
 import type { NotificationTarget } from './notification-sender.js';
-import type { ActivityObserver } from './observer.js';
 import type { ReportFiles } from './report-file/report-files.js';
 import type { WorkerStore } from './worker-store.js';
+import type { PageCounts } from '../protocol/reconcile.js';
 
 /** The dependencies of the activities. */
 export interface ActivityDependencies {
@@ -30,3 +30,18 @@ export interface ActivityDependencies {
   /** Is notified of what the activities did, for metrics. */
   observer?: ActivityObserver;
 }
+
+/** Is notified of what the activities did, for metrics. Its methods return at once and never throw. */
+export interface ActivityObserver {
+  /**
+   * One attempt of one notification has ended. An activity may be repeated, and then counts again.
+   *
+   * @param sinceMilliseconds from what it is about to its delivery; only if it was delivered
+   */
+  notificationSent(outcome: NotificationAttempt, sinceMilliseconds?: number): void;
+  /** The orders of one page, or the match reviews, were compared with their workflows. */
+  reconciled(counts: Partial<PageCounts> & { matchReviews?: number }): void;
+}
+
+/** `refused`: for good. `failed`: it is tried again. */
+export type NotificationAttempt = 'delivered' | 'refused' | 'failed';

@@ -2,7 +2,7 @@ import { log } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { OrderEvent, OrderSnapshot } from '../service/order-snapshot.js';
 import { kitOrderId } from '../protocol/ids.js';
-import { isCritical } from '../protocol/order/interpretation.js';
+import { isCritical } from '../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../protocol/order/messages.js';
 import { isUndecodable } from './workflow-runs.js';
 

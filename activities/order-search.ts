@@ -125,7 +125,7 @@ function readable(read: (page: number) => Promise<OrderPage>, mustRead: boolean)
   return numberedPages(readPage, 50, ({ id }) => id);
 }
 
-/** The runs in Temporal that tell of earlier placings of a reference. */
+/** The runs in Temporal that report earlier placings of a reference. */
 interface EarlierRuns {
   /** Of its placing, this one among them. */
   placings: readonly WorkflowExecutionInfo[];

@@ -6,14 +6,13 @@ import { canonicalJson } from '../protocol/canonical-json.js';
 import { signalOrStart } from '../protocol/earlier-run.js';
 import { isAddressable, kitOrderId } from '../protocol/ids.js';
 import { rootOf } from '../protocol/order/root-order.js';
-import { standingOf } from '../protocol/order/lifecycle.js';
+import { isCritical, standingOf } from '../protocol/order/lifecycle.js';
 import { kitOrderName, orderChangedSignal } from '../protocol/order/messages.js';
 import { kitOrderStart } from '../protocol/order/start.js';
 import type { OrderFilter, OrderPage } from '../service/orders.js';
 import { noPageCounts, type PageCounts } from '../protocol/reconcile.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { asFailures } from './failures.js';
-import { isCritical } from '../protocol/order/interpretation.js';
 import { isEndKnown, lastRunOf } from './last-run.js';
 
 export interface PageToReconcile {

@@ -3,7 +3,7 @@ import { AnswerUnreadable, NotFound, ServiceError, ServiceRefused, TooManyReques
 import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
 import { isScheduledForDeletion, isStatedUnknown, type User } from '../service/users.js';
-import { deletionRequestMs } from '../protocol/deletion/timing.js';
+import { deletionRequestMs } from '../protocol/settling.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { endingWithActivity, heartbeating } from './attempt.js';
 import { asFailures, failureOf } from './failures.js';

@@ -7,7 +7,7 @@ import { AppointmentOperations } from './appointments/appointments.js';
 import { CatalogueOperations } from './catalogue/catalogue.js';
 import { DocumentOperations } from './documents/documents.js';
 import { type Encryption, readEncryption, readKeyRing, readTemporalSettings, temporalKeyFile } from './config.js';
-import { labDataConverter } from './encryption/data-converter.js';
+import { labDataConverter } from './encryption/payload-codec.js';
 import { withKeysRequired, encryptionRequired } from './encryption/key-requirement.js';
 import { parseKeyRing } from './encryption/key-ring.js';
 import { EncryptionKeysMissing } from './errors.js';

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { QueryDefinition } from '@temporalio/common';
-import { askAgain } from '../protocol/ask-again.js';
+import { askAgain } from '../protocol/failure-details.js';
 import { after } from './call-options.js';
 import { code, DeadlinePassed, hasCode } from './temporal-errors.js';
 import type { TemporalCalls } from './workflow-calls.js';

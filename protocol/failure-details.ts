@@ -11,3 +11,6 @@ export interface FailureDetails {
   /** How long to wait before a retry, in milliseconds, if the service or a file's host asked for it. */
   retryAfterMs?: number;
 }
+
+/** The message of a query that a worker did not answer because the workflow moved on while it was read. */
+export const askAgain = 'The workflow moved on while it was read: ask again';

@@ -89,7 +89,7 @@ const settling = 10 * minute;
 /** Clocks differ, and the service may list an update late. */
 const overlap = hour;
 /** How far back a first pass reads. Webhooks are retried for 28 hours; this is a long weekend more. */
-const firstLook = 5 * 24 * hour;
+const firstRead = 5 * 24 * hour;
 
 /** @throws RangeError when a time is none, or the range is empty */
 export function rangeOf(input: ReconcileInput, watermark: string | undefined, now: number): ReconcileRange {
@@ -112,7 +112,7 @@ export function rangeFaults(range: unknown): { field: string; message: string }[
 
 /** A watermark from a clock that ran ahead is no reason to skip a pass. */
 function sinceWatermark(watermark: string | undefined, to: number): number {
-  return Math.min(watermark === undefined ? to - firstLook : Date.parse(watermark), to);
+  return Math.min(watermark === undefined ? to - firstRead : Date.parse(watermark), to);
 }
 
 function timeOf(field: string, text: unknown): number {

@@ -9,3 +9,12 @@ export const usualSettling = 35_000;
 export function settlingAfter(creationTimeout: number): number {
   return creationTimeout * 1.5;
 }
+
+/** Milliseconds after which a request to delete a user is given up. The service may go on with it. */
+export const deletionRequestMs = 60_000;
+
+/**
+ * Milliseconds from the moment at which nothing more is sent until a request whose answer was lost can no longer take effect: its own
+ * time, and as long as the service usually needs to finish what it has begun.
+ */
+export const deletionSettlingMs = deletionRequestMs + usualSettling;

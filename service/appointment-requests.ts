@@ -43,7 +43,7 @@ export const bookingRequestSchema = z.strictObject({
 
 export const appointmentRequestSchema = z.strictObject({
   address: appointmentAddressSchema,
-  /** A slug of the company that is to come; the list grows. */
+  /** A slug of the company that will come; the list grows. */
   provider: requiredTextSchema,
   appointment_notes: commentSchema,
 });

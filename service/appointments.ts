@@ -150,7 +150,7 @@ export interface Appointments {
   book(orderId: string, request: BookingRequest, options?: CallOptions): Promise<Appointment>;
   /** Asks a provider to come at a time that it proposes; the appointment is `pending` until then. */
   request(orderId: string, request: AppointmentRequest, options?: CallOptions): Promise<Appointment>;
-  /** Takes another slot; refused where `can_reschedule` is false. Rejects as `book` does. */
+  /** Takes another slot; refused if `can_reschedule` is false. Rejects as `book` does. */
   reschedule(orderId: string, request: RescheduleRequest, options?: CallOptions): Promise<Appointment>;
   cancel(orderId: string, request: CancellationRequest, options?: CallOptions): Promise<Appointment>;
   /** The order's current appointment; `NotFound` if it has none. */

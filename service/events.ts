@@ -310,3 +310,8 @@ function textAs<K extends string>(key: K, value: unknown): { [key in K]?: string
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** An event type that is safe to show and count: the sender's text, but only if it looks like a type. */
+export function isShowableType(eventType: string): boolean {
+  return /^[A-Za-z0-9._-]{1,80}$/.test(eventType);
+}

@@ -1,10 +1,9 @@
 import { type Appointments, createAppointments } from './appointments.js';
 import { type CentreDirectory, createCentreDirectory } from './centres.js';
 import { type Documents, createDocuments } from './documents.js';
-import { type ServiceConfig, createTransport } from './http.js';
+import { createTransport, type ServiceConfig, type Transport } from './http.js';
 import { type LabTests, createLabTests } from './lab-tests.js';
 import { type Links, createLinks } from './link.js';
-import { type Management, createManagement } from './management.js';
 import { type Orders, createOrders } from './orders.js';
 import { type Portal, createPortal } from './portal.js';
 import { type Providers, createProviders } from './providers.js';
@@ -13,6 +12,11 @@ import { type Timeseries, createTimeseries } from './timeseries.js';
 import { type MatchReviews, createMatchReviews } from './match-reviews.js';
 import { type Users, createUsers } from './users.js';
 import { type WalkIns, createWalkIns } from './walk-ins.js';
+import { createManagementKeys, type ManagementKeys } from './management-keys.js';
+import { createOrgLabAccounts, type OrgLabAccounts } from './management-lab-accounts.js';
+import { createTeams, type Teams } from './management-teams.js';
+import { createWebhooks, type Webhooks } from './management-webhooks.js';
+import { createTeamApiKeys, type TeamApiKeys } from './team-api-keys.js';
 
 /** One deployment of the lab service. Create one per process: its connections are kept open and shared. */
 export interface LabService {
@@ -57,5 +61,31 @@ export function createLabService(config: ServiceConfig): LabService {
     close: async () => {
       await Promise.all([transport.close(), management.close()]);
     },
+  };
+}
+
+/**
+ * The management API of an organisation. Every call carries the management key (`ServiceConfig.managementKey`; without
+ * one it is `RequestInvalid`) and rejects with a `ServiceError`; requests are checked before anything is sent. It
+ * belongs to a paid tier, so a team without it is refused. An org key may do everything; a team key reaches its own
+ * teams and nothing of the organisation: `Unauthorized`.
+ *
+ * No key and no secret is in an error. Some answers are keys and secrets; their docs say so.
+ */
+export interface Management {
+  readonly teams: Teams;
+  readonly webhooks: Webhooks;
+  readonly managementKeys: ManagementKeys;
+  readonly teamApiKeys: TeamApiKeys;
+  readonly labAccounts: OrgLabAccounts;
+}
+
+export function createManagement(transport: Transport): Management {
+  return {
+    teams: createTeams(transport),
+    webhooks: createWebhooks(transport),
+    managementKeys: createManagementKeys(transport),
+    teamApiKeys: createTeamApiKeys(transport),
+    labAccounts: createOrgLabAccounts(transport),
   };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CallOptions, ServiceCall, Transport } from './http.js';
 import { textSchema } from './order.js';
 import { requiredTextSchema } from './order-requests.js';
-import { plainSentence } from './plain-sentence.js';
+import { plainSentence } from './word.js';
 import { checkedRequest } from './validation.js';
 
 /** The error types of the specification, in its order. Its list is open: `LinkErrorType`. */

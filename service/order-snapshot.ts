@@ -108,7 +108,7 @@ type Member = NonNullable<NonNullable<Order['order_transaction']>['orders']>[num
 
 /**
  * True for an order that was made again for another patient: its parent is in another transaction (docs/lab-service.md). It begins
- * a chain of its own. A transaction that lists no orders tells nothing.
+ * a chain of its own. A transaction that lists no orders shows neither.
  */
 function isApart({ id, origin, parent_id }: Member, listed: readonly Member[]): boolean {
   if (origin !== 'recreation' || parent_id == null || parent_id === id) return false;

@@ -9,7 +9,7 @@ import {
   TooManyRequests,
   Unauthorized,
 } from './errors.js';
-import { plainSentence } from './plain-sentence.js';
+import { plainSentence } from './word.js';
 
 /** More broken fields than any of our requests has; the rest would only fill logs. */
 const FIELDS = 30;

@@ -153,7 +153,7 @@ export interface Users {
   create(request: CreateUserRequest, options?: CallOptions): Promise<{ user: User; created: boolean }>;
   /** The user with this customer's own reference, or `NotFound`. */
   resolve(clientUserId: string, options?: CallOptions): Promise<User>;
-  /** The latest demographics; `NotFound` where none were set. */
+  /** The latest demographics; `NotFound` if none were set. */
   getDemographics(userId: string, options?: CallOptions): Promise<Demographics>;
   /** Sets the demographics, which a portal link requires. */
   upsertDemographics(userId: string, request: DemographicsRequest, options?: CallOptions): Promise<Demographics>;

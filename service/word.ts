@@ -10,3 +10,33 @@ export function wordOf(text: string): string {
 export function lowerWordOf(text: string): string {
   return wordOf(text.toLowerCase());
 }
+
+const REDACTED = '***';
+const SENTENCE_CHARACTERS = 300;
+
+/**
+ * The service's sentence, truncated, without secrets, e-mail addresses and number groups (telephone numbers, dates): it
+ * may quote the request, and it reaches logs and a workflow's history.
+ *
+ * @param secrets values of the call that must not be repeated
+ */
+export function plainSentence(text: string, secrets: readonly string[]): string {
+  // Before anything is cut: a piece of a secret would not be found any more.
+  const plain = redacted(text, secrets)
+    .slice(0, 4 * SENTENCE_CHARACTERS)
+    .replace(/[^\s@"'<>,;]+@[^\s@"'<>,;]+/g, '<e-mail>')
+    .replace(/(?<![\w-])\+?\(?\d[\d\s().-]{5,}\d(?![\w-])/g, '<number>');
+  return [...plain].slice(0, SENTENCE_CHARACTERS).join('');
+}
+
+/** In whatever case they are written. Even a secret of one letter goes, whatever that makes of the text. */
+function redacted(text: string, secrets: readonly string[]): string {
+  // The longest first: if one secret is part of another, the rest of the longer one must not remain.
+  const patterns = secrets
+    .filter((secret) => secret !== '')
+    // A sentence may also quote the body that was sent, in which JSON escapes quotes and the like.
+    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
+    .toSorted((one, other) => other.length - one.length)
+    .map((secret) => secret.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  return patterns.length === 0 ? text : text.replace(new RegExp(patterns.join('|'), 'gi'), REDACTED);
+}

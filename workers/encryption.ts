@@ -2,9 +2,8 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import type { Logger } from 'pino';
-import { labDataConverter } from '../client/encryption/data-converter.js';
+import { isEncrypted, labDataConverter } from '../client/encryption/payload-codec.js';
 import type { Encryption } from '../client/config.js';
-import { isEncrypted } from '../client/encryption/payload-codec.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import { unencryptedKey } from '../protocol/unencrypted.js';
 

@@ -6,7 +6,7 @@ import { readWorkerConfig } from './config.js';
 import { dataConverterOf, markingUnencrypted } from './encryption.js';
 import { createLog } from './log.js';
 import { isProgram, runProgram, StartFailed } from './process.js';
-import { ofTaskQueue } from './visibility-query.js';
+import { ofTaskQueue } from './temporal-config.js';
 import * as workflows from '../workflows/index.js';
 
 /** How many open workflows are replayed if `--open` does not say. */

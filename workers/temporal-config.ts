@@ -84,3 +84,8 @@ function textOf(metadata: Record<string, unknown>): Record<string, string> {
 function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n', 1).join('');
 }
+
+/** The condition of a visibility query that leaves the workflows of one task queue. */
+export function ofTaskQueue(taskQueue: string): string {
+  return `TaskQueue = '${taskQueue.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}

@@ -16,7 +16,7 @@ import { activityDependencies } from './activity-dependencies.js';
 import { workflowBundle } from './bundle.js';
 import { readWorkerConfig, type WorkerConfig } from './config.js';
 import { followApiKey, type TemporalConfig } from './temporal-config.js';
-import { workerIdentity } from '../client/encryption/worker-identity.js';
+import { workerIdentity } from '../client/encryption/key-requirement.js';
 import { deploymentOptions, warnWithoutCurrentRelease } from './deployment.js';
 import { dataConverterOf, markingUnencrypted } from './encryption.js';
 import { storeOf } from './health-data.js';

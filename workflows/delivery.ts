@@ -28,7 +28,7 @@ import { ofAttention } from '../protocol/search-attributes.js';
 import { activities, delivery as deliveryOptions } from './activities.js';
 import { refusalOf, refuse } from './entity/commands.js';
 import { readNotificationsLeft } from './delivery-intake.js';
-import { continueInNewRun, isNewRunSuggested } from './entity/new-run.js';
+import { continueInNewRun, isNewRunSuggested } from './entity/loop.js';
 import { code, moment, showToOperators, table } from './entity/operators.js';
 import { batchSize, inBrief } from './entity/outbox.js';
 import { day } from './entity/spans.js';

@@ -1,5 +1,5 @@
 import type { WorkflowInternalsInterceptor } from '@temporalio/workflow';
-import { askAgain } from '../protocol/ask-again.js';
+import { askAgain } from '../protocol/failure-details.js';
 
 type Activate = NonNullable<WorkflowInternalsInterceptor['activate']>;
 type Activation = Parameters<Activate>[0]['activation'];

@@ -7,8 +7,7 @@ import {
   type WorkoutStreamOutcome,
 } from '../protocol/workout-stream.js';
 import { activities } from './activities.js';
-import { refusalOf, refuse } from './entity/commands.js';
-import { isFinalRefusal } from './entity/failures.js';
+import { isFinalRefusal, refusalOf, refuse } from './entity/commands.js';
 import { code, sentence } from './entity/operators.js';
 
 /**

@@ -1,9 +1,8 @@
 import { Client, type Dispatcher } from 'undici';
 import { retryAfterMs } from '../../service/refusals.js';
-import { allowedUrl } from './allowed-url.js';
 import type { ByteSource } from './content.js';
 import { DownloadBudget } from './download-budget.js';
-import { ReportFileRefused, ReportFileUnavailable, codeOf } from './errors.js';
+import { codeOf, ReportFileRefused, ReportFileUnavailable } from './errors.js';
 import { headersFor, namesHost, type HeaderSet } from './hosts.js';
 import { publicLookup, requirePublicLiteral, type Resolve } from './public-address.js';
 
@@ -147,4 +146,21 @@ function requireFile(status: number, retryAfter: string | string[] | undefined):
   if (status === 404 || status === 410) throw new ReportFileRefused('not_found', `its host answered ${status}`);
   if ([401, 403, 407].includes(status)) throw new ReportFileRefused('access_denied', `its host answered ${status}`);
   throw new ReportFileRefused('unexpected_answer', `its host answered ${status}`);
+}
+
+/**
+ * Reads the address of a file, a relative one against the URL that named it. Throws ReportFileRefused for addresses
+ * that are never fetched; whether the host may be reached is checked elsewhere.
+ */
+export function allowedUrl(text: string, from?: URL): URL {
+  if (text === '' || !URL.canParse(text, from?.href)) throw notAllowed('it leads to something that is not a URL');
+  const url = new URL(text, from);
+  if (!/^https?:$/.test(url.protocol)) throw notAllowed('it must be http or https');
+  if (url.username + url.password !== '') throw notAllowed('it must not carry a user name or password');
+  if (from?.protocol === 'https:' && url.protocol === 'http:') throw notAllowed('it leads from https to http');
+  return url;
+}
+
+function notAllowed(problem: string): ReportFileRefused {
+  return new ReportFileRefused('url_not_allowed', problem);
 }

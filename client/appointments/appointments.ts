@@ -4,7 +4,12 @@ import type { LabService } from '../../service/lab-service.js';
 import type { CentresFilter, CoverageFilter, OrderCentresFilter } from '../../service/walk-in-requests.js';
 import { signalOrStart } from '../../protocol/earlier-run.js';
 import { bookAppointmentId, isAppointmentAddressable } from '../../protocol/ids.js';
-import { bookingRequestedSignal, bookAppointmentName } from '../../protocol/appointment/messages.js';
+import {
+  type AppointmentAttentionReason,
+  type AppointmentPhase,
+  bookAppointmentName,
+  bookingRequestedSignal,
+} from '../../protocol/appointment/messages.js';
 import { resolveAppointmentPolicy, type AppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { bookAppointmentStart } from '../../protocol/appointment/start.js';
 import type { CallOptions } from '../call-options.js';
@@ -13,8 +18,9 @@ import { checkRead, joinFaults, policyFaults } from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
 import { asking, type TemporalCalls } from '../workflow-calls.js';
 import { AppointmentHandle, appointmentCalls } from './appointment-handle.js';
-import { listAppointments, type AppointmentFilter, type AppointmentSummary } from './appointment-list.js';
 import { AppointmentInvalid, AppointmentNotFound } from './errors.js';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { listWorkflows, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
 
 export interface AppointmentStart {
   /** The service's id of an order with the collection method `at_home_phlebotomy` or `walk_in_test`. */
@@ -145,4 +151,24 @@ function check({ orderId, policy }: AppointmentStart): void {
   faults.push(...policyFaults(() => resolveAppointmentPolicy(policy)));
   if (faults.length === 0) return;
   throw new AppointmentInvalid(`The appointment is not valid: ${joinFaults(faults)}`, { fields: faults });
+}
+
+export type AppointmentFilter = WorkflowFilter<AppointmentPhase, AppointmentAttentionReason>;
+
+/** One line of a list, read from search attributes. */
+export interface AppointmentSummary extends WorkflowSummary<AppointmentPhase, AppointmentAttentionReason> {
+  orderId: string;
+}
+
+const appointments = {
+  workflows: `WorkflowType = '${bookAppointmentName}'`,
+  invalid: AppointmentInvalid,
+  own: ({ workflowId }: WorkflowExecutionInfo) => ({ orderId: workflowId.slice(bookAppointmentId('').length) }),
+};
+
+export function listAppointments(
+  temporal: Client,
+  filter: AppointmentFilter,
+): AsyncGenerator<AppointmentSummary, void, undefined> {
+  return listWorkflows(temporal, appointments, filter);
 }

@@ -39,8 +39,8 @@ export type Connect = (taskQueue: string, deadline: Deadline) => Promise<LabOper
 const usualPatience: Patience = '5m';
 
 /** When a command that has no answer yet first asks whether there is a worker, and how often after that. */
-const firstLookMs = 10_000;
-const nextLookMs = 30_000;
+const firstCheckMs = 10_000;
+const nextCheckMs = 30_000;
 
 /** One start of the program: how commands reach Temporal, ask and answer. */
 export class CommandLine {
@@ -81,13 +81,13 @@ export class CommandLine {
     const ended = new AbortController();
     const { signal } = ended;
     let timer: NodeJS.Timeout;
-    const look = async (): Promise<void> => {
+    const check = async (): Promise<void> => {
       const isServed = await lab.hasWorker({ signal }).catch(() => 'unknown');
       if (signal.aborted) return;
       if (isServed === false) this.noteMissingWorker();
-      else timer = setTimeout(() => void look(), nextLookMs);
+      else timer = setTimeout(() => void check(), nextCheckMs);
     };
-    timer = setTimeout(() => void look(), firstLookMs);
+    timer = setTimeout(() => void check(), firstCheckMs);
     try {
       await work;
     } finally {

@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
 import type { LinkHandle } from '../links/link-handle.js';
-import type { LinkSummary } from '../links/link-list.js';
-import type { LinkStart } from '../links/links.js';
+import type { LinkStart, LinkSummary } from '../links/links.js';
 import type { LinkState } from '../../protocol/link/messages.js';
 import type { CommandLine } from './command-line.js';
 import { UsageError } from './exit-codes.js';
-import { readObject } from './input.js';
+import { collect, readObject } from './input.js';
 import { listCommand, ofLinks } from './lists.js';
-import { collect } from './options.js';
 import { attentionText, facts, line, moment, sections, table, timelineTable, words } from './output.js';
 
 interface WhichLink {

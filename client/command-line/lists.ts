@@ -8,7 +8,7 @@ import type { placingPhase, supersededPhase } from '../../protocol/search-attrib
 import type { LabOperations } from '../lab-operations.js';
 import type { WorkflowFilter } from '../workflow-list.js';
 import type { CommandLine } from './command-line.js';
-import { count, name } from './options.js';
+import { count, name } from './input.js';
 
 /* Lists of orders, links, reports, appointments and match reviews. The compiler checks that no phase and no reason is missing. */
 

@@ -1,9 +1,8 @@
 import type { PlacingState } from '../../protocol/order/placing-messages.js';
 import type { CriticalResult, OrderState } from '../../protocol/order/state.js';
 import type { CancelledPlacing } from '../orders/order-handle.js';
-import type { OrderSummary } from '../orders/order-list.js';
+import type { OrderSummary, PolicyChanged } from '../orders/orders.js';
 import { attentionText, facts, line, moment, sections, table, waiting, words } from './output.js';
-import type { PolicyChanged } from '../orders/orders.js';
 import type { FailureReport } from './exit-codes.js';
 
 /* Orders as text for people. */

@@ -2,10 +2,9 @@ import { Command, CommanderError, Option } from 'commander';
 import { usualTaskQueue } from '../../protocol/task-queues.js';
 import { appointmentCommands } from './appointments.js';
 import { CommandLine, type Area, type Connect, type GlobalOptions } from './command-line.js';
-import { exitCodeOf, exitCodes, failureLine, failureReport, UsageError, type ExitCode } from './exit-codes.js';
-import { doctorCommand } from './doctor.js';
+import { type ExitCode, exitCodeOf, exitCodes, failureLine, failureReport, UsageError } from './exit-codes.js';
 import { linkCommands } from './links.js';
-import { duration } from './options.js';
+import { duration } from './input.js';
 import { notificationCommands } from './notifications.js';
 import { matchReviewCommands } from './match-reviews.js';
 import { orderCommands } from './orders.js';
@@ -104,4 +103,16 @@ function report(terminal: Terminal, error: unknown, how: { isJson: boolean; verb
   if (how.isJson) terminal.err(`${JSON.stringify({ error: { ...failureReport(error), ...stack } })}\n`);
   else terminal.err([failureLine(error), ...(stack.stack === undefined ? [] : [stack.stack]), ''].join('\n'));
   return exitCodeOf(error);
+}
+
+/** Says where `doctor` is: it reads all settings of the worker, which this package does not know. */
+export function doctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .description("check a deployment and name each fault's remedy (in the worker's repository or image only)")
+    .action(() => {
+      throw new UsageError(
+        '`labops doctor` is part of the worker, not of this package: run it in its image, or `npm run doctor` in its repository',
+      );
+    });
 }

@@ -7,7 +7,7 @@ import type {
 } from '../../protocol/rejected-events.js';
 import type { CommandLine } from './command-line.js';
 import { UsageError } from './exit-codes.js';
-import { count } from './options.js';
+import { count } from './input.js';
 import { facts, moment, sections, table, words } from './output.js';
 
 interface Filter {

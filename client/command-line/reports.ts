@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { CancelledSubmission, ReportHandle } from '../reports/report-handle.js';
-import type { ReportSummary } from '../reports/report-list.js';
-import type { ReportSubmission } from '../reports/reports.js';
+import type { ReportSubmission, ReportSummary } from '../reports/reports.js';
 import type { ReportState } from '../../protocol/report/messages.js';
 import type { CommandLine } from './command-line.js';
 import { UsageError } from './exit-codes.js';

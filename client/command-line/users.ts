@@ -3,8 +3,7 @@ import { Option, type Command } from 'commander';
 import type { DeleteUserInput, DeletionState } from '../../protocol/deletion/messages.js';
 import type { OnRunningWork } from '../../protocol/deletion/policy.js';
 import type { CommandLine } from './command-line.js';
-import { readText } from './input.js';
-import { days } from './options.js';
+import { days, readText } from './input.js';
 import { attentionText, facts, moment, sections, table, words } from './output.js';
 
 interface DeleteOptions {

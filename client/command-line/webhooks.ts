@@ -2,8 +2,7 @@ import { Option, type Command } from 'commander';
 import type { WebhookPlace } from '../../service/management-webhooks.js';
 import type { WebhookChange, WebhookEndpoint, WebhookRegistered } from '../../protocol/webhook-endpoints.js';
 import type { CommandLine, Patience } from './command-line.js';
-import { readObject, readText } from './input.js';
-import { collect, count } from './options.js';
+import { collect, count, readObject, readText } from './input.js';
 import { facts, moment, sections, table } from './output.js';
 
 type PlaceOptions = WebhookPlace;

@@ -1,5 +1,5 @@
 import { DefaultFailureConverter, type PayloadConverter, type ProtoFailure } from '@temporalio/common';
-import { askAgain } from '../../protocol/ask-again.js';
+import { askAgain } from '../../protocol/failure-details.js';
 
 /**
  * Puts a failure's message and stack trace into a payload, which the codec encrypts with the others. The one sentence that a

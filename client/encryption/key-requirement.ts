@@ -1,7 +1,7 @@
 import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
 import type { Encryption } from '../config.js';
 import { EncryptionKeysMissing } from '../errors.js';
-import { isOfEncryptingWorker } from './worker-identity.js';
+import { hostname } from 'node:os';
 
 /** The error without keys if encryption is required. */
 export const encryptionRequired =
@@ -79,4 +79,19 @@ async function isEncryptedBy({ connection, options }: Client, taskQueue: string)
   const answer = await connection.workflowService.describeTaskQueue(asked).catch(() => undefined);
   if (!answer || answer.pollers.length === 0) return undefined;
   return answer.pollers.some(({ identity }) => isOfEncryptingWorker(identity));
+}
+
+/*
+ * Shows that a worker encrypts: at the end of its identity, which Temporal returns for every poller of a task queue. So
+ * a client without keys knows it before it sends anything.
+ */
+
+const suffix = ' (encrypts)';
+
+export function workerIdentity(encrypts: boolean): string {
+  return `${process.pid}@${hostname()}${encrypts ? suffix : ''}`;
+}
+
+export function isOfEncryptingWorker(identity: string | null | undefined): boolean {
+  return identity?.endsWith(suffix) ?? false;
 }

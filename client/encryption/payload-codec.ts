@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'node:crypto';
-import type { Payload, PayloadCodec } from '@temporalio/common';
+import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { EncryptionKey, KeyRing } from './key-ring.js';
 
@@ -110,4 +110,16 @@ function textOf(bytes: Uint8Array | null | undefined): string {
 /** An unknown id is quoted only in part: it may be anything. */
 function shown(id: string): string {
   return id.replaceAll(/[^A-Za-z0-9._-]/g, '?').slice(0, 64);
+}
+
+/**
+ * The data converter for a Temporal client if the worker has encryption keys: `new Client({ connection, dataConverter
+ * })`, with the same keys. A client without it writes readable payloads, and cannot read encrypted ones.
+ *
+ * It also reads encrypted failures. It has no failure converter, because the only client that would write failures is
+ * one that completes activities instead of the worker; and a failure converter is loaded from a path, which bundled
+ * backends do not have.
+ */
+export function labDataConverter(ring: KeyRing, options: PayloadCodecOptions = {}): DataConverter {
+  return { payloadCodecs: [createPayloadCodec(ring, options)] };
 }

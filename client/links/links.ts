@@ -1,6 +1,12 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import { isLinkAddressable, linkProviderId, canonicalId } from '../../protocol/ids.js';
-import { linkProviderName, type LinkPage, type LinkProviderInput } from '../../protocol/link/messages.js';
+import {
+  type LinkAttentionReason,
+  type LinkPage,
+  type LinkPhase,
+  type LinkProviderInput,
+  linkProviderName,
+} from '../../protocol/link/messages.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
 import { resolveLinkPolicy } from '../../protocol/link/policy.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
@@ -12,7 +18,8 @@ import { askService, type ServiceAccess } from '../service-calls.js';
 import type { TemporalCalls } from '../workflow-calls.js';
 import { LinkInvalid, LinkNotFound } from './errors.js';
 import { LinkHandle, linkCalls } from './link-handle.js';
-import { listLinks, type LinkFilter, type LinkSummary } from './link-list.js';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { listWorkflows, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
 
 export type LinkStart = Omit<LinkProviderInput, 'carried'>;
 
@@ -154,4 +161,22 @@ function pageFaults({ redirectUrl, filterOnProviders, onError, onClose, ...unkno
     if (value !== undefined && value !== 'redirect') faults.push({ field, message: "must be 'redirect'" });
   }
   return faults;
+}
+
+export type LinkFilter = WorkflowFilter<LinkPhase, LinkAttentionReason>;
+
+/** One line of a list, read from search attributes. */
+export interface LinkSummary extends WorkflowSummary<LinkPhase, LinkAttentionReason> {
+  /** The provider, in the spelling of its source in webhooks. */
+  provider: string;
+}
+
+const links = {
+  workflows: `WorkflowType = '${linkProviderName}'`,
+  invalid: LinkInvalid,
+  own: ({ workflowId }: WorkflowExecutionInfo) => ({ provider: workflowId.slice(workflowId.lastIndexOf('/') + 1) }),
+};
+
+export function listLinks(temporal: Client, filter: LinkFilter): AsyncGenerator<LinkSummary, void, undefined> {
+  return listWorkflows(temporal, links, filter);
 }

@@ -86,7 +86,7 @@ export class MatchReviewHandle {
 
   private async decide<T>(
     update: UpdateDefinition<MatchReviewState, [T]>,
-    wanted: MatchReviewDecision,
+    requested: MatchReviewDecision,
     argument: T,
     options: CallOptions,
   ): Promise<MatchReviewState> {
@@ -94,7 +94,7 @@ export class MatchReviewHandle {
       orIfEnded(
         this.workflow,
         () => call.waitFor(this.workflow).executeUpdate(update, { args: [argument] }),
-        () => this.decided(call, wanted),
+        () => this.decided(call, requested),
       ),
     );
   }

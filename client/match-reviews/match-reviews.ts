@@ -2,7 +2,12 @@ import type { LabService } from '../../service/lab-service.js';
 import type { MatchReview, MatchReviewSearch } from '../../service/match-reviews.js';
 import { signalOrStart } from '../../protocol/earlier-run.js';
 import { isAddressable, matchReviewId } from '../../protocol/ids.js';
-import { matchReviewName, reviewRequestedSignal } from '../../protocol/match-review/messages.js';
+import {
+  type MatchReviewAttentionReason,
+  matchReviewName,
+  type MatchReviewPhase,
+  reviewRequestedSignal,
+} from '../../protocol/match-review/messages.js';
 import { resolveMatchReviewPolicy, type MatchReviewPolicy } from '../../protocol/match-review/policy.js';
 import { matchReviewStart } from '../../protocol/match-review/start.js';
 import type { CallOptions } from '../call-options.js';
@@ -12,7 +17,8 @@ import { askService, listFromService, type ServiceAccess } from '../service-call
 import type { TemporalCalls } from '../workflow-calls.js';
 import { MatchReviewInvalid, MatchReviewNotFound } from './errors.js';
 import { MatchReviewHandle, matchReviewCalls } from './match-review-handle.js';
-import { listMatchReviews, type MatchReviewFilter, type MatchReviewSummary } from './match-review-list.js';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { listWorkflows, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
 
 export interface WhichMatchReview {
   /** The service's id of the result. */
@@ -117,4 +123,24 @@ function check({ rawResultId, policy }: MatchReviewFollowed): void {
   faults.push(...policyFaults(() => resolveMatchReviewPolicy(policy)));
   if (faults.length === 0) return;
   throw new MatchReviewInvalid(`The review is not valid: ${joinFaults(faults)}`, { fields: faults });
+}
+
+export type MatchReviewFilter = WorkflowFilter<MatchReviewPhase, MatchReviewAttentionReason>;
+
+/** One line of a list, read from search attributes. */
+export interface MatchReviewSummary extends WorkflowSummary<MatchReviewPhase, MatchReviewAttentionReason> {
+  rawResultId: string;
+}
+
+const reviews = {
+  workflows: `WorkflowType = '${matchReviewName}'`,
+  invalid: MatchReviewInvalid,
+  own: ({ workflowId }: WorkflowExecutionInfo) => ({ rawResultId: workflowId.slice(matchReviewId('').length) }),
+};
+
+export function listMatchReviews(
+  temporal: Client,
+  filter: MatchReviewFilter,
+): AsyncGenerator<MatchReviewSummary, void, undefined> {
+  return listWorkflows(temporal, reviews, filter);
 }

@@ -1,8 +1,7 @@
 import type { Order, OrderFilter } from '../../service/orders.js';
 import { snapshotOf } from '../../service/order-snapshot.js';
 import { canonicalId } from '../../protocol/ids.js';
-import { isInterpretation } from '../../protocol/order/interpretation.js';
-import { isSameStatus, readStatus } from '../../protocol/order/lifecycle.js';
+import { isInterpretation, isSameStatus, readStatus } from '../../protocol/order/lifecycle.js';
 import { checkRead } from '../input-faults.js';
 
 /** The conditions of a search; a result must meet all that are given. */

@@ -1,11 +1,18 @@
 import type { Order } from '../../service/orders.js';
-import { placeKitOrderId } from '../../protocol/ids.js';
-import type { PolicyPreview } from '../../protocol/order/messages.js';
-import { placeKitOrderName, type PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
-import type { OrderPhase } from '../../protocol/order/state.js';
+import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
+import { kitOrderName, type PolicyPreview } from '../../protocol/order/messages.js';
+import { type PlaceKitOrderInput, placeKitOrderName } from '../../protocol/order/placing-messages.js';
+import type { AttentionReason, OrderPhase } from '../../protocol/order/state.js';
 import { resolveOrderPolicy, type OrderPolicy } from '../../protocol/order/policy.js';
 import { type ReconcileResult, rangeFaults } from '../../protocol/reconcile.js';
-import { labPhaseKey, labReferenceKey, labUserIdKey, placingPhase } from '../../protocol/search-attributes.js';
+import {
+  forwardedPhase,
+  labOrderIdKey,
+  labPhaseKey,
+  labReferenceKey,
+  labUserIdKey,
+  placingPhase,
+} from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
 import {
   EncryptionKeysMissing,
@@ -19,13 +26,14 @@ import { joinFaults, referenceFaults } from '../input-faults.js';
 import { askService, listFromService } from '../service-calls.js';
 import { startOnce } from '../start-once.js';
 import { goesOn } from '../workflow-calls.js';
-import { OrderEnded, OrderInvalid, orderErrorMap, ReferenceConflict } from './errors.js';
+import { OrderEnded, orderErrorMap, OrderInvalid, ReferenceConflict } from './errors.js';
 import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.js';
 import { KitOrderHandle, policyChanges, orderCalls } from './order-handle.js';
-import { listOrders, type OrderFilter, type OrderSummary } from './order-list.js';
 import { isSearched, serviceFilterOf, type OrderSearch } from './order-search.js';
 import { checkPlacing, placingDigest, invalid, withCanonicalUser, type PlaceOptions } from './placing.js';
 import { reconcileRange, type ReconcileOptions } from './reconciliation.js';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { listWorkflows, referenceOf, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
 
 export type WhichHandle = { reference: string } | { orderId: string };
 
@@ -242,4 +250,35 @@ function filterOf(selection: OrderSelection): OrderFilter {
 function concernsEveryOrder(error: LabOperationsError): boolean {
   const ofEvery = [NoWorker, TemporalUnreachable, TemporalRefused, EncryptionKeysMissing, EncryptionRequired];
   return ofEvery.some((each) => error instanceof each);
+}
+
+/** The orders that a list has. In the phase `placing` the service has not taken the order yet; such orders can have failed, too. */
+export type OrderFilter = WorkflowFilter<OrderPhase | 'placing', AttentionReason>;
+
+/** One line of a list, read from search attributes. */
+export interface OrderSummary extends WorkflowSummary<OrderPhase | typeof placingPhase, AttentionReason> {
+  /** Absent while the order is being placed. */
+  rootOrderId?: string;
+  /** Every order of the chain. */
+  orderIds: string[];
+  reference?: string;
+}
+
+// A placing that has completed is its order, which has a workflow of its own.
+const placings = `(WorkflowType = '${placeKitOrderName}' AND ExecutionStatus IN ('Running', 'Failed'))`;
+const orders = {
+  workflows: `(WorkflowType = '${kitOrderName}' OR ${placings})`,
+  hidden: forwardedPhase,
+  // A placing that failed would be found in any list of ended ones, although the same reference was placed since.
+  repeated: placeKitOrderName,
+  invalid: OrderInvalid,
+  own: (execution: WorkflowExecutionInfo) => ({
+    ...(execution.type === kitOrderName && { rootOrderId: execution.workflowId.slice(kitOrderId('').length) }),
+    orderIds: execution.typedSearchAttributes.get(labOrderIdKey) ?? [],
+    ...referenceOf(execution),
+  }),
+};
+
+export function listOrders(temporal: Client, filter: OrderFilter): AsyncGenerator<OrderSummary, void, undefined> {
+  return listWorkflows(temporal, orders, filter);
 }

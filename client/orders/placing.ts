@@ -13,7 +13,7 @@ import type { RefusedField } from '../errors.js';
 import { joinFaults, policyFaults, referenceFaults } from '../input-faults.js';
 import { OrderInvalid } from './errors.js';
 
-/* What a caller gives to place an order: its check before anything is started, and what makes it the same order again. */
+/* The input of a placing: its check before anything is started, and what makes it the same order again. */
 
 export interface PlaceOptions extends CallOptions {
   /**

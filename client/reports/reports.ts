@@ -1,24 +1,25 @@
 import { createHash } from 'node:crypto';
 import type { ParsingJob } from '../../service/reports.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
-import { isAddressable, submitReportId, canonicalId } from '../../protocol/ids.js';
+import { canonicalId, isAddressable, parsingJobId, submitReportId } from '../../protocol/ids.js';
 import {
-  submitReportName,
   type ReportSource,
   type SubmitReportInput,
+  submitReportName,
 } from '../../protocol/report/submission-messages.js';
 import { resolveReportPolicy } from '../../protocol/report/policy.js';
 import { isSignedUrl } from '../../protocol/report/signed-url.js';
-import { labReferenceKey, labUserIdKey } from '../../protocol/search-attributes.js';
+import { labReferenceKey, labUserIdKey, type supersededPhase } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
 import { isText, joinFaults, policyFaults, referenceFaults } from '../input-faults.js';
 import { askService } from '../service-calls.js';
 import { startOnce } from '../start-once.js';
 import { ReportInvalid, ReportReferenceConflict, SignedUrlRefused } from './errors.js';
-import { findSubmission, requireJob, type ReportFinder } from './report-finder.js';
-import { ReportHandle, reportCalls } from './report-handle.js';
-import { listReports, type ReportFilter, type ReportSummary } from './report-list.js';
+import { findSubmission, reportCalls, type ReportFinder, ReportHandle, requireJob } from './report-handle.js';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { parsingJobName, type ReportAttentionReason, type ReportPhase } from '../../protocol/report/messages.js';
+import { listWorkflows, referenceOf, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
 
 /** The product's input to `submit`. */
 export type ReportSubmission = Omit<SubmitReportInput, 'carried'>;
@@ -163,4 +164,32 @@ function submissionDigest({ userId, file, needsHumanReview = false, policy }: Su
 /** A URL that is signed again for each submission names the same file by the part before its signature. */
 function identityOf(file: ReportSource): ReportSource {
   return 'url' in file && isSignedUrl(file.url) ? { ...file, url: file.url.replace(/[?#].*$/s, '') } : file;
+}
+
+/** `superseded`: another job of the same file has taken its place. */
+type Phase = ReportPhase | typeof supersededPhase;
+
+export type ReportFilter = WorkflowFilter<Phase, ReportAttentionReason>;
+
+/** One line of a list, read from search attributes. */
+export interface ReportSummary extends WorkflowSummary<Phase, ReportAttentionReason> {
+  /** Absent while the file is being uploaded, and so is the phase. */
+  jobId?: string;
+  reference?: string;
+}
+
+// A submission that has completed is its job, which has a workflow of its own.
+const submissions = `(WorkflowType = '${submitReportName}' AND ExecutionStatus IN ('Running', 'Failed'))`;
+const reports = {
+  workflows: `(WorkflowType = '${parsingJobName}' OR ${submissions})`,
+  repeated: submitReportName,
+  invalid: ReportInvalid,
+  own: (execution: WorkflowExecutionInfo) => ({
+    ...(execution.type === parsingJobName && { jobId: execution.workflowId.slice(parsingJobId('').length) }),
+    ...referenceOf(execution),
+  }),
+};
+
+export function listReports(temporal: Client, filter: ReportFilter): AsyncGenerator<ReportSummary, void, undefined> {
+  return listWorkflows(temporal, reports, filter);
 }

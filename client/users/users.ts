@@ -203,7 +203,7 @@ export class UserOperations {
     );
   }
 
-  /** The latest demographics; `NotFound` where none were set. */
+  /** The latest demographics; `NotFound` if none were set. */
   async demographics(userId: string, options: CallOptions = {}): Promise<Demographics> {
     return askService(this.access, userCalls.reading, options, ({ users }, signal) =>
       users.getDemographics(userId, signal),

@@ -12,7 +12,7 @@ import { connectionErrorNotification } from '../../protocol/link/connection-erro
 import { connectionReportedSignal } from '../../protocol/link/messages.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
 import { answers } from './answers.js';
-import { within } from './deadline.js';
+import { within } from '../temporal-errors.js';
 import type { Destinations, Message, Routed } from './destinations.js';
 import { giveToSink } from './health-data-events.js';
 import { deliver, temporalAnswer } from './temporal-delivery.js';

@@ -1,4 +1,4 @@
-import { isShowableType } from '../../service/event-type.js';
+import { isShowableType } from '../../service/events.js';
 import type { Answer } from './common-answers.js';
 
 /** How many requests got which answer since the handler was made. */

@@ -31,9 +31,9 @@ export interface WebhookHandlerOptions {
    */
   temporal: Client;
   /**
-   * `required`: a client without encryption keys is `EncryptionKeysMissing` at once. `optional`: events are sent as they are,
+   * `required`: a client without encryption keys throws `EncryptionKeysMissing` at once. `optional`: events are sent as they are,
    * readable in Temporal, and a worker that requires encryption drops them. Default: the setting ENCRYPTION, else `required`
-   * where NODE_ENV is production. Where none of them says anything, a handler without keys asks before it sends an event
+   * if NODE_ENV is production. If none of them is set, a handler without keys asks before it sends an event
    * whether the workers encrypt (once a minute), and answers 503 if so.
    */
   encryption?: Encryption;

@@ -3,7 +3,7 @@ import { readEvent, type ReceivedEvent, teamOf } from '../../service/events.js';
 import { utcInstant } from '../../service/timestamps.js';
 import { replayableSeconds } from '../../service/webhook-signature.js';
 import { deliverConnection } from './connection-events.js';
-import { within } from './deadline.js';
+import { within } from '../temporal-errors.js';
 import type { Destinations, Message, Routed } from './destinations.js';
 import { deliverHealthData } from './health-data-events.js';
 import { isLeft, storeRejected } from './rejected-events.js';

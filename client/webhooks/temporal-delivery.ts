@@ -1,7 +1,6 @@
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { EncryptionKeysMissing } from '../errors.js';
-import { code, DeadlinePassed, maySucceedLater } from '../temporal-errors.js';
-import { within } from './deadline.js';
+import { code, DeadlinePassed, maySucceedLater, within } from '../temporal-errors.js';
 import type { Destinations, Routed } from './destinations.js';
 
 /** Sends a signal to Temporal within the deadline. Its refusals become the webhook's answers. */

@@ -1,5 +1,5 @@
 import { NativeConnection, Runtime, DefaultLogger, Worker } from '@temporalio/worker';
-import { labDataConverter } from '../../client/encryption/data-converter.js';
+import { labDataConverter } from '../../client/encryption/payload-codec.js';
 import { parseKeyRing } from '../../client/encryption/key-ring.js';
 import { bareActivities } from './bare-activities.js';
 import { bareWorkerConfig } from './config.js';

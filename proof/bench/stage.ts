@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { labDataConverter } from '../../client/encryption/data-converter.js';
+import { labDataConverter } from '../../client/encryption/payload-codec.js';
 import { parseKeyRing } from '../../client/encryption/key-ring.js';
 import { LabOperations } from '../../client/lab-operations.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';

@@ -55,7 +55,7 @@ export interface SlotChoice {
 }
 
 export interface AppointmentRequest {
-  /** The service's slug of the company that is to come. */
+  /** The service's slug of the company that will come. */
   provider: string;
   /** For the visitor, for instance suitable days; at most 1,000 characters. It stays in the history. */
   notes?: string;

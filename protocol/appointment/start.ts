@@ -18,7 +18,7 @@ export interface BookAppointmentStart {
 /**
  * The start options for the workflow of an order's appointment, to be used with signal-with-start.
  *
- * @param policy by default the defaults of now, which so are data of the history
+ * @param policy by default today's defaults, which become data of the history
  */
 export function bookAppointmentStart(
   givenOrderId: string,

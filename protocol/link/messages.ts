@@ -86,7 +86,7 @@ export const connectionReportedSignal = defineSignal('connectionReported');
 
 /** The progress of a link, also in LabPhase. */
 export type LinkPhase =
-  /** The user has the link, or is to get it, and logs in at the provider. */
+  /** The user has the link, or will get it, and logs in at the provider. */
   | 'awaiting_password'
   /** The provider has sent the user a code. */
   | 'awaiting_code'

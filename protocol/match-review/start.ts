@@ -17,7 +17,7 @@ export interface MatchReviewStart {
 /**
  * The start options for the workflow of an unmatched result, to be used with signal-with-start.
  *
- * @param policy by default the defaults of now, which so are data of the history
+ * @param policy by default today's defaults, which become data of the history
  */
 export function matchReviewStart(
   report: MatchReviewReported,

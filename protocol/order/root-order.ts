@@ -53,7 +53,7 @@ function followsAnother({ orderId, origin, parentId }: OrderSnapshot): boolean {
   return origin === 'redraw' || origin === 'recreation' || (parentId !== undefined && parentId !== orderId);
 }
 
-/** The transaction's orders; the order itself belongs to them even where its transaction lists only the others. */
+/** The transaction's orders; the order itself belongs to them even if its transaction lists only the others. */
 function siblingsOf({ orderId, origin, parentId, createdAt, transaction }: OrderSnapshot): Sibling[] {
   const listed = transaction?.orders ?? [];
   const own = {

@@ -31,7 +31,7 @@ const usualPolicy = resolveOrderPolicy();
  * The start options for the workflow that follows the order's chain, to be used with signal-with-start. Search
  * attributes set at the start cost nothing; the running workflow changes them later.
  *
- * @param policy by default the defaults of now, which so are data of the history
+ * @param policy by default today's defaults, which become data of the history
  */
 export function kitOrderStart(
   snapshot: OrderSnapshot,

@@ -205,7 +205,7 @@ export interface Replacement {
   orderId?: string;
 }
 
-/** What is known of an order at the moment of a decision. */
+/** The facts about an order at the moment of a decision. */
 export interface DecidedOn {
   /** Its last event's; -1 without any. */
   eventId: number;

@@ -8,7 +8,7 @@ import type { ReportPhase } from './messages.js';
 /** The documented statuses of a job, in order. An unknown status ranks after all of them, and before the end. */
 const way: readonly string[] = ['upload_pending', 'started', 'processing', 'pending_review'];
 
-/** Both end a job. Where both are reported, results are there: a job that has some has not failed. */
+/** Both end a job. If both are reported, there are results: a job that has some has not failed. */
 const ends: readonly string[] = ['failed', 'completed'];
 
 /** How far a job with this status has come; of two reports the one that has come further counts. */

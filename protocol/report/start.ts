@@ -18,7 +18,7 @@ export interface ParsingJobStart {
 /**
  * The start options for the workflow that follows a parsing job, to be used with signal-with-start.
  *
- * @param policy by default the defaults of now, which so are data of the history
+ * @param policy by default today's defaults, which become data of the history
  */
 export function parsingJobStart(
   { jobId, status, userId }: ReportSnapshot,

@@ -10,7 +10,7 @@ export type ReportSource =
   /** Below the worker's REPORT_ROOT. */
   | { path: string }
   /**
-   * Fetched by the worker; from an address that is not public only where its host is listed (REPORT_URL_ALLOWED_HOSTS). A
+   * Fetched by the worker; from an address that is not public only if its host is listed (REPORT_URL_ALLOWED_HOSTS). A
    * URL that is itself a credential (signed, with a token) is refused while payloads are not encrypted.
    */
   | {

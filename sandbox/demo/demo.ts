@@ -38,7 +38,7 @@ export interface Demo {
 }
 
 /**
- * Starts everything, plays the stories, and stays up unless it is to run once.
+ * Starts everything, plays the stories, and stays up unless it runs once.
  * @returns the exit status: 0 if every story succeeded
  * @throws Interrupted, ProgramFailed, PortsBusy, or why there is no Temporal
  */

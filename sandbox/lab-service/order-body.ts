@@ -61,10 +61,10 @@ export function orderBody(order: Order, state: LabState, settings: Settings, sur
     has_missing_results: order.hasMissingResults,
     ...expectedResults(order, settings),
     origin: order.origin,
-    // Documented where the service made an order again; a redraw's parent is in its transaction.
+    // Documented if the service made an order again; a redraw's parent is in its transaction.
     ...(order.origin === 'recreation' && { parent_id: order.parentId }),
     ...(withTransaction ? { order_transaction: transactionInOrder(order, state, settings) } : {}),
-    // Seen on reading only where the creator sent it.
+    // Seen on reading only if the creator sent it.
     ...(order.lab_account_id === null ? {} : { lab_account_id: order.lab_account_id }),
   };
 }

@@ -43,15 +43,15 @@ export type EventType =
 /** The subject of a message. */
 interface Subject {
   readonly event_type: EventType;
-  /** The user that it is about: of an order, its user then. Null where it is about nobody in particular. */
+  /** The user that it is about: of an order, its user then. Null if it is about nobody in particular. */
   readonly user_id: string | null;
-  /** Null where it is not about an order. */
+  /** Null if it is not about an order. */
   readonly order_id: string | null;
-  /** Null where it is not about a parsing job. */
+  /** Null if it is not about a parsing job. */
   readonly job_id: string | null;
   /** The low-level status of the order's last event in this message, or the status of the appointment or job; null for others. */
   readonly status: string | null;
-  /** The id of that event; null where it is not about an order. */
+  /** The id of that event; null if it is not about an order. */
   readonly event_id: number | null;
 }
 
@@ -287,7 +287,7 @@ export class Webhooks {
     else this.#failed(message, outcome);
   }
 
-  /** As it is at this attempt; undefined where nothing may be sent any more. */
+  /** As it is at this attempt; undefined if nothing may be sent any more. */
   #targetOf({ endpoint_id: endpointId }: Message): WebhookTarget | undefined {
     if (endpointId !== null) return this.#lab.endpoints.targetOf(endpointId);
     const { webhookUrl: url, webhookSecrets: secrets } = this.#lab.settings;

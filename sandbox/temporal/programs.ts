@@ -90,7 +90,7 @@ export interface ProgramOptions {
   environment?: Readonly<Record<string, string>>;
   /** Fails until the program is ready. */
   ready: () => Promise<void>;
-  /** True if the program is to end in its own way; otherwise it is killed. */
+  /** True if the program must end in its own way; otherwise it is killed. */
   orderlyEnd: boolean;
   /** Gets what the program writes. */
   log?: (text: string) => void;

@@ -2,7 +2,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { expect, test } from 'vitest';
 import { failureConverter } from '../../client/encryption/failure-converter.js';
-import { askAgain } from '../../protocol/ask-again.js';
+import { askAgain } from '../../protocol/failure-details.js';
 import { UnstartedEventsRefusal } from '../../workflows/unstarted-events.js';
 
 const { WorkflowActivation } = proto.coresdk.workflow_activation;

@@ -5,10 +5,10 @@ import {
   isEncrypted,
   PayloadNotAuthentic,
 } from '../../client/encryption/payload-codec.js';
-import { isOfEncryptingWorker } from '../../client/encryption/worker-identity.js';
+import { isOfEncryptingWorker } from '../../client/encryption/key-requirement.js';
 import type { KeyRing } from '../../client/encryption/key-ring.js';
 import type { WorkerConfig } from '../config.js';
-import { ofTaskQueue } from '../visibility-query.js';
+import { ofTaskQueue } from '../temporal-config.js';
 import { fault, ok, type Verdict, warning } from './findings.js';
 import type { Temporal } from './server.js';
 

@@ -7,7 +7,7 @@ import { deliverNotificationsName } from '../../protocol/delivery.js';
 import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
 import { labAttentionKey, labAttentionSinceKey, labPhaseKey } from '../../protocol/search-attributes.js';
 import { remembered } from '../remembered.js';
-import { ofTaskQueue } from '../visibility-query.js';
+import { ofTaskQueue } from '../temporal-config.js';
 import { countedPhases } from './phases.js';
 
 /**

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
-import type { ActivityObserver } from '../../activities/observer.js';
+import type { ActivityObserver } from '../../activities/dependencies.js';
 import { type AnswerName, answers } from '../../client/webhooks/answers.js';
 import type { RequestObserver } from '../../client/webhooks/endpoint.js';
 import type { ReconcileCounts } from '../../protocol/reconcile.js';

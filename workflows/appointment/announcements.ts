@@ -4,8 +4,7 @@ import type { AppointmentNotification, AppointmentNotificationHead } from '../..
 import { bookAppointmentId } from '../../protocol/ids.js';
 import type { Notification } from '../../protocol/notifications.js';
 import { attentionVerbsFor } from '../entity/attention.js';
-import { shortDigest } from '../entity/digest.js';
-import { enqueue as enqueueIn } from '../entity/outbox.js';
+import { enqueue as enqueueIn, shortDigest } from '../entity/outbox.js';
 import type { Appointment } from './appointment.js';
 
 /** Puts a notification into the outbox, once. */

@@ -310,7 +310,7 @@ function compareOther(known: AppointmentSnapshot, received: AppointmentSnapshot)
   return later > 0 ? 'newer' : 'nothing';
 }
 
-/** Whose it is changes nothing: an envelope may leave that out. */
+/** The user and the order change nothing: an envelope may leave that out. */
 function said({ userId: _userId, orderId: _orderId, ...rest }: AppointmentSnapshot): object {
   return rest;
 }

@@ -257,7 +257,7 @@ function noteRefund(appointment: Appointment, open: AppointmentSnapshot, now: nu
 }
 
 /**
- * What was to be cancelled is not there. Another one that somebody made meanwhile is for the caller to decide on. If the blood may
+ * The appointment to cancel is not there. Another one that somebody made meanwhile is for the caller to decide on. If the blood may
  * have been drawn, only the order can say so.
  */
 async function expectNoOther(appointment: Appointment, appointmentId: string): Promise<void> {

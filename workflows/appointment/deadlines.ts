@@ -1,9 +1,8 @@
 import type { AppointmentAttentionReason } from '../../protocol/appointment/messages.js';
 import { isWalkIn } from '../../protocol/appointment/lifecycle.js';
-import { absenceBelieved } from '../entity/absence.js';
+import { absenceBelieved, doubled, longestOutage } from '../entity/spans.js';
 import type { Moment } from '../entity/alarm.js';
 import { note } from '../entity/journal.js';
-import { doubled, longestOutage } from '../entity/spans.js';
 import { announceFall, announceNews, clear, enqueue, headOf, raise } from './announcements.js';
 import { type Appointment, openVisit } from './appointment.js';
 import { readAppointment } from './reading.js';

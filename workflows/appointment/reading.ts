@@ -4,7 +4,7 @@ import type { AppointmentReading } from '../../activities/appointment-reading.js
 import { isOpen, isWalkIn } from '../../protocol/appointment/lifecycle.js';
 import type { AppointmentEvent, AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import { activities } from '../activities.js';
-import { noteAbsence } from '../entity/absence.js';
+import { noteAbsence } from '../entity/spans.js';
 import { resumeQuestions } from '../entity/attention.js';
 import { refusalOf, answeringMeanwhile } from '../entity/commands.js';
 import { isObject, readTime, textsOf, timesOf } from '../entity/fields.js';

@@ -10,7 +10,7 @@ import type {
 import type { Cancellable, EntityRun } from '../entity/loop.js';
 import type { Appointment } from './appointment.js';
 
-/** What the product asks for. */
+/** A command of the product. */
 export type AppointmentCommand =
   | { kind: 'findSlots'; question: SlotQuestion }
   | { kind: 'chooseSlot'; choice: SlotChoice }

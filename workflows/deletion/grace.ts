@@ -1,7 +1,6 @@
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
 import type { DeletionState } from '../../protocol/deletion/messages.js';
-import { deletionSettlingMs } from '../../protocol/deletion/timing.js';
-import { usualSettling } from '../../protocol/settling.js';
+import { deletionSettlingMs, usualSettling } from '../../protocol/settling.js';
 import { activities, round } from '../activities.js';
 import type { Moment } from '../entity/alarm.js';
 import { refusalOf } from '../entity/commands.js';

@@ -2,8 +2,7 @@ import { sleep, type ActivityOptions, type ApplicationFailure } from '@temporali
 import type { UserStanding } from '../../activities/users.js';
 import type { DeletionAttentionReason } from '../../protocol/deletion/messages.js';
 import { activities, round, type RoundLength } from '../activities.js';
-import { refusalOf } from '../entity/commands.js';
-import { isFinalRefusal } from '../entity/failures.js';
+import { isFinalRefusal, refusalOf } from '../entity/commands.js';
 import { clear, raise, show } from './announcements.js';
 import { note } from '../entity/journal.js';
 import type { DeletionRun } from './run.js';
@@ -15,7 +14,7 @@ const betweenRounds = { '30 seconds': '1 minute', '1 hour': '10 minutes', '1 day
 const untilCorrected = '1 hour';
 
 /**
- * Calls the service until it answers, in rounds. The first is short where somebody waits for the answer; each that
+ * Calls the service until it answers, in rounds. The first is short if somebody waits for the answer; each that
  * follows is longer, so the history stays short however long an outage lasts.
  *
  * @param endsBy what ends it. `answer`: nothing else, and nothing is thrown; the deletion may have happened, whatever the

@@ -149,7 +149,7 @@ async function joinGrace(run: DeletionRun, opened: Deletion): Promise<void> {
   if (deletion.outcome === undefined && isUnclear) run.nextIfRestored ??= opened;
 }
 
-/** What goes into the next run of a deletion whose history grew long. */
+/** The input of the next run of a deletion whose history grew long. */
 type Carried = Pick<DeletionRun, 'deletion' | 'answered' | 'nextIfRestored' | 'doubt' | 'undoSentUntil'>;
 
 function carriedOf({ deletion, answered, nextIfRestored, doubt, undoSentUntil }: DeletionRun): Carried {

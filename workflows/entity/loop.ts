@@ -1,9 +1,14 @@
-import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  makeContinueAsNewFunc,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { RaisedAttention } from '../../protocol/attention.js';
 import { Alarm, type Moment } from './alarm.js';
 import { deliveryOf, type AttentionVerbs } from './attention.js';
 import { CommandQueue } from './commands.js';
-import { continueInNewRun, isNewRunSuggested } from './new-run.js';
 import { deliverBeforeEnd, keepDelivering, type Outbox } from './outbox.js';
 
 /** One run of a long-running workflow: the commands that wait for its main loop, and all that wakes it. */
@@ -142,4 +147,22 @@ export async function workThrough(run: Cancellable, work: () => Promise<void>): 
 export interface Cancellable extends Pick<Wakeable, 'hasNews'> {
   /** An operator, or the product through Temporal, cancelled the workflow. */
   cancelled: boolean;
+}
+
+/**
+ * True if the history is long, or if there is a later release of the worker: a run stays on the release that began it
+ * (docs/decisions/0017-a-run-stays-on-its-release.md). Servers before 1.31 do not say so.
+ */
+export function isNewRunSuggested(): boolean {
+  const { continueAsNewSuggested, targetWorkerDeploymentVersionChanged } = workflowInfo();
+  return continueAsNewSuggested || targetWorkerDeploymentVersionChanged;
+}
+
+/** Ends this run and begins the next one, on the current release. Never returns. */
+export async function continueInNewRun(input: object, workflowType?: string): Promise<never> {
+  const options = {
+    initialVersioningBehavior: 'AUTO_UPGRADE',
+    ...(workflowType !== undefined && { workflowType }),
+  } as const;
+  return makeContinueAsNewFunc<(input: object) => Promise<unknown>>(options)(input);
 }

@@ -19,3 +19,17 @@ export function spread(span: number, key: string): number {
 
 /** A run is started together with its first signal; one that was started manually reads what it is about instead. */
 export const firstReportWait = '10 seconds';
+
+/** How long the service must keep answering that it does not know an order before it is believed: longer than a replica lags or a rollout takes. */
+export const absenceBelieved = 10 * minute;
+
+/** @param since milliseconds since the epoch: when the service first said that it does not know the order */
+export function isAbsenceBelieved(since: number, now: number): boolean {
+  return now - since >= absenceBelieved;
+}
+
+/** The service does not know what is followed. @returns whether it has said so for long enough to be believed */
+export function noteAbsence(of: { absentSince?: number }, now: number): boolean {
+  of.absentSince ??= now;
+  return isAbsenceBelieved(of.absentSince, now);
+}

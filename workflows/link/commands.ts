@@ -1,5 +1,5 @@
 import type { ApplicationFailure } from '@temporalio/workflow';
-import { linkResultOf } from '../../protocol/link/link-report.js';
+import { codeRules, linkResultOf, readCode } from '../../protocol/link/link-report.js';
 import type {
   CodeAnswer,
   LinkReport,
@@ -9,7 +9,6 @@ import type {
   LinkOptions,
   MfaCode,
 } from '../../protocol/link/messages.js';
-import { codeRules, readCode } from '../../protocol/link/mfa-code.js';
 import { activities } from '../activities.js';
 import { commandWait, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { obtainPolicy } from '../entity/policy.js';
@@ -67,7 +66,7 @@ function undecided(): ApplicationFailure {
   return refuse('ServiceUnavailable', message);
 }
 
-/** The link that the user has, or a new one where its token has ended. */
+/** The link that the user has, or a new one if its token has ended. */
 async function requestLink(link: Link, { request, joins }: RequestLink): Promise<LinkUrl> {
   if (request.newLink) await startNew(link, request.newLink, joins);
   if (link.outcome !== undefined) throw ended(link);
@@ -192,7 +191,7 @@ export function validateOpen({ link }: LinkRun): void {
   if (link.outcome !== undefined) throw ended(link);
 }
 
-/** Webhooks are often faster than the product: that a link is connected already is no reason to refuse it. */
+/** Webhooks are often faster than the product: a connected link is not a reason to refuse it. */
 function validateOpenOrConnected(run: LinkRun): void {
   if (run.link.outcome !== 'connected') validateOpen(run);
 }

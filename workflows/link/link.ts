@@ -204,7 +204,7 @@ function receiveError(link: Link, errorType: string, now: number): void {
   if (errorType === 'token_expired' && link.policy.onTokenExpiry === 'end') {
     return endUnlessConnected(link, { outcome: 'expired', waitedFor: 'token' }, now);
   }
-  // That a token has ended is no failure of the user's.
+  // A token that has ended is not the user's failure.
   if (!isAboutToken(errorType)) link.failedLogins += 1;
   if (link.failedLogins >= link.policy.maxPasswordAttempts) return endUnlessConnected(link, { outcome: 'failed' }, now);
   // A token of which nothing good is known is not handed out again.

@@ -2,7 +2,7 @@ import type { CodeAnswer, LinkReport, LinkRequest, LinkState, LinkUrl } from '..
 import type { Cancellable, EntityRun } from '../entity/loop.js';
 import type { Link } from './link.js';
 
-/** What the product asks for. */
+/** A command of the product. */
 export type LinkCommand =
   /** `joins`: the link still stood when it was requested. */
   | { kind: 'requestLink'; request: LinkRequest; joins: boolean }
@@ -18,6 +18,6 @@ export interface LinkRun extends EntityRun<LinkCommand, LinkAnswer>, Cancellable
   link: Link;
   /** The cancellation was looked at. */
   wasCancelled: boolean;
-  /** Codes on their way, so that one that is sent twice at once goes to the service once. */
+  /** Codes on their way, so one that is sent twice at once goes to the service once. */
   submitting: { code: string; answer: Promise<CodeAnswer> }[];
 }

@@ -1,6 +1,6 @@
 import { allHandlersFinished, condition, setHandler, workflowInfo } from '@temporalio/workflow';
 import { isLinkAddressable, linkProviderId } from '../../protocol/ids.js';
-import { linkResultOf } from '../../protocol/link/link-report.js';
+import { linkResultOf, readCode } from '../../protocol/link/link-report.js';
 import {
   cancelUpdate,
   connectionReportedSignal,
@@ -19,7 +19,6 @@ import {
   type MfaCode,
 } from '../../protocol/link/messages.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
-import { readCode } from '../../protocol/link/mfa-code.js';
 import { openRun, runLoop, workThrough } from '../entity/loop.js';
 import { settlePolicy } from '../entity/policy.js';
 import { carryOut, checkOptions, validateCode, validateOpen, validateReport, validateRequest } from './commands.js';

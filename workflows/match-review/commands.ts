@@ -12,8 +12,7 @@ import type {
 import { usualSettling } from '../../protocol/settling.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { activities } from '../activities.js';
-import { refusalOf, refuse, refuseField } from '../entity/commands.js';
-import { isFinalRefusal } from '../entity/failures.js';
+import { isFinalRefusal, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { end, takeRead, type Review } from './review.js';
 import { readReview } from './reading.js';

@@ -1,7 +1,6 @@
 import type { Moment } from '../entity/alarm.js';
-import { absenceBelieved } from '../entity/absence.js';
+import { absenceBelieved, doubled, longestOutage, minute } from '../entity/spans.js';
 import { note } from '../entity/journal.js';
-import { doubled, longestOutage, minute } from '../entity/spans.js';
 import { announceNews, clear, enqueue, headOf, raise } from './announcements.js';
 import { bringOrder, readReview } from './reading.js';
 import { mayContradict, type Review } from './review.js';

@@ -6,7 +6,7 @@ import type { MatchReviewReported } from '../../protocol/match-review/messages.j
 import { rootOf } from '../../protocol/order/root-order.js';
 import type { MatchReviewReport } from '../../service/match-review-snapshot.js';
 import { activities } from '../activities.js';
-import { noteAbsence } from '../entity/absence.js';
+import { noteAbsence } from '../entity/spans.js';
 import { resumeQuestions } from '../entity/attention.js';
 import { answeringMeanwhile, refusalOf } from '../entity/commands.js';
 import { isObject, textsOf } from '../entity/fields.js';

@@ -5,8 +5,7 @@ import type { AttentionReason, RaisedOrderAttention } from '../../protocol/order
 import type { NotificationHead, OrderNotification } from '../../protocol/order/notifications.js';
 import type { OrderEvent } from '../../service/order-snapshot.js';
 import { attentionVerbsFor } from '../entity/attention.js';
-import { shortDigest } from '../entity/digest.js';
-import { enqueue as enqueueIn } from '../entity/outbox.js';
+import { enqueue as enqueueIn, shortDigest } from '../entity/outbox.js';
 import {
   ordersOf,
   findOrder,

@@ -1,5 +1,4 @@
-import { isCritical } from '../../protocol/order/interpretation.js';
-import { readStatus } from '../../protocol/order/lifecycle.js';
+import { isCritical, readStatus } from '../../protocol/order/lifecycle.js';
 import type { AcknowledgeCriticalResultCommand } from '../../protocol/order/messages.js';
 import type { Acknowledgement, CriticalResult, CriticalResultRecord } from '../../protocol/order/state.js';
 import type { CriticalResultReport } from '../../service/critical-result.js';
@@ -209,7 +208,7 @@ function rankOf(status: string): number {
   return status === 'final' ? 1 : 0;
 }
 
-/** Nothing of a run is in it: the order, its correction, the status, and a count where all of that comes again. */
+/** Nothing of a run is in it: the order, its correction, the status, and a count if all of that comes again. */
 function nextKey({ orderId, correctedBy, status, announced }: CriticalResultRecord): string {
   const key = `${orderId}/${correctedBy === undefined ? '' : `${correctedBy}.`}${status}`;
   const times = announced.filter((other) => other === key || other.startsWith(`${key}.`)).length;

@@ -21,7 +21,7 @@ import { ordersOf, currentOrder, lastEventId, learn, needsSuccessor, outcomeOf, 
 import { raiseCriticalResults, openReports, recountReminders } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
-import { isNewRunSuggested } from '../entity/new-run.js';
+import { isNewRunSuggested } from '../entity/loop.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { firstReportWait, minute } from '../entity/spans.js';

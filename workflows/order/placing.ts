@@ -28,9 +28,8 @@ import { labPhaseKey, labReferenceKey, ofUser, placingPhase } from '../../protoc
 import { activities, creation, orderSearch } from '../activities.js';
 import { attentionAttributes } from '../entity/attention.js';
 import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
-import { refusalOf, refuse } from '../entity/commands.js';
-import { isFinalRefusal, isAccessRefused } from '../entity/failures.js';
-import { continueInNewRun, isNewRunSuggested } from '../entity/new-run.js';
+import { isAccessRefused, isFinalRefusal, refusalOf, refuse } from '../entity/commands.js';
+import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
 import { openPolicy, settlePolicy, isUnsettled, type Governed } from '../entity/policy.js';
 import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
 import { hour, minute } from '../entity/spans.js';

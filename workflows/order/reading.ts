@@ -2,9 +2,8 @@ import { log, type ActivityOptions, type ApplicationFailure } from '@temporalio/
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { activities } from '../activities.js';
-import { absenceBelieved, isAbsenceBelieved } from '../entity/absence.js';
+import { absenceBelieved, doubled, hour, isAbsenceBelieved, longestOutage, minute, spread } from '../entity/spans.js';
 import { refusalOf } from '../entity/commands.js';
-import { doubled, hour, longestOutage, minute, spread } from '../entity/spans.js';
 import { clear, raise } from './announcements.js';
 import { currentOrder, outcomeOf, unfinishedOrders, unreadOrder, type Chain } from './chain.js';
 import { receiveSnapshot } from './intake.js';

@@ -1,7 +1,6 @@
 import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
 import { isAddressable } from '../../protocol/ids.js';
-import { isCritical } from '../../protocol/order/interpretation.js';
-import { isEnd } from '../../protocol/order/lifecycle.js';
+import { isCritical, isEnd } from '../../protocol/order/lifecycle.js';
 import type { CriticalResultReported } from '../../protocol/order/messages.js';
 import type { OrderEvent, OrderSnapshot, TransactionOrder, TransactionSnapshot } from '../../service/order-snapshot.js';
 import { isObject, readDate, readTime, textsOf, timesOf } from '../entity/fields.js';

@@ -1,4 +1,4 @@
-import { noteAbsence } from '../entity/absence.js';
+import { noteAbsence } from '../entity/spans.js';
 import { isObject } from '../entity/fields.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy, upgradePolicy } from '../entity/policy.js';

@@ -29,9 +29,8 @@ import { labReferenceKey, ofAttention, ofUser } from '../../protocol/search-attr
 import type { ReportSnapshot } from '../../service/report-snapshot.js';
 import { activities, upload as uploadOptions } from '../activities.js';
 import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
-import { refuse } from '../entity/commands.js';
-import { isAccessRefused } from '../entity/failures.js';
-import { continueInNewRun, isNewRunSuggested } from '../entity/new-run.js';
+import { isAccessRefused, refuse } from '../entity/commands.js';
+import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
 import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
 import { openPolicy, settlePolicy, type Governed } from '../entity/policy.js';
 import { doubled, hour, minute, second } from '../entity/spans.js';

@@ -27,7 +27,8 @@ import { refuse } from '../entity/commands.js';
  * or by the first webhook of a job that nobody submitted through us.
  */
 export async function parsingJob(input: ParsingJobInput): Promise<ParsingJobResult> {
-  if (typeof input?.jobId !== 'string') throw ApplicationFailure.nonRetryable('jobId is missing', 'InvalidCommand');
+  if (typeof input?.jobId !== 'string')
+    throw ApplicationFailure.nonRetryable('jobId is required: give the id of the job', 'InvalidCommand');
   const run: ReportRun = {
     ...openRun(),
     job: openJob(input, Date.now()),

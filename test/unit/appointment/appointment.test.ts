@@ -13,7 +13,7 @@ import {
   type Appointment,
   type Comparison,
 } from '../../../workflows/appointment/appointment.js';
-import { shortDigest } from '../../../workflows/entity/digest.js';
+import { shortDigest } from '../../../workflows/entity/outbox.js';
 import { announceFall, announceNews } from '../../../workflows/appointment/announcements.js';
 import { day, hour, snapshot, start, requestedCase } from './appointments.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readCode } from '../../../protocol/link/mfa-code.js';
+import { readCode } from '../../../protocol/link/link-report.js';
 
 test.each(['123456', '123 456', '123-456', '0', '12345!', '１２３４５６', 'códe1', 'correct horse'])(
   '%j is sent as it was typed',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { allowedUrl } from '../../../activities/report-file/allowed-url.js';
+import { allowedUrl } from '../../../activities/report-file/remote-file.js';
 import { headersFor, namesHost } from '../../../activities/report-file/hosts.js';
 import { createReportFiles } from '../../../activities/report-file/report-files.js';
 

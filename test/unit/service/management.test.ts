@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { AnswerUnreadable } from '../../../service/errors.js';
 import type { ServiceConfig } from '../../../service/http.js';
-import type { Management } from '../../../service/management.js';
+import type { Management } from '../../../service/lab-service.js';
 import { answering, rejection, serviceAt } from './recording-server.js';
 
 const MANAGEMENT_KEY = 'mk_invented_key';

@@ -1,6 +1,6 @@
 import proto from '@temporalio/proto';
 import { afterEach, expect, test } from 'vitest';
-import { workerIdentity } from '../../../client/encryption/worker-identity.js';
+import { workerIdentity } from '../../../client/encryption/key-requirement.js';
 import { createWebhookHandler, type WebhookHandlerOptions } from '../../../client/webhooks/handler.js';
 import { clientAnsweredWith, type GrpcStatus } from '../../rig/grpc-answers.js';
 import { orderEvent, remembering, secret, signed } from './sending.js';
