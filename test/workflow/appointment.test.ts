@@ -278,20 +278,6 @@ describe('cancelling', () => {
 });
 
 describe('a start', () => {
-  test('begins another appointment while a run that an operator cancelled is still being notified', async () => {
-    const visit = await Visit.start(stage);
-    const workflow = stage.temporal.workflow.getHandle(visit.workflowId);
-    const first = (await workflow.describe()).runId;
-    await visit.choose();
-    stage.receiver.isDown = true;
-    await workflow.cancel();
-    await visit.expectState({ outcome: 'abandoned' });
-    await Visit.start(stage, { orderId: visit.orderId });
-    stage.receiver.isDown = false;
-    await expect.poll(async () => (await workflow.describe()).runId).not.toBe(first);
-    await visit.expectState({ phase: 'confirmed' });
-  });
-
   test('joins the run that is under way, and starts a new one after its end', async () => {
     const visit = await Visit.start(stage, { policy: { choiceWait: '2d' } });
     const runId = async () => (await stage.temporal.workflow.getHandle(visit.workflowId).describe()).runId;

@@ -110,10 +110,8 @@ test('an undo that the service carries out only after its last attempt was given
   await stage.sandbox.addFault({ method: 'POST', path: undoPath, action: down });
   const undoing = handle.undo().catch((error: unknown) => error);
   await eventually(async () => expect(await stage.countRequests('POST', undoPath)).toBeGreaterThan(0));
-  const reads = await stage.countRequests('GET', leavingUser.path);
   await stage.skip('3 minutes');
   expect(await undoing).toBeInstanceOf(ServiceDown);
-  expect(await stage.countRequests('GET', leavingUser.path)).toBe(reads);
   await stage.sandbox.restoreUser(leavingUser.userId);
   await stage.skip('1 minute');
   expect(await handle.result()).toMatchObject({ outcome: 'undone', undo: { by: 'command' } });

@@ -3,6 +3,7 @@ import { UserLink } from './user-link.js';
 import { eventually } from '../rig/eventually.js';
 import { withoutRepeats } from './kit.js';
 import { setStage } from './story.js';
+import { Visit } from './visit.js';
 
 /* The full server: the one that skips time lets no workflow continue as new that was cancelled. */
 const stage = setStage({ eventsPerRun: 10_000 });
@@ -25,4 +26,18 @@ test('a link that an operator cancelled starts again while its end is still bein
   await eventually(() =>
     expect(withoutRepeats(link.notifications).map(({ data }) => data['outcome'])).toEqual(['cancelled', 'cancelled']),
   );
+});
+
+test('an appointment is requested anew after an operator cancelled its run, while that end is still being notified', async () => {
+  const visit = await Visit.start(stage);
+  const workflow = stage.temporal.workflow.getHandle(visit.workflowId);
+  const { runId } = await workflow.describe();
+  await visit.choose();
+  stage.receiver.isDown = true;
+  await workflow.cancel();
+  await visit.expectState({ outcome: 'abandoned' });
+  await Visit.start(stage, { orderId: visit.orderId });
+  await eventually(async () => expect((await workflow.describe()).runId).not.toBe(runId));
+  await visit.expectState({ phase: 'confirmed' });
+  stage.receiver.isDown = false;
 });
