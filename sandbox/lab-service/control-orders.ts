@@ -94,7 +94,10 @@ export function orderCommands(lab: Lab) {
 
     /** Sets the interpretation of an order's results, without an event of the order. */
     interpret: command(
-      z.tuple([orderId, z.strictObject({ interpretation: interpretations, webhook })]),
+      z.tuple([
+        orderId,
+        z.strictObject({ interpretation: interpretations, webhook, updates: z.boolean().default(true) }),
+      ]),
       (id, { interpretation, ...options }) => {
         const order = requiredOrder(lab, id);
         lab.orders.interpret(order, interpretation, options);

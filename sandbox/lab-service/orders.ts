@@ -125,10 +125,14 @@ export class Orders {
     this.#append(order, move);
   }
 
-  /** Says of the results of an order what they mean, without an event of the order's own. */
-  interpret(order: Order, interpretation: Interpretation, { webhook = true }: { webhook?: boolean } = {}): void {
+  /** Says of the results of an order what they mean, without an event of the order's own. Results may be kept apart from the order: then it is not updated. */
+  interpret(
+    order: Order,
+    interpretation: Interpretation,
+    { webhook = true, updates = true }: { webhook?: boolean; updates?: boolean } = {},
+  ): void {
     order.interpretation = interpretation;
-    order.updatedAt = this.#lab.clock.now();
+    if (updates) order.updatedAt = this.#lab.clock.now();
     if (webhook) this.#lab.webhooks.announce('labtest.order.updated', order);
   }
 

@@ -70,6 +70,8 @@ export const settingsSchema = z.strictObject({
   criticalResultForm: z.enum(['event', 'order']).default('event'),
   /** The filter of the order list that finds critical orders: `both`, or one, and the other is ignored. */
   criticalFilter: z.enum(['both', 'interpretation', 'is_critical']).default('both'),
+  /** True: the order list says how many orders it has. False: `total` is null, as the documented schema allows. */
+  orderTotals: z.boolean().default(true),
   /** That webhook's `interpretation`: the order's, `normal` as in one documented example, or nothing. */
   criticalInterpretation: z.enum(['order', 'normal', 'absent']).default('order'),
   /** True: the team has the queue of unmatched results. False: its endpoints answer 400. */

@@ -352,3 +352,9 @@ describe('until somebody acknowledges a critical result', () => {
     expect(kit.notified).toContain('critical_result');
   });
 });
+
+test('an alarm that changes nothing of its order, not even the time of its last change, is raised by what is read next', async () => {
+  const kit = await kitAtLab();
+  await stage.sandbox.interpret(kit.rootOrderId, { interpretation: 'critical', updates: false });
+  await kit.expectAttention('critical_result');
+});
