@@ -101,8 +101,8 @@ describe('a failed call of the service', () => {
 });
 
 test.each<[RefusedAs, string]>([
-  ['OrderRefused', 'NotFound'],
-  ['LinkRefused', 'NotFound'],
+  ['OrderRefused', 'AnswerUnreadable'],
+  ['LinkRefused', 'AnswerUnreadable'],
   ['CancelRefused', 'CancelRefused'],
 ])('a 404 without a sentence, as a proxy answers it, refuses no creation for good: %s', (refusedAs, type) => {
   const failure = failureOf(new NotFound(refused(404), { fields: [] }), refusedAs);
