@@ -13,7 +13,7 @@ import { parseKeyRing } from './encryption/key-ring.js';
 import { EncryptionKeysMissing } from './errors.js';
 import { LinkOperations } from './links/links.js';
 import { MatchReviewOperations } from './match-reviews/match-reviews.js';
-import type { OrderFinder } from './orders/order-finder.js';
+import type { ServiceAccess } from './service-calls.js';
 import { OrderOperations } from './orders/orders.js';
 import { UndeliveredNotifications } from './notifications/undelivered.js';
 import { UserOperations } from './users/users.js';
@@ -89,19 +89,19 @@ export class LabOperations {
     this.closeConnection = closeConnection;
     const calls = new TemporalCalls(temporal, { taskQueue, deadline });
     this.calls = calls;
-    const finder: OrderFinder = { calls, ...(this.service && { service: this.service }) };
-    this.orders = new OrderOperations(finder);
-    this.links = new LinkOperations(finder);
-    this.users = new UserOperations(calls, this.service);
-    this.reports = new ReportOperations(finder);
-    this.results = new ResultOperations(finder);
-    this.documents = new DocumentOperations(finder);
-    this.catalogue = new CatalogueOperations(finder);
+    const access: ServiceAccess = { calls, service: this.service };
+    this.orders = new OrderOperations(access);
+    this.links = new LinkOperations(access);
+    this.users = new UserOperations(access);
+    this.reports = new ReportOperations(access);
+    this.results = new ResultOperations(access);
+    this.documents = new DocumentOperations(access);
+    this.catalogue = new CatalogueOperations(access);
     this.rejectedEvents = new RejectedEventOperations(calls);
     this.notifications = new UndeliveredNotifications(calls);
     this.webhooks = new WebhookOperations(calls);
-    this.appointments = new AppointmentOperations(calls, this.service);
-    this.matchReviews = new MatchReviewOperations(calls, this.service);
+    this.appointments = new AppointmentOperations(access);
+    this.matchReviews = new MatchReviewOperations(access);
   }
 
   /**

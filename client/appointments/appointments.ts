@@ -1,6 +1,5 @@
 import type { CancellationReason } from '../../service/appointments.js';
 import type { Centres, Coverage } from '../../service/centres.js';
-import type { LabService } from '../../service/lab-service.js';
 import type { CentresFilter, CoverageFilter, OrderCentresFilter } from '../../service/walk-in-requests.js';
 import { signalOrStart } from '../../protocol/earlier-run.js';
 import { bookAppointmentId, isAppointmentAddressable } from '../../protocol/ids.js';
@@ -37,9 +36,9 @@ export class AppointmentOperations {
   private readonly calls: TemporalCalls;
   private readonly access: ServiceAccess;
 
-  constructor(calls: TemporalCalls, service: LabService | undefined) {
-    this.calls = calls;
-    this.access = { calls, service };
+  constructor(access: ServiceAccess) {
+    this.calls = access.calls;
+    this.access = access;
   }
 
   /**

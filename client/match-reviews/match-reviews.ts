@@ -1,4 +1,3 @@
-import type { LabService } from '../../service/lab-service.js';
 import type { MatchReview, MatchReviewSearch } from '../../service/match-reviews.js';
 import { signalOrStart } from '../../protocol/earlier-run.js';
 import { isAddressable, matchReviewId } from '../../protocol/ids.js';
@@ -39,9 +38,9 @@ export class MatchReviewOperations {
   private readonly calls: TemporalCalls;
   private readonly access: ServiceAccess;
 
-  constructor(calls: TemporalCalls, service: LabService | undefined) {
-    this.calls = calls;
-    this.access = { calls, service };
+  constructor(access: ServiceAccess) {
+    this.calls = access.calls;
+    this.access = access;
   }
 
   /**

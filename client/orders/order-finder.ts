@@ -1,30 +1,23 @@
 import type { Client } from '@temporalio/client';
 import { NotFound } from '../../service/errors.js';
-import type { LabService } from '../../service/lab-service.js';
 import { snapshotOf } from '../../service/order-snapshot.js';
 import { isAddressable, kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { rootOf } from '../../protocol/order/root-order.js';
 import { kitOrderName, stateQuery } from '../../protocol/order/messages.js';
 import { forwardedPhase, labOrderIdKey, labPhaseKey, labReferenceKey } from '../../protocol/search-attributes.js';
 import type { OneCall } from '../one-call.js';
-import type { TemporalCalls } from '../workflow-calls.js';
+import type { ServiceAccess } from '../service-calls.js';
 import { describe } from '../workflow-status.js';
 import { OrderNotFound } from './errors.js';
 
-/** The key of a search for an order. */
-export interface OrderFinder {
-  calls: TemporalCalls;
-  service?: LabService;
-}
-
 /** Finds the root order of the chain that any order id belongs to. */
-export async function findRootOrder(finder: OrderFinder, call: OneCall, orderId: string): Promise<string> {
+export async function findRootOrder(access: ServiceAccess, call: OneCall, orderId: string): Promise<string> {
   if (!isAddressable(orderId)) throw new OrderNotFound('This is not a valid order id');
-  const { client } = finder.calls;
+  const { client } = access.calls;
   const own = await describeOrder(client, orderId);
   if (own) return rootFrom(client, call, orderId, own);
   const found =
-    (await rootByVisibility(client, labOrderIdKey.name, orderId)) ?? (await rootByService(finder, call, orderId));
+    (await rootByVisibility(client, labOrderIdKey.name, orderId)) ?? (await rootByService(access, call, orderId));
   const workflow = found === undefined ? undefined : await describeOrder(client, found);
   if (found === undefined || !workflow) throw new OrderNotFound(`No workflow follows order ${orderId}`);
   // Visibility and service may name a replacement as the root of its redraw.
@@ -37,7 +30,7 @@ export async function findRootOrder(finder: OrderFinder, call: OneCall, orderId:
  *
  * @throws OrderNotFound if the reference was not placed
  */
-export async function findPlacement({ calls }: OrderFinder, reference: string): Promise<{ rootOrderId?: string }> {
+export async function findPlacement({ calls }: ServiceAccess, reference: string): Promise<{ rootOrderId?: string }> {
   const placing = await describe(calls.client.workflow.getHandle(placeKitOrderId(reference)));
   if (placing && ['RUNNING', 'COMPLETED'].includes(placing.status.name)) return {};
   const rootOrderId = await rootByVisibility(calls.client, labReferenceKey.name, reference);
@@ -67,7 +60,7 @@ async function rootByVisibility(temporal: Client, attribute: string, value: stri
 }
 
 /** Visibility lags by moments behind a replacement that was just placed; the order itself says whose it is. */
-async function rootByService({ service }: OrderFinder, call: OneCall, orderId: string): Promise<string | undefined> {
+async function rootByService({ service }: ServiceAccess, call: OneCall, orderId: string): Promise<string | undefined> {
   if (!service) return undefined;
   try {
     return rootOf(snapshotOf(await call.service((ends) => service.orders.get(orderId, ends))));

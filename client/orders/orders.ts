@@ -23,11 +23,11 @@ import {
   TemporalUnreachable,
 } from '../errors.js';
 import { joinFaults, referenceFaults } from '../input-faults.js';
-import { askService, listFromService } from '../service-calls.js';
+import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
 import { startOnce } from '../start-once.js';
 import { goesOn } from '../workflow-calls.js';
 import { OrderEnded, orderErrorMap, OrderInvalid, ReferenceConflict } from './errors.js';
-import { findPlacement, findRootOrder, type OrderFinder } from './order-finder.js';
+import { findPlacement, findRootOrder } from './order-finder.js';
 import { KitOrderHandle, policyChanges, orderCalls } from './order-handle.js';
 import { isSearched, serviceFilterOf, type OrderSearch } from './order-search.js';
 import { checkPlacing, placingDigest, invalid, withCanonicalUser, type PlaceOptions } from './placing.js';
@@ -70,10 +70,10 @@ const reconciling = { words: orderErrorMap, underWay: goesOn('Reconciling'), usu
  * TemporalUnreachable, TemporalRefused and UnexpectedFailure.
  */
 export class OrderOperations {
-  private readonly finder: OrderFinder;
+  private readonly access: ServiceAccess;
 
-  constructor(finder: OrderFinder) {
-    this.finder = finder;
+  constructor(access: ServiceAccess) {
+    this.access = access;
   }
 
   /**
@@ -87,7 +87,7 @@ export class OrderOperations {
   async place(given: PlaceKitOrderInput, { markers, ...options }: PlaceOptions = {}): Promise<KitOrderHandle> {
     checkPlacing(given, markers);
     const input = withCanonicalUser({ ...given, policy: resolveOrderPolicy(given.policy) });
-    return this.finder.calls.call(orderCalls.starting, options, () => this.startPlacing(input));
+    return this.access.calls.call(orderCalls.starting, options, () => this.startPlacing(input));
   }
 
   /**
@@ -96,19 +96,19 @@ export class OrderOperations {
    * @throws OrderNotFound
    */
   async get(which: WhichHandle, options: CallOptions = {}): Promise<KitOrderHandle> {
-    const { finder } = this;
+    const { access } = this;
     if ('orderId' in which) {
       const { orderId } = which;
-      const rootOrderId = await finder.calls.call(orderCalls.reading, options, (call) =>
-        findRootOrder(finder, call, orderId),
+      const rootOrderId = await access.calls.call(orderCalls.reading, options, (call) =>
+        findRootOrder(access, call, orderId),
       );
-      return new KitOrderHandle(finder, { rootOrderId });
+      return new KitOrderHandle(access, { rootOrderId });
     }
     const { reference } = which;
     const faults = referenceFaults(reference);
     if (faults.length > 0) throw invalid(faults);
-    const found = await finder.calls.call(orderCalls.reading, options, () => findPlacement(finder, reference));
-    return new KitOrderHandle(finder, { reference, ...found });
+    const found = await access.calls.call(orderCalls.reading, options, () => findPlacement(access, reference));
+    return new KitOrderHandle(access, { reference, ...found });
   }
 
   /**
@@ -125,8 +125,8 @@ export class OrderOperations {
     const { onProgress, onEarlierFailure, ...callOptions } = options;
     const faults = rangeFaults(range);
     if (faults.length > 0) throw new OrderInvalid(`The range is not valid: ${joinFaults(faults)}`, { fields: faults });
-    return this.finder.calls.call(reconciling, callOptions, (call) =>
-      reconcileRange(this.finder.calls, call, range, {
+    return this.access.calls.call(reconciling, callOptions, (call) =>
+      reconcileRange(this.access.calls, call, range, {
         ...(onProgress && { onProgress }),
         ...(onEarlierFailure && { onEarlierFailure }),
       }),
@@ -141,7 +141,7 @@ export class OrderOperations {
    * @throws ServiceNotConfigured, and the service's own errors
    */
   async read(orderId: string, options: CallOptions = {}): Promise<Order> {
-    return askService(this.finder, orderCalls.reading, options, ({ orders }, ends) => orders.get(orderId, ends));
+    return askService(this.access, orderCalls.reading, options, ({ orders }, ends) => orders.get(orderId, ends));
   }
 
   /**
@@ -154,7 +154,7 @@ export class OrderOperations {
   search(search: OrderSearch = {}, options: CallOptions = {}): AsyncGenerator<Order, void, undefined> {
     const filter = serviceFilterOf(search);
     return listFromService(
-      this.finder,
+      this.access,
       orderCalls.reading,
       options,
       ({ orders }, ends) => orders.list(filter, ends),
@@ -167,7 +167,7 @@ export class OrderOperations {
    * seconds a page.
    */
   list(filter: OrderFilter = {}, options: CallOptions = {}): AsyncGenerator<OrderSummary, void, undefined> {
-    return this.finder.calls.iterate(orderCalls.reading, options, () => listOrders(this.finder.calls.client, filter));
+    return this.access.calls.iterate(orderCalls.reading, options, () => listOrders(this.access.calls.client, filter));
   }
 
   /**
@@ -190,7 +190,7 @@ export class OrderOperations {
     for await (const { rootOrderId, reference } of this.list(filterOf(selection), options)) {
       if (rootOrderId === undefined) continue;
       const order = { rootOrderId, ...(reference !== undefined && { reference }) };
-      const handle = new KitOrderHandle(this.finder, { rootOrderId });
+      const handle = new KitOrderHandle(this.access, { rootOrderId });
       try {
         const preview = await handle.previewPolicy(policy, options);
         const after = dryRun ? preview.after : (await handle.setPolicy(policy, options)).waiting;
@@ -206,7 +206,7 @@ export class OrderOperations {
 
   private async startPlacing(input: PlaceKitOrderInput): Promise<KitOrderHandle> {
     const { reference } = input;
-    await startOnce(this.finder.calls, placeKitOrderName, {
+    await startOnce(this.access.calls, placeKitOrderName, {
       workflowId: placeKitOrderId(reference),
       input,
       inputDigest: placingDigest(input),
@@ -219,7 +219,7 @@ export class OrderOperations {
       staticDetails: 'Places exactly one order for its reference and hands it over to the workflow that follows it.',
       conflict: () => new ReferenceConflict(`The reference ${reference} was used for an order with other details`),
     });
-    return new KitOrderHandle(this.finder, { reference });
+    return new KitOrderHandle(this.access, { reference });
   }
 }
 

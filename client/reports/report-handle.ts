@@ -15,13 +15,12 @@ import {
 } from '../../protocol/report/submission-messages.js';
 import type { CallOptions, Deadline } from '../call-options.js';
 import { toClientError } from '../errors.js';
-import { requireService } from '../service-calls.js';
+import { requireService, type ServiceAccess } from '../service-calls.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import type { OneCall } from '../one-call.js';
-import { callKinds, type TemporalCalls } from '../workflow-calls.js';
+import { callKinds } from '../workflow-calls.js';
 import { describe, orIfEnded } from '../workflow-status.js';
 import { ReportEnded, reportErrorMap, ReportNotFound, ReportNotRead, ReportSubmissionCancelled } from './errors.js';
-import type { LabService } from '../../service/lab-service.js';
 import { labReferenceKey } from '../../protocol/search-attributes.js';
 
 export const reportCalls = callKinds(reportErrorMap, 'The report');
@@ -41,11 +40,11 @@ const whileUploading =
  */
 export class ReportHandle {
   readonly reference: string | undefined;
-  private readonly finder: ReportFinder;
+  private readonly access: ServiceAccess;
   private knownJobId: string | undefined;
 
-  constructor(finder: ReportFinder, known: { reference?: string; jobId?: string }) {
-    this.finder = finder;
+  constructor(access: ServiceAccess, known: { reference?: string; jobId?: string }) {
+    this.access = access;
     this.reference = known.reference;
     this.knownJobId = known.jobId;
   }
@@ -58,12 +57,12 @@ export class ReportHandle {
    * uploaded
    */
   async jobId(options: CallOptions = {}): Promise<string> {
-    return this.finder.calls.call(reportCalls.reading, options, (call) => this.submitted(call));
+    return this.access.calls.call(reportCalls.reading, options, (call) => this.submitted(call));
   }
 
   /** The report's current state. Wakes the workflow and is billed as an action. Deadline: 30 seconds. */
   async state(options: CallOptions = {}): Promise<ReportState> {
-    return this.finder.calls.call(reportCalls.reading, options, async (call) =>
+    return this.access.calls.call(reportCalls.reading, options, async (call) =>
       call.query(await this.workflow(call), stateQuery),
     );
   }
@@ -85,7 +84,7 @@ export class ReportHandle {
    * @throws ReportFileRefused and others if it could not be uploaded, ReportInterrupted if an operator ended a workflow
    */
   async result(options: CallOptions = {}): Promise<ParsingJobResult> {
-    return this.finder.calls.call(reportCalls.waiting, options, async (call) =>
+    return this.access.calls.call(reportCalls.waiting, options, async (call) =>
       call.result<ParsingJobResult>(await this.workflow(call), reportCalls.waiting.underWay),
     );
   }
@@ -97,8 +96,8 @@ export class ReportHandle {
    * @throws ReportNotRead while there are none, ServiceNotConfigured, and the service's own errors
    */
   async biomarkers(options: CallOptions = {}): Promise<LabReportResult[]> {
-    const service = requireService(this.finder);
-    return this.finder.calls.call(reportCalls.reading, options, async (call) => {
+    const service = requireService(this.access);
+    return this.access.calls.call(reportCalls.reading, options, async (call) => {
       const jobId = await this.submitted(call);
       const { status, data } = await call.service((ends) => service.reports.getJob(jobId, ends));
       if (data == null) throw new ReportNotRead(`Parsing job ${jobId} has no biomarkers: it is ${status ?? 'unknown'}`);
@@ -115,7 +114,7 @@ export class ReportHandle {
    * @throws ReportEnded, and the submission's failure if it had failed before
    */
   async cancel(options: CallOptions = {}): Promise<ReportState | CancelledSubmission> {
-    return this.finder.calls.call({ ...reportCalls.command, usually: cancelDeadline }, options, async (call) => {
+    return this.access.calls.call({ ...reportCalls.command, usually: cancelDeadline }, options, async (call) => {
       if (this.knownJobId === undefined) {
         const end = await this.cancelSubmission(call);
         if (end.outcome === 'cancelled') return end;
@@ -153,7 +152,7 @@ export class ReportHandle {
   }
 
   private submission(): WorkflowHandle {
-    return this.finder.calls.client.workflow.getHandle(submitReportId(this.reference ?? ''));
+    return this.access.calls.client.workflow.getHandle(submitReportId(this.reference ?? ''));
   }
 
   private async submitted(call: OneCall): Promise<string> {
@@ -165,18 +164,12 @@ export class ReportHandle {
 
   /** The workflow that follows the job; from here on the call waits for that one. */
   private async workflow(call: OneCall): Promise<WorkflowHandle> {
-    return call.waitFor(this.finder.calls.client.workflow.getHandle(parsingJobId(await this.submitted(call))));
+    return call.waitFor(this.access.calls.client.workflow.getHandle(parsingJobId(await this.submitted(call))));
   }
 }
 
-/** The key of a search for a report. */
-export interface ReportFinder {
-  calls: TemporalCalls;
-  service?: LabService;
-}
-
 /** @throws ReportNotFound when no workflow has followed the job */
-export async function requireJob({ calls }: ReportFinder, jobId: string): Promise<void> {
+export async function requireJob({ calls }: ServiceAccess, jobId: string): Promise<void> {
   if (!isAddressable(jobId)) throw new ReportNotFound('This is not a valid job id');
   if (await describe(calls.client.workflow.getHandle(parsingJobId(jobId)))) return;
   throw new ReportNotFound(`No workflow follows parsing job ${jobId}`);
@@ -187,7 +180,7 @@ export async function requireJob({ calls }: ReportFinder, jobId: string): Promis
  *
  * @throws ReportNotFound if the reference was not submitted
  */
-export async function findSubmission({ calls }: ReportFinder, reference: string): Promise<{ jobId?: string }> {
+export async function findSubmission({ calls }: ServiceAccess, reference: string): Promise<{ jobId?: string }> {
   const submission = await describe(calls.client.workflow.getHandle(submitReportId(reference)));
   if (submission && ['RUNNING', 'COMPLETED'].includes(submission.status.name)) return {};
   const jobId = await jobByReference(calls.client, reference);

@@ -13,10 +13,10 @@ import { labReferenceKey, labUserIdKey, type supersededPhase } from '../../proto
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
 import { isText, joinFaults, policyFaults, referenceFaults } from '../input-faults.js';
-import { askService } from '../service-calls.js';
+import { askService, type ServiceAccess } from '../service-calls.js';
 import { startOnce } from '../start-once.js';
 import { ReportInvalid, ReportReferenceConflict, SignedUrlRefused } from './errors.js';
-import { findSubmission, reportCalls, type ReportFinder, ReportHandle, requireJob } from './report-handle.js';
+import { findSubmission, reportCalls, ReportHandle, requireJob } from './report-handle.js';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { parsingJobName, type ReportAttentionReason, type ReportPhase } from '../../protocol/report/messages.js';
 import { listWorkflows, referenceOf, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
@@ -29,10 +29,10 @@ export type ReportSubmission = Omit<SubmitReportInput, 'carried'>;
  * with TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
  */
 export class ReportOperations {
-  private readonly finder: ReportFinder;
+  private readonly access: ServiceAccess;
 
-  constructor(finder: ReportFinder) {
-    this.finder = finder;
+  constructor(access: ServiceAccess) {
+    this.access = access;
   }
 
   /**
@@ -56,7 +56,7 @@ export class ReportOperations {
       policy: resolveReportPolicy(policy),
     };
     const inputDigest = submissionDigest({ ...submission, userId });
-    return this.finder.calls.call(reportCalls.starting, options, () => this.startSubmitting(input, inputDigest));
+    return this.access.calls.call(reportCalls.starting, options, () => this.startSubmitting(input, inputDigest));
   }
 
   /**
@@ -64,16 +64,16 @@ export class ReportOperations {
    * @throws ReportNotFound
    */
   async get(which: { reference: string } | { jobId: string }, options: CallOptions = {}): Promise<ReportHandle> {
-    const { finder } = this;
+    const { access } = this;
     if ('jobId' in which) {
-      await finder.calls.call(reportCalls.reading, options, () => requireJob(finder, which.jobId));
-      return new ReportHandle(finder, which);
+      await access.calls.call(reportCalls.reading, options, () => requireJob(access, which.jobId));
+      return new ReportHandle(access, which);
     }
     const { reference } = which;
     const faults = referenceFaults(reference);
     if (faults.length > 0) throw invalid(faults);
-    const found = await finder.calls.call(reportCalls.reading, options, () => findSubmission(finder, reference));
-    return new ReportHandle(finder, { reference, ...found });
+    const found = await access.calls.call(reportCalls.reading, options, () => findSubmission(access, reference));
+    return new ReportHandle(access, { reference, ...found });
   }
 
   /**
@@ -81,7 +81,7 @@ export class ReportOperations {
    * page. @throws ReportInvalid
    */
   list(filter: ReportFilter = {}, options: CallOptions = {}): AsyncGenerator<ReportSummary, void, undefined> {
-    return this.finder.calls.iterate(reportCalls.reading, options, () => listReports(this.finder.calls.client, filter));
+    return this.access.calls.iterate(reportCalls.reading, options, () => listReports(this.access.calls.client, filter));
   }
 
   /**
@@ -91,12 +91,12 @@ export class ReportOperations {
    * @throws ServiceNotConfigured, and the service's own errors
    */
   async job(jobId: string, options: CallOptions = {}): Promise<ParsingJob> {
-    return askService(this.finder, reportCalls.reading, options, ({ reports }, ends) => reports.getJob(jobId, ends));
+    return askService(this.access, reportCalls.reading, options, ({ reports }, ends) => reports.getJob(jobId, ends));
   }
 
   private async startSubmitting(input: SubmitReportInput, inputDigest: string): Promise<ReportHandle> {
     const { reference, userId } = input;
-    await startOnce(this.finder.calls, submitReportName, {
+    await startOnce(this.access.calls, submitReportName, {
       workflowId: submitReportId(reference),
       input,
       inputDigest,
@@ -108,13 +108,13 @@ export class ReportOperations {
       staticDetails: 'Uploads the report of its reference and hands its job over to the workflow that follows it.',
       conflict: () => new ReportReferenceConflict(`The reference ${reference} was used for another report`),
     });
-    return new ReportHandle(this.finder, { reference });
+    return new ReportHandle(this.access, { reference });
   }
 
   /** Refuses a signed URL unless this client encrypts its payloads: it must not reach Temporal unencrypted. */
   private requireUnsigned({ file }: ReportSubmission): void {
     if (!('url' in file) || !isSignedUrl(file.url)) return;
-    if (this.finder.calls.client.options.loadedDataConverter.payloadCodecs.length > 0) return;
+    if (this.access.calls.client.options.loadedDataConverter.payloadCodecs.length > 0) return;
     const message = 'is a credential by itself, and payloads are not encrypted: use headersFrom, or encryption keys';
     throw new SignedUrlRefused(`The file's url ${message}`, { fields: [{ field: 'file.url', message }] });
   }

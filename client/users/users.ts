@@ -47,9 +47,9 @@ export class UserOperations {
   private readonly calls: TemporalCalls;
   private readonly access: ServiceAccess;
 
-  constructor(calls: TemporalCalls, service?: LabService) {
-    this.calls = calls;
-    this.access = { calls, service };
+  constructor(access: ServiceAccess) {
+    this.calls = access.calls;
+    this.access = access;
   }
 
   /**
