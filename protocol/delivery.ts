@@ -3,6 +3,7 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import { deliverNotificationsId } from './ids.js';
 import type { Notification } from './notifications.js';
 import { labAttentionKey, labAttentionSinceKey, labOrderIdKey, labReferenceKey, ofUser } from './search-attributes.js';
+import type { WorkflowStart } from './workflow-start.js';
 
 /*
  * The delivery of undelivered notifications: its name, input, messages and result. A workflow that ends before its
@@ -85,16 +86,11 @@ export interface DeliveryResult {
 /** How long a notification is tried by a caller that knows no setting of the worker's: NOTIFY_RETRY_DAYS. */
 export const usualRetryDays = 30;
 
-export interface DeliverNotificationsStart {
-  workflowId: string;
-  args: [DeliverNotificationsInput];
-  typedSearchAttributes: TypedSearchAttributes;
-  staticSummary: string;
-  staticDetails: string;
-}
-
 /** The start options, to be used with signal-with-start. */
-export function deliverNotificationsStart(first: Notification, giveUpAfter: number): DeliverNotificationsStart {
+export function deliverNotificationsStart(
+  first: Notification,
+  giveUpAfter: number,
+): WorkflowStart<DeliverNotificationsInput> {
   const { source, data } = first;
   const text = (name: string) => (typeof data[name] === 'string' ? data[name] : undefined);
   const [orderId, reference] = [text('orderId'), text('reference')];

@@ -1,4 +1,5 @@
-import { WorkflowNotFoundError, type SignalDefinition, type TypedSearchAttributes } from '@temporalio/common';
+import { WorkflowNotFoundError, type SignalDefinition } from '@temporalio/common';
+import type { WorkflowStart } from './workflow-start.js';
 
 /*
  * Which run of the same workflow ID came before a run. Temporal has no call for that but its search, which lags and may
@@ -40,15 +41,10 @@ interface WorkflowCalls {
   signalWithStart(workflow: string, options: never): Promise<unknown>;
 }
 
-interface SignalledStart<Args extends unknown[]> {
-  workflowId: string;
-  args: [object];
+interface SignalledStart<Args extends unknown[]> extends WorkflowStart<object> {
   taskQueue: string;
   signal: SignalDefinition<Args>;
   signalArgs: Args;
-  typedSearchAttributes: TypedSearchAttributes;
-  staticSummary: string;
-  staticDetails: string;
 }
 
 /**

@@ -2,6 +2,7 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { defineSignal } from '@temporalio/workflow';
 import { workoutStreamId } from './ids.js';
 import { ofUser } from './search-attributes.js';
+import type { WorkflowStart } from './workflow-start.js';
 
 /**
  * The fetching of a workout's stream: its name, input, result and signal. Only ids, outcomes and counts: the stream
@@ -45,16 +46,10 @@ export interface FetchWorkoutStreamResult {
   moments?: number;
 }
 
-/** How a `fetchWorkoutStream` is started, to be used with signal-with-start. */
-export interface WorkoutStreamStart {
-  workflowId: string;
-  args: [FetchWorkoutStreamInput];
-  typedSearchAttributes: TypedSearchAttributes;
-  staticSummary: string;
-  staticDetails: string;
-}
-
-export function workoutStreamStart({ userId, workoutId }: FetchWorkoutStreamInput): WorkoutStreamStart {
+export function workoutStreamStart({
+  userId,
+  workoutId,
+}: FetchWorkoutStreamInput): WorkflowStart<FetchWorkoutStreamInput> {
   return {
     workflowId: workoutStreamId(workoutId),
     args: [{ userId, workoutId }],

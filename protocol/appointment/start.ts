@@ -5,15 +5,7 @@ import { bookAppointmentId, canonicalId } from '../ids.js';
 import { visitPhaseOf } from './lifecycle.js';
 import type { BookAppointmentInput } from './messages.js';
 import { resolveAppointmentPolicy, type ResolvedAppointmentPolicy } from './policy.js';
-
-/** The start of a `bookAppointment`, the same for a product and a webhook. */
-export interface BookAppointmentStart {
-  workflowId: string;
-  args: [BookAppointmentInput];
-  typedSearchAttributes: TypedSearchAttributes;
-  staticSummary: string;
-  staticDetails: string;
-}
+import type { WorkflowStart } from '../workflow-start.js';
 
 /**
  * The start options for the workflow of an order's appointment, to be used with signal-with-start.
@@ -24,7 +16,7 @@ export function bookAppointmentStart(
   givenOrderId: string,
   snapshot?: AppointmentSnapshot,
   policy: ResolvedAppointmentPolicy = resolveAppointmentPolicy(),
-): BookAppointmentStart {
+): WorkflowStart<BookAppointmentInput> {
   const orderId = canonicalId(givenOrderId);
   const visit = snapshot && visitPhaseOf(snapshot);
   const phase = visit === undefined || visit === 'cancelled' ? 'awaiting_choice' : visit;

@@ -4,15 +4,7 @@ import { labPhaseKey, ofUser } from '../search-attributes.js';
 import { openPhaseOf, outcomeOf } from './lifecycle.js';
 import type { MatchReviewInput, MatchReviewReported } from './messages.js';
 import { resolveMatchReviewPolicy, type ResolvedMatchReviewPolicy } from './policy.js';
-
-/** The start of a `matchReview`, the same for a webhook, the reconciliation and a product. */
-export interface MatchReviewStart {
-  workflowId: string;
-  args: [MatchReviewInput];
-  typedSearchAttributes: TypedSearchAttributes;
-  staticSummary: string;
-  staticDetails: string;
-}
+import type { WorkflowStart } from '../workflow-start.js';
 
 /**
  * The start options for the workflow of an unmatched result, to be used with signal-with-start.
@@ -22,7 +14,7 @@ export interface MatchReviewStart {
 export function matchReviewStart(
   report: MatchReviewReported,
   policy: ResolvedMatchReviewPolicy = resolveMatchReviewPolicy(),
-): MatchReviewStart {
+): WorkflowStart<MatchReviewInput> {
   const { status, userId } = report;
   const rawResultId = canonicalId(report.rawResultId);
   return {

@@ -14,15 +14,7 @@ import { readPassthrough, rootOf } from './root-order.js';
 import { phaseOf } from './lifecycle.js';
 import type { KitOrderInput } from './messages.js';
 import { resolveOrderPolicy, type ResolvedOrderPolicy } from './policy.js';
-
-/** The start of a `kitOrder`, the same for a webhook, the hand-over and a forwarder. */
-export interface KitOrderStart {
-  workflowId: string;
-  args: [KitOrderInput];
-  typedSearchAttributes: TypedSearchAttributes;
-  staticSummary: string;
-  staticDetails: string;
-}
+import type { WorkflowStart } from '../workflow-start.js';
 
 /** Resolved once: every webhook needs it, in case that it starts a run. */
 const usualPolicy = resolveOrderPolicy();
@@ -38,7 +30,7 @@ export function kitOrderStart(
   rootOrderId = rootOf(snapshot),
   reference = readPassthrough(snapshot.passthrough)?.reference,
   policy: ResolvedOrderPolicy = usualPolicy,
-): KitOrderStart {
+): WorkflowStart<KitOrderInput> {
   return {
     workflowId: kitOrderId(rootOrderId),
     args: [{ rootOrderId, policy }],
@@ -62,7 +54,7 @@ export function criticalResultStart(
   { orderId, userId }: Pick<CriticalResultReport, 'orderId' | 'userId'>,
   rootOrderId = orderId,
   at = new Date(),
-): KitOrderStart {
+): WorkflowStart<KitOrderInput> {
   const start = kitOrderStart({ orderId, events: [], ...(userId !== undefined && { userId }) }, rootOrderId);
   const alarm = ofAttention(['critical_result'], [at.toISOString()]);
   return { ...start, typedSearchAttributes: start.typedSearchAttributes.updateCopy(alarm) };

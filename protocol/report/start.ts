@@ -5,15 +5,7 @@ import { parsingJobId } from '../ids.js';
 import { phaseOf } from './lifecycle.js';
 import type { ParsingJobInput } from './messages.js';
 import { resolveReportPolicy, type ResolvedReportPolicy } from './policy.js';
-
-/** The start of a `parsingJob`, the same for a webhook and the hand-over. */
-export interface ParsingJobStart {
-  workflowId: string;
-  args: [ParsingJobInput];
-  typedSearchAttributes: TypedSearchAttributes;
-  staticSummary: string;
-  staticDetails: string;
-}
+import type { WorkflowStart } from '../workflow-start.js';
 
 /**
  * The start options for the workflow that follows a parsing job, to be used with signal-with-start.
@@ -24,7 +16,7 @@ export function parsingJobStart(
   { jobId, status, userId }: ReportSnapshot,
   reference?: string,
   policy: ResolvedReportPolicy = resolveReportPolicy(),
-): ParsingJobStart {
+): WorkflowStart<ParsingJobInput> {
   return {
     workflowId: parsingJobId(jobId),
     args: [{ jobId, policy }],
