@@ -24,11 +24,13 @@ const failuresBeforePause = 5;
 
 export const receiverPausedType = 'ReceiverPaused';
 
+/** What became of a notification; everything else is an error, and it is sent again. */
+export type Sent = { as: 'delivered' } | { as: 'refused'; status: number };
+
 export interface NotificationSender {
   /** @throws ApplicationFailure `ReceiverPaused` while nothing may be sent. Ask before anything is read for a notification. */
   readonly requireOpen: () => void;
-  /** @returns the status if the receiver refused it for good, nothing if it arrived */
-  readonly send: (event: CloudEvent) => Promise<number | undefined>;
+  readonly send: (event: CloudEvent) => Promise<Sent>;
 }
 
 /**
@@ -51,7 +53,7 @@ export function senderTo(target: NotificationTarget): NotificationSender {
   return {
     requireOpen,
     send: async (event) => {
-      if (!sendableId.test(event.id)) return unsendableStatus;
+      if (!sendableId.test(event.id)) return { as: 'refused', status: unsendableStatus };
       requireOpen();
       try {
         return await breaker.execute(() => deliver(target, event));
@@ -76,8 +78,7 @@ const sendableId = /^[\x21-\x7e]{1,512}$/;
 /** As a receiver would answer that cannot read it. */
 const unsendableStatus = 400;
 
-/** @returns the status if the receiver refused it for good, nothing if it arrived */
-async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): Promise<number | undefined> {
+async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): Promise<Sent> {
   const body = JSON.stringify(event);
   const timestampSeconds = Math.floor(Date.now() / 1000);
   const response = await fetch(url, {
@@ -93,9 +94,9 @@ async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): 
     },
   });
   await response.body?.cancel();
-  if (response.ok) return undefined;
+  if (response.ok) return { as: 'delivered' };
   const { status } = response;
-  if (isFinal(status)) return status;
+  if (isFinal(status)) return { as: 'refused', status };
   const { attempt } = activityInfo();
   const pause = retryAfterMs(response.headers.get('retry-after'));
   throw ApplicationFailure.create({

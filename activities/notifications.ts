@@ -16,7 +16,7 @@ import type { Notification } from '../protocol/notifications.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { connectionUnsettledType, isOutdated } from './broken-connections.js';
 import { createClientUserIds, type ClientUserIdOf } from './client-user-ids.js';
-import { callMs, senderTo, receiverPausedType, type NotificationSender } from './notification-sender.js';
+import { callMs, senderTo, receiverPausedType, type NotificationSender, type Sent } from './notification-sender.js';
 
 /** One batch of a workflow's notifications, in their order. */
 export interface NotifyCall {
@@ -81,14 +81,12 @@ export function notificationActivities(
         // The start of the activity counts as its first.
         if (index > 0) heartbeat();
         try {
-          const status = await sendOne(sender, sources, notification);
-          if (status === undefined || status === 'dropped') {
-            outcome.delivered.push(notification.id);
-            if (status === undefined) observer?.notificationSent('delivered', Date.now() - Date.parse(notification.at));
-          } else {
-            outcome.refused.push(refusedWith(status, notification));
-            observer?.notificationSent('refused');
-          }
+          const sent = await sendOne(sender, sources, notification);
+          if (sent.as === 'refused') outcome.refused.push(refusedWith(sent.status, notification));
+          else outcome.delivered.push(notification.id);
+          if (sent.as === 'refused') observer?.notificationSent('refused');
+          if (sent.as === 'delivered')
+            observer?.notificationSent('delivered', Date.now() - Date.parse(notification.at));
         } catch (error) {
           if (!isPostponed(error)) observer?.notificationSent('failed');
           if (index === 0) throw error;
@@ -124,16 +122,16 @@ function isPostponed(error: unknown): boolean {
   );
 }
 
-/** @returns the status if the receiver refused it for good, nothing if it arrived, `dropped` if it need not arrive any more */
+/** `dropped`: it need not arrive any more. */
 async function sendOne(
   sender: NotificationSender,
   sources: EventSources,
   notification: Notification,
-): Promise<number | 'dropped' | undefined> {
+): Promise<Sent | { as: 'dropped' }> {
   sender.requireOpen();
   if (await isOutdated(sources.service, notification)) {
     log.info('notification dropped: the connection works again', { notification: notification.id });
-    return 'dropped';
+    return { as: 'dropped' };
   }
   const event = await eventOf(sources, notification);
   // What was read for it took its time.
