@@ -25,6 +25,7 @@ import {
 import { deliverNotificationsId } from '../protocol/ids.js';
 import type { Notification } from '../protocol/notifications.js';
 import { ofAttention } from '../protocol/search-attributes.js';
+import type { NotifyOutcome } from '../activities/notifications.js';
 import { activities, delivery as deliveryOptions } from './activities.js';
 import { refusalOf, refuse } from './entity/commands.js';
 import { readNotificationsLeft } from './delivery-intake.js';
@@ -159,42 +160,45 @@ function forgetSettled(delivery: Delivery): void {
   delivery.arrivedAt = Object.fromEntries(Object.entries(delivery.arrivedAt ?? {}).filter(([id]) => ids.has(id)));
 }
 
-/** One batch, tried for a day at most: a round costs a few events, whatever the number of its attempts. */
+/** One round: a batch and, if it fails, a pause. An operator, or an alarm that comes in, ends it so the next one begins at once. */
 async function deliverOnce(run: DeliveryRun): Promise<void> {
-  const { delivery } = run;
-  const batch = delivery.waiting.slice(0, batchSize);
-  const end = nextEndOf(
-    delivery,
-    batch.map(({ id }) => id),
-  );
   const round = new CancellationScope();
   run.round = round;
   try {
-    const options = {
-      ...deliveryOptions(Math.max(Math.min(day, end - Date.now()), 1000)),
-      retry: { maximumInterval: longestPause },
-      summary: `notify: ${batch.map(inBrief).join(', ')}`,
-    };
-    const { delivered, refused } = await round.run(() =>
-      activities.notify.executeWithOptions(options, [{ notifications: batch, mayBeBehind: false }]),
-    );
-    const settled = new Set([...delivered, ...refused.map(({ notification }) => notification.id)]);
-    delivery.waiting = delivery.waiting.filter(({ id }) => !settled.has(id));
-    delivery.refused.push(...refused);
-    delivery.delivered += delivered.length;
-    forgetSettled(delivery);
+    await round.run(() => deliverBatch(run.delivery));
   } catch (error) {
-    // An operator had it tried again at once.
-    if (isCancellation(error) && round.consideredCancelled && !CancellationScope.current().consideredCancelled) return;
-    refusalOf(error);
-    await round.run(() => sleep(betweenRounds, { summary: 'until the receiver is tried again' })).catch(unlessResent);
+    const isEnded = round.consideredCancelled && !CancellationScope.current().consideredCancelled;
+    if (!(isCancellation(error) && isEnded)) throw error;
   } finally {
     delete run.round;
   }
 }
 
-function unlessResent(error: unknown): void {
-  if (!isCancellation(error) || CancellationScope.current().consideredCancelled) throw error;
+/** Tried for a day at most: a batch costs a few events, whatever the number of its attempts. */
+async function deliverBatch(delivery: Delivery): Promise<void> {
+  const batch = delivery.waiting.slice(0, batchSize);
+  const ids = batch.map(({ id }) => id);
+  const options = {
+    ...deliveryOptions(Math.max(Math.min(day, nextEndOf(delivery, ids) - Date.now()), 1000)),
+    retry: { maximumInterval: longestPause },
+    summary: `notify: ${batch.map(inBrief).join(', ')}`,
+  };
+  try {
+    const call = { notifications: batch, mayBeBehind: false };
+    settle(delivery, await activities.notify.executeWithOptions(options, [call]));
+  } catch (error) {
+    // A round that was ended has no pause.
+    refusalOf(error);
+    await sleep(betweenRounds, { summary: 'until the receiver is tried again' });
+  }
+}
+
+function settle(delivery: Delivery, { delivered, refused }: NotifyOutcome): void {
+  const settled = new Set([...delivered, ...refused.map(({ notification }) => notification.id)]);
+  delivery.waiting = delivery.waiting.filter(({ id }) => !settled.has(id));
+  delivery.refused.push(...refused);
+  delivery.delivered += delivered.length;
+  forgetSettled(delivery);
 }
 
 /** Everything that is left was refused for good. */
