@@ -77,6 +77,24 @@ describe('an order whose product cannot be notified', () => {
     expect(attributes.get(labAttentionKey)).toEqual(['notifications_undelivered']);
   });
 
+  test('gets an alarm as soon as it is back, not after a pause of an hour', async () => {
+    const kit = await endedUnnotified();
+    await stage.skip('5 hours');
+    stage.receiver.isDown = false;
+    await stage.sandbox.interpret(kit.rootOrderId, { interpretation: 'critical' });
+    await eventually(() => expect(kit.notified).toContain('critical_result'));
+  });
+
+  test('gets only the latest reminder of an alarm, however long it was down', async () => {
+    const kit = await endedUnnotified();
+    await stage.sandbox.interpret(kit.rootOrderId, { interpretation: 'critical' });
+    await stage.skip('5 hours');
+    await eventually(async () => {
+      const { undelivered } = await stage.product.notifications.state(kitOrderId(kit.rootOrderId));
+      expect(undelivered.filter(({ type }) => type.endsWith('critical_result_reminder'))).toHaveLength(1);
+    });
+  });
+
   test('is delivered although another sender hands over what is not a notification, and resends without a list', async () => {
     const kit = await endedUnnotified();
     const delivery = deliveryOf(kit);
