@@ -120,7 +120,7 @@ function placedStart({ taskQueue, target }: ActivityDependencies, placed: HandOv
   };
 }
 
-/** Whatever is answered, the read is retried; if the service says when, then. */
+/** The read is retried after any answer, at the time that the service names if it names one. */
 async function whenServiceAsks<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();

@@ -17,15 +17,15 @@ export function erasureActivities({
      * for days, so the user is read again first: if the user exists, nothing is erased.
      */
     async eraseHealthData({ userId, clientUserId }: DeletedUser): Promise<'erased' | 'present'> {
-      return asFailures('DeletionRefused', async () => {
+      const erase = async (): Promise<'erased' | 'present'> => {
         if (await isThere(service, userId)) return 'present';
         const ids = clientUserId === undefined ? {} : { clientUserId };
         await withStore(workerStore, async (store) => {
-          const workIds = await workIdsOf(temporal, userId);
-          await heartbeating(() => store.deleteUserData(userId, { ...ids, workIds }));
+          await store.deleteUserData(userId, { ...ids, workIds: await workIdsOf(temporal, userId) });
         });
         return 'erased';
-      });
+      };
+      return asFailures('DeletionRefused', () => heartbeating(erase));
     },
   };
 }

@@ -64,8 +64,8 @@ export function failureOf(error: ServiceError, refusedAs: RefusedAs, settling?: 
   // Somebody has to choose again, whatever was requested.
   if (error instanceof SlotUnavailable) return failure('SlotUnavailable', never);
   if (error instanceof BookingKeyExpired) return failure('BookingKeyExpired', never);
-  const saysNothing = error instanceof NotFound && error.reason === undefined;
-  if (saysNothing && isCreation(refusedAs)) return failure('AnswerUnreadable', soon);
+  const saysNothing = error instanceof NotFound && error.reason === undefined && error.fields.length === 0;
+  if (saysNothing && settling !== undefined && isCreation(refusedAs)) return failure('AnswerUnreadable', soon);
   if (error instanceof ServiceRefused || error instanceof RequestInvalid) return failure(refusedAs, never);
   if (error instanceof ServiceUnavailable) return failure('ServiceUnavailable', after(error.retryAfterMs, settling));
   if (error instanceof AnswerLost) return failure('AnswerLost', settling === undefined ? after(usualSettling) : soon);

@@ -44,8 +44,8 @@ export function orderActivities({ service }: Pick<ActivityDependencies, 'service
           return snapshotOf(order);
         } catch (error) {
           if (!(error instanceof ServiceRefused)) throw error;
-          // The service may have been at work on an earlier attempt, and refuses this one because it has done it.
-          const after = await readIfKnown(service, orderId);
+          // The service may have been at work on an earlier attempt, and refuses this one because the order is cancelled by now.
+          const after = await readIfKnown(service, orderId, options);
           if (after && isCancelled(after)) return after;
           throw error;
         }
@@ -76,9 +76,13 @@ function command<T>(refusedAs: RefusedAs, calls: (options: CallOptions) => Promi
 }
 
 /** @throws NotFound for a 404 that is not the service's own answer: it may come from a proxy */
-export async function readIfKnown(service: LabService, orderId: string): Promise<OrderSnapshot | null> {
+export async function readIfKnown(
+  service: LabService,
+  orderId: string,
+  options?: CallOptions,
+): Promise<OrderSnapshot | null> {
   try {
-    return snapshotOf(await service.orders.get(orderId));
+    return snapshotOf(await service.orders.get(orderId, options));
   } catch (error) {
     if (isStatedUnknownOrder(error)) return null;
     throw error;

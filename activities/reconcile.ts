@@ -113,7 +113,8 @@ function isFull({ orders, unreadable, size }: OrderPage): boolean {
 /** Beyond its last page a service may answer with an empty one, or with the last or the first one again. */
 function hasNew({ orders, unreadable }: OrderPage, before: OrderPage): boolean {
   const known = new Set(before.orders.map(({ id }) => id));
-  return orders.length === 0 ? unreadable > 0 : orders.some(({ id }) => !known.has(id));
+  if (orders.length === 0) return unreadable > 0 && known.size > 0;
+  return orders.some(({ id }) => !known.has(id));
 }
 
 /** An order takes three months at the longest usually, and a result that was acknowledged long ago is of no use here. */

@@ -55,9 +55,9 @@ export function appointmentSnapshotOf(appointment: Appointment): AppointmentSnap
   };
 }
 
-/** Anything longer, or with another character, is not a number to be shown at a counter: it may be a name or an address. */
+/** Anything longer, with a word in it or with another character is not a number to be shown at a counter: it may be a name or an address. */
 function numberOf({ external_id: id }: Appointment): string | undefined {
-  return id != null && /^[\w #./:-]{1,64}$/.test(id) && /\d/.test(id) ? id : undefined;
+  return id != null && /^[\w #./:-]{1,64}$/.test(id) && /\d/.test(id) && !/[a-z]{4}/i.test(id) ? id : undefined;
 }
 
 function eventsOf({ events }: Appointment): AppointmentEvent[] {

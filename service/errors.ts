@@ -104,7 +104,7 @@ export function isStatedAbsence(error: unknown, things: readonly string[]): bool
   return new RegExp(absence, 'i').test(error.reason);
 }
 
-/** A server or gateway without such a path quotes it, and a path contains the names of things. */
+/** A server that does not know a path often quotes it, and the path may contain a word such as `order`. */
 const aboutRoute = /\b(?:GET|POST|PUT|PATCH|DELETE)\b|\b[Rr]oute\b|\bv\d+\/|\/\w+\//;
 
 /** Everything that a refusal says, in one text. It may quote a person: it belongs in no log. */

@@ -282,7 +282,7 @@ function readParsingJob(eventType: string, data: unknown, envelope: Record<strin
   };
 }
 
-/** What names another order has events of its own, as an appointment does. */
+/** A body with an `order_id` is about an order, for instance an appointment: its `events` are its own. */
 function looksLikeOrder(value: unknown): value is Record<string, unknown> {
   if (!isRecord(value) || !('id' in value)) return false;
   return hasOrderStatus(value) || ('events' in value && value['order_id'] == null);

@@ -24,7 +24,16 @@ export async function namesDeleted(transaction: Transaction, hashes: ReferenceHa
 }
 
 /** The fields in which the service names a user and their work. */
-const idFields = ['id', 'user_id', 'order_id', 'job_id', 'appointment_id'];
+const idFields = [
+  'id',
+  'user_id',
+  'order_id',
+  'job_id',
+  'appointment_id',
+  'parent_id',
+  'resolved_user_id',
+  'resolved_order_id',
+];
 
 /** In rows. Keeps every statement short, however much a user has. */
 const chunk = 20_000;
@@ -83,7 +92,7 @@ async function deleteFrom(database: Database, table: string, userId: string): Pr
  */
 const searchedAtOnce = 200;
 
-/** Each text reads the bodies once more: as many as one reference has spellings keep a statement that short. */
+/** Each text reads the bodies once more: this many keep a statement that short. */
 const textsAtOnce = 5;
 
 /** An unreadable event may name the user anywhere. Events that arrive in the meantime are refused by the tombstone. */

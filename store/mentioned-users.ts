@@ -39,11 +39,14 @@ export function textsOf(id: string, fields: readonly string[]): string[] {
   if (isUuid(id)) return [id];
   const values = spellings(id);
   if (id.length >= shortest && !/^\d+$/.test(id)) return values;
-  return fields.flatMap((field) => values.flatMap((value) => [`"${field}":${value}`, `"${field}": ${value}`]));
+  return fields.flatMap((field) => values.flatMap((value) => colons.map((colon) => `"${field}"${colon}${value}`)));
 }
 
 /** In characters. */
 const shortest = 12;
+
+/** As JSON writers set it. */
+const colons = [':', ': ', ' : '];
 
 /**
  * A text in the spellings of the usual JSON writers, quotes included: JavaScript unchanged, Python in ASCII, PHP in

@@ -31,7 +31,7 @@ import { refusalOf, refuse } from './entity/commands.js';
 import { readNotificationsLeft } from './delivery-intake.js';
 import { continueInNewRun, isNewRunSuggested } from './entity/loop.js';
 import { code, moment, showToOperators, table } from './entity/operators.js';
-import { batchSize, inBrief } from './entity/outbox.js';
+import { batchOf, inBrief } from './entity/outbox.js';
 import { day } from './entity/spans.js';
 import { upgrade, type Step } from './entity/versions.js';
 
@@ -176,7 +176,7 @@ async function deliverOnce(run: DeliveryRun): Promise<void> {
 
 /** Tried for a day at most: a batch costs a few events, whatever the number of its attempts. */
 async function deliverBatch(delivery: Delivery): Promise<void> {
-  const batch = delivery.waiting.slice(0, batchSize);
+  const batch = batchOf(delivery.waiting);
   const ids = batch.map(({ id }) => id);
   const options = {
     ...deliveryOptions(Math.max(Math.min(day, nextEndOf(delivery, ids) - Date.now()), 1000)),

@@ -12,7 +12,7 @@ import {
   type ReconcileRange,
 } from '../protocol/reconcile.js';
 import { activities } from './activities.js';
-import { refusalOf, refuse } from './entity/commands.js';
+import { isFinalRefusal, refusalOf, refuse } from './entity/commands.js';
 import { table } from './entity/operators.js';
 
 /**
@@ -49,17 +49,22 @@ type Critical = NonNullable<PageToReconcile['critical']>;
 
 /** A critical result whose webhook was lost may have changed nothing else of its order. */
 async function passCritical(range: ReconcileRange, counts: ReconcileCounts): Promise<void> {
-  const isFiltered =
-    (await passCriticalBy('interpretation', range, counts)) || (await passCriticalBy('is_critical', range, counts));
-  if (!isFiltered) log.warn('the service lists orders that are not critical: it ignores both filters');
+  if ((await passCriticalBy('interpretation', range, counts)) !== 'ignored') return;
+  if ((await passCriticalBy('is_critical', range, counts)) === 'ignored')
+    log.warn('the service lists orders that are not critical: it ignores both filters');
   setCurrentDetails(detailsOf(range, counts, undefined));
 }
 
 /**
  * Answers whether the service knows the filter. One that ignores it lists every order: reading all of them every hour for the few would
- * be too much. A single order that does not say that it is critical ends nothing.
+ * be too much. A few orders that are not marked critical do not stop the pass. A filter that is refused counts as ignored; without an
+ * answer the next pass tries again.
  */
-async function passCriticalBy(critical: Critical, range: ReconcileRange, counts: ReconcileCounts): Promise<boolean> {
+async function passCriticalBy(
+  critical: Critical,
+  range: ReconcileRange,
+  counts: ReconcileCounts,
+): Promise<'listed' | 'ignored' | 'failed'> {
   let page: number | undefined;
   let outside = 0;
   counts.critical = 0;
@@ -74,9 +79,10 @@ async function passCriticalBy(critical: Critical, range: ReconcileRange, counts:
   } catch (error) {
     const { type, message } = refusalOf(error);
     log.warn('critical orders could not be listed', { filter: critical, type, message });
-    return false;
+    return isFinalRefusal(error) ? 'ignored' : 'failed';
   }
-  return !isIgnored();
+  setCurrentDetails(detailsOf(range, counts, undefined));
+  return isIgnored() ? 'ignored' : 'listed';
 }
 
 /** In orders. */

@@ -43,7 +43,7 @@ export class MatchReviewHandle {
    * Gives the result to an order: `resolvedOrderId` of the answer, which may be a new one. Without `orderId` the service takes the
    * only candidate that fits, and refuses if there is a choice.
    *
-   * @throws MatchReviewInvalid also for an id that is there and undefined, before anything is sent
+   * @throws MatchReviewInvalid also if an id is given as `undefined`, before anything is sent
    */
   async accept(acceptance: Acceptance = {}, options: CallOptions = {}): Promise<MatchReviewState> {
     checkIds(acceptance);
@@ -116,8 +116,9 @@ export class MatchReviewHandle {
 
 /** JavaScript lets a variable that was never set through. It must not leave the choice of the order to the service. */
 function checkIds(acceptance: Acceptance): void {
-  const unset = Object.entries(acceptance).filter(([, value]) => value === undefined);
-  const fields = unset.map(([field]) => ({
+  const ids = ['orderId', 'userId'] as const;
+  const unset = ids.filter((field) => Object.hasOwn(acceptance, field) && acceptance[field] === undefined);
+  const fields = unset.map((field) => ({
     field,
     message: 'is undefined: leave it out, or give an id of the service',
   }));

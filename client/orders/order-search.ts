@@ -1,7 +1,7 @@
 import type { Order, OrderFilter } from '../../service/orders.js';
 import { snapshotOf } from '../../service/order-snapshot.js';
 import { canonicalId } from '../../protocol/ids.js';
-import { isInterpretation, isSameStatus, readStatus } from '../../protocol/order/lifecycle.js';
+import { isInterpretation, spellingsOf, readStatus } from '../../protocol/order/lifecycle.js';
 import { checkRead } from '../input-faults.js';
 
 /** The conditions of a search; a result must meet all that are given. */
@@ -49,7 +49,7 @@ export function isSearched(order: Order, { userId, status, interpretation, from,
     (interpretation === undefined || isInterpretation(order.interpretation, interpretation)) &&
     (status === undefined ||
       last === undefined ||
-      status.some((each) => isSameStatus(readStatus(each).low, readStatus(last.status).low))) &&
+      status.some((each) => spellingsOf(readStatus(each.toLowerCase()).low).includes(readStatus(last.status).low))) &&
     (from === undefined || at === undefined || at >= from.getTime()) &&
     (to === undefined || at === undefined || at <= to.getTime())
   );

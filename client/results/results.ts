@@ -11,7 +11,7 @@ import { isOf } from '../orders/order-search.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
 
 /**
- * The owner of the lab values: one order; of a transaction, which is an order with its redraws; or of a reference: then of its
+ * Whose lab values: one order's, a transaction's (an order with its redraws), or a reference's: then of its
  * newest order with results, and its redraws. The last needs a lab service that returns `passthrough`, and the user whose order
  * it is now: a registration can have changed that.
  */

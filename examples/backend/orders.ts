@@ -133,8 +133,9 @@ function links(reference: string, { outcome }: OrderState, order: Order): Html {
   }`;
 }
 
-function needsRegistration({ phase, registered, outcome }: OrderState, { lab_test: test }: Order): boolean {
-  return test?.method === 'testkit' && !registered && outcome === undefined && phase !== 'cancelled';
+function needsRegistration({ phase, registered, outcome }: OrderState, { details, lab_test: test }: Order): boolean {
+  const method = details?.type ?? test?.method ?? 'testkit';
+  return method === 'testkit' && !registered && outcome === undefined && phase !== 'cancelled';
 }
 
 function registration(reference: string, sent?: Sent): Html {

@@ -62,7 +62,7 @@ class Backend:
         return web.json_response(events)
 
     async def notified(self, request: web.Request) -> web.Response:
-        """A 2xx settles a notification; a 4xx refuses it for good, but for 408, 409, 425 and 429; else it is sent again, with the same id."""
+        """A 2xx settles a notification; a 4xx refuses it for good, except 408, 409, 425 and 429; anything else is sent again, with the same id."""
         try:
             event: Json = self._webhook.verify(await request.read(), dict(request.headers))
         except WebhookVerificationError:

@@ -79,9 +79,9 @@ const finals: Readonly<Record<string, OrderPhase>> = {
 /** The two spellings of `registered` are one status: a deployment has one of them. */
 const spellingsOfRegistered: readonly string[] = ['testkit_registered', 'registered'];
 
-/** True if two low-level statuses are the same one. */
-export function isSameStatus(one: string, other: string): boolean {
-  return one === other || (spellingsOfRegistered.includes(one) && spellingsOfRegistered.includes(other));
+/** Every spelling of a low-level status. */
+export function spellingsOf(low: string): readonly string[] {
+  return spellingsOfRegistered.includes(low) ? spellingsOfRegistered : [low];
 }
 
 /** The requisitions too: the service makes them only once it knows the patient. */

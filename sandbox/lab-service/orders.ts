@@ -125,7 +125,7 @@ export class Orders {
     this.#append(order, move);
   }
 
-  /** Says of the results of an order what they mean, without an event of the order's own. Results may be kept apart from the order: then it is not updated. */
+  /** Sets the interpretation of an order's results, without an event of the order's own. Results may be kept apart from the order: then it is not updated. */
   interpret(
     order: Order,
     interpretation: Interpretation,

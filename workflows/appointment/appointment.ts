@@ -254,9 +254,9 @@ function reopen(appointment: Appointment): void {
   delete appointment.order;
 }
 
-/** Requested again before the end of the one before is delivered: what nobody can choose for stays ended. */
 const endsToResume: readonly AppointmentOutcome[] = ['cancelled', 'expired', 'unresolved', 'abandoned'];
 
+/** Requested again before the end of the one before is delivered: what nobody can choose for stays ended. */
 export function takeRequest(appointment: Appointment, policy: unknown, now: number): void {
   const { ending } = appointment;
   const canGoOn = ending !== undefined && endsToResume.includes(ending);

@@ -230,7 +230,8 @@ export function bringInLine(appointment: Appointment): void {
   const now = Date.now();
   const { phase } = appointment.stage;
   const isOpen = openVisit(appointment) !== undefined && appointment.ending === undefined;
-  if (!isOpen || phase !== 'awaiting_confirmation') clear(appointment, ['confirmation_overdue'], now);
+  if (!isOpen || phase !== 'awaiting_confirmation' || isReserved(appointment))
+    clear(appointment, ['confirmation_overdue'], now);
   if (!isOpen || appointment.met.every((key) => !isOfStage(appointment, key)))
     clear(appointment, ['visit_overdue'], now);
   if (isOpen && appointment.order === 'cancelled' && isOpenWalkIn(appointment))

@@ -20,7 +20,7 @@ import {
   rescheduleUpdate,
   type BookingRequested,
 } from '../../protocol/appointment/messages.js';
-import { bookAppointmentId, isAppointmentAddressable } from '../../protocol/ids.js';
+import { bookAppointmentId, canonicalId, isAppointmentAddressable } from '../../protocol/ids.js';
 import { openRun, runLoop, workThrough } from '../entity/loop.js';
 import { settlePolicyOrKeep } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';
@@ -61,7 +61,7 @@ export async function bookAppointment(input: BookAppointmentInput): Promise<Appo
 function check(input: Partial<BookAppointmentInput> | undefined): BookAppointmentInput {
   const { orderId } = input ?? {};
   if (isAppointmentAddressable(orderId) && workflowInfo().workflowId === bookAppointmentId(orderId)) {
-    return { ...input, orderId };
+    return { ...input, orderId: canonicalId(orderId) };
   }
   const message = 'the workflow ID must be appointment/<order id>, as bookAppointmentId makes it';
   throw refuse('InvalidCommand', message);
@@ -150,7 +150,8 @@ function listen(run: AppointmentRun): void {
 /** It only records. */
 function receiveSnapshot(run: AppointmentRun, reported: unknown): void {
   const snapshot = readAppointmentSnapshot(reported);
-  if (snapshot === undefined || (snapshot.orderId ?? run.appointment.orderId) !== run.appointment.orderId) {
+  const { orderId } = run.appointment;
+  if (snapshot === undefined || canonicalId(snapshot.orderId ?? orderId) !== canonicalId(orderId)) {
     // A malformed signal must not stop the task: it is the sender's fault, and the appointment is read in time.
     log.error('a signal was dropped: it has no snapshot of this order’s appointment');
     return;

@@ -1,4 +1,4 @@
-import { condition, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { RefusedNotification } from '../../protocol/delivery.js';
 import type { Notification } from '../../protocol/notifications.js';
 import { activities, delivery } from '../activities.js';
@@ -125,12 +125,23 @@ async function laterInStep(): Promise<void> {
 }
 
 async function deliverBatch(from: Outbox, outcome: Delivery): Promise<boolean> {
-  const batch = from.outbox.slice(0, batchSize);
+  const batch = batchOf(from.outbox);
+  const attempts = new CancellationScope();
+  let isOver = false;
+  const isAlarmBehind = () => from.outbox.some((each) => isAlarm(each) && !batch.includes(each));
+  const letAlarmPass = async () => {
+    await condition(() => isOver || isAlarmBehind());
+    if (!isOver && !(await condition(() => isOver, alarmWait, { summary: 'an alarm waits' }))) attempts.cancel();
+  };
+  letAlarmPass().catch((error: unknown) => {
+    if (!isCancellation(error)) throw error;
+  });
   try {
     const summary = `notify: ${batch.map(inBrief).join(', ')}`;
     const options = { ...delivery(from.policy.notificationDeadline), summary };
     const call = { notifications: batch, mayBeBehind: from.isFirstInLine !== true };
-    const { delivered, refused, handedOver } = await activities.notify.executeWithOptions(options, [call]);
+    const notify = () => activities.notify.executeWithOptions(options, [call]);
+    const { delivered, refused, handedOver } = await startIn(attempts, notify);
     from.isFirstInLine = true;
     if (handedOver) from.handsOver = true;
     remove(from, handedOver ? batch.map(({ id }) => id) : delivered);
@@ -138,10 +149,40 @@ async function deliverBatch(from: Outbox, outcome: Delivery): Promise<boolean> {
     outcome.delivered();
     return true;
   } catch (error) {
+    if (attempts.consideredCancelled && isCancellation(error) && !CancellationScope.current().consideredCancelled)
+      return true;
     refusalOf(error);
     outcome.undelivered();
     return false;
+  } finally {
+    isOver = true;
   }
+}
+
+/**
+ * What the scope's own promise would give, without its turns of the microtask queue: later in the step, something else might be scheduled
+ * first (decision 21).
+ */
+function startIn<T>(scope: CancellationScope, start: () => Promise<T>): Promise<T> {
+  let started: Promise<T> | undefined;
+  const ran = scope.run(() => (started = start()));
+  // The caller awaits the same.
+  ran.catch(() => undefined);
+  return started ?? ran;
+}
+
+/** How long the attempts that are under way may hold up an alarm. */
+const alarmWait = '10 seconds';
+
+function isAlarm({ type }: Notification): boolean {
+  return type === 'order.critical_result';
+}
+
+/** The next ones in order, and an alarm behind them. */
+export function batchOf(waiting: readonly Notification[]): Notification[] {
+  const next = waiting.slice(0, batchSize);
+  const alarm = waiting.slice(batchSize).find(isAlarm);
+  return alarm ? [...next.slice(0, -1), alarm] : next;
 }
 
 /** `deliver-notifications/<workflow id>` takes them from here. */

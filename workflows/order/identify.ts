@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { ChainReading } from '../../activities/chains.js';
 import { kitOrderId } from '../../protocol/ids.js';
-import { isEnd, standingOf } from '../../protocol/order/lifecycle.js';
+import { isCritical, isEnd, standingOf } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import type { OrderOutcome } from '../../protocol/order/state.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
@@ -27,7 +27,7 @@ import { setPolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { firstReportWait, minute } from '../entity/spans.js';
 import { askAbout, endPostponement, takeAbsence } from './reading.js';
 import type { Orders } from './snapshots.js';
-import { resultOf, show } from './view.js';
+import { resultOf } from './view.js';
 import { orderPolicyVersions, upgradeOrderResult } from './versions.js';
 import type { KitOrderRun } from './run.js';
 
@@ -106,11 +106,24 @@ async function readUntilAnswered(run: KitOrderRun): Promise<ChainReading> {
       return await activities.readChain.executeWithOptions({ summary }, [chain.rootOrderId, run.earlierRun]);
     } catch (error) {
       refusalOf(error);
-      askAbout(chain, chain.rootOrderId, Date.now());
-      if (chain.orders.length > 0) show(run);
+      if (chain.orders.length > 0) showUnreadable(chain);
       await sleep('10 minutes', { summary: 'until the order is read again' });
     }
   }
+}
+
+/** An alarm that came with the first report stays to be seen. */
+function showUnreadable(chain: Chain): void {
+  askAbout(chain, chain.rootOrderId, Date.now());
+  const isAlarmed =
+    chain.criticalReports.length > 0 || chain.orders.some(({ greatest }) => isCritical(greatest.interpretation));
+  const reasons = ['order_unreadable', ...(isAlarmed ? ['critical_result'] : [])];
+  upsertSearchAttributes(
+    ofAttention(
+      reasons,
+      chain.attention.map(({ since }) => since),
+    ),
+  );
 }
 
 /** A chain of which a later order lives, or whose end is known, is not gone with its first order. */

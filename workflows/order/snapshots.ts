@@ -15,7 +15,7 @@ export interface OrderRecord {
   orderId: string;
   /** All events ever reported of the order, ascending by id. The order's status is that of the last one. */
   events: readonly OrderEvent[];
-  /** The greatest snapshot by (highest event id, `updatedAt`, an own status that is an end, a date, canonical JSON): it gives the fields without an event id. */
+  /** The greatest snapshot by (highest event id, `updatedAt`, an alarm, an own status that is an end, a date, canonical JSON): it gives the fields without an event id. */
   greatest: OrderSnapshot;
   /** Any snapshot had the date that the order is scheduled for. */
   wasScheduled?: true;
@@ -65,9 +65,9 @@ function compareSnapshots(a: OrderSnapshot, b: OrderSnapshot): number {
     compareText(a.updatedAt ?? '', b.updatedAt ?? '') ||
     // If nothing shows which is later, an alarm must not get lost: it may change nothing else of its order.
     Number(isCritical(a.interpretation)) - Number(isCritical(b.interpretation)) ||
-    // Nor an end.
+    // An end must not get lost either.
     Number(isEnd(a.status ?? '')) - Number(isEnd(b.status ?? '')) ||
-    // Nor the date that an order is scheduled for: one report may leave it out.
+    // Neither must the date that an order is scheduled for: one report may leave it out.
     Number(a.activateBy !== undefined) - Number(b.activateBy !== undefined) ||
     compareText(canonicalJson(a), canonicalJson(b))
   );
