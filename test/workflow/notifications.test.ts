@@ -157,3 +157,16 @@ test("a product's typed functions receive what the worker sends, again where the
   expect(answers).toMatchObject({ handled: phases.length + links.length, handler_failed: 1, unknown_type: 0 });
   expect(passedOver).toEqual({ 'labops.order.result': 1 });
 });
+
+test('an alarm does not wait behind a notification that the receiver fails to take, though the order goes on', async () => {
+  const kit = await stage.place();
+  await kit.expectNotifications('phase_changed awaiting_registration');
+  stage.receiver.refuses = ({ data }) => data['phase'] === 'in_transit_to_customer';
+  stage.receiver.refusal = 500;
+  await kit.move('transit_customer');
+  await eventually(() => expect(stage.receiver.refused).not.toEqual([]));
+  await stage.sandbox.interpret(kit.rootOrderId, { interpretation: 'critical' });
+  await stage.skip('5 minutes');
+  await eventually(() => expect(kit.notified).toContain('critical_result'));
+  expect(kit.notified).not.toContain('phase_changed in_transit_to_customer');
+});
