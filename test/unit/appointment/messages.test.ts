@@ -154,3 +154,15 @@ test('a case file shows the state, what it waits for and what happened', () => {
   const ended = requestedCase(undefined, { ending: 'order_ended', order: 'cancelled' });
   expect(caseFileOf(appointmentStateOf(ended))).toContain('**Outcome** order ended: the order was cancelled');
 });
+
+test.each([
+  ['QW 4471/22', 'QW 4471/22'],
+  ['#88213', '#88213'],
+  ['123 Main Street #4', undefined],
+  ['Testperson', undefined],
+])('the laboratory’s number of an appointment in any letter case: %s', (external_id, externalId) => {
+  const sent = { id: 'a', type: 'Patient_Service_Center', status: 'Cancelled', external_id };
+  const snapshot = appointmentSnapshotOf(appointmentSchema.parse(sent));
+  expect(snapshot).toMatchObject({ type: 'patient_service_center', status: 'cancelled' });
+  expect(snapshot.externalId).toBe(externalId);
+});

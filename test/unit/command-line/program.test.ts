@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import type { Command } from 'commander';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Connect } from '../../../client/command-line/command-line.js';
 import { createProgram, run, version } from '../../../client/command-line/program.js';
 import { LabOperations, OrderInvalid, TemporalUnreachable, type PolicyChange } from '../../../client/index.js';
@@ -289,4 +289,13 @@ describe('labops orders set-policy', () => {
     expect(code).toBe(0);
     expect(selections).toEqual([selection]);
   });
+});
+
+test.each(['', ' '])('a TASK_QUEUE of %j is not set', (blank) => {
+  vi.stubEnv('TASK_QUEUE', blank);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const blankProgram = createProgram(new RecordedTerminal(), neverConnects);
+  blankProgram.exitOverride().parseOptions([]);
+  blankProgram.action(() => undefined).parse([], { from: 'user' });
+  expect(blankProgram.opts()).toMatchObject({ taskQueue: 'lab-operations' });
 });

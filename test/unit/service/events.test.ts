@@ -513,3 +513,13 @@ test('an order in an event of a type that nobody documents is an order all the s
   const odd = { id: 'order-1', events: [{ status: { toString: 1 } }, null] };
   expect(readEvent({ event_type: 'order.of.next.year', data: odd })).toMatchObject({ kind: 'other' });
 });
+
+test('an appointment without an envelope is no order: it names one, and its events are its own', () => {
+  const appointment = {
+    id: 'appointment-1',
+    order_id: 'order-1',
+    status: 'cancelled',
+    events: [{ status: 'cancelled' }],
+  };
+  expect(readEvent(appointment)).toEqual({ kind: 'other' });
+});

@@ -92,3 +92,12 @@ test('every job that can be read has a snapshot, which survives JSON', () => {
     }),
   );
 });
+
+test('statuses, failure reasons and interpretations are read in any letter case', () => {
+  const data = { results: [{ interpretation: 'CRITICAL', loinc_match_status: 'Auto_Match' }] };
+  expect(snapshot({ status: 'COMPLETED', failure_reason: 'Low_Quality', data })).toMatchObject({
+    status: 'completed',
+    failureReason: 'low_quality',
+    counts: { byInterpretation: { critical: 1 }, byLoincMatchStatus: { auto_match: 1 } },
+  });
+});
