@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { orderEffect, visitPhaseOf } from '../../../protocol/appointment/lifecycle.js';
+import { isOpen, orderEffect, refundableUntil, visitPhaseOf } from '../../../protocol/appointment/lifecycle.js';
 import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
 import { slotIdOf, slotOf } from '../../../protocol/appointment/slots.js';
 import { appointmentSnapshotOf } from '../../../service/appointment-snapshot.js';
@@ -165,4 +165,23 @@ test.each([
   const snapshot = appointmentSnapshotOf(appointmentSchema.parse(sent));
   expect(snapshot).toMatchObject({ type: 'patient_service_center', status: 'cancelled' });
   expect(snapshot.externalId).toBe(externalId);
+});
+
+test.each([
+  ['pending', true],
+  ['confirmed', true],
+  ['in_progress', true],
+  ['completed', false],
+  ['cancelled', false],
+])('a visit that is %s is open: %s', (status, expected) => {
+  expect(isOpen(snapshot([status]))).toBe(expected);
+});
+
+test('a visit at home is refunded until a day before its start; a service centre has no such rule', () => {
+  const startAt = '2026-02-03T10:00:00.000Z';
+  const until = Date.parse('2026-02-02T10:00:00.000Z');
+  expect(refundableUntil({ ...snapshot(['confirmed']), type: 'phlebotomy', startAt })).toBe(until);
+  expect(refundableUntil({ appointmentId: 'a', events: [], startAt })).toBe(until);
+  expect(refundableUntil({ appointmentId: 'a', events: [], type: 'patient_service_center', startAt })).toBeUndefined();
+  expect(refundableUntil({ appointmentId: 'a', events: [] })).toBeUndefined();
 });

@@ -177,6 +177,40 @@ describe('an invalid setting is named with its rule', () => {
   });
 });
 
+describe('the limits of a setting', () => {
+  const many = (length: number, value: string) => Array.from({ length }, () => value);
+
+  test.each([
+    [{ holidays: many(200, '2026-12-25') }, { holidays: many(201, '2026-12-25') }],
+    [{ returnReminders: many(20, '7d') }, { returnReminders: many(21, '7d') }],
+    [{ shippingDeadline: '1'.padEnd(98) + 'ms' }, { shippingDeadline: '1'.padEnd(99) + 'ms' }],
+    [{ shippingDeadline: '999bd' }, { shippingDeadline: '1000bd' }],
+  ])('the greatest is taken, and nothing beyond it', (greatest, tooMuch) => {
+    expect(faultsOf(greatest)).toEqual([]);
+    expect(faultsOf(tooMuch)).toHaveLength(1);
+  });
+
+  test.each(['x2026-12-25', '2026-12-25x', '2026-12-25T00:00:00Z', '2026-02-30', 20_261_225, null])(
+    'a holiday is a date that exists, and no other text: %j',
+    (date) => {
+      expect(faultsOf({ holidays: [date] as never })).toHaveLength(1);
+    },
+  );
+
+  test.each([
+    ['6bd', '6bd'],
+    ['6 BD', '6bd'],
+    ['1 business day', '1bd'],
+    [' 6 business days ', '6bd'],
+  ])('business days in any spelling: %j', (written, read) => {
+    expect(resolveOrderPolicy({ shippingDeadline: written as never }).shippingDeadline).toBe(read);
+  });
+
+  test.each(['x6bd', '6bdx', '6 business dayss', '0bd', '-1bd'])('no business days: %j', (written) => {
+    expect(faultsOf({ shippingDeadline: written as never })).toHaveLength(1);
+  });
+});
+
 test('all faults are listed at once, in one message', () => {
   const policy = {
     shippingDeadline: 'soon',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReportSnapshot } from '../../../service/report-snapshot.js';
-import { rankOf } from '../../../protocol/report/lifecycle.js';
+import { isUnknown, rankOf } from '../../../protocol/report/lifecycle.js';
 import { foldRead, foldWebhook, knownOf, type Reported } from '../../../workflows/report/reports.js';
 import { counts, snapshot } from './jobs.js';
 
@@ -94,4 +94,13 @@ describe('a read', () => {
     const read = foldRead({}, snapshot('processing'));
     expect(foldRead(read, snapshot('processing'))).toBe(read);
   });
+});
+
+test.each([
+  [undefined, false],
+  ['started', false],
+  ['completed', false],
+  ['a_status_of_tomorrow', true],
+])('a status is unknown only if it is there and none of the documented ones: %s', (status, expected) => {
+  expect(isUnknown(status)).toBe(expected);
 });
