@@ -4,10 +4,13 @@ import type { OrderSnapshot } from '../../../service/order-snapshot.js';
 import { learn, type Chain } from '../../../workflows/order/chain.js';
 import {
   acknowledge,
+  awaitsAcknowledgement,
+  isRepeated,
   openReports,
   raiseCriticalResults,
   recountReminders,
   remindOfCriticalResults,
+  shownCriticalResult,
 } from '../../../workflows/order/critical-results.js';
 import { nextMoment } from '../../../workflows/order/deadlines.js';
 import type { CriticalResultReported } from '../../../protocol/order/messages.js';
@@ -204,4 +207,150 @@ test('acknowledgements are bounded: only the latest twenty are kept', () => {
   const entries = stateOf(chain).timeline.filter(({ by }) => by !== undefined);
   expect(entries).toHaveLength(20);
   expect(entries.at(-1)).toMatchObject({ by: 'nurse-25', detail: 'confirmed' });
+});
+
+describe('an acknowledgement', () => {
+  const command = { orderId: 'order-1', by: 'nurse-17', outcome: 'confirmed', note: 'called' } as const;
+  const resultOf = ({ criticalResults: [result] }: Chain) => {
+    if (!result) throw new Error('a critical result expected');
+    return result;
+  };
+  const acknowledgedOnce = () => {
+    const chain = reported(caseWith(atLab));
+    acknowledge(chain, command, start);
+    return chain;
+  };
+
+  test('repeats the last one if all of it is the same, once it is closed', () => {
+    const result = resultOf(acknowledgedOnce());
+    expect(isRepeated(result, command)).toBe(true);
+    for (const other of [{ by: 'nurse-18' }, { outcome: 'unreachable' }, { note: 'wrote' }])
+      expect(isRepeated(result, { ...command, ...other } as typeof command), JSON.stringify(other)).toBe(false);
+    expect(isRepeated({ ...result, isOpen: true }, command)).toBe(false);
+    expect(isRepeated({ ...result, acknowledgements: [] }, command)).toBe(false);
+    const earlier = { ...result.acknowledgements[0], by: 'nurse-1' } as (typeof result.acknowledgements)[number];
+    expect(isRepeated({ ...result, acknowledgements: [...result.acknowledgements, earlier] }, command)).toBe(false);
+  });
+
+  test('of a named alarm repeats any one of that alarm, even if a later alarm is open', () => {
+    const chain = acknowledgedOnce();
+    reported(chain, { status: 'final' });
+    const result = resultOf(chain);
+    const alarm = 'order-1/partial/critical_result';
+    expect(result.isOpen).toBe(true);
+    expect(isRepeated(result, { ...command, alarm })).toBe(true);
+    expect(isRepeated(result, { ...command, alarm: 'order-1/final/critical_result' })).toBe(false);
+    expect(isRepeated(result, { ...command, alarm, by: 'nurse-18' })).toBe(false);
+  });
+
+  test('is noted with who and what, and without its note', () => {
+    const chain = acknowledgedOnce();
+    expect(resultOf(chain).acknowledgements).toMatchObject([{ by: 'nurse-17', outcome: 'confirmed', note: 'called' }]);
+    const journal = JSON.stringify(chain.journal);
+    expect(journal).toContain('critical result acknowledged by nurse-17: confirmed');
+    expect(journal).not.toContain('called');
+  });
+
+  test('without a note has none', () => {
+    expect(resultOf(acknowledged(reported(caseWith(atLab)))).acknowledgements[0]).not.toHaveProperty('note');
+  });
+
+  test('of an order without a critical result changes nothing', () => {
+    const chain = caseWith(atLab);
+    const before = JSON.stringify(chain);
+    acknowledged(chain);
+    expect(JSON.stringify(chain)).toBe(before);
+  });
+});
+
+describe('several orders with a critical result', () => {
+  const both = () => {
+    const chain = caseWith(atLab, kitOf('order-2', pathTo('delivered_to_lab')));
+    reported(chain, { status: 'partial' });
+    return reported(chain, {
+      orderId: 'order-2',
+      status: 'final',
+      interpretation: 'critical',
+      updatedAt: daysAfterStart(9),
+    });
+  };
+
+  test('are acknowledged one by one, with their own attention and reminders', () => {
+    const chain = both();
+    remindOfCriticalResults(chain, start + hour);
+    expect(reminders(chain)).toHaveLength(2);
+    acknowledged(chain, start + hour);
+    expect(reminders(chain)).toEqual(['order-2/final/critical_result_reminder/1']);
+    expect(chain.attention).toMatchObject([{ reason: 'critical_result', orderId: 'order-2' }]);
+    expect(awaitsAcknowledgement(chain)).toBe(true);
+    acknowledge(chain, { orderId: 'order-2', by: 'nurse-17', outcome: 'confirmed' }, start + hour);
+    expect(awaitsAcknowledgement(chain)).toBe(false);
+  });
+
+  test('show the one that is open, else the latest', () => {
+    const chain = both();
+    expect(shownCriticalResult(chain)).toMatchObject({ orderId: 'order-1', isOpen: true });
+    acknowledged(chain);
+    expect(shownCriticalResult(chain)).toMatchObject({ orderId: 'order-2', isOpen: true, interpretation: 'critical' });
+    acknowledge(chain, { orderId: 'order-2', by: 'nurse-17', outcome: 'confirmed' }, start);
+    expect(shownCriticalResult(chain)).toMatchObject({ orderId: 'order-2', isOpen: false });
+    expect(shownCriticalResult(caseWith(atLab))).toBeUndefined();
+  });
+
+  test('are handed to another chain with all that was reported, and only those that are open', () => {
+    const chain = both();
+    const second = { orderId: 'order-2', status: 'final', interpretation: 'critical', updatedAt: daysAfterStart(9) };
+    expect(openReports(chain)).toEqual([{ orderId: 'order-1', status: 'partial' }, second]);
+    expect(openReports(acknowledged(chain))).toEqual([second]);
+  });
+
+  test('are announced with what their report said', () => {
+    const announced = both().outbox.filter(({ type }) => type === 'order.critical_result');
+    expect(announced.map(({ at, data }) => ({ at, ...data }))).toMatchObject([
+      { at: daysAfterStart(0), status: 'partial' },
+      { at: daysAfterStart(9), status: 'final', interpretation: 'critical' },
+    ]);
+    expect(announced[0]?.data).not.toHaveProperty('interpretation');
+  });
+});
+
+test('an open alarm that is reported again later stays one, and keeps when it was raised', () => {
+  const chain = reported(caseWith(completed), { status: 'final', updatedAt: daysAfterStart(9) });
+  remindOfCriticalResults(chain, start + 2 * hour);
+  reported(chain, { status: 'final', updatedAt: daysAfterStart(10) }, start + 3 * hour);
+  expect(chain.criticalResults).toMatchObject([
+    { updatedAt: daysAfterStart(10), since: daysAfterStart(0), reminders: 2 },
+  ]);
+  reported(chain, { status: 'final', updatedAt: daysAfterStart(8) }, start + 4 * hour);
+  expect(chain.criticalResults).toMatchObject([{ updatedAt: daysAfterStart(10) }]);
+});
+
+test('an alarm that turns final while it is open counts its reminders on, also from where a new interval began', () => {
+  const chain = reported(caseWith(atLab), { status: 'partial' });
+  remindOfCriticalResults(chain, start + 2 * hour);
+  chain.policy = { ...chain.policy, criticalResultReminder: 3 * hour };
+  recountReminders(chain, hour);
+  reported(chain, { status: 'final' }, start + 2.5 * hour);
+  expect(chain.criticalResults).toMatchObject([{ since: daysAfterStart(0), reminders: 2 }]);
+  expect(nextMoment(chain)).toMatchObject({ at: start + 5 * hour });
+});
+
+test('an interval that did not change counts nothing anew', () => {
+  const chain = reported(caseWith(atLab), { status: 'partial' });
+  recountReminders(chain, chain.policy.criticalResultReminder);
+  expect(chain.criticalResults[0]).not.toHaveProperty('countedFrom');
+});
+
+test('a report of an order that is not known speaks of the current one, and is partial', () => {
+  const chain = reported(caseWith(completed), { orderId: 'order-9' });
+  expect(alarms(chain)).toEqual(['order-9/partial']);
+});
+
+test('a run that passes everything on raises no alarm, and keeps the reports', () => {
+  const chain = caseWith(atLab);
+  chain.criticalReports = [{ orderId: 'order-1', status: 'partial' }];
+  const run = { chain, commands: new CommandQueue(), hasNews: false, forwardsTo: 'order-0' } as unknown as KitOrderRun;
+  raiseCriticalResults(run, start);
+  expect(alarms(chain)).toEqual([]);
+  expect(openReports(chain)).toHaveLength(1);
 });
