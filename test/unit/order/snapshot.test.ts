@@ -7,7 +7,7 @@ import { orderSchema } from '../../../service/orders.js';
 import { announceNews } from '../../../workflows/order/announcements.js';
 import { learn } from '../../../workflows/order/chain.js';
 import { nextMoment } from '../../../workflows/order/deadlines.js';
-import { readSnapshot } from '../../../workflows/order/snapshots.js';
+import { observe, readCriticalReport, readSnapshot, type Orders } from '../../../workflows/order/snapshots.js';
 import { caseFileOf, stateOf } from '../../../workflows/order/view.js';
 import { projectFolder } from '../../rig/processes.js';
 import { untidyOrder } from '../service/untidy-orders.js';
@@ -323,5 +323,54 @@ describe('what we send ourselves comes back unchanged:', () => {
         expect(reports.map(readSnapshot)).toEqual(reports);
       }),
     );
+  });
+});
+
+describe('the date that an order is scheduled for', () => {
+  const dated = { ...minimal, updatedAt: at, activateBy: '2024-04-01' };
+  const undated = { ...minimal, updatedAt: at };
+  const known = (...snapshots: Parameters<typeof observe>[1][]) => snapshots.reduce<Orders>(observe, [])[0];
+
+  test('stays known if an equal report leaves it out, whichever comes first', () => {
+    for (const record of [known(dated, undated), known(undated, dated)])
+      expect(record).toMatchObject({ greatest: { activateBy: '2024-04-01' }, wasScheduled: true });
+  });
+
+  test('that is gone in a later report leaves the order one that was scheduled', () => {
+    const record = known(dated, { ...undated, updatedAt: daysAfterStart(1) });
+    expect(record?.wasScheduled).toBe(true);
+    expect(record?.greatest).not.toHaveProperty('activateBy');
+    expect(known(undated)).not.toHaveProperty('wasScheduled');
+  });
+
+  test('is learnt from an earlier report, too', () => {
+    const record = known({ ...undated, updatedAt: daysAfterStart(1) }, dated);
+    expect(record?.wasScheduled).toBe(true);
+    expect(record?.greatest).not.toHaveProperty('activateBy');
+  });
+
+  test('is read from a signal if it is a date', () => {
+    expect(readSnapshot({ ...minimal, activateBy: '2024-04-01' })).toMatchObject({ activateBy: '2024-04-01' });
+    expect(readSnapshot({ ...minimal, activateBy: 'soon' })).not.toHaveProperty('activateBy');
+    expect(readSnapshot(minimal)).not.toHaveProperty('activateBy');
+  });
+});
+
+describe('a signal is read as the report of a critical result', () => {
+  test('with the fields that it has', () => {
+    const report = { orderId: 'order-1', userId: 'user-1', status: 'Final', interpretation: 'critical', updatedAt: at };
+    expect(readCriticalReport({ ...report, order: minimal, other: 1 })).toEqual({
+      ...report,
+      status: 'final',
+      order: minimal,
+    });
+  });
+
+  test.each([undefined, null, 'order-1', {}, { orderId: 1 }])('and %j is none', (value) => {
+    expect(readCriticalReport(value)).toBeUndefined();
+  });
+
+  test.each(['a b', 7, undefined])('without a status that is no word: %j', (status) => {
+    expect(readCriticalReport({ orderId: 'order-1', status, order: 5 })).toEqual({ orderId: 'order-1' });
   });
 });
