@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import type { AppointmentRun } from '../../../workflows/appointment/run.js';
+import {
+  validateCancellation,
+  validateChoice,
+  validateQuestion,
+  validateRequest,
+} from '../../../workflows/appointment/validation.js';
+import { requestedCase } from './appointments.js';
+
+/* The rules of what a product asks for: each field, with the greatest that is taken and the least that is not. */
+
+const slotId = '2026-03-02_2026-03-02T10:00:00.000Z_2026-03-02T11:00:00.000Z';
+
+const commands = {
+  findSlots: { validate: validateQuestion, usual: {} },
+  chooseSlot: { validate: validateChoice, usual: { slotId } },
+  requestAppointment: { validate: validateRequest, usual: { provider: 'invented' } },
+  cancel: { validate: validateCancellation, usual: {} },
+} as const;
+
+type Name = keyof typeof commands;
+const names = Object.keys(commands) as Name[];
+
+/** The field that is refused; undefined if the command is accepted. */
+function refusedField(name: Name, given: object, appointment = requestedCase()): string | undefined {
+  const run = { appointment } as AppointmentRun;
+  try {
+    (commands[name].validate as (run: AppointmentRun, given: object) => void)(run, {
+      ...commands[name].usual,
+      ...given,
+    });
+    return undefined;
+  } catch (error) {
+    const { type, details } = error as { type: string; details: { fields: { field: string }[]; reason?: string }[] };
+    return type === 'InvalidCommand' ? details[0]?.fields[0]?.field : `${type} ${details[0]?.reason}`;
+  }
+}
+
+const taken: [Name, object][] = [
+  ['findSlots', { startDate: '2026-03-02' }],
+  ['findSlots', { siteCodes: ['a'] }],
+  ['findSlots', { siteCodes: ['a', 'b', 'c'] }],
+  ['findSlots', { zipCode: '85004' }],
+  ['findSlots', { zipCode: '85004-1234', radius: 25 }],
+  ['chooseSlot', { notes: 'x'.repeat(1000) }],
+  ['chooseSlot', { notes: '🙂'.repeat(1000) }],
+  ['requestAppointment', { provider: 'a.b-c_1' }],
+  ['requestAppointment', { provider: 'x'.repeat(64), notes: '' }],
+  ['cancel', { reasonId: 'reason-1', rebook: true, notes: 'called' }],
+  ['cancel', { rebook: false }],
+];
+
+test.each([...names.map((name): [Name, object] => [name, {}]), ...taken])('%s takes %j', (name, given) => {
+  expect(refusedField(name, given)).toBeUndefined();
+});
+
+test.each<[Name, object, string]>([
+  ...['2026-3-2', '2026-13-01', 'x2026-03-02', '2026-03-02T00:00:00Z', 20_260_302, null].map(
+    (startDate): [Name, object, string] => ['findSlots', { startDate }, 'startDate'],
+  ),
+  ...[[], ['a', 'b', 'c', 'd'], [''], [7], 'a', null].map((siteCodes): [Name, object, string] => [
+    'findSlots',
+    { siteCodes },
+    'siteCodes',
+  ]),
+  ...['8500', '850041', '85004-', '85004-12345', 85_004, null].map((zipCode): [Name, object, string] => [
+    'findSlots',
+    { zipCode },
+    'zipCode',
+  ]),
+  ...[0, 15, '25', null].map((radius): [Name, object, string] => ['findSlots', { radius }, 'radius']),
+  ['findSlots', { siteCodes: ['a'], zipCode: '85004' }, 'siteCodes'],
+  ['findSlots', { siteCodes: ['a'], radius: 25 }, 'siteCodes'],
+  ...['', 'tomorrow', undefined, 7].map((id): [Name, object, string] => ['chooseSlot', { slotId: id }, 'slotId']),
+  ...['chooseSlot', 'requestAppointment', 'cancel'].flatMap((name) =>
+    ['x'.repeat(1001), 7, null].map((notes): [Name, object, string] => [name as Name, { notes }, 'notes']),
+  ),
+  ...['', 'a b', 'x'.repeat(65), undefined, 7].map((provider): [Name, object, string] => [
+    'requestAppointment',
+    { provider },
+    'provider',
+  ]),
+  ...['', 7, null].map((reasonId): [Name, object, string] => ['cancel', { reasonId }, 'reasonId']),
+  ...['yes', 1, null].map((rebook): [Name, object, string] => ['cancel', { rebook }, 'rebook']),
+])('%s refuses %j, naming %s', (name, given, field) => {
+  expect(refusedField(name, given)).toBe(field);
+});
+
+test('a command without its argument is refused if it needs one', () => {
+  const run = { appointment: requestedCase() } as AppointmentRun;
+  expect(() => validateQuestion(run, undefined)).not.toThrow();
+  expect(() => validateCancellation(run, undefined as never)).not.toThrow();
+  expect(() => validateChoice(run, undefined)).toThrow(/slotId/);
+  expect(() => validateRequest(run, undefined)).toThrow(/provider/);
+});
+
+describe('after the end', () => {
+  test.each(names)('%s is refused with how it ended', (name) => {
+    expect(refusedField(name, {}, requestedCase(undefined, { ending: 'expired' }))).toBe('AppointmentEnded expired');
+  });
+
+  test.each([
+    ['cancelled', ' (the order was cancelled)'],
+    ['no_appointment', ' (the order is collected without an appointment)'],
+    [undefined, ''],
+  ] as const)('the refusal says why nobody comes: %s', (order, why) => {
+    const ended = requestedCase(undefined, { ending: 'order_ended', ...(order && { order }) });
+    const message = `Nothing is being arranged for this order any more: order_ended${why}`;
+    expect(() => validateQuestion({ appointment: ended } as AppointmentRun, {})).toThrow(message);
+  });
+
+  test('another end has no such reason, whatever became of the order', () => {
+    const ended = requestedCase(undefined, { ending: 'expired', order: 'cancelled' });
+    expect(() => validateQuestion({ appointment: ended } as AppointmentRun, {})).toThrow(/more: expired$/);
+  });
+});

@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'vitest';
+import { CommandQueue } from '../../../workflows/entity/commands.js';
+import type { Chain } from '../../../workflows/order/chain.js';
+import { acknowledge, raiseCriticalResults } from '../../../workflows/order/critical-results.js';
+import { recordResolution, resolutionOf } from '../../../workflows/order/resolutions.js';
+import type { KitOrderRun } from '../../../workflows/order/run.js';
+import {
+  validateAcknowledgement,
+  validateCancellation,
+  validateDecision,
+  validateRegistration,
+  validateReplacement,
+} from '../../../workflows/order/validation.js';
+import { caseOf, happyPath, kitOf, pathTo, start } from './histories.js';
+
+/* What commands are refused for, before anything of them is in the history. */
+
+const orderId = 'order-1';
+const lost = () => caseOf([kitOf(orderId, [...pathTo('transit_customer'), 'lost'])], { identified: true });
+const underWay = () => caseOf([kitOf(orderId, pathTo('with_customer'))], { identified: true });
+const registration = { sample_id: 'SAMPLE-1' };
+
+type Send = (run: KitOrderRun) => void;
+const acknowledgement = { orderId, by: 'nurse-17', outcome: 'confirmed' } as const;
+
+const commands: Record<string, Send> = {
+  register: (run) => validateRegistration(run, { registration } as never),
+  cancel: (run) => validateCancellation(run, {}),
+  replaceKit: (run) => validateReplacement(run, { orderId }),
+  resolveProblem: (run) => validateDecision(run, { orderId, decision: 'wait' }),
+};
+
+/** The type of the refusal and its reason or first field; undefined if the command is accepted. */
+function refusal(send: Send, chain: Chain, more: Partial<KitOrderRun> = {}): string | undefined {
+  try {
+    send({ chain, commands: new CommandQueue(), hasNews: false, ...more } as unknown as KitOrderRun);
+    return undefined;
+  } catch (error) {
+    const { type, details } = error as { type: string; details: { fields: { field: string }[]; reason?: string }[] };
+    return [type, details[0]?.reason ?? details[0]?.fields[0]?.field].filter(Boolean).join(' ');
+  }
+}
+
+describe.each(Object.entries(commands))('%s', (_name, send) => {
+  test('is accepted while the order goes on', () => {
+    expect(refusal(send, underWay())).toBeUndefined();
+  });
+
+  test('is refused by a run that passes everything on, with the order that takes it', () => {
+    expect(refusal(send, underWay(), { forwardsTo: 'order-0' })).toBe('OrderForwarded order-0');
+    expect(refusal(send, caseOf([]), { forwardsTo: 'order-0' })).toBe('OrderForwarded order-0');
+  });
+
+  test('is refused before an order was reported, and after the end', () => {
+    expect(refusal(send, caseOf([]))).toBe('OrderNotFound');
+    expect(refusal(send, caseOf([kitOf(orderId, happyPath)], { identified: true }))).toBe('OrderEnded completed');
+  });
+});
+
+test.each<[string, Send]>([
+  ['register', (run) => validateRegistration(run, { registration, orderId: 'order-9' } as never)],
+  ['cancel', (run) => validateCancellation(run, { orderId: 'order-9' })],
+  ['replaceKit', (run) => validateReplacement(run, { orderId: 'order-9' })],
+  ['resolveProblem', (run) => validateDecision(run, { orderId: 'order-9', decision: 'wait' })],
+])('%s of an order that is not in the chain is refused', (_name, send) => {
+  expect(refusal(send, underWay())).toBe('OrderNotInChain');
+});
+
+test.each<[string, Send, string]>([
+  ['a registration without a sample', (run) => validateRegistration(run, {} as never), 'RegistrationRefused sample_id'],
+  ['no registration', (run) => validateRegistration(run, undefined as never), 'RegistrationRefused sample_id'],
+  ['an unknown decision', (run) => validateDecision(run, { orderId, decision: 'shrug' } as never), 'InvalidCommand'],
+  ['no decision', (run) => validateDecision(run, undefined as never), 'InvalidCommand'],
+  [
+    'a decision without an order',
+    (run) => validateDecision(run, { decision: 'wait' } as never),
+    'InvalidCommand orderId',
+  ],
+  ['a replacement without an order', (run) => validateReplacement(run, {} as never), 'InvalidCommand orderId'],
+  ['no replacement', (run) => validateReplacement(run, undefined as never), 'InvalidCommand orderId'],
+])('%s is refused', (_what, send, expected) => {
+  expect(refusal(send, underWay())).toBe(expected);
+});
+
+test('what has happened already is accepted again, also at the end', () => {
+  const cancelled = caseOf([kitOf(orderId, ['ordered', 'cancelled'])], { identified: true });
+  expect(refusal(commands['cancel'] as Send, cancelled)).toBeUndefined();
+  const replaced = lost();
+  replaced.replacements = [{ replaces: orderId, atEventId: 1, n: 2, claimedAt: '', orderId: 'order-2' }];
+  replaced.ending = 'failed';
+  expect(refusal(commands['replaceKit'] as Send, replaced)).toBeUndefined();
+  expect(refusal((run) => validateDecision(run, { orderId, decision: 'replace' }), replaced)).toBeUndefined();
+  const abandoned = lost();
+  recordResolution(abandoned, orderId, 'abandon');
+  abandoned.ending = 'abandoned';
+  expect(refusal((run) => validateDecision(run, { orderId, decision: 'abandon' }), abandoned)).toBeUndefined();
+  expect(refusal((run) => validateDecision(run, { orderId, decision: 'wait' }), abandoned)).toBe(
+    'OrderEnded abandoned',
+  );
+});
+
+describe('a decision about a problem', () => {
+  const decide = (decision: 'wait' | 'replace' | 'abandon', more: object = {}): Send => {
+    return (run) => validateDecision(run, { orderId, decision, ...more });
+  };
+  const waiting = () => {
+    const chain = lost();
+    recordResolution(chain, orderId, 'wait');
+    return chain;
+  };
+
+  test('that stands is not changed without saying so; the same one again is accepted', () => {
+    expect(resolutionOf(waiting(), orderId)).toBe('wait');
+    expect(refusal(decide('wait'), waiting())).toBeUndefined();
+    expect(refusal(decide('abandon'), waiting())).toBe('AlreadyResolved wait');
+    expect(refusal(decide('abandon', { insteadOf: 'wait' }), waiting())).toBeUndefined();
+  });
+
+  test('does not stand once the order asks again, or has moved on', () => {
+    const asking = waiting();
+    asking.attention = [{ key: 'k', reason: 'decision_needed', orderId, since: '', time: 1 }];
+    expect(resolutionOf(asking, orderId)).toBeUndefined();
+    expect(refusal(decide('abandon'), asking)).toBeUndefined();
+    const other = waiting();
+    other.attention = [
+      { key: 'k', reason: 'decision_needed', orderId: 'order-2', since: '', time: 1 },
+      { key: 'l', reason: 'critical_result', orderId, since: '', time: 1 },
+    ];
+    expect(resolutionOf(other, orderId)).toBe('wait');
+    const moved = waiting();
+    moved.answers = moved.answers.map((answer) => ({ ...answer, eventId: answer.eventId - 1 }));
+    expect(resolutionOf(moved, orderId)).toBeUndefined();
+  });
+
+  test('of an order that is not known is not kept, and the latest of each order counts', () => {
+    const chain = lost();
+    recordResolution(chain, 'order-9', 'wait');
+    expect(chain.answers).toEqual([]);
+    expect(resolutionOf(chain, 'order-9')).toBeUndefined();
+    recordResolution(chain, orderId, 'wait');
+    recordResolution(chain, orderId, 'abandon');
+    expect(chain.answers).toMatchObject([{ orderId, decision: 'abandon' }]);
+  });
+});
+
+describe('an acknowledgement', () => {
+  const acknowledging = (more: object = {}): Send => {
+    return (run) => validateAcknowledgement(run, { ...acknowledgement, ...more });
+  };
+  const alarmed = (...statuses: string[]) => {
+    const chain = underWay();
+    for (const status of statuses) {
+      chain.criticalReports = [{ orderId, status }];
+      raiseCriticalResults({ chain } as unknown as KitOrderRun, start);
+    }
+    return chain;
+  };
+  const [partial, final] = ['order-1/partial/critical_result', 'order-1/final/critical_result'];
+
+  test.each([
+    [{ orderId: 'not an id' }, 'orderId'],
+    [{ orderId: undefined }, 'orderId'],
+    [{ alarm: 7 }, 'alarm'],
+    [{ by: 'Test Person' }, 'by'],
+    [{ by: undefined }, 'by'],
+    [{ outcome: 'ignored' }, 'outcome'],
+    [{ note: 'x'.repeat(2001) }, 'note'],
+    [{ note: 7 }, 'note'],
+  ])('with %j is refused, naming the field', (more, field) => {
+    expect(refusal(acknowledging(more), alarmed('partial'))).toBe(`InvalidCommand ${field}`);
+  });
+
+  test('that is missing is refused with every field', () => {
+    const none: Send = (run) => validateAcknowledgement(run, undefined);
+    expect(refusal(none, alarmed('partial'))).toBe('InvalidCommand orderId');
+  });
+
+  test.each(['confirmed', 'reached_no_readback', 'unable_to_reach'])('with the outcome %s is accepted', (outcome) => {
+    expect(refusal(acknowledging({ outcome, note: 'x'.repeat(2000) }), alarmed('partial'))).toBeUndefined();
+  });
+
+  test('is accepted after the end, and refused by a run that passes everything on', () => {
+    const ended = alarmed('final');
+    ended.ending = 'abandoned';
+    expect(refusal(acknowledging(), ended)).toBeUndefined();
+    expect(refusal(acknowledging(), alarmed('final'), { forwardsTo: 'order-0' })).toBe('OrderForwarded order-0');
+  });
+
+  test('needs an alarm of this order, once the run knows whose order it is', () => {
+    expect(refusal(acknowledging(), underWay())).toBe('NothingToAcknowledge');
+    expect(refusal(acknowledging({ alarm: 'order-1/other/critical_result' }), alarmed('partial'))).toBe(
+      'NothingToAcknowledge',
+    );
+    expect(refusal(acknowledging(), { ...underWay(), identified: false })).toBeUndefined();
+  });
+
+  test('of an earlier alarm does not clear a later one', () => {
+    const chain = alarmed('partial');
+    acknowledge(chain, { ...acknowledgement, by: 'nurse-1' }, start);
+    chain.criticalReports = [{ orderId, status: 'final' }];
+    raiseCriticalResults({ chain } as unknown as KitOrderRun, start);
+    expect(refusal(acknowledging(), chain)).toBe(`AlarmOutdated ${final}`);
+    expect(refusal(acknowledging({ alarm: partial }), chain)).toBe(`AlarmOutdated ${final}`);
+    expect(refusal(acknowledging({ alarm: final }), chain)).toBeUndefined();
+    expect(refusal(acknowledging({ alarm: partial, by: 'nurse-1' }), chain)).toBeUndefined();
+  });
+
+  test('without a name means the only alarm that nobody has answered', () => {
+    expect(refusal(acknowledging(), alarmed('partial', 'final'))).toBeUndefined();
+    const closed = alarmed('partial');
+    acknowledge(closed, acknowledgement, start);
+    expect(refusal(acknowledging({ by: 'nurse-2' }), closed)).toBeUndefined();
+  });
+});
