@@ -3,7 +3,17 @@ import { failureOf } from '../../../protocol/report/failure-reasons.js';
 import { phaseOf } from '../../../protocol/report/lifecycle.js';
 import { parsingFailureReasons } from '../../../service/reports.js';
 import { announceClaim, announceEnd, announceNews, clear, raise } from '../../../workflows/report/announcements.js';
-import { learnFromRead, learnFromWebhook, outcomeOf, type Job } from '../../../workflows/report/job.js';
+import {
+  contradicts,
+  hasEndedByItself,
+  learnFromRead,
+  learnFromWebhook,
+  openJob,
+  outcomeOf,
+  reopen,
+  saidNothing,
+  type Job,
+} from '../../../workflows/report/job.js';
 import { reportCaseFileOf, reportResultOf, reportStateOf } from '../../../workflows/report/view.js';
 import { began, counts, handedOver, snapshot, jobId, userId } from './jobs.js';
 
@@ -169,4 +179,82 @@ test('the case file shows phase, reference, what is awaited, counts and attentio
   expect(file).toContain('**Attention** review overdue since 2026-11-02 09:00:00');
   learnFromRead(job, snapshot('odd | `status`\n# heading'), job.reported, began);
   expect(reportCaseFileOf(job)).not.toMatch(/\n# heading|odd \|/);
+});
+
+describe('what was reported of a job', () => {
+  test('is in its timeline once for each status and its review, and of many only the latest fifty', () => {
+    const job = openJob({ jobId }, began);
+    expect(learnFromWebhook(job, snapshot('started'), began + 1)).toBe(true);
+    expect(learnFromWebhook(job, snapshot('started'), began + 2)).toBe(false);
+    learnFromWebhook(job, snapshot('completed'), began + 3);
+    learnFromWebhook(job, snapshot('completed', { isReviewed: true }), began + 4);
+    expect(job.timeline).toEqual([
+      { at: new Date(began + 1).toISOString(), status: 'started' },
+      { at: new Date(began + 3).toISOString(), status: 'completed' },
+      { at: new Date(began + 4).toISOString(), status: 'completed', isReviewed: true },
+    ]);
+    const other = openJob({ jobId }, began);
+    for (let n = 0; n < 60; n += 1) learnFromRead(other, snapshot(`odd_${n}`), other.reported, began + n);
+    expect(other.timeline).toHaveLength(50);
+    expect(other.timeline.at(-1)?.status).toBe('odd_59');
+  });
+
+  test('names its user, the first one', () => {
+    const job = openJob({ jobId }, began);
+    learnFromWebhook(job, snapshot('started', { userId: 'user-1' }), began);
+    learnFromWebhook(job, snapshot('processing', { userId: 'user-2' }), began);
+    expect(job.userId).toBe('user-1');
+    const nobodys = openJob({ jobId }, began);
+    learnFromWebhook(nobodys, snapshot('started'), began);
+    expect(nobodys).not.toHaveProperty('userId');
+  });
+
+  test('of a read that says nothing new counts as silence, until there is news', () => {
+    const job = openJob({ jobId }, began);
+    learnFromRead(job, snapshot('started'), job.reported, began);
+    expect(learnFromRead(job, snapshot('started'), job.reported, began + 5)).toBe(false);
+    saidNothing(job, began + 9);
+    expect(job).toMatchObject({ silentReads: 2, lookedAt: began + 9 });
+    learnFromWebhook(job, snapshot('processing'), began + 10);
+    expect(job).toMatchObject({ silentReads: 0, lookedAt: began + 10 });
+  });
+
+  test('contradicts only if an unknown status stands, and another one comes', () => {
+    const job = openJob({ jobId }, began);
+    expect(contradicts(job, snapshot('odd'))).toBe(false);
+    learnFromWebhook(job, snapshot('started'), began);
+    expect(contradicts(job, snapshot('processing'))).toBe(false);
+    learnFromWebhook(job, snapshot('odd'), began);
+    expect(contradicts(job, snapshot('odder'))).toBe(true);
+    expect(contradicts(job, snapshot('odd'))).toBe(false);
+    expect(contradicts(job, { jobId })).toBe(false);
+    job.ending = 'unresolved';
+    expect(contradicts(job, snapshot('odder'))).toBe(false);
+  });
+});
+
+test.each([
+  ['unresolved', false],
+  ['job_gone', false],
+  ['abandoned', true],
+] as const)('a job that ended as %s stays so when it is reported again: %s', (ending, stays) => {
+  const job = { ...openJob({ jobId }, began), ending, endAnnounced: true as const };
+  reopen(job);
+  expect(job.ending).toBe(stays ? ending : undefined);
+  expect('endAnnounced' in job).toBe(stays);
+});
+
+test('a job has ended by itself once it is completed or failed', () => {
+  const ended = (status: string) => {
+    const job = openJob({ jobId }, began);
+    learnFromWebhook(job, snapshot(status), began);
+    return hasEndedByItself(job);
+  };
+  expect(['started', 'pending_review', 'odd', 'failed', 'completed'].map(ended)).toEqual([
+    false,
+    false,
+    false,
+    true,
+    true,
+  ]);
 });
