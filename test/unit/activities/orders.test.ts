@@ -22,8 +22,8 @@ async function refusing(shown: string) {
     isRefused = true;
     return { status: 400, body: { detail: 'Transition is not allowed' } };
   });
-  const { cancelOrder } = orderActivities({ service: serviceAt(baseUrl) });
-  return new MockActivityEnvironment({ attempt: 2 }).run(() => cancelOrder('order-1'));
+  const activities = orderActivities({ service: serviceAt(baseUrl) });
+  return new MockActivityEnvironment({ attempt: 2 }).run(() => activities.cancelOrder('order-1'));
 }
 
 test('a cancellation that is refused because an earlier attempt was carried out is done', async () => {

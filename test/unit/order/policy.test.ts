@@ -183,7 +183,7 @@ describe('the limits of a setting', () => {
   test.each([
     [{ holidays: many(200, '2026-12-25') }, { holidays: many(201, '2026-12-25') }],
     [{ returnReminders: many(20, '7d') }, { returnReminders: many(21, '7d') }],
-    [{ shippingDeadline: '1'.padEnd(98) + 'ms' }, { shippingDeadline: '1'.padEnd(99) + 'ms' }],
+    [{ shippingDeadline: '1'.padEnd(98).concat('ms') }, { shippingDeadline: '1'.padEnd(99).concat('ms') }],
     [{ shippingDeadline: '999bd' }, { shippingDeadline: '1000bd' }],
   ])('the greatest is taken, and nothing beyond it', (greatest, tooMuch) => {
     expect(faultsOf(greatest)).toEqual([]);

@@ -100,9 +100,10 @@ test('what has happened already is accepted again, also at the end', () => {
 });
 
 describe('a decision about a problem', () => {
-  const decide = (decision: 'wait' | 'replace' | 'abandon', more: object = {}): Send => {
-    return (run) => validateDecision(run, { orderId, decision, ...more });
-  };
+  const decide =
+    (decision: 'wait' | 'replace' | 'abandon', more: object = {}): Send =>
+    (run) =>
+      validateDecision(run, { orderId, decision, ...more });
   const waiting = () => {
     const chain = lost();
     recordResolution(chain, orderId, 'wait');
@@ -144,9 +145,10 @@ describe('a decision about a problem', () => {
 });
 
 describe('an acknowledgement', () => {
-  const acknowledging = (more: object = {}): Send => {
-    return (run) => validateAcknowledgement(run, { ...acknowledgement, ...more });
-  };
+  const acknowledging =
+    (more: object = {}): Send =>
+    (run) =>
+      validateAcknowledgement(run, { ...acknowledgement, ...more });
   const alarmed = (...statuses: string[]) => {
     const chain = underWay();
     for (const status of statuses) {
