@@ -100,14 +100,18 @@ describe('a failed call of the service', () => {
   );
 });
 
-test.each<[RefusedAs, string]>([
-  ['OrderRefused', 'AnswerUnreadable'],
-  ['LinkRefused', 'AnswerUnreadable'],
-  ['CancelRefused', 'CancelRefused'],
-])('a 404 without a sentence, as a proxy answers it, refuses no creation for good: %s', (refusedAs, type) => {
-  const failure = failureOf(new NotFound(refused(404), { fields: [] }), refusedAs);
-  expect(failure).toMatchObject({ type, nonRetryable: type === refusedAs });
-});
+test.each<[RefusedAs, number | undefined, string]>([
+  ['OrderRefused', creationSettling, 'AnswerUnreadable'],
+  ['LinkRefused', 0, 'AnswerUnreadable'],
+  ['LinkRefused', undefined, 'LinkRefused'],
+  ['CancelRefused', undefined, 'CancelRefused'],
+])(
+  'a 404 without a sentence, as a proxy answers it, refuses no creation for good: %s, %s',
+  (refusedAs, settling, type) => {
+    const failure = failureOf(new NotFound(refused(404), { fields: [] }), refusedAs, settling);
+    expect(failure).toMatchObject({ type, nonRetryable: type === refusedAs });
+  },
+);
 
 describe('a failure’s first detail', () => {
   const detailsOf = (error: ServiceError) => failureOf(error, 'OrderRefused').details;
