@@ -5,7 +5,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'protocol/order/{lifecycle,root-order}.ts',
     'protocol/{appointment,report}/lifecycle.ts',
   ],
-  entity: ['workflows/entity/{absence,attention,fields,journal,outbox,policy,spans,versions}.ts'],
+  entity: ['workflows/entity/{attention,fields,journal,policy,spans,versions}.ts'],
   order: ['workflows/order/{announcements,chain,critical-results,deadlines,resolutions,snapshots,validation}.ts'],
   link: ['workflows/link/{consequences,deadlines,link}.ts'],
   report: ['workflows/report/{announcements,deadlines,job,reports}.ts'],
