@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { deliverConnection } from '../../../client/webhooks/connection-events.js';
 import { handlerWithoutTemporal, remembering, signed } from './sending.js';
 
 const userId = '6f0c0a49-2f0a-4b5e-8d6f-000000000001';
@@ -108,4 +109,29 @@ test.each(['provider.connection.next_year'])('%s wakes nobody: it needs no Tempo
     answers: { health_data_counted: 1 },
     passedOver: { [eventType]: 1 },
   });
+});
+
+test('a broken connection whose event an operator replays is notified under the same id', async () => {
+  const ids: string[] = [];
+  const signalWithStart = async (
+    _name: string,
+    { signalArgs }: { signalArgs: [{ notifications: { id: string }[] }] },
+  ) => void ids.push(...signalArgs[0].notifications.map(({ id }) => id));
+  const temporal = {
+    workflow: { signalWithStart },
+    withDeadline: (_until: number, call: () => Promise<unknown>) => call(),
+  };
+  const to = { temporal, taskQueue: 'q', deadlineMs: 1_000 } as unknown as Parameters<typeof deliverConnection>[2];
+  const broken = {
+    kind: 'connection',
+    eventType: 'provider.connection.error',
+    userId,
+    sourceSlug: 'invented_watch',
+    data: {},
+  };
+  for (const id of ['msg-1', 'msg-1/replay/7']) {
+    const message = { id } as Parameters<typeof deliverConnection>[1];
+    await deliverConnection(broken as Parameters<typeof deliverConnection>[0], message, to);
+  }
+  expect(ids).toEqual(Array.from({ length: 2 }, () => `${userId}/invented_watch/msg-1/connection_error`));
 });
