@@ -12,7 +12,7 @@ import {
   type RefusedNotification,
 } from '../protocol/delivery.js';
 import { deliverNotificationsId } from '../protocol/ids.js';
-import type { Notification } from '../protocol/notifications.js';
+import { isAlarm, type Notification } from '../protocol/notifications.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { connectionUnsettledType, isOutdated } from './broken-connections.js';
 import { createClientUserIds, type ClientUserIdOf } from './client-user-ids.js';
@@ -109,7 +109,6 @@ export function notificationActivities(
 /** In order; but an alarm does not wait behind a notification that the receiver has failed to take again and again. */
 function inTurn(notifications: readonly Notification[]): readonly Notification[] {
   if (activityInfo().attempt < attemptsBeforeAlarm) return notifications;
-  const isAlarm = ({ type }: Notification) => type === 'order.critical_result';
   return [...notifications.filter(isAlarm), ...notifications.filter((each) => !isAlarm(each))];
 }
 

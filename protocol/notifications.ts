@@ -17,3 +17,12 @@ export interface Notification {
   /** Nobody knew if there is a receiver when it was made: a deployment that sends no notifications drops it. */
   dropIfOff?: true;
 }
+
+/** Somebody must act on a result at once. */
+export function isAlarm({ type }: Notification): boolean {
+  return type === 'order.critical_result';
+}
+
+export function isAlarmReminder({ type }: Notification): boolean {
+  return type === 'order.critical_result_reminder';
+}

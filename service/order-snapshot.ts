@@ -1,6 +1,6 @@
 import type { Order } from './order.js';
 import { isCalendarDate, utcInstant } from './timestamps.js';
-import { lowerWordOf, wordOf } from './word.js';
+import { wordOf } from './word.js';
 
 /**
  * The state of one lab order at one moment, as far as the lifecycle needs it.
@@ -108,7 +108,7 @@ type Member = NonNullable<NonNullable<Order['order_transaction']>['orders']>[num
 
 /**
  * True for an order that was made again for another patient: its parent is in another transaction (docs/lab-service.md). It begins
- * a chain of its own. A transaction that lists no orders shows neither.
+ * a chain of its own. A transaction that lists no orders says nothing about that.
  */
 function isApart({ id, origin, parent_id }: Member, listed: readonly Member[]): boolean {
   if (origin !== 'recreation' || parent_id == null || parent_id === id) return false;
@@ -125,8 +125,9 @@ function wordIn(text: string | null | undefined): string | undefined {
   return text == null || text === '' ? (text ?? undefined) : wordOf(text);
 }
 
+/** In lower case, as the contract writes statuses and methods. */
 function statusIn(text: string | null | undefined): string | undefined {
-  return text == null || text === '' ? (text ?? undefined) : lowerWordOf(text);
+  return wordIn(text?.toLowerCase());
 }
 
 /** The middle part of an event's status, for an order that shows neither its details nor its test. */

@@ -2,7 +2,6 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
-  isCancellation,
   log,
   setHandler,
   sleep,
@@ -23,7 +22,7 @@ import {
   type UndeliveredNotification,
 } from '../protocol/delivery.js';
 import { deliverNotificationsId } from '../protocol/ids.js';
-import type { Notification } from '../protocol/notifications.js';
+import { isAlarm, isAlarmReminder, type Notification } from '../protocol/notifications.js';
 import { ofAttention } from '../protocol/search-attributes.js';
 import type { NotifyOutcome } from '../activities/notifications.js';
 import { activities, delivery as deliveryOptions } from './activities.js';
@@ -31,7 +30,7 @@ import { refusalOf, refuse } from './entity/commands.js';
 import { readNotificationsLeft } from './delivery-intake.js';
 import { continueInNewRun, isNewRunSuggested } from './entity/loop.js';
 import { code, moment, showToOperators, table } from './entity/operators.js';
-import { batchOf, inBrief } from './entity/outbox.js';
+import { batchOf, inBrief, wasEnded } from './entity/outbox.js';
 import { day } from './entity/spans.js';
 import { upgrade, type Step } from './entity/versions.js';
 
@@ -167,8 +166,7 @@ async function deliverOnce(run: DeliveryRun): Promise<void> {
   try {
     await round.run(() => deliverBatch(run.delivery));
   } catch (error) {
-    const isEnded = round.consideredCancelled && !CancellationScope.current().consideredCancelled;
-    if (!(isCancellation(error) && isEnded)) throw error;
+    if (!wasEnded(round, error)) throw error;
   } finally {
     delete run.round;
   }
@@ -249,9 +247,9 @@ function take(run: DeliveryRun, given: unknown): void {
   const isNew = ({ id }: Notification) => !idsOf(delivery).includes(id);
   const { leftOut, ...left } = readNotificationsLeft(given);
   if (leftOut > 0) log.error('notifications without an id, a type or a time cannot be delivered', { leftOut });
-  const reminded = left.notifications.filter(isReminder).map(({ subject }) => subject);
+  const reminded = left.notifications.filter(isAlarmReminder).map(({ subject }) => subject);
   // Only the latest reminder is still of use, however long the receiver is down.
-  delivery.waiting = delivery.waiting.filter((each) => !(isReminder(each) && reminded.includes(each.subject)));
+  delivery.waiting = delivery.waiting.filter((each) => !(isAlarmReminder(each) && reminded.includes(each.subject)));
   delivery.waiting.push(...left.notifications.filter(isNew));
   delivery.refused.push(...left.refused.filter(({ notification }) => isNew(notification)));
   delivery.since = Date.now();
@@ -260,11 +258,7 @@ function take(run: DeliveryRun, given: unknown): void {
   forgetSettled(delivery);
   run.hasNews = true;
   // An alarm does not wait for a pause, which may be an hour.
-  if (left.notifications.some(({ type }) => type === 'order.critical_result')) run.round?.cancel();
-}
-
-function isReminder({ type }: Notification): boolean {
-  return type === 'order.critical_result_reminder';
+  if (left.notifications.some(isAlarm)) run.round?.cancel();
 }
 
 function idsOf({ waiting, refused }: Delivery): string[] {

@@ -29,7 +29,7 @@ export async function reconcileOrders(input?: ReconcileInput): Promise<Reconcile
     description: 'The progress of the run: orders listed so far, and pages to go.',
   });
   do {
-    const passed = await passPage(range, page);
+    const passed = await passUpdated(range, page);
     add(counts, passed.counts);
     outside += passed.outside;
     page = passed.nextPage;
@@ -104,10 +104,14 @@ async function passMatchReviews(range: ReconcileRange, counts: ReconcileCounts):
 async function passPage(range: ReconcileRange, page: number | undefined, critical?: Critical): Promise<PageReconciled> {
   const which = critical !== undefined ? 'critical orders' : 'updated orders';
   const summary = page === undefined ? `the last page of ${which}` : `page ${page} of ${which}`;
+  return activities.reconcilePage.executeWithOptions({ summary }, [
+    { ...range, ...(page !== undefined && { page }), ...(critical !== undefined && { critical }) },
+  ]);
+}
+
+async function passUpdated(range: ReconcileRange, page: number | undefined): Promise<PageReconciled> {
   try {
-    return await activities.reconcilePage.executeWithOptions({ summary }, [
-      { ...range, ...(page !== undefined && { page }), ...(critical !== undefined && { critical }) },
-    ]);
+    return await passPage(range, page);
   } catch (error) {
     // The caller that waits for the result reads the refusal itself, not that an activity failed.
     throw refusalOf(error);

@@ -1,3 +1,4 @@
+import type { WorkflowExecutionInfo } from '@temporalio/client';
 import type { CancellationReason } from '../../service/appointments.js';
 import type { Centres, Coverage } from '../../service/centres.js';
 import type { CentresFilter, CoverageFilter, OrderCentresFilter } from '../../service/walk-in-requests.js';
@@ -18,7 +19,6 @@ import { askService, type ServiceAccess } from '../service-calls.js';
 import { asking, type TemporalCalls } from '../workflow-calls.js';
 import { AppointmentHandle, appointmentCalls } from './appointment-handle.js';
 import { AppointmentInvalid, AppointmentNotFound } from './errors.js';
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { listWorkflows, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
 
 export interface AppointmentStart {
@@ -77,7 +77,9 @@ export class AppointmentOperations {
    * page. @throws AppointmentInvalid
    */
   list(filter: AppointmentFilter = {}, options: CallOptions = {}): AsyncGenerator<AppointmentSummary, void, undefined> {
-    return this.calls.iterate(appointmentCalls.reading, options, () => listAppointments(this.calls.client, filter));
+    return this.calls.iterate(appointmentCalls.reading, options, () =>
+      listWorkflows(this.calls.client, appointments, filter),
+    );
   }
 
   /**
@@ -164,10 +166,3 @@ const appointments = {
   invalid: AppointmentInvalid,
   own: ({ workflowId }: WorkflowExecutionInfo) => ({ orderId: workflowId.slice(bookAppointmentId('').length) }),
 };
-
-export function listAppointments(
-  temporal: Client,
-  filter: AppointmentFilter,
-): AsyncGenerator<AppointmentSummary, void, undefined> {
-  return listWorkflows(temporal, appointments, filter);
-}

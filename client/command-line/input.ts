@@ -1,7 +1,7 @@
-import { UsageError } from './exit-codes.js';
-import type { Terminal } from './terminal.js';
 import { InvalidArgumentError } from 'commander';
 import ms from 'ms';
+import { UsageError } from './exit-codes.js';
+import type { Terminal } from './terminal.js';
 
 /*
  * Input of a command beyond its options. Persons and addresses are passed in a file or on standard input, because a

@@ -1,7 +1,7 @@
+import { hostname } from 'node:os';
 import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
 import type { Encryption } from '../config.js';
 import { EncryptionKeysMissing } from '../errors.js';
-import { hostname } from 'node:os';
 
 /** The error without keys if encryption is required. */
 export const encryptionRequired =

@@ -1,3 +1,4 @@
+import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { isLinkAddressable, linkProviderId, canonicalId } from '../../protocol/ids.js';
 import {
@@ -18,7 +19,6 @@ import { askService, type ServiceAccess } from '../service-calls.js';
 import type { TemporalCalls } from '../workflow-calls.js';
 import { LinkInvalid, LinkNotFound } from './errors.js';
 import { LinkHandle, linkCalls } from './link-handle.js';
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { listWorkflows, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
 
 export type LinkStart = Omit<LinkProviderInput, 'carried'>;
@@ -83,7 +83,7 @@ export class LinkOperations {
    * page. @throws LinkInvalid
    */
   list(filter: LinkFilter = {}, options: CallOptions = {}): AsyncGenerator<LinkSummary, void, undefined> {
-    return this.calls.iterate(linkCalls.reading, options, () => listLinks(this.calls.client, filter));
+    return this.calls.iterate(linkCalls.reading, options, () => listWorkflows(this.calls.client, links, filter));
   }
 
   /**
@@ -176,7 +176,3 @@ const links = {
   invalid: LinkInvalid,
   own: ({ workflowId }: WorkflowExecutionInfo) => ({ provider: workflowId.slice(workflowId.lastIndexOf('/') + 1) }),
 };
-
-export function listLinks(temporal: Client, filter: LinkFilter): AsyncGenerator<LinkSummary, void, undefined> {
-  return listWorkflows(temporal, links, filter);
-}

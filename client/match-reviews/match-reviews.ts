@@ -1,3 +1,4 @@
+import type { WorkflowExecutionInfo } from '@temporalio/client';
 import type { MatchReview, MatchReviewSearch } from '../../service/match-reviews.js';
 import { signalOrStart } from '../../protocol/earlier-run.js';
 import { isAddressable, matchReviewId } from '../../protocol/ids.js';
@@ -16,7 +17,6 @@ import { askService, listFromService, type ServiceAccess } from '../service-call
 import type { TemporalCalls } from '../workflow-calls.js';
 import { MatchReviewInvalid, MatchReviewNotFound } from './errors.js';
 import { MatchReviewHandle, matchReviewCalls } from './match-review-handle.js';
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { listWorkflows, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
 
 export interface WhichMatchReview {
@@ -74,7 +74,9 @@ export class MatchReviewOperations {
 
   /** Reviews by their search attributes, a page per call to Temporal; no workflow is woken. Lags by moments. @throws MatchReviewInvalid */
   list(filter: MatchReviewFilter = {}, options: CallOptions = {}): AsyncGenerator<MatchReviewSummary, void, undefined> {
-    return this.calls.iterate(matchReviewCalls.reading, options, () => listMatchReviews(this.calls.client, filter));
+    return this.calls.iterate(matchReviewCalls.reading, options, () =>
+      listWorkflows(this.calls.client, reviews, filter),
+    );
   }
 
   /**
@@ -136,10 +138,3 @@ const reviews = {
   invalid: MatchReviewInvalid,
   own: ({ workflowId }: WorkflowExecutionInfo) => ({ rawResultId: workflowId.slice(matchReviewId('').length) }),
 };
-
-export function listMatchReviews(
-  temporal: Client,
-  filter: MatchReviewFilter,
-): AsyncGenerator<MatchReviewSummary, void, undefined> {
-  return listWorkflows(temporal, reviews, filter);
-}

@@ -1,3 +1,4 @@
+import type { WorkflowExecutionInfo } from '@temporalio/client';
 import type { Order } from '../../service/orders.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { kitOrderName, type PolicyPreview } from '../../protocol/order/messages.js';
@@ -32,7 +33,6 @@ import { KitOrderHandle, policyChanges, orderCalls } from './order-handle.js';
 import { isSearched, serviceFilterOf, type OrderSearch } from './order-search.js';
 import { checkPlacing, placingDigest, invalid, withCanonicalUser, type PlaceOptions } from './placing.js';
 import { reconcileRange, type ReconcileOptions } from './reconciliation.js';
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { listWorkflows, referenceOf, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
 
 export type WhichHandle = { reference: string } | { orderId: string };
@@ -167,7 +167,9 @@ export class OrderOperations {
    * seconds a page.
    */
   list(filter: OrderFilter = {}, options: CallOptions = {}): AsyncGenerator<OrderSummary, void, undefined> {
-    return this.access.calls.iterate(orderCalls.reading, options, () => listOrders(this.access.calls.client, filter));
+    return this.access.calls.iterate(orderCalls.reading, options, () =>
+      listWorkflows(this.access.calls.client, orders, filter),
+    );
   }
 
   /**
@@ -278,7 +280,3 @@ const orders = {
     ...referenceOf(execution),
   }),
 };
-
-export function listOrders(temporal: Client, filter: OrderFilter): AsyncGenerator<OrderSummary, void, undefined> {
-  return listWorkflows(temporal, orders, filter);
-}

@@ -1,3 +1,4 @@
+import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { createHash } from 'node:crypto';
 import type { ParsingJob } from '../../service/reports.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
@@ -17,7 +18,6 @@ import { askService, type ServiceAccess } from '../service-calls.js';
 import { startOnce } from '../start-once.js';
 import { ReportInvalid, ReportReferenceConflict, SignedUrlRefused } from './errors.js';
 import { findSubmission, reportCalls, ReportHandle, requireJob } from './report-handle.js';
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { parsingJobName, type ReportAttentionReason, type ReportPhase } from '../../protocol/report/messages.js';
 import { listWorkflows, referenceOf, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
 
@@ -81,7 +81,9 @@ export class ReportOperations {
    * page. @throws ReportInvalid
    */
   list(filter: ReportFilter = {}, options: CallOptions = {}): AsyncGenerator<ReportSummary, void, undefined> {
-    return this.access.calls.iterate(reportCalls.reading, options, () => listReports(this.access.calls.client, filter));
+    return this.access.calls.iterate(reportCalls.reading, options, () =>
+      listWorkflows(this.access.calls.client, reports, filter),
+    );
   }
 
   /**
@@ -189,7 +191,3 @@ const reports = {
     ...referenceOf(execution),
   }),
 };
-
-export function listReports(temporal: Client, filter: ReportFilter): AsyncGenerator<ReportSummary, void, undefined> {
-  return listWorkflows(temporal, reports, filter);
-}

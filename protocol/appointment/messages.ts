@@ -1,5 +1,5 @@
-import type { EarlierRun } from '../earlier-run.js';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { EarlierRun } from '../earlier-run.js';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import type { Attention, RaisedAttention } from '../attention.js';
 import type { AppointmentPolicy, ResolvedAppointmentPolicy } from './policy.js';

@@ -28,7 +28,7 @@ test('a link that an operator cancelled starts again while its end is still bein
   );
 });
 
-test('an appointment is requested anew after an operator cancelled its run, while that end is still being notified', async () => {
+test('an appointment is requested again after an operator cancelled its run, while that end is still being notified', async () => {
   const visit = await Visit.start(stage);
   const workflow = stage.temporal.workflow.getHandle(visit.workflowId);
   const { runId } = await workflow.describe();

@@ -1,5 +1,5 @@
-import { setNotifies } from '../entity/outbox.js';
 import { log } from '@temporalio/workflow';
+import { setNotifies } from '../entity/outbox.js';
 import type { AppointmentReading } from '../../activities/appointment-reading.js';
 import { isOpen, isWalkIn } from '../../protocol/appointment/lifecycle.js';
 import type { AppointmentEvent, AppointmentSnapshot } from '../../service/appointment-snapshot.js';

@@ -24,6 +24,4 @@ export type AppointmentAnswer = Slots | AppointmentState;
 export interface AppointmentRun extends EntityRun<AppointmentCommand, AppointmentAnswer>, Cancellable {
   appointment: Appointment;
   earlierRun: EarlierRun | undefined;
-  /** The run was cancelled, and that has been dealt with. */
-  wasCancelled: boolean;
 }

@@ -21,7 +21,7 @@ import {
   type BookingRequested,
 } from '../../protocol/appointment/messages.js';
 import { bookAppointmentId, canonicalId, isAppointmentAddressable } from '../../protocol/ids.js';
-import { openRun, runLoop, workThrough } from '../entity/loop.js';
+import { openRun, runLoop, takeCancellation, workThrough } from '../entity/loop.js';
 import { settlePolicyOrKeep } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { openAppointment, learnFromWebhook, takeRequest } from './appointment.js';
@@ -45,7 +45,6 @@ export async function bookAppointment(input: BookAppointmentInput): Promise<Appo
     appointment: openAppointment(checked, Date.now()),
     earlierRun: readEarlierRun(input.earlierRun),
     cancelled: false,
-    wasCancelled: false,
   };
   listen(run);
   // A booking on its way is not called back: what the service made of it counts, cancelled or not.
@@ -76,8 +75,7 @@ function loopOf(run: AppointmentRun) {
     isOver: () => appointment.ending !== undefined,
     announceEnd: () => announceEnd(appointment, Date.now()),
     nextMoment: () => deadlinesOf(appointment)[0],
-    // Temporal cancels a run once: an appointment that is requested after that continues in a run that can be cancelled.
-    mustContinueAsNew: () => run.wasCancelled,
+    mustContinueAsNew: () => run.wasCancelled === true,
     workflowType: bookAppointmentName,
     nextInput: (): BookAppointmentInput => ({ orderId: appointment.orderId, carried: appointment }),
   };
@@ -95,10 +93,7 @@ async function act(run: AppointmentRun): Promise<void> {
 
 /** At the service everything stays as it is. */
 function abandonIfCancelled(run: AppointmentRun): void {
-  if (!run.cancelled) return;
-  run.cancelled = false;
-  run.wasCancelled = true;
-  run.appointment.ending ??= 'abandoned';
+  if (takeCancellation(run)) run.appointment.ending ??= 'abandoned';
 }
 
 /** Registered before the first await: what comes early is kept. */
@@ -151,7 +146,7 @@ function listen(run: AppointmentRun): void {
 function receiveSnapshot(run: AppointmentRun, reported: unknown): void {
   const snapshot = readAppointmentSnapshot(reported);
   const { orderId } = run.appointment;
-  if (snapshot === undefined || canonicalId(snapshot.orderId ?? orderId) !== canonicalId(orderId)) {
+  if (snapshot === undefined || canonicalId(snapshot.orderId ?? orderId) !== orderId) {
     // A malformed signal must not stop the task: it is the sender's fault, and the appointment is read in time.
     log.error('a signal was dropped: it has no snapshot of this order’s appointment');
     return;

@@ -147,6 +147,16 @@ export async function workThrough(run: Cancellable, work: () => Promise<void>): 
 export interface Cancellable extends Pick<Wakeable, 'hasNews'> {
   /** An operator, or the product through Temporal, cancelled the workflow. */
   cancelled: boolean;
+  /** That has been dealt with. Temporal cancels a run once, so what begins after it has to continue in a new run. */
+  wasCancelled?: true;
+}
+
+/** True if the workflow was cancelled, once. */
+export function takeCancellation(run: Cancellable): boolean {
+  if (!run.cancelled) return false;
+  run.cancelled = false;
+  run.wasCancelled = true;
+  return true;
 }
 
 /**

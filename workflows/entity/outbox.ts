@@ -1,6 +1,6 @@
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { RefusedNotification } from '../../protocol/delivery.js';
-import type { Notification } from '../../protocol/notifications.js';
+import { isAlarm, type Notification } from '../../protocol/notifications.js';
 import { activities, delivery } from '../activities.js';
 import { refusalOf } from './commands.js';
 
@@ -149,8 +149,7 @@ async function deliverBatch(from: Outbox, outcome: Delivery): Promise<boolean> {
     outcome.delivered();
     return true;
   } catch (error) {
-    if (attempts.consideredCancelled && isCancellation(error) && !CancellationScope.current().consideredCancelled)
-      return true;
+    if (wasEnded(attempts, error)) return true;
     refusalOf(error);
     outcome.undelivered();
     return false;
@@ -171,12 +170,13 @@ function startIn<T>(scope: CancellationScope, start: () => Promise<T>): Promise<
   return started ?? ran;
 }
 
+/** True if the scope alone was cancelled, not the one that it is in. */
+export function wasEnded(scope: CancellationScope, error: unknown): boolean {
+  return isCancellation(error) && scope.consideredCancelled && !CancellationScope.current().consideredCancelled;
+}
+
 /** How long the attempts that are under way may hold up an alarm. */
 const alarmWait = '10 seconds';
-
-function isAlarm({ type }: Notification): boolean {
-  return type === 'order.critical_result';
-}
 
 /** The next ones in order, and an alarm behind them. */
 export function batchOf(waiting: readonly Notification[]): Notification[] {

@@ -16,8 +16,6 @@ export type LinkAnswer = LinkUrl | LinkState | CodeAnswer;
 /** One run of `linkProvider`. */
 export interface LinkRun extends EntityRun<LinkCommand, LinkAnswer>, Cancellable {
   link: Link;
-  /** The cancellation was looked at. */
-  wasCancelled: boolean;
   /** Codes on their way, so one that is sent twice at once goes to the service once. */
   submitting: { code: string; answer: Promise<CodeAnswer> }[];
 }

@@ -19,7 +19,7 @@ import {
   type MfaCode,
 } from '../../protocol/link/messages.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
-import { openRun, runLoop, workThrough } from '../entity/loop.js';
+import { openRun, runLoop, takeCancellation, workThrough } from '../entity/loop.js';
 import { settlePolicy } from '../entity/policy.js';
 import { carryOut, checkOptions, validateCode, validateOpen, validateReport, validateRequest } from './commands.js';
 import { readConnection, deadlinesOf, handlePassedDeadlines } from './deadlines.js';
@@ -36,7 +36,6 @@ export async function linkProvider(input: LinkProviderInput): Promise<LinkResult
     ...openRun<LinkCommand, LinkAnswer>(),
     link: openLink(input, Date.now()),
     cancelled: false,
-    wasCancelled: false,
     submitting: [],
   };
   listen(run);
@@ -78,8 +77,7 @@ function loopOf(run: LinkRun) {
     act: () => act(run),
     isOver: () => link.outcome !== undefined,
     nextMoment: () => deadlinesOf(link)[0],
-    // Temporal cancels a run once: a link that begins after that continues in a run that can be cancelled.
-    mustContinueAsNew: () => run.wasCancelled,
+    mustContinueAsNew: () => run.wasCancelled === true,
     workflowType: linkProviderName,
     nextInput: (): LinkProviderInput => ({ userId: link.userId, provider: link.provider, carried: link }),
   };
@@ -87,7 +85,7 @@ function loopOf(run: LinkRun) {
 
 async function act(run: LinkRun): Promise<void> {
   const { link, commands } = run;
-  if (run.cancelled) await cancel(run);
+  if (takeCancellation(run)) await cancel(run);
   await handlePassedDeadlines(link);
   await commands.carryOutNext((command) => carryOut(link, command));
   show(link);
@@ -96,8 +94,6 @@ async function act(run: LinkRun): Promise<void> {
 /** A success that was reported counts, cancelled or not. */
 async function cancel(run: LinkRun): Promise<void> {
   const { link } = run;
-  run.cancelled = false;
-  run.wasCancelled = true;
   if (link.claim?.by === 'success') await readConnection(link);
   if (link.outcome === undefined) end(link, 'cancelled', Date.now());
 }

@@ -109,8 +109,9 @@ async function readOrder(review: Review, orderId: string) {
 
 /** Reads a webhook's report that came by signal, perhaps from a backend in another language. Never throws. */
 export function readReport(value: unknown, rawResultId: string): MatchReviewReported | undefined {
-  const id = isObject(value) ? value['rawResultId'] : undefined;
-  if (!isObject(value) || typeof id !== 'string' || canonicalId(id) !== canonicalId(rawResultId)) return undefined;
+  if (!isObject(value)) return undefined;
+  const { rawResultId: id } = value;
+  if (typeof id !== 'string' || canonicalId(id) !== canonicalId(rawResultId)) return undefined;
   const names = ['status', 'decisionCode', 'resolutionAction', 'resolvedUserId', 'resolvedOrderId'] as const;
   const report: MatchReviewReport = { rawResultId, ...textsOf(value, names) };
   return { ...report, ...textsOf(value, ['userId']) };

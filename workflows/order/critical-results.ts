@@ -1,4 +1,5 @@
 import { isCritical, readStatus } from '../../protocol/order/lifecycle.js';
+import { isAlarmReminder } from '../../protocol/notifications.js';
 import type { AcknowledgeCriticalResultCommand } from '../../protocol/order/messages.js';
 import type { Acknowledgement, CriticalResult, CriticalResultRecord } from '../../protocol/order/state.js';
 import type { CriticalResultReport } from '../../service/critical-result.js';
@@ -244,9 +245,7 @@ function orderOf(chain: Chain, orderId: string): ChainOrder {
 }
 
 function dropReminders(chain: Chain, orderId: string): void {
-  chain.outbox = chain.outbox.filter(
-    ({ type, subject }) => type !== 'order.critical_result_reminder' || subject !== orderId,
-  );
+  chain.outbox = chain.outbox.filter((each) => !(isAlarmReminder(each) && each.subject === orderId));
 }
 
 function iso(time: number): string {

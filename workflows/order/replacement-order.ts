@@ -80,7 +80,8 @@ function recogniseLost(chain: Chain, order: ChainOrder): void {
   if (replacementOf(chain, order.orderId) !== undefined) return;
   const own = numberIn(chain, order) ?? 1;
   const isOwned = (n: number) => chain.replacements.some((replacement) => replacement.n === n);
-  const later = ordersOf(chain).slice(ordersOf(chain).indexOf(order) + 1);
+  const orders = ordersOf(chain);
+  const later = orders.slice(orders.indexOf(order) + 1);
   const numbered = later.map((other) => ({ other, n: numberIn(chain, other) ?? 0 }));
   const lost = numbered.filter(({ n }) => n > own && !isOwned(n)).toSorted((a, b) => a.n - b.n)[0];
   if (!lost) return;

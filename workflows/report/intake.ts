@@ -1,8 +1,8 @@
+import { log } from '@temporalio/workflow';
 import { noteAbsence } from '../entity/spans.js';
 import { isObject } from '../entity/fields.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy, upgradePolicy } from '../entity/policy.js';
-import { log } from '@temporalio/workflow';
 import { isReference } from '../../protocol/ids.js';
 import type { ReportSubmitted } from '../../protocol/report/messages.js';
 import { announceClaim, raise } from './announcements.js';

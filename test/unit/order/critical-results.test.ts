@@ -335,7 +335,7 @@ test('an alarm that turns final while it is open counts its reminders on, also f
   expect(nextMoment(chain)).toMatchObject({ at: start + 5 * hour });
 });
 
-test('an interval that did not change counts nothing anew', () => {
+test('an interval that did not change restarts no count', () => {
   const chain = reported(caseWith(atLab), { status: 'partial' });
   recountReminders(chain, chain.policy.criticalResultReminder);
   expect(chain.criticalResults[0]).not.toHaveProperty('countedFrom');

@@ -370,7 +370,7 @@ describe('a signal is read as the report of a critical result', () => {
     expect(readCriticalReport(value)).toBeUndefined();
   });
 
-  test.each(['a b', 7, undefined])('without a status that is no word: %j', (status) => {
+  test.each(['a b', 7, undefined])('without a status that is not a word: %j', (status) => {
     expect(readCriticalReport({ orderId: 'order-1', status, order: 5 })).toEqual({ orderId: 'order-1' });
   });
 });

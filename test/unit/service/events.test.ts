@@ -514,7 +514,7 @@ test('an order in an event of a type that nobody documents is an order all the s
   expect(readEvent({ event_type: 'order.of.next.year', data: odd })).toMatchObject({ kind: 'other' });
 });
 
-test('an appointment without an envelope is no order: it names one, and its events are its own', () => {
+test('an appointment without an envelope is not an order: it names one, and its events are its own', () => {
   const appointment = {
     id: 'appointment-1',
     order_id: 'order-1',
