@@ -224,7 +224,7 @@ const options = {
   eraseHealthData: { ...userCall, queue: 'background', startToCloseTimeout: '1 hour', heartbeatTimeout: workerGone },
   /**
    * Reconciliation: nobody waits, and a pass that fails is taken up by the next one. A page has 50 signals at ten a second
-   * and two calls of the service; it sends a heartbeat at every one.
+   * and one or two calls of the service, or some more to find the last page of a list without a total; it sends a heartbeat at every one.
    */
   reconcilePage: {
     queue: 'background',
