@@ -1,6 +1,7 @@
 # One image for the worker, the ingress, the codec server, the sandbox and labops; the command says which. Debian, because the
-# worker's native core does not run on musl. Node 24 is the line with long-term support. Pin its digest: docs/operations.md#image.
-ARG NODE_IMAGE=node:24.21.0-bookworm-slim
+# worker's native core does not run on musl. Node 24 is the line with long-term support; the digest is that of its
+# index of platforms (docs/operations.md#image).
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
