@@ -1,4 +1,5 @@
 import type { Ending } from './ending.js';
+import type { Stored } from './health-data.js';
 
 /** What must be true in the end if a command was acknowledged, by the command's name. */
 const effects: Record<string, (ending: Ending) => boolean> = {
@@ -9,7 +10,10 @@ const effects: Record<string, (ending: Ending) => boolean> = {
   acknowledge: ({ result }) => JSON.stringify(result).includes('critical_result_acknowledged'),
   submit: ({ truth }) => truth.jobs.length === 1,
   undo: ({ truth }) => truth.deleted === 0,
-  delete: ({ truth, answers }) => truth.deleted === (answers.some(({ command }) => command === 'undo') ? 0 : 1),
+  delete: ({ truth, answers }) =>
+    answers.some(({ command }) => command === 'undo')
+      ? truth.deleted === 0
+      : truth.deleted === 1 && truth.health.every(isNothing),
 };
 
 /** Every acknowledged command that the service or the result does not show in the end. */
@@ -20,4 +24,8 @@ export function acknowledgedButLost(endings: readonly Ending[]): string[] {
     const lost = answers.filter(({ command, answer }) => answer === 'done' && effects[command]?.(ending) === false);
     return lost.map(({ command }) => `${name} (${story}): "${command}" was acknowledged, and its effect is not there`);
   });
+}
+
+function isNothing(stored: Stored | undefined): boolean {
+  return stored === undefined || stored.steps.length + stored.samples + stored.streams === 0;
 }

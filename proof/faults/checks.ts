@@ -33,6 +33,8 @@ const outcomes: Record<StoryName, string> = {
   deletion: 'deleted',
   'deletion undone': 'undone',
   'deletion refused': 'cancelled',
+  'health data': 'stored',
+  'health data erased': 'deleted',
 };
 
 export function outcomesOf(endings: readonly Ending[]): string[] {

@@ -1,8 +1,9 @@
-import type { SandboxControl } from '../../sandbox/control.js';
 import { lowLevel } from '../../sandbox/lab-service/lifecycle.js';
 import type { Notification } from '../../test/rig/notification-receiver.js';
 import type { Subject } from './plan.js';
+import type { Stored } from './health-data.js';
 import type { Answer } from './product.js';
+import type { Stage } from './stage.js';
 
 /** How one subject ended, without ids and times: with faults and without them it must be the same. */
 export interface Ending {
@@ -14,7 +15,7 @@ export interface Ending {
   answers: Pick<Answer, 'command' | 'answer'>[];
   /** The result of the workflows. */
   result: unknown;
-  /** What the service has in the end. */
+  /** What the service has in the end, and the database of health data. */
   truth: Truth;
   /** What the product must have been notified of, each kind once. */
   notified: string[];
@@ -24,6 +25,7 @@ interface Truth {
   orders: { origin: unknown; statuses: string[]; isRegistered: boolean }[];
   jobs: string[];
   deleted: number;
+  health: (Stored | undefined)[];
 }
 
 export interface Played {
@@ -34,12 +36,14 @@ export interface Played {
   error?: string;
 }
 
-/** Everything that the service has, read once. */
+/** Everything that is there in the end, read once. */
 export type AtService = Awaited<ReturnType<typeof readService>>;
 
-export async function readService(control: SandboxControl) {
+export async function readService({ control, health }: Pick<Stage, 'control' | 'health'>, users: readonly string[]) {
+  await control.settleWebhooks();
   const [orders, jobs, deletedUsers] = await Promise.all([control.orders(), control.jobs(), control.deletedUsers()]);
-  return { orders, jobs, deletedUsers };
+  const stored = await Promise.all(users.map(async (user) => [user, await health?.of(user)] as const));
+  return { orders, jobs, deletedUsers, health: new Map(stored) };
 }
 
 export function endingOf(played: Played, atService: AtService, notifications: readonly Notification[]): Ending {
@@ -56,7 +60,7 @@ export function endingOf(played: Played, atService: AtService, notifications: re
   };
 }
 
-function truthOf(users: readonly string[], { orders, jobs, deletedUsers }: AtService): Truth {
+function truthOf(users: readonly string[], { orders, jobs, deletedUsers, health }: AtService): Truth {
   const ofUsers = orders.filter(({ order }) => users.includes(order.user_id));
   return {
     orders: ofUsers.map(({ order }) => ({
@@ -67,6 +71,7 @@ function truthOf(users: readonly string[], { orders, jobs, deletedUsers }: AtSer
     // A file whose upload's answer and webhooks were lost is uploaded again: the kinds count, not the number.
     jobs: [...new Set(jobs.filter((job) => users.includes(job.user_id)).map(({ outcome }) => outcome))],
     deleted: deletedUsers.filter(({ user_id: id }) => users.includes(id)).length,
+    health: users.map((user) => health.get(user)),
   };
 }
 

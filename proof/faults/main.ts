@@ -2,11 +2,12 @@ import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { findDevServer } from '../../sandbox/temporal/find.js';
 import { build } from '../../test/rig/build.js';
+import { findPostgres, installCommand, startPostgres } from '../../test/rig/postgres.js';
 import { commandLine, positiveWholeNumber, wholeNumber } from '../../tools/command-line.js';
 import { planOf, type Plan } from './plan.js';
 import { defaultSettleMs, run, type RunOptions, type Verdict } from './run.js';
 import { describeFault } from './schedule.js';
-import { newFolder, openStage, type Stage } from './stage.js';
+import { manyConnections, newFolder, openStage, type Stage } from './stage.js';
 
 interface Given {
   seed: number;
@@ -39,10 +40,20 @@ const program = commandLine(
 async function main(): Promise<number> {
   const given = program.parse().opts<Given>();
   const { seed, orders, seconds = 30 + Math.max(0, Math.round((orders - 50) / 2)) } = given;
-  const plan = planOf({ seed, orders, seconds });
+  const postgres = await findPostgres();
+  const plan = planOf({ seed, orders, seconds, hasDatabase: postgres !== undefined });
   print(plan);
   if (given.print) return 0;
-  return played(plan, given.settle * 1_000);
+  if (postgres === undefined) {
+    console.log(`without health data, because PostgreSQL is not installed: ${installCommand}`);
+    return played(plan, given.settle * 1_000);
+  }
+  const server = await startPostgres(postgres, manyConnections);
+  try {
+    return await played(plan, given.settle * 1_000, server.url);
+  } finally {
+    await server.stop();
+  }
 }
 
 function print({ seed, subjects, faults, clocks, lengthMs }: Plan): void {
@@ -53,7 +64,7 @@ function print({ seed, subjects, faults, clocks, lengthMs }: Plan): void {
   for (const fault of faults) console.log(`  ${describeFault(fault)}`);
 }
 
-async function played(plan: Plan, settleMs: number): Promise<number> {
+async function played(plan: Plan, settleMs: number, databaseUrl?: string): Promise<number> {
   const folder = await newFolder(plan.seed);
   const folders = [folder];
   const interrupted = (): void => {
@@ -67,7 +78,8 @@ async function played(plan: Plan, settleMs: number): Promise<number> {
   try {
     const began = Date.now();
     const { clocks } = plan;
-    const stage = await openStage({ buildFolder, folder, temporal: await findDevServer(), clocks });
+    const temporal = await findDevServer();
+    const stage = await openStage({ buildFolder, folder, temporal, clocks, databaseUrl });
     const say = (text: string): void =>
       console.log(`${((Date.now() - began) / 1_000).toFixed(1).padStart(7)} s ${text}`);
     const verdict = await playedOn(stage, plan, { settleMs, say });

@@ -28,7 +28,10 @@ const otherStories = [
   'deletion refused',
 ] as const;
 
-export type StoryName = (typeof orderStories)[number] | (typeof otherStories)[number];
+/** They need a database. */
+const healthStories = ['health data', 'health data erased'] as const;
+
+export type StoryName = (typeof orderStories | typeof otherStories | typeof healthStories)[number];
 
 /** One thing that the product wants, and how long the world lets pass between its steps. */
 export interface Subject {
@@ -48,20 +51,32 @@ export interface Plan {
   clocks: Clocks;
 }
 
-/** Beside the orders: as many subjects of other kinds as a tenth of them, of each kind at least one. */
+/** Beside the orders: so many subjects of other kinds for each of them, and of each story at least one. */
 const othersShare = 0.4;
+const wearersShare = 0.1;
+
+export interface PlanOptions {
+  seed: number;
+  orders: number;
+  seconds: number;
+  /** Without a database nobody has health data; everything else is the same. */
+  hasDatabase: boolean;
+}
 
 /** What happens in a run: a pure function of its parameters. */
-export function planOf({ seed, orders, seconds }: { seed: number; orders: number; seconds: number }): Plan {
+export function planOf({ seed, orders, seconds, hasDatabase }: PlanOptions): Plan {
   const lengthMs = seconds * 1_000;
   const ofSubjects = chanceOf(seed);
   const others = Math.max(otherStories.length, Math.round(orders * othersShare));
-  const subjects = [...named('order', orderStories, orders), ...named('other', otherStories, others)].map(
-    (subject) => ({
-      ...subject,
-      ...timesOf(ofSubjects, lengthMs),
-    }),
-  );
+  const wearers = hasDatabase ? Math.max(healthStories.length, Math.round(orders * wearersShare)) : 0;
+  const subjects = [
+    ...named('order', orderStories, orders),
+    ...named('other', otherStories, others),
+    ...named('wearer', healthStories, wearers),
+  ].map((subject) => ({
+    ...subject,
+    ...timesOf(ofSubjects, lengthMs),
+  }));
   const faults = scheduleOf(chanceOf(seed + 1), lengthMs);
   return { seed, lengthMs, subjects, faults, clocks: clocksOf(chanceOf(seed + 2)) };
 }

@@ -45,7 +45,8 @@ export async function run(
   say(`without faults: settled in ${seconds(calm.settledInMs)}; now with ${plan.faults.length} faults`);
   const faulty = await play(stage, plan, 'faulty', settleMs);
   say(`with faults: settled in ${seconds(faulty.settledInMs)}; checking`);
-  const atService = await readService(stage.control);
+  const users = [...calm.played, ...faulty.played].flatMap((one) => one.users);
+  const atService = await readService(stage, users);
   const { accepted } = stage.receiver;
   const endingsOf = (each: Run): Ending[] => each.played.map((one) => endingOf(one, atService, accepted));
   const [without, withFaults] = [endingsOf(calm), endingsOf(faulty)];

@@ -1,5 +1,6 @@
 import type { LabOperations, LabService } from '../../client/index.js';
 import type { SandboxControl } from '../../sandbox/control.js';
+import type { HealthData } from './health-data.js';
 import type { Caller } from './product.js';
 import type { Stage } from './stage.js';
 
@@ -14,6 +15,8 @@ export interface Scene {
   control: SandboxControl;
   service: LabService;
   reportRoot: string;
+  /** What is stored about users; undefined without a database. */
+  health: HealthData | undefined;
   /** A new user, whom only this subject has. */
   newUser: () => Promise<string>;
   /** How long a deletion can be undone: longer than a product may have to repeat its request, as in production. */
@@ -25,14 +28,14 @@ export interface Scene {
 }
 
 export function sceneOf(
-  { operations, control, service, reportRoot }: Stage,
+  { operations, control, service, reportRoot, health }: Stage,
   caller: Caller,
   { pauseMs, ...given }: Pick<Scene, 'reference' | 'index' | 'graceMs'> & { pauseMs: number },
 ): Scene {
   const users: string[] = [];
   return {
     ...given,
-    ...{ caller, operations, control, service, reportRoot, users },
+    ...{ caller, operations, control, service, reportRoot, health, users },
     newUser: async () => {
       const { user } = await control.createUser();
       users.push(user.user_id);

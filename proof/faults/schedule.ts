@@ -25,6 +25,8 @@ export const ways = [
   'workers to service',
   'service to ingresses',
   'workers to product',
+  'workers to database',
+  'ingresses to database',
 ] as const;
 export type WayName = (typeof ways)[number];
 

@@ -17,6 +17,7 @@ import { startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { freePort, loopback } from '../../sandbox/temporal/ports.js';
 import { startServer, type Program } from '../../sandbox/temporal/programs.js';
 import { startNotificationReceiver, type NotificationReceiver } from '../../test/rig/notification-receiver.js';
+import { openHealthData, type HealthData } from './health-data.js';
 import { logOf, partOf, type Part } from './part.js';
 import { parts, type Clocks, type PartName, type WayName } from './schedule.js';
 import { startWay, type Way } from './way.js';
@@ -37,6 +38,8 @@ export interface StageOptions {
   /** The `temporal` program. */
   temporal: string;
   clocks: Clocks;
+  /** Of PostgreSQL, empty; without it nobody keeps health data. */
+  databaseUrl: string | undefined;
 }
 
 /** A whole deployment whose parts reach each other through proxies only, and the product that uses it. */
@@ -53,12 +56,16 @@ export interface Stage {
   /** Temporal itself, past the proxies. */
   temporal: Client;
   reportRoot: string;
+  health: HealthData | undefined;
   /** The log of each part. */
   logs: Record<string, string>;
   /** How the sandbox ended, if it ended by itself. */
   sandboxEnd(): string | undefined;
   close(): Promise<void>;
 }
+
+/** A setting of PostgreSQL: two workers and two ingresses have up to twenty each. */
+export const manyConnections = { max_connections: 100 };
 
 /** The stand-in's day: a webhook is tried again after 5 minutes in life, and after 4 seconds here. */
 const daySeconds = 1_200;
@@ -91,12 +98,13 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const operations = new LabOperations(through, { taskQueue, service });
   const browser = createLabService(service);
   const { reportRoot, logs } = foundation;
+  const health = options.databaseUrl === undefined ? undefined : openHealthData(options.databaseUrl);
   return {
-    ...{ parts: all, ways, receiver, control, service: browser, operations, temporal, reportRoot, logs },
+    ...{ parts: all, ways, receiver, control, service: browser, operations, temporal, reportRoot, health, logs },
     sandboxEnd: () => ends[0],
     close: async () => {
       isOpen = false;
-      await Promise.all([operations.close(), browser.close()]);
+      await Promise.all([operations.close(), browser.close(), health?.close()]);
       await Promise.all([through.connection.close(), temporal.connection.close()]);
       await Promise.all([...others.map(async (part) => part.stop()), sandbox.stop()]);
       await all.temporal.stop();
@@ -114,6 +122,7 @@ interface Foundation {
   secrets: Secrets;
   keys: string;
   ports: Ports;
+  databaseUrl: string | undefined;
   receiver: NotificationReceiver;
   ways: Record<WayName, Way>;
   logs: Record<string, string>;
@@ -125,7 +134,7 @@ interface Ports {
   ingresses: [number, number];
 }
 
-async function layFoundation({ buildFolder, folder }: StageOptions): Promise<Foundation> {
+async function layFoundation({ buildFolder, folder, databaseUrl }: StageOptions): Promise<Foundation> {
   const secrets = { apiKey: secret('sk_test_'), webhook: signingSecret(), notify: signingSecret() };
   const keys = `faults:${randomBytes(32).toString('base64')}`;
   const ingresses: [number, number] = [await freePort(), await freePort()];
@@ -134,8 +143,10 @@ async function layFoundation({ buildFolder, folder }: StageOptions): Promise<Fou
   await mkdir(reportRoot, { recursive: true });
   await writeFile(join(folder, 'temporal.toml'), '[profile.default]\n');
   const receiver = await startNotificationReceiver(secrets.notify);
-  const ways = await startWays(ports, Number(new URL(receiver.url).port));
-  return { ...{ buildFolder, folder, reportRoot, secrets, keys, ports, receiver, ways }, logs: {} };
+  // Without a database nobody takes these ways.
+  const database = databaseUrl === undefined ? [] : [portOf(databaseUrl)];
+  const ways = await startWays(ports, portOf(receiver.url), database);
+  return { ...{ buildFolder, folder, reportRoot, secrets, keys, ports, databaseUrl, receiver, ways }, logs: {} };
 }
 
 function partsOn(foundation: Foundation, { temporal: program, clocks }: StageOptions): Record<PartName, Part> {
@@ -203,7 +214,7 @@ async function connected(port: number, keys: string): Promise<Client> {
   return new Client({ connection, namespace, dataConverter: labDataConverter(parseKeyRing(keys)) });
 }
 
-async function startWays(ports: Ports, receiver: number): Promise<Record<WayName, Way>> {
+async function startWays(ports: Ports, receiver: number, database: number[]): Promise<Record<WayName, Way>> {
   return {
     'worker-1 to temporal': await startWay([ports.temporal]),
     'worker-2 to temporal': await startWay([ports.temporal]),
@@ -212,6 +223,8 @@ async function startWays(ports: Ports, receiver: number): Promise<Record<WayName
     'workers to service': await startWay([ports.sandbox]),
     'service to ingresses': await startWay(ports.ingresses),
     'workers to product': await startWay([receiver]),
+    'workers to database': await startWay(database),
+    'ingresses to database': await startWay(database),
   };
 }
 
@@ -233,13 +246,12 @@ function commonSettings({ folder, secrets, keys }: Foundation): Record<string, s
     WEBHOOK_SECRETS: secrets.webhook,
     NOTIFY_SECRET: secrets.notify,
     LABOPS_ENCRYPTION_KEYS: keys,
-    HEALTH_DATA: 'off',
     LOG_LEVEL: 'info',
     SHUTDOWN_GRACE_SECONDS: '2',
   };
 }
 
-function workerSettings({ ways, reportRoot }: Foundation, name: 'worker-1' | 'worker-2') {
+function workerSettings({ ways, reportRoot, databaseUrl }: Foundation, name: 'worker-1' | 'worker-2') {
   return {
     TEMPORAL_ADDRESS: `${loopback}:${ways[`${name} to temporal`].port}`,
     SERVICE_BASE_URL: `http://${loopback}:${ways['workers to service'].port}`,
@@ -249,16 +261,29 @@ function workerSettings({ ways, reportRoot }: Foundation, name: 'worker-1' | 'wo
     REPORT_ROOT: reportRoot,
     // The run asks for its own passes, more often than the schedule may.
     RECONCILE_EVERY_MINUTES: '0',
+    ...healthData(databaseUrl, ways['workers to database']),
   };
 }
 
-function ingressSettings({ ways }: Foundation, port: number) {
+function ingressSettings({ ways, databaseUrl }: Foundation, port: number) {
   return {
     TEMPORAL_ADDRESS: `${loopback}:${ways['ingresses to temporal'].port}`,
     INGRESS_HOST: loopback,
     INGRESS_PORT: String(port),
     INGRESS_DRAIN_SECONDS: '0',
+    ...healthData(databaseUrl, ways['ingresses to database']),
   };
+}
+
+function healthData(databaseUrl: string | undefined, way: Way): Record<string, string> {
+  if (databaseUrl === undefined) return { HEALTH_DATA: 'off' };
+  const url = new URL(databaseUrl);
+  url.port = String(way.port);
+  return { DATABASE_URL: url.href };
+}
+
+function portOf(url: string): number {
+  return Number(new URL(url).port);
 }
 
 function secret(prefix: string): string {

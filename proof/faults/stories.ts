@@ -1,3 +1,4 @@
+import * as healthData from './health-data.js';
 import * as orders from './orders.js';
 import * as others from './others.js';
 import type { StoryName } from './plan.js';
@@ -26,4 +27,6 @@ export const stories: Record<StoryName, (scene: Scene) => Promise<object>> = {
   deletion: others.deletion,
   'deletion undone': others.deletionUndone,
   'deletion refused': others.deletionRefused,
+  'health data': healthData.stored,
+  'health data erased': healthData.erased,
 };

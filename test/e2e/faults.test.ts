@@ -2,13 +2,15 @@ import { rm } from 'node:fs/promises';
 import { expect, inject, test } from 'vitest';
 import { planOf } from '../../proof/faults/plan.js';
 import { run } from '../../proof/faults/run.js';
-import { newFolder, openStage } from '../../proof/faults/stage.js';
+import { manyConnections, newFolder, openStage } from '../../proof/faults/stage.js';
+import { findPostgres, startPostgres } from '../rig/postgres.js';
 
 /** `npm run faults` plays more subjects, longer. */
 const patienceMs = 1_800_000;
 /** A limit that finds what never ends: on a busy machine two workers need minutes for what is late. */
 const settleMs = 700_000;
-const plan = planOf({ seed: 16, orders: 16, seconds: 15 });
+const postgres = await findPostgres();
+const plan = planOf({ seed: 16, orders: 16, seconds: 15, hasDatabase: postgres !== undefined });
 
 test(
   'processes are killed, connections break, the service and the receiver fail, webhooks get lost: everything ends as without faults',
@@ -16,13 +18,15 @@ test(
     const folder = await newFolder(plan.seed);
     const { clocks } = plan;
     const programs = { buildFolder: inject('buildFolder'), temporal: inject('devServerProgram') };
-    const stage = await openStage({ ...programs, folder, clocks });
+    const server = postgres === undefined ? undefined : await startPostgres(postgres, manyConnections);
+    const stage = await openStage({ ...programs, folder, clocks, databaseUrl: server?.url });
     try {
       const { violations, met } = await run(stage, plan, { settleMs });
       expect(violations).toEqual([]);
       expect(met).toBeGreaterThan(0);
     } finally {
       await stage.close();
+      await server?.stop();
       await rm(folder, { recursive: true });
     }
   },

@@ -14,7 +14,7 @@ function atService(orders: { id: string; passthrough: string; statuses: string[]
       events: statuses.map((status, index) => ({ id: index + 1, status })),
     },
   }));
-  return { orders: revealed, jobs: [], deletedUsers: [] } as unknown as AtService;
+  return { orders: revealed, jobs: [], deletedUsers: [], health: new Map() } as unknown as AtService;
 }
 
 function phaseOf(event: number, status: string): Notification {
@@ -80,7 +80,7 @@ test('an end that no story should have is found even if both runs had it, and so
 });
 
 test('an acknowledged command whose effect the service does not have is found', () => {
-  const user = { deleted: 0, orders: [], jobs: [] };
+  const user = { deleted: 0, orders: [], jobs: [], health: [] };
   const deleted = { ...ending({}), answers: [{ command: 'delete', answer: 'done' }], truth: user };
   const undone = { ...deleted, answers: [...deleted.answers, { command: 'undo', answer: 'done' }] };
   const refused = { ...deleted, answers: [{ command: 'delete', answer: 'UserHasRunningWork' }] };
@@ -89,4 +89,7 @@ test('an acknowledged command whose effect the service does not have is found', 
     'order-1 (results): "delete" was acknowledged, and its effect is not there',
   ]);
   expect(acknowledgedButLost([{ ...undone, truth: { ...user, deleted: 1 } }])).toHaveLength(2);
+  const [nothing, something] = [0, 1].map((samples) => ({ steps: [], samples, streams: 0 }));
+  expect(acknowledgedButLost([{ ...deleted, truth: { ...user, deleted: 1, health: [nothing] } }])).toEqual([]);
+  expect(acknowledgedButLost([{ ...deleted, truth: { ...user, deleted: 1, health: [something] } }])).toHaveLength(1);
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { planOf } from '../../../proof/faults/plan.js';
 import { describeFault } from '../../../proof/faults/schedule.js';
 
-const size = { orders: 50, seconds: 60 };
+const size = { orders: 50, seconds: 60, hasDatabase: true };
 
 test('the same seed gives the same subjects and faults, and another seed gives others', () => {
   expect(planOf({ seed: 7, ...size })).toEqual(planOf({ seed: 7, ...size }));
@@ -35,6 +35,7 @@ test('over some seeds every kind of fault, every part and every way is met, and 
       'workers to service: cut',
       'service to ingresses: hang',
       'workers to product: reset',
+      'ingresses to database: delay',
     ],
     ...['the receiver hangs', 'the receiver refuses', 'the receiver loses answers'],
   ]) {
@@ -46,7 +47,7 @@ test('over some seeds every kind of fault, every part and every way is met, and 
 });
 
 test('a short plan has every story', () => {
-  const { subjects } = planOf({ seed: 1, orders: 11, seconds: 10 });
-  expect(new Set(subjects.map(({ story }) => story)).size).toBe(21);
+  const { subjects } = planOf({ seed: 1, orders: 11, seconds: 10, hasDatabase: true });
+  expect(new Set(subjects.map(({ story }) => story)).size).toBe(23);
   expect(new Set(subjects.map(({ name }) => name)).size).toBe(subjects.length);
 });
