@@ -3,7 +3,8 @@ import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '
 import { countryCodeOf, isIdRefused, type Order, type OrderPage } from '../service/orders.js';
 import { numberedPages } from '../service/paging.js';
 import { utcInstant } from '../service/timestamps.js';
-import { canonicalId, kitOrderId, placeKitOrderId } from '../protocol/ids.js';
+import { kitOrderId, placeKitOrderId } from '../protocol/ids.js';
+import { canonicalId } from '../service/canonical-id.js';
 import { readPassthrough } from '../protocol/order/root-order.js';
 import { standingOf } from '../protocol/order/lifecycle.js';
 import { kitOrderName } from '../protocol/order/messages.js';

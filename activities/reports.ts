@@ -4,7 +4,8 @@ import type { LabService } from '../service/lab-service.js';
 import { reportSnapshotOf, type ReportSnapshot } from '../service/report-snapshot.js';
 import { isStatedUnknownJob } from '../service/reports.js';
 import { signalOrStart, type EarlierRun } from '../protocol/earlier-run.js';
-import { parsingJobId, canonicalId } from '../protocol/ids.js';
+import { parsingJobId } from '../protocol/ids.js';
+import { canonicalId } from '../service/canonical-id.js';
 import {
   parsingJobName,
   reportSubmittedSignal,

@@ -5,7 +5,8 @@ import {
   bookAppointmentName,
   type AppointmentResult,
 } from '../protocol/appointment/messages.js';
-import { isAddressable, canonicalId } from '../protocol/ids.js';
+import { isAddressable } from '../protocol/ids.js';
+import { canonicalId } from '../service/canonical-id.js';
 import { labOrderIdKey, labTransactionIdKey, labUserIdKey } from '../protocol/search-attributes.js';
 import { parsingJobName } from '../protocol/report/messages.js';
 import { listed } from './workflow-runs.js';

@@ -1,5 +1,6 @@
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
-import { isAddressable, canonicalId } from '../protocol/ids.js';
+import { isAddressable } from '../protocol/ids.js';
+import { canonicalId } from '../service/canonical-id.js';
 import { labAttentionKey, labPhaseKey, labReferenceKey, labUserIdKey } from '../protocol/search-attributes.js';
 import type { RefusalClass } from './errors.js';
 

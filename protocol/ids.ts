@@ -1,3 +1,4 @@
+import { canonicalId } from '../service/canonical-id.js';
 import type { WebhookPlace } from '../service/management-webhooks.js';
 import { sourceSlugOf } from './link/provider-source.js';
 
@@ -24,17 +25,6 @@ export function isAddressable(id: string): boolean {
   return addressablePattern.test(id);
 }
 
-const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/**
- * An id of the service in our spelling. The service takes a UUID in either case; in workflow IDs, search attributes and
- * requests that of a user, of an appointment's order and of a match review is always lower case, so that each finds the same
- * workflow. Other ids are unchanged.
- */
-export function canonicalId(id: string): string {
-  return uuidPattern.test(id) ? id.toLowerCase() : id;
-}
-
 /** A request to the service with the user's id as we write it. */
 export function ofCanonicalUser<Request extends { user_id: string }>(request: Request): Request {
   return { ...request, user_id: canonicalId(request.user_id) };
@@ -45,7 +35,7 @@ export function placeKitOrderId(reference: string): string {
 }
 
 export function kitOrderId(rootOrderId: string): string {
-  return `kit-order/${rootOrderId}`;
+  return `kit-order/${canonicalId(rootOrderId)}`;
 }
 
 export function isLinkAddressable(userId: unknown, provider: unknown): boolean {
@@ -66,7 +56,7 @@ export function submitReportId(reference: string): string {
 
 /** The id is the service's: it must be addressable (`isAddressable`). */
 export function parsingJobId(jobId: string): string {
-  return `parsing-job/${jobId}`;
+  return `parsing-job/${canonicalId(jobId)}`;
 }
 
 export function isAppointmentAddressable(orderId: unknown): orderId is string {

@@ -4,7 +4,8 @@ import {
   type SearchAttributePair,
   type SearchAttributeUpdatePair,
 } from '@temporalio/common';
-import { isAddressable, canonicalId } from './ids.js';
+import { isAddressable } from './ids.js';
+import { canonicalId } from '../service/canonical-id.js';
 
 /**
  * The search attributes of workflows, for operators and the client. Search attributes are never encrypted, so none of

@@ -39,12 +39,12 @@ export interface AppointmentEvent {
 export function appointmentSnapshotOf(appointment: Appointment): AppointmentSnapshot {
   const { event_status: eventStatus, status, can_reschedule: canReschedule } = appointment;
   const events = eventsOf(appointment);
-  const present = status ?? eventStatus ?? events.at(-1)?.status;
+  const present = [status, eventStatus, events.at(-1)?.status].find((each) => each != null && each !== '');
   return {
     appointmentId: appointment.id,
     ...textAs('orderId', appointment.order_id),
     ...textAs('userId', appointment.user_id),
-    ...(present !== undefined && { status: statusOf(present) }),
+    ...(present != null && { status: statusOf(present) }),
     ...textAs('type', appointment.type == null ? undefined : lowerWordOf(appointment.type)),
     ...textAs('provider', appointment.provider == null ? undefined : wordOf(appointment.provider)),
     ...textAs('startAt', utcInstant(appointment.start_at)),

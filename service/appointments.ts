@@ -22,6 +22,7 @@ import {
   listSchema,
   numberSchema,
   partSchema,
+  referredIdSchema,
   textSchema,
   timestampSchema,
 } from './order.js';
@@ -50,7 +51,7 @@ const placeSchema = z.looseObject({
 export const appointmentSchema = z.looseObject({
   id: idSchema,
   user_id: textSchema,
-  order_id: textSchema,
+  order_id: referredIdSchema,
   order_transaction_id: textSchema,
   address: partSchema(placeSchema),
   location: partSchema(z.looseObject({ lng: numberSchema, lat: numberSchema })),

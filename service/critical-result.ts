@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { idSchema, textSchema, timestampSchema } from './order.js';
+import { referredIdSchema, textSchema, timestampSchema } from './order.js';
 import { utcInstant } from './timestamps.js';
-import { wordOf } from './word.js';
+import { lowerWordOf } from './word.js';
 
 /**
  * The content of a `labtest.result.critical` webhook: an order has a result that somebody must act on. It names the
@@ -15,7 +15,6 @@ export interface CriticalResultReport {
   sampleId?: string;
   /** `final`, `partial` (critical values are released before the rest), or one not known yet. */
   status?: string;
-  /** As it was sent. */
   interpretation?: string;
   /** When the service first fetched the result from the lab, ISO 8601 in UTC. */
   createdAt?: string;
@@ -26,8 +25,8 @@ export interface CriticalResultReport {
 /** Only the order's id has to be there. A field of the wrong type counts as absent: an alarm must not fail for it. */
 export const criticalResultSchema = z
   .looseObject({
-    order_id: idSchema.nullish().catch(undefined),
-    id: idSchema.nullish().catch(undefined),
+    order_id: referredIdSchema,
+    id: referredIdSchema,
     sample_id: textSchema,
     status: textSchema,
     interpretation: textSchema,
@@ -48,8 +47,8 @@ export function criticalResultReportOf(result: CriticalResult): CriticalResultRe
     ...textAs('userId', user_id),
     ...textAs('sampleId', sample_id),
     // Both stand in ids of notifications, and a sentence may be about a person.
-    ...textAs('status', status && wordOf(status)),
-    ...textAs('interpretation', interpretation && wordOf(interpretation)),
+    ...textAs('status', status && lowerWordOf(status)),
+    ...textAs('interpretation', interpretation && lowerWordOf(interpretation)),
     ...textAs('createdAt', utcInstant(created_at)),
     ...textAs('updatedAt', utcInstant(updated_at)),
   };

@@ -1,7 +1,7 @@
 import { appointmentSchema, type Appointment } from './appointments.js';
 import { criticalResultReportOf, criticalResultSchema, type CriticalResultReport } from './critical-result.js';
 import { matchReviewEventSchema, matchReviewReportOf, type MatchReviewReport } from './match-review-snapshot.js';
-import { orderSchema, type Order } from './order.js';
+import { orderSchema, referredIdSchema, type Order } from './order.js';
 import { parsingJobSchema, type ParsingJob } from './parsing-job.js';
 import { sourceOf } from './source.js';
 import { shapeProblem } from './validation.js';
@@ -134,7 +134,9 @@ const HEALTH_DATA = ['daily.data.', 'historical.data.'];
 const CONNECTION = 'provider.connection.';
 const APPOINTMENT = 'labtest.appointment.';
 const MATCH_REVIEW = 'labtest.match_review.';
+/** With any suffix. */
 const CRITICAL_RESULT = 'labtest.result.critical';
+const LAB_TEST = 'labtest.';
 const ORDER_EVENTS = ['labtest.order.created', 'labtest.order.updated', 'labtest.order.update'];
 const PARSING_JOB_EVENTS = [
   'lab_report.parsing_job.created',
@@ -153,12 +155,14 @@ const MAYBE_ORDER_EVENTS = ['labtest.order.', 'labtest.result.'];
  */
 export function readEvent(value: unknown): ReceivedEvent {
   if (!isRecord(value)) return { kind: 'unreadable', problem: 'the body is not a JSON object' };
-  const eventType = value['event_type'] ?? '';
-  if (typeof eventType !== 'string') return { kind: 'unreadable', problem: 'event_type is not a string' };
+  const sentType = value['event_type'] ?? '';
+  if (typeof sentType !== 'string') return { kind: 'unreadable', problem: 'event_type is not a string' };
   const data = value['data'];
-  if (eventType === '') return readUntyped(value, data);
+  if (sentType === '') return readUntyped(value, data);
+  const eventType = sentType.toLowerCase();
 
-  if (eventType === CRITICAL_RESULT) return readCriticalResult(eventType, data, value);
+  if (eventType.startsWith(CRITICAL_RESULT)) return readCriticalResult(eventType, data, value);
+  if (eventType.startsWith(LAB_TEST) && namesCriticalOrder(data)) return readCriticalResult(eventType, data, value);
   if (ORDER_EVENTS.includes(eventType)) return readOrder(eventType, data, value);
   if (eventType.startsWith(APPOINTMENT)) return readAppointment(eventType, data, value);
   if (eventType.startsWith(MATCH_REVIEW)) return readMatchReview(eventType, data, value);
@@ -174,11 +178,12 @@ export function readEvent(value: unknown): ReceivedEvent {
       data,
     };
   }
-  if (startsWithAny(eventType, HEALTH_DATA)) return { kind: 'health_data', ...aboutUser(eventType, value), data };
+  // The type names a resource, whose spelling is kept.
+  if (startsWithAny(eventType, HEALTH_DATA)) return { kind: 'health_data', ...aboutUser(sentType, value), data };
   if (startsWithAny(eventType, MAYBE_ORDER_EVENTS) && looksLikeOrder(data)) return readOrder(eventType, data, value);
   // The specification does not name the types of order events: what has an order's status is one, whatever its type is called.
   if (hasOrderStatus(data)) return readOrder(eventType, data, value);
-  return { kind: 'other', eventType };
+  return { kind: 'other', eventType: sentType };
 }
 
 /** Some deployments send an order without an envelope, or an envelope without a type. */
@@ -209,23 +214,34 @@ function aboutUser(eventType: string, envelope: Record<string, unknown>): Omit<H
   };
 }
 
+/** A deployment may wrap an order as the answer of its creation does, or call its id `order_id`. */
 function readOrder(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {
-  const result = orderSchema.safeParse(data);
+  const sent = isRecord(data) && !('id' in data) && isRecord(data['order']) ? data['order'] : data;
+  const result = orderSchema.safeParse(isRecord(sent) ? { ...sent, id: sent['id'] ?? sent['order_id'] } : sent);
   if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
   return {
     kind: 'order',
     eventType,
     order: result.data,
-    ...textAs('userId', envelope['user_id'] ?? result.data.user_id),
-    ...textAs('teamId', envelope['team_id'] ?? result.data.team_id),
+    ...textAs('userId', result.data.user_id),
+    ...textAs('userId', envelope['user_id']),
+    ...textAs('teamId', result.data.team_id),
+    ...textAs('teamId', envelope['team_id']),
   };
 }
 
-/** An event without an order cannot be routed. A whole order contains more than the result, and has its own status. */
+/**
+ * An event without an order cannot be routed, so the order is looked for wherever it may stand. A whole order contains more
+ * than the result, and has its own status.
+ */
 function readCriticalResult(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {
-  const result = criticalResultSchema.safeParse(data);
+  const inside = isRecord(data) ? data['order'] : undefined;
+  // The envelope's own id is the message's.
+  const { id: _id, ...beside } = { ...envelope, ...(isRecord(data) && data) };
+  const place = [data, inside, beside].find((each) => criticalResultSchema.safeParse(each).success) ?? data;
+  const result = criticalResultSchema.safeParse(place);
   if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
-  const order = looksLikeOrder(data) ? orderSchema.safeParse(data).data : undefined;
+  const order = looksLikeOrder(place) ? orderSchema.safeParse(place).data : undefined;
   const { status, ...report } = criticalResultReportOf(result.data);
   return {
     kind: 'critical_result',
@@ -243,20 +259,25 @@ function readCriticalResult(eventType: string, data: unknown, envelope: Record<s
 function readAppointment(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {
   const result = appointmentSchema.safeParse(data);
   if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
-  const { order_id: orderId, user_id: userId } = result.data;
-  if (orderId == null || orderId === '') return { kind: 'unreadable', eventType, problem: 'order_id: is missing' };
+  const { user_id: userId } = result.data;
+  const orderId = result.data.order_id ?? referredIdSchema.parse(envelope['order_id']);
+  if (orderId == null) return { kind: 'unreadable', eventType, problem: 'order_id: is missing' };
   return {
     kind: 'appointment',
     eventType,
     orderId,
-    ...textAs('userId', envelope['user_id'] ?? userId),
+    ...textAs('userId', userId),
+    ...textAs('userId', envelope['user_id']),
     ...textAs('teamId', envelope['team_id']),
     appointment: result.data,
   };
 }
 
 function readMatchReview(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {
-  const result = matchReviewEventSchema.safeParse(data);
+  // In the paths of the API the id is called that.
+  const result = matchReviewEventSchema.safeParse(
+    isRecord(data) ? { ...data, id: data['id'] ?? data['raw_result_id'] } : data,
+  );
   if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
   return {
     kind: 'match_review',
@@ -297,6 +318,12 @@ function hasOrderStatus(value: unknown): boolean {
     const status = isRecord(event) ? event['status'] : undefined;
     return typeof status === 'string' && /^\w+\.\w+\.\w+$/.test(status);
   });
+}
+
+/** Of whatever type the event is. */
+function namesCriticalOrder(value: unknown): boolean {
+  if (!isRecord(value) || value['order_id'] == null) return false;
+  return typeof value['interpretation'] === 'string' && value['interpretation'].toLowerCase() === 'critical';
 }
 
 function startsWithAny(text: string, prefixes: readonly string[]): boolean {

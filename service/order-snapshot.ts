@@ -85,17 +85,17 @@ export function snapshotOf(order: Order): OrderSnapshot {
   const events = eventsOf(order);
   const snapshot: Sparse<OrderSnapshot> = {
     orderId: order.id,
-    userId: order.user_id,
-    method: statusIn(order.details?.type ?? order.lab_test?.method ?? methodOf(events)),
+    userId: order.user_id === '' ? undefined : order.user_id,
+    method: lowerWordIn(order.details?.type ?? order.lab_test?.method ?? methodOf(events)),
     passthrough: isOfAnother ? undefined : ownPassthrough(order.passthrough),
     origin: wordIn(own.origin),
     parentId: isApart(own, listed) ? undefined : parent_id,
-    status: statusIn(order.status),
+    status: lowerWordIn(order.status),
     events,
     sampleId: order.sample_id,
     shipment: shipmentOf(order),
     transaction: transactionOf(order),
-    interpretation: wordIn(order.interpretation),
+    interpretation: lowerWordIn(order.interpretation),
     resultsBy: dateOf(order.worst_case_result_by_date),
     activateBy: dateOf(order.activate_by),
     createdAt: utcInstant(order.created_at),
@@ -125,8 +125,8 @@ function wordIn(text: string | null | undefined): string | undefined {
   return text == null || text === '' ? (text ?? undefined) : wordOf(text);
 }
 
-/** In lower case, as the contract writes statuses and methods. */
-function statusIn(text: string | null | undefined): string | undefined {
+/** In lower case, as the contract writes statuses, methods and interpretations. */
+function lowerWordIn(text: string | null | undefined): string | undefined {
   return wordIn(text?.toLowerCase());
 }
 
@@ -162,7 +162,7 @@ function eventsOf(order: Order): OrderEvent[] {
       present<OrderEvent>({
         id,
         at: timeOf(event, order),
-        status: statusIn(event.status) ?? '',
+        status: lowerWordIn(event.status) ?? '',
         detail: wordIn(event.status_detail),
       }),
     );

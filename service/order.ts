@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { canonicalId } from './canonical-id.js';
 import { withZone } from './timestamps.js';
 
 /*
@@ -70,8 +71,14 @@ export function answeredListSchema<T extends z.ZodType>(entry: T) {
     .refine(({ items, sent }) => items.length > 0 || sent === 0, 'none of the entries can be read');
 }
 
-/** An identifier: text of any form; a number is read as its digits. */
-export const idSchema = z.union([z.string(), numberAsText]).refine((id) => id !== '', 'must not be empty');
+/** An identifier: text of any form; a number is read as its digits, and a UUID in lower case. */
+export const idSchema = z
+  .union([z.string(), numberAsText])
+  .refine((id) => id !== '', 'must not be empty')
+  .transform(canonicalId);
+
+/** The id of something else, which may be absent. */
+export const referredIdSchema = idSchema.nullish().catch(undefined);
 
 /** Ids are integers; a numeric string is read as its number, and anything else is kept as data. */
 const eventIdSchema = z
@@ -155,10 +162,10 @@ const orderDetailsSchema = z.looseObject({
 });
 
 const transactionOrderSchema = z.looseObject({
-  id: textSchema,
+  id: referredIdSchema,
   /** `initial`, `redraw`, `recreation`, or one not known yet. */
   origin: textSchema,
-  parent_id: textSchema,
+  parent_id: referredIdSchema,
   low_level_status: textSchema,
   low_level_status_created_at: timestampSchema,
   created_at: timestampSchema,
@@ -228,7 +235,7 @@ export const orderSchema = z
     worst_case_result_by_date: textSchema,
     has_abn: flagSchema,
     origin: textSchema,
-    parent_id: textSchema,
+    parent_id: referredIdSchema,
     requisition_form_url: textSchema,
     order_transaction: partSchema(orderTransactionSchema),
     lab_account_id: textSchema,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { canonicalId } from './canonical-id.js';
 import { flagSchema, listSchema, numberSchema, partSchema, textSchema } from './order.js';
 
 /*
@@ -118,7 +119,7 @@ export const parsingJobSchema = z
   .transform((job, context) => {
     // The empty text names no job, in either spelling.
     const id = job.id || job.job_id;
-    if (id) return { ...job, id };
+    if (id) return { ...job, id: canonicalId(id) };
     context.addIssue({ code: 'custom', path: ['id'], message: 'must be there, as id or as job_id' });
     return z.NEVER;
   });

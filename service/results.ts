@@ -66,7 +66,7 @@ const sentResultSchema = z.looseObject({
 
 /** The service writes the value -1 for every result that is not a number. */
 const biomarkerResultSchema = sentResultSchema.transform(({ value, ...result }) => {
-  const isPlaceholder = value === -1 && result.type != null && result.type !== 'numeric';
+  const isPlaceholder = value === -1 && result.type != null && result.type.toLowerCase() !== 'numeric';
   return isPlaceholder || value === undefined ? result : { ...result, value };
 });
 

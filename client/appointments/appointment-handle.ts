@@ -1,5 +1,6 @@
 import type { UpdateDefinition, WorkflowHandle } from '@temporalio/client';
-import { bookAppointmentId, canonicalId } from '../../protocol/ids.js';
+import { bookAppointmentId } from '../../protocol/ids.js';
+import { canonicalId } from '../../service/canonical-id.js';
 import {
   stateQuery,
   cancelUpdate,

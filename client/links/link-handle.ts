@@ -1,5 +1,6 @@
 import type { UpdateDefinition, WorkflowHandle } from '@temporalio/client';
-import { linkProviderId, canonicalId } from '../../protocol/ids.js';
+import { linkProviderId } from '../../protocol/ids.js';
+import { canonicalId } from '../../service/canonical-id.js';
 import { linkResultOf } from '../../protocol/link/link-report.js';
 import {
   cancelUpdate,

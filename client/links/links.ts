@@ -1,6 +1,7 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { isLinkAddressable, linkProviderId, canonicalId } from '../../protocol/ids.js';
+import { isLinkAddressable, linkProviderId } from '../../protocol/ids.js';
+import { canonicalId } from '../../service/canonical-id.js';
 import {
   type LinkAttentionReason,
   type LinkPage,

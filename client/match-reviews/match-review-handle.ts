@@ -1,5 +1,6 @@
 import type { UpdateDefinition, WorkflowHandle } from '@temporalio/client';
-import { canonicalId, matchReviewId } from '../../protocol/ids.js';
+import { matchReviewId } from '../../protocol/ids.js';
+import { canonicalId } from '../../service/canonical-id.js';
 import {
   acceptUpdate,
   markUnsureUpdate,

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { canonicalId } from '../../service/canonical-id.js';
 import { NotFound } from '../../service/errors.js';
 import { snapshotOf } from '../../service/order-snapshot.js';
 import { isAddressable, kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
@@ -11,7 +12,8 @@ import { describe } from '../workflow-status.js';
 import { OrderNotFound } from './errors.js';
 
 /** Finds the root order of the chain that any order id belongs to. */
-export async function findRootOrder(access: ServiceAccess, call: OneCall, orderId: string): Promise<string> {
+export async function findRootOrder(access: ServiceAccess, call: OneCall, given: string): Promise<string> {
+  const orderId = canonicalId(given);
   if (!isAddressable(orderId)) throw new OrderNotFound('This is not a valid order id');
   const { client } = access.calls;
   const own = await describeOrder(client, orderId);

@@ -1,6 +1,6 @@
 import type { Order, OrderFilter } from '../../service/orders.js';
 import { snapshotOf } from '../../service/order-snapshot.js';
-import { canonicalId } from '../../protocol/ids.js';
+import { canonicalId } from '../../service/canonical-id.js';
 import { isInterpretation, spellingsOf, readStatus } from '../../protocol/order/lifecycle.js';
 import { checkRead } from '../input-faults.js';
 

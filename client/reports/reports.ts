@@ -2,7 +2,8 @@ import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { createHash } from 'node:crypto';
 import type { ParsingJob } from '../../service/reports.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
-import { canonicalId, isAddressable, parsingJobId, submitReportId } from '../../protocol/ids.js';
+import { isAddressable, parsingJobId, submitReportId } from '../../protocol/ids.js';
+import { canonicalId } from '../../service/canonical-id.js';
 import {
   type ReportSource,
   type SubmitReportInput,

@@ -11,7 +11,8 @@ import type {
   User,
   UserListOptions,
 } from '../../service/users.js';
-import { deleteUserId, isAddressable, canonicalId } from '../../protocol/ids.js';
+import { deleteUserId, isAddressable } from '../../protocol/ids.js';
+import { canonicalId } from '../../service/canonical-id.js';
 import {
   deleteUserName,
   requestUpdate,

@@ -1,7 +1,8 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import { labOrderIdKey, labPhaseKey, ofUser } from '../search-attributes.js';
-import { bookAppointmentId, canonicalId } from '../ids.js';
+import { bookAppointmentId } from '../ids.js';
+import { canonicalId } from '../../service/canonical-id.js';
 import { visitPhaseOf } from './lifecycle.js';
 import type { BookAppointmentInput } from './messages.js';
 import { resolveAppointmentPolicy, type ResolvedAppointmentPolicy } from './policy.js';

@@ -1,4 +1,5 @@
-import { canonicalId, linkProviderId } from '../ids.js';
+import { linkProviderId } from '../ids.js';
+import { canonicalId } from '../../service/canonical-id.js';
 import type { Notification } from '../notifications.js';
 import { wordOf } from './link-report.js';
 import type { LinkNotification } from './notifications.js';

@@ -34,10 +34,10 @@ function fieldsOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-/** A text that is not a word still counts as present. */
+/** In lower case, as the contract writes them. A text that is not a word still counts as present. */
 export function wordOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return undefined;
-  return wordPattern.test(value) ? value : noWord;
+  return wordPattern.test(value) ? value.toLowerCase() : noWord;
 }
 
 function hintOf(value: unknown): string | undefined {

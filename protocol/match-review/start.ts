@@ -1,5 +1,6 @@
 import { TypedSearchAttributes } from '@temporalio/common';
-import { canonicalId, matchReviewId } from '../ids.js';
+import { matchReviewId } from '../ids.js';
+import { canonicalId } from '../../service/canonical-id.js';
 import { labPhaseKey, ofUser } from '../search-attributes.js';
 import { openPhaseOf, outcomeOf } from './lifecycle.js';
 import type { MatchReviewInput, MatchReviewReported } from './messages.js';

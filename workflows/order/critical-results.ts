@@ -149,16 +149,19 @@ export function shownCriticalResult({ criticalResults }: Chain): CriticalResult 
 
 /** The service's field may lag behind its own event, so a word other than `critical` takes nothing back. */
 function takeUpInterpretation(chain: Chain, order: ChainOrder, now: number): void {
-  const { orderId, greatest } = order;
+  const { orderId, greatest, wasCritical } = order;
   const { interpretation } = greatest;
-  if (interpretation === undefined) return;
-  if (isCritical(interpretation)) {
-    const before = findCriticalResult(chain, orderId)?.orderSaid;
+  const known = findCriticalResult(chain, orderId);
+  if (interpretation !== undefined && isCritical(interpretation)) {
+    const before = known?.orderSaid;
     const isChange = before !== undefined && !isCritical(before);
     takeUp(chain, { ...newsOf(orderId, order), interpretation, isChange }, now);
+  } else if (wasCritical && !known) {
+    // A webhook that was overtaken by a later one still says that somebody must look.
+    takeUp(chain, { ...newsOf(orderId, order), interpretation: 'critical' }, now);
   }
   const result = findCriticalResult(chain, orderId);
-  if (result) result.orderSaid = interpretation;
+  if (result && interpretation !== undefined) result.orderSaid = interpretation;
 }
 
 function takeUp(chain: Chain, { isChange = false, ...news }: News, now: number): void {
@@ -197,9 +200,8 @@ function announce(chain: Chain, result: CriticalResultRecord, at: string): void 
  * replaces both. Once acknowledged, a later version is another result: somebody has to look again.
  */
 function isNews(known: CriticalResultRecord, news: News, isChange: boolean): boolean {
-  const ranks = rankOf(news.status) - rankOf(known.status);
-  if (ranks !== 0) return ranks > 0;
   if ((news.correctedBy ?? -1) > (known.correctedBy ?? -1)) return true;
+  if (rankOf(news.status) > rankOf(known.status)) return true;
   if (known.isOpen) return false;
   const seen = known.updatedAt ?? known.acknowledgements.at(-1)?.at ?? '';
   return isChange || (news.updatedAt ?? '') > seen;

@@ -8,7 +8,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { CreateKitOrder, PlacedOrder } from '../../activities/placing.js';
-import { canonicalId, ofCanonicalUser, isAddressable, placeKitOrderId, referencePattern } from '../../protocol/ids.js';
+import { ofCanonicalUser, isAddressable, placeKitOrderId, referencePattern } from '../../protocol/ids.js';
+import { canonicalId } from '../../service/canonical-id.js';
 import { handOverOf } from '../../protocol/order/hand-over.js';
 import {
   cancelUpdate,

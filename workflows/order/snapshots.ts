@@ -1,3 +1,4 @@
+import { canonicalId } from '../../service/canonical-id.js';
 import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
 import { isAddressable } from '../../protocol/ids.js';
 import { isCritical, isEnd } from '../../protocol/order/lifecycle.js';
@@ -7,7 +8,8 @@ import { isObject, readDate, readTime, textsOf, timesOf } from '../entity/fields
 
 /**
  * The fold: what has been reported of the orders of one chain. It converges: any order, repetition or loss of
- * snapshots that includes the greatest one ends in the same state. It has no clock and knows no workflow.
+ * snapshots that includes the greatest one ends in the same state, except for what any of them may have said once (`wasScheduled`,
+ * `wasCritical`). It has no clock and knows no workflow.
  */
 export type Orders = readonly OrderRecord[];
 
@@ -19,6 +21,8 @@ export interface OrderRecord {
   greatest: OrderSnapshot;
   /** Any snapshot had the date that the order is scheduled for. */
   wasScheduled?: true;
+  /** Any snapshot had a critical interpretation, whichever came first. */
+  wasCritical?: true;
 }
 
 /** Folds one snapshot in. Answers with the same object when it says nothing new. */
@@ -31,16 +35,24 @@ export function observe(orders: Orders, snapshot: OrderSnapshot): Orders {
 
 function recordOf(snapshot: OrderSnapshot): OrderRecord {
   const record = { orderId: snapshot.orderId, events: unionOf(snapshot.events, []), greatest: snapshot };
-  return snapshot.activateBy === undefined ? record : { ...record, wasScheduled: true };
+  return { ...record, ...everSaid(snapshot) };
+}
+
+function everSaid({ activateBy, interpretation }: OrderSnapshot): Pick<OrderRecord, 'wasScheduled' | 'wasCritical'> {
+  return {
+    ...(activateBy !== undefined && { wasScheduled: true }),
+    ...(isCritical(interpretation) && { wasCritical: true }),
+  };
 }
 
 function merge(record: OrderRecord, snapshot: OrderSnapshot): OrderRecord {
   const newer = compareSnapshots(snapshot, record.greatest) > 0;
   const greatest = newer ? snapshot : record.greatest;
   const events = unionOf(greatest.events, [...record.events, ...snapshot.events]);
-  const learnsDate = snapshot.activateBy !== undefined && !record.wasScheduled;
-  const known = !newer && !learnsDate && canonicalJson(events) === canonicalJson(record.events);
-  return known ? record : { ...record, events, greatest, ...(learnsDate && { wasScheduled: true }) };
+  const said = everSaid(snapshot);
+  const learns = (said.wasScheduled && !record.wasScheduled) || (said.wasCritical && !record.wasCritical);
+  const known = !newer && !learns && canonicalJson(events) === canonicalJson(record.events);
+  return known ? record : { ...record, events, greatest, ...said };
 }
 
 /**
@@ -99,7 +111,7 @@ export function readSnapshot(value: unknown): OrderSnapshot | undefined {
   return {
     ...textsOf(value, orderFields),
     ...timesOf(value, ['createdAt', 'updatedAt']),
-    orderId: value['orderId'],
+    orderId: canonicalId(value['orderId']),
     events,
     ...(resultsBy !== undefined && { resultsBy }),
     ...(activateBy !== undefined && { activateBy }),
@@ -116,7 +128,7 @@ export function readCriticalReport(value: unknown): CriticalResultReported | und
   return {
     ...textsOf(value, ['userId', 'sampleId', 'interpretation']),
     ...timesOf(value, ['createdAt', 'updatedAt']),
-    orderId: value['orderId'],
+    orderId: canonicalId(value['orderId']),
     // It stands in the ids of notifications.
     ...(typeof status === 'string' && isAddressable(status) && { status: status.toLowerCase() }),
     ...(order && { order }),

@@ -1,5 +1,5 @@
 import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
-import { canonicalId } from '../../protocol/ids.js';
+import { canonicalId } from '../../service/canonical-id.js';
 import { rankOf } from '../../protocol/report/lifecycle.js';
 import type { ReportSnapshot, ReportCounts } from '../../service/report-snapshot.js';
 import { isObject } from '../entity/fields.js';
@@ -61,7 +61,7 @@ export function readReportSnapshot(value: unknown): ReportSnapshot | undefined {
   if (typeof jobId !== 'string') return undefined;
   const counts = readCounts(value['counts']);
   return {
-    jobId,
+    jobId: canonicalId(jobId),
     ...(typeof status === 'string' && { status }),
     ...(typeof failureReason === 'string' && { failureReason }),
     ...(typeof userId === 'string' && { userId: canonicalId(userId) }),

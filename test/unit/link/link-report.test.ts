@@ -92,10 +92,14 @@ describe('the answer to a password is read', () => {
   });
 
   test.each(['e', 'E2', 'error_of_next_year', 'error-2', 'error.of.next.year', 'e'.repeat(64)])(
-    'the answer to a password is read with an unknown word unchanged: %s',
+    'the answer to a password is read with an unknown word in lower case: %s',
     (word) => {
-      const report = { state: word, errorType: word, providerMfa: { method: word } };
-      expect(linkResultOf(report)).toEqual(report);
+      const read = word.toLowerCase();
+      expect(linkResultOf({ state: word, errorType: word, providerMfa: { method: word } })).toEqual({
+        state: read,
+        errorType: read,
+        providerMfa: { method: read },
+      });
     },
   );
 });

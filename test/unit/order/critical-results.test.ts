@@ -67,6 +67,22 @@ test.each([{ interpretation: 'normal' }, {}])(
   },
 );
 
+test.each<[string, OrderSnapshot]>([
+  ['a later event', completed],
+  ['the same events, and a later time', { ...atLab, updatedAt: daysAfterStart(10), interpretation: 'normal' }],
+])('a critical order that is overtaken by a snapshot with %s is raised all the same', (_how, overtaking) => {
+  const before = { ...atLab, interpretation: 'critical', updatedAt: daysAfterStart(9) };
+  const chain = shown(shown(caseWith(), overtaking), before);
+  expect(alarms(chain)).toHaveLength(1);
+  expect(alarms(shown(acknowledged(chain), before))).toHaveLength(1);
+});
+
+test('a critical order without any events is raised', () => {
+  expect(alarms(shown(caseWith(atLab), { orderId: 'order-1', events: [], interpretation: 'critical' }))).toHaveLength(
+    1,
+  );
+});
+
 describe('a result is one and the same critical result', () => {
   test.each<[string, (chain: Chain) => Chain]>([
     ['reported twice', (chain) => reported(reported(chain, { status: 'final' }), { status: 'final' })],
@@ -107,6 +123,21 @@ describe('a result is one and the same critical result', () => {
     shown(chain, kitOf('order-1', [...happyPath, 'corrected'], { interpretation: 'critical' }));
     expect(alarms(chain)).toEqual(['order-1/final', 'order-1/11.final']);
   });
+
+  test.each(['partial', 'amended'])(
+    'a critical result is another one if it is reported as %s after it was acknowledged, and its correction is another again',
+    (status) => {
+      const chain = reported(caseWith(completed), { status: 'final', updatedAt: daysAfterStart(9) });
+      acknowledged(chain);
+      reported(chain, { status, updatedAt: daysAfterStart(8) });
+      expect(alarms(chain)).toEqual(['order-1/final']);
+      reported(chain, { status, updatedAt: daysAfterStart(10) });
+      expect(alarms(chain)).toEqual(['order-1/final', `order-1/${status}`]);
+      acknowledged(chain);
+      shown(chain, kitOf('order-1', [...happyPath, 'corrected'], { interpretation: 'critical' }));
+      expect(alarms(chain).at(-1)).toBe('order-1/11.final');
+    },
+  );
 
   test('a critical result is another one if it was something else meanwhile', () => {
     const chain = acknowledged(shown(caseWith(), critical));

@@ -7,6 +7,8 @@ import { daysAfterStart, eventsOf, kitOf, statusOf, topOf } from './histories.js
 import { anyOrderOf, deliveriesOf, reportsOfChain } from './reports.js';
 
 const fold = (snapshots: readonly OrderSnapshot[]): Orders => snapshots.reduce(observe, []);
+/** What a lost report said of an alarm nobody can know. */
+const withoutAlarm = ({ wasCritical: _, ...order }: Orders[number]) => order;
 const only = (orders: Orders) => {
   const [order] = orders;
   if (!order || orders.length > 1) throw new Error('one order expected');
@@ -22,10 +24,26 @@ describe('any order, repetition and loss of reports', () => {
           fc.record({ reports: fc.constant(reports), delivery: deliveriesOf(reports) }),
         ),
         ({ reports, delivery }) => {
-          expect(fold(delivery)).toEqual(fold(reports));
+          expect(fold(delivery).map(withoutAlarm)).toEqual(fold(reports).map(withoutAlarm));
         },
       ),
       { numRuns: 500 },
+    );
+  });
+
+  test('any order and repetition of all reports ends in the same state, with every alarm that one of them was', () => {
+    const scenario = reportsOfChain.chain((reports) =>
+      fc.record({ reports: fc.constant(reports), delivery: anyOrderOf([...reports, ...reports]) }),
+    );
+    fc.assert(
+      fc.property(scenario, ({ reports, delivery }) => {
+        const orders = fold(delivery);
+        expect(orders).toEqual(fold(reports));
+        for (const { orderId, wasCritical = false } of orders) {
+          const own = reports.filter((report) => report.orderId === orderId);
+          expect(wasCritical).toBe(own.some(({ interpretation }) => interpretation === 'critical'));
+        }
+      }),
     );
   });
 

@@ -9,6 +9,8 @@ const ORDER = {
   events: [{ id: 1, status: 'received.testkit.ordered' }],
 };
 
+const capitals = 'ABCDEF01-2345-4789-8ABC-DEF012345678';
+
 describe('order events', () => {
   // proves 144-147, 267
   test.each(['labtest.order.created', 'labtest.order.updated', 'labtest.order.update', 'labtest.order.next_year'])(
@@ -42,6 +44,27 @@ describe('order events', () => {
       expect(event).toEqual({ kind: 'order', eventType: event_type, order: { id: 'order-1' } });
     },
   );
+
+  test.each([
+    { event_type: 'LabTest.Order.Updated', data: ORDER },
+    { event_type: 'labtest.order.updated', data: { order: ORDER, status: 'success', message: 'an invented message' } },
+    { event_type: 'labtest.order.updated', data: { ...ORDER, id: undefined, order_id: 'order-1' } },
+  ])('order events in another shape are orders: %j', (body) => {
+    expect(readEvent(body)).toMatchObject({
+      kind: 'order',
+      eventType: 'labtest.order.updated',
+      order: { id: 'order-1' },
+    });
+  });
+
+  test('the UUIDs of orders are read in lower case, wherever one order names another', () => {
+    const order_transaction = { id: 'transaction-1', orders: [{ id: capitals, parent_id: capitals }] };
+    const data = { id: capitals, parent_id: capitals, order_transaction };
+    const lower = capitals.toLowerCase();
+    expect(readEvent({ event_type: 'labtest.order.updated', data })).toMatchObject({
+      order: { id: lower, parent_id: lower, order_transaction: { orders: [{ id: lower, parent_id: lower }] } },
+    });
+  });
 
   test('order events without an envelope are recognised by id and events', () => {
     expect(readEvent(ORDER)).toEqual({
@@ -188,6 +211,18 @@ describe('critical results', () => {
     ],
   ])('critical results with the data %j are read', (data, report) => {
     expect(readEvent({ event_type, data })).toEqual({ kind: 'critical_result', eventType: event_type, report });
+  });
+
+  test.each([
+    [{ event_type, order_id: 'order-1', id: 'evt_1' }, 'order-1'],
+    [{ event_type, order_id: 'order-1', data: { status: 'final' } }, 'order-1'],
+    [{ event_type, data: { order: { id: 'order-1' } } }, 'order-1'],
+    [{ event_type: `${event_type}.updated`, data: DATA }, 'order-1'],
+    [{ event_type: 'LABTEST.RESULT.CRITICAL', data: DATA }, 'order-1'],
+    [{ event_type: 'labtest.result.updated', data: { ...DATA, interpretation: 'Critical' } }, 'order-1'],
+    [{ event_type, data: { order_id: capitals } }, capitals.toLowerCase()],
+  ])('critical results are found wherever a deployment may name them: %j', (body, orderId) => {
+    expect(readEvent(body)).toMatchObject({ kind: 'critical_result', report: { orderId } });
   });
 
   test('may carry the whole order, whose status is not the result’s', () => {
