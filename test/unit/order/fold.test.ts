@@ -8,7 +8,7 @@ import { anyOrderOf, deliveriesOf, reportsOfChain } from './reports.js';
 
 const fold = (snapshots: readonly OrderSnapshot[]): Orders => snapshots.reduce(observe, []);
 /** What a lost report said of an alarm nobody can know. */
-const withoutAlarm = ({ wasCritical: _, ...order }: Orders[number]) => order;
+const withoutAlarm = ({ wasCritical: _alarm, ...order }: Orders[number]) => order;
 const only = (orders: Orders) => {
   const [order] = orders;
   if (!order || orders.length > 1) throw new Error('one order expected');
