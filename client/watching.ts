@@ -38,20 +38,20 @@ export interface NotificationSource {
  * @param sourceOf the ID of the workflow that sends the notifications, if a state shows it
  */
 export async function* watchState<State extends { outcome?: unknown }>(
-  ask: (options: CallOptions) => Promise<State>,
+  watched: { state(options: CallOptions): Promise<State> },
   options: WatchOptions,
   sourceOf: (state: State) => string | undefined = () => undefined,
 ): AsyncGenerator<State, void, undefined> {
   const news = new News(options.notifications);
   try {
-    yield* statesOf(ask, options, { news, sourceOf });
+    yield* statesOf(watched, options, { news, sourceOf });
   } finally {
     news.close();
   }
 }
 
 async function* statesOf<State extends { outcome?: unknown }>(
-  ask: (options: CallOptions) => Promise<State>,
+  watched: { state(options: CallOptions): Promise<State> },
   { minInterval = '1s', maxInterval, deadline = 'none', signal }: WatchOptions,
   { news, sourceOf }: { news: News; sourceOf: (state: State) => string | undefined },
 ): AsyncGenerator<State, void, undefined> {
@@ -66,7 +66,7 @@ async function* statesOf<State extends { outcome?: unknown }>(
     const left = endsAt - Date.now();
     if (left <= 0) throw new TimedOut('The deadline for watching has passed; what you watched continues.');
     const asking = { ...(left < longestQuestionMs && { deadline: left }), ...(signal && { signal }) };
-    const state = await ask(asking).catch(rethrowUnlessTransient);
+    const state = await watched.state(asking).catch(rethrowUnlessTransient);
     const serialized = canonicalJson(state ?? null);
     const isNews = state !== undefined && serialized !== seen;
     interval = isNews ? shortest : Math.min(interval * 2, longest);

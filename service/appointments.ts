@@ -206,12 +206,7 @@ export function createAppointments(transport: Transport): Appointments {
     },
     get: (orderId, options) => currentAppointment(transport, APPOINTMENT, orderId, options),
     cancellationReasons: (options) =>
-      transport.request({
-        method: 'GET',
-        path: '/v3/order/phlebotomy/appointment/cancellation-reasons',
-        options,
-        answer: cancellationReasonsSchema,
-      }),
+      transport.get('/v3/order/phlebotomy/appointment/cancellation-reasons', {}, cancellationReasonsSchema, options),
   };
 }
 
@@ -225,13 +220,7 @@ export async function currentAppointment(
   options?: CallOptions,
 ): Promise<Appointment> {
   try {
-    return await transport.request({
-      method: 'GET',
-      path,
-      params: { order_id: orderId },
-      options,
-      answer: appointmentSchema,
-    });
+    return await transport.get(path, { order_id: orderId }, appointmentSchema, options);
   } catch (error) {
     throw isNoAppointment(error) ? new NotFound(error, { reason: error.reason ?? '', fields: [] }) : error;
   }

@@ -134,6 +134,14 @@ export interface Transport {
   readonly paths: { readonly orders: string; readonly users: string; readonly createOrder: string };
   /** Sends a call and reads its answer. */
   request<T>(call: AnsweredCall<T>): Promise<T>;
+  /** Reads: `path` with its `params`. */
+  get<T>(
+    path: string,
+    params: NonNullable<ServiceCall['params']>,
+    answer: AnsweredCall<T>['answer'],
+    options: ServiceCall['options'],
+    more?: Partial<AnsweredCall<T>>,
+  ): Promise<T>;
   /** Sends a call whose answer is a PDF, 32 MiB at most by default. */
   download(call: ServiceCall): Promise<Buffer>;
   /**
@@ -187,6 +195,10 @@ export function createTransport(config: ServiceConfig): Transport {
       createOrder: config.createOrderPath ?? '/v3/order',
     },
     request: async (call) => readAnswer(call, await exchanged(call), keys),
+    get: async (path, params, answer, options, more) => {
+      const call = { method: 'GET', path, params, answer, options, ...more } as const;
+      return readAnswer(call, await exchanged(call), keys);
+    },
     download: async (given) => {
       const call = pdfCall(given);
       return readPdf(call, await exchanged(call), keys);

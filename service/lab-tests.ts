@@ -164,21 +164,11 @@ export function createLabTests(transport: Transport): LabTests {
   return {
     list: (filter, options) => listLabTests(transport, filter, options),
     get: (labTestId, options) =>
-      transport.request({
-        method: 'GET',
-        path: '/v3/lab_tests/{lab_test_id}',
-        params: { lab_test_id: labTestId },
-        options,
-        answer: catalogueTestSchema,
-      }),
+      transport.get('/v3/lab_tests/{lab_test_id}', { lab_test_id: labTestId }, catalogueTestSchema, options),
     listMarkers: (filter, options) => listMarkers(transport, filter, options),
     listLabAccounts: (filter = {}, options) =>
-      transport.request({
-        method: 'GET',
-        path: '/v3/lab_test/lab_account',
+      transport.get('/v3/lab_test/lab_account', {}, labAccountsSchema, options, {
         query: { lab_account_id: filter.labAccountId, status: filter.status },
-        options,
-        answer: labAccountsSchema,
       }),
   };
 }
@@ -200,12 +190,8 @@ function listLabTests(
     lab_test_limit: options.pageSize ?? 50,
   };
   return cursorPages(async (cursor) => {
-    const { data, next_cursor: nextCursor } = await transport.request({
-      method: 'GET',
-      path: '/v3/lab_test',
+    const { data, next_cursor: nextCursor } = await transport.get('/v3/lab_test', {}, labTestPageSchema, options, {
       query: { ...query, next_cursor: cursor },
-      options,
-      answer: labTestPageSchema,
     });
     return { items: data.items, nextCursor };
   });
@@ -226,12 +212,8 @@ function listMarkers(
     size,
   };
   const read = async (page: number) => {
-    const { markers, ...counts } = await transport.request({
-      method: 'GET',
-      path: '/v3/lab_tests/markers',
+    const { markers, ...counts } = await transport.get('/v3/lab_tests/markers', {}, markerPageSchema, options, {
       query: { ...query, page },
-      options,
-      answer: markerPageSchema,
     });
     return { ...markers, total: counts.total, size: counts.size };
   };

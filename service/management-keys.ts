@@ -79,14 +79,9 @@ export function createManagementKeys(transport: Transport): ManagementKeys {
   return {
     list: (orgId, filter = {}, options) =>
       cursorPages(async (cursor) => {
-        const { data, next_cursor: nextCursor } = await transport.request({
-          method: 'GET',
-          path: KEYS,
-          params: { org_id: orgId },
+        const { data, next_cursor: nextCursor } = await transport.get(KEYS, { org_id: orgId }, pageSchema, options, {
           query: { team_id: filter.teamId, role: filter.role, next_cursor: cursor },
           auth: 'management',
-          options,
-          answer: pageSchema,
         });
         return { items: data.items, nextCursor };
       }),

@@ -26,14 +26,9 @@ const ACCOUNTS = '/v1/org/{org_id}/lab_account/{env}/{region}';
 export function createOrgLabAccounts(transport: Transport): OrgLabAccounts {
   return {
     list: (place, filter = {}, options) =>
-      transport.request({
-        method: 'GET',
-        path: ACCOUNTS,
-        params: regionParams(place),
+      transport.get(ACCOUNTS, regionParams(place), labAccountsSchema, options, {
         query: { lab_account_id: filter.labAccountId, team_id: filter.teamId, status: filter.status },
         auth: 'management',
-        options,
-        answer: labAccountsSchema,
       }),
     setTeams: async (place, accountId, teamIds, options) => {
       const call = { method: 'PATCH', path: `${ACCOUNTS}/{account_id}` } as const;

@@ -101,14 +101,9 @@ export function createTeams(transport: Transport): Teams {
           search_query: filter.searchQuery,
           next_cursor: cursor,
         };
-        const { teams, next_cursor: nextCursor } = await transport.request({
-          method: 'GET',
-          path: TEAMS,
-          params: { org_id: orgId },
+        const { teams, next_cursor: nextCursor } = await transport.get(TEAMS, { org_id: orgId }, pageSchema, options, {
           query,
           auth: 'management',
-          options,
-          answer: pageSchema,
         });
         return { items: teams.items, nextCursor };
       }),
@@ -119,14 +114,9 @@ export function createTeams(transport: Transport): Teams {
       return transport.request({ ...call, params, body, auth: 'management', options, answer: teamSchema });
     },
     get: (orgId, teamId, { includeEnvironment } = {}, options) =>
-      transport.request({
-        method: 'GET',
-        path: TEAM,
-        params: { org_id: orgId, team_id: teamId },
+      transport.get(TEAM, { org_id: orgId, team_id: teamId }, teamSchema, options, {
         query: { include_environment: includeEnvironment },
         auth: 'management',
-        options,
-        answer: teamSchema,
       }),
     update: async (orgId, teamId, request, options) => {
       const call = { method: 'PATCH', path: TEAM } as const;

@@ -119,8 +119,7 @@ const path = '/v3/unmatched_result/{raw_result_id}';
 export function createMatchReviews(transport: Transport): MatchReviews {
   return {
     list: (filter, options) => listReviews(transport, filter, options),
-    get: (id, options) =>
-      transport.request({ method: 'GET', path, params: { raw_result_id: id }, options, answer: matchReviewSchema }),
+    get: (id, options) => transport.get(path, { raw_result_id: id }, matchReviewSchema, options),
     accept: async (id, request = {}, options) => {
       const call = { method: 'POST', path: `${path}/accept` } as const;
       const body = checkedRequest(call, acceptRequestSchema, request);
@@ -155,12 +154,8 @@ function listReviews(
     limit: options.pageSize ?? 50,
   };
   return cursorPages(async (cursor) => {
-    const { data, next_cursor: nextCursor } = await transport.request({
-      method: 'GET',
-      path: '/v3/unmatched_result',
+    const { data, next_cursor: nextCursor } = await transport.get('/v3/unmatched_result', {}, pageSchema, options, {
       query: { ...query, next_cursor: cursor },
-      options,
-      answer: pageSchema,
     });
     return { items: data.items, nextCursor };
   });

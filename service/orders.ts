@@ -231,13 +231,7 @@ function read<T>(
   answer: z.ZodType<T>,
   options?: CallOptions,
 ): Promise<T> {
-  return transport.request({
-    method: 'GET',
-    path,
-    params: path.includes('{order_id}') ? { order_id: id } : { transaction_id: id },
-    options,
-    answer,
-  });
+  return transport.get(path, path.includes('{order_id}') ? { order_id: id } : { transaction_id: id }, answer, options);
 }
 
 async function createOrder(
@@ -264,12 +258,8 @@ function listOrders(
 ): AsyncGenerator<Order, void, undefined> {
   const size = options.pageSize ?? 50;
   const read = async (page: number) => {
-    const { orders, ...counts } = await transport.request({
-      method: 'GET',
-      path: transport.paths.orders,
+    const { orders, ...counts } = await transport.get(transport.paths.orders, {}, orderPageSchema, options, {
       query: { ...orderQuery(filter), size, page },
-      options,
-      answer: orderPageSchema,
     });
     return { ...orders, ...counts };
   };
@@ -283,12 +273,8 @@ async function readPage(
   options: OrderListOptions = {},
 ): Promise<OrderPage> {
   const asked = options.pageSize ?? 50;
-  const { orders, total, size } = await transport.request({
-    method: 'GET',
-    path: transport.paths.orders,
+  const { orders, total, size } = await transport.get(transport.paths.orders, {}, untidyPageSchema, options, {
     query: { ...orderQuery(filter), size: asked, page },
-    options,
-    answer: untidyPageSchema,
   });
   const read = readable(orderSchema, orders);
   const unreadable = orders.length - read.length;

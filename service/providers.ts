@@ -82,21 +82,9 @@ const deregisteredSchema = z
 export function createProviders(transport: Transport): Providers {
   return {
     list: ({ sourceType } = {}, options) =>
-      transport.request({
-        method: 'GET',
-        path: '/v2/providers',
-        query: { source_type: sourceType },
-        options,
-        answer: readableProviders,
-      }),
+      transport.get('/v2/providers', {}, readableProviders, options, { query: { source_type: sourceType } }),
     connectionsOf: (userId, options) =>
-      transport.request({
-        method: 'GET',
-        path: '/v2/user/providers/{user_id}',
-        params: { user_id: userId },
-        options,
-        answer: connectionsSchema,
-      }),
+      transport.get('/v2/user/providers/{user_id}', { user_id: userId }, connectionsSchema, options),
     deregister: async (userId, provider, options) => {
       const call = { method: 'DELETE', path: '/v2/user/{user_id}/{provider}' } as const;
       try {

@@ -69,13 +69,7 @@ export function createReports(transport: Transport): Reports {
   return {
     createJob: (request, options) => createJob(transport, request, options),
     getJob: (jobId, options) =>
-      transport.request({
-        method: 'GET',
-        path: '/lab_report/v1/parser/job/{job_id}',
-        params: { job_id: jobId },
-        options,
-        answer: parsingJobSchema,
-      }),
+      transport.get('/lab_report/v1/parser/job/{job_id}', { job_id: jobId }, parsingJobSchema, options),
   };
 }
 

@@ -68,15 +68,13 @@ export function createTeamApiKeys(transport: Transport): TeamApiKeys {
   return {
     list: (place, filter = {}, options) =>
       cursorPages(async (cursor) => {
-        const { api_keys: keys, next_cursor: nextCursor } = await transport.request({
-          method: 'GET',
-          path: KEYS,
-          params: regionParams(place),
-          query: { team_id: filter.teamId, next_cursor: cursor },
-          auth: 'management',
+        const { api_keys: keys, next_cursor: nextCursor } = await transport.get(
+          KEYS,
+          regionParams(place),
+          pageSchema,
           options,
-          answer: pageSchema,
-        });
+          { query: { team_id: filter.teamId, next_cursor: cursor }, auth: 'management' },
+        );
         return { items: keys.items, nextCursor };
       }),
     create: async (place, request, options) => {

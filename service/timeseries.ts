@@ -41,12 +41,11 @@ export interface Timeseries {
 export function createTimeseries(transport: Transport): Timeseries {
   return {
     workoutStream: (workoutId, options) =>
-      transport.request({
-        method: 'GET',
-        path: '/v2/timeseries/workouts/{workout_id}/stream',
-        params: { workout_id: workoutId },
+      transport.get(
+        '/v2/timeseries/workouts/{workout_id}/stream',
+        { workout_id: workoutId },
+        workoutStreamSchema,
         options,
-        answer: workoutStreamSchema,
-      }),
+      ),
   };
 }

@@ -204,13 +204,7 @@ async function requestSuccess(transport: Transport, call: ServiceCall): Promise<
 
 export function createUsers(transport: Transport): Users {
   const get = (userId: string, options?: CallOptions): Promise<User> =>
-    transport.request({
-      method: 'GET',
-      path: '/v2/user/{user_id}',
-      params: { user_id: userId },
-      options,
-      answer: userSchema,
-    });
+    transport.get('/v2/user/{user_id}', { user_id: userId }, userSchema, options);
 
   return {
     list: (options) => listUsers(transport, options),
@@ -221,21 +215,9 @@ export function createUsers(transport: Transport): Users {
       return { user: await get(answer.existing, options), created: false };
     },
     resolve: (clientUserId, options) =>
-      transport.request({
-        method: 'GET',
-        path: '/v2/user/resolve/{client_user_id}',
-        params: { client_user_id: clientUserId },
-        options,
-        answer: userSchema,
-      }),
+      transport.get('/v2/user/resolve/{client_user_id}', { client_user_id: clientUserId }, userSchema, options),
     getDemographics: (userId, options) =>
-      transport.request({
-        method: 'GET',
-        path: '/v2/user/{user_id}/info/latest',
-        params: { user_id: userId },
-        options,
-        answer: demographicsSchema,
-      }),
+      transport.get('/v2/user/{user_id}/info/latest', { user_id: userId }, demographicsSchema, options),
     upsertDemographics: async (userId, request, options) => {
       const call = { method: 'PATCH', path: '/v2/user/{user_id}/info' } as const;
       const body = checkedRequest(call, demographicsRequestSchema, request);
@@ -269,12 +251,8 @@ async function* listUsers(transport: Transport, options: UserListOptions = {}): 
   const limit = options.pageSize ?? 100;
   let before = new Set<string>();
   for (let offset = 0; ;) {
-    const { users, total } = await transport.request({
-      method: 'GET',
-      path: transport.paths.users,
+    const { users, total } = await transport.get(transport.paths.users, {}, userPageSchema, options, {
       query: { offset, limit },
-      options,
-      answer: userPageSchema,
     });
     const fresh = users.items.filter(({ user_id: id }) => !before.has(id));
     yield* fresh;

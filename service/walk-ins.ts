@@ -81,12 +81,7 @@ export function createWalkIns(transport: Transport): WalkIns {
     },
     get: (orderId, options) => currentAppointment(transport, APPOINTMENT, orderId, options),
     cancellationReasons: (options) =>
-      transport.request({
-        method: 'GET',
-        path: '/v3/order/psc/appointment/cancellation-reasons',
-        options,
-        answer: cancellationReasonsSchema,
-      }),
+      transport.get('/v3/order/psc/appointment/cancellation-reasons', {}, cancellationReasonsSchema, options),
   };
 }
 

@@ -94,11 +94,7 @@ export class AppointmentHandle {
 
   /** Every state that differs from the one before, the present one first, until nothing is waited for any more. */
   watch(options: WatchOptions = {}): AsyncGenerator<AppointmentState, void, undefined> {
-    return watchState(
-      (asking) => this.state(asking),
-      options,
-      () => this.workflow.workflowId,
-    );
+    return watchState(this, options, () => this.workflow.workflowId);
   }
 
   /**

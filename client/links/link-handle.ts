@@ -129,11 +129,7 @@ export class LinkHandle {
 
   /** Every state that differs from the one before, the present one first, until the link has ended. */
   watch(options: WatchOptions = {}): AsyncGenerator<LinkState, void, undefined> {
-    return watchState(
-      (asking) => this.state(asking),
-      options,
-      () => this.workflow.workflowId,
-    );
+    return watchState(this, options, () => this.workflow.workflowId);
   }
 
   /**

@@ -68,11 +68,7 @@ export class MatchReviewHandle {
 
   /** Every state that differs from the one before, the present one first, until the review is over. */
   watch(options: WatchOptions = {}): AsyncGenerator<MatchReviewState, void, undefined> {
-    return watchState(
-      (asking) => this.state(asking),
-      options,
-      () => this.workflow.workflowId,
-    );
+    return watchState(this, options, () => this.workflow.workflowId);
   }
 
   /**

@@ -226,11 +226,7 @@ export class KitOrderHandle {
 
   /** Every state that differs from the one before, the present one first, until the order has ended. */
   watch(options: WatchOptions = {}): AsyncGenerator<OrderState | PlacingState, void, undefined> {
-    return watchState(
-      (asking) => this.state(asking),
-      options,
-      (state) => ('rootOrderId' in state ? kitOrderId(state.rootOrderId) : undefined),
-    );
+    return watchState(this, options, (state) => ('rootOrderId' in state ? kitOrderId(state.rootOrderId) : undefined));
   }
 
   /**

@@ -79,7 +79,7 @@ async function report(
 ): Promise<void> {
   const ask = (): Promise<ReconcileProgress & { outcome?: undefined }> => call.query(handle, progressQuery);
   try {
-    for await (const progress of watchState(ask, { ...interval, signal })) {
+    for await (const progress of watchState({ state: ask }, { ...interval, signal })) {
       if (signal.aborted) return;
       onProgress(progress);
     }

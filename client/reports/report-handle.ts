@@ -69,11 +69,7 @@ export class ReportHandle {
 
   /** Every state that differs from the one before, the present one first, until the report has ended. */
   watch(options: WatchOptions = {}): AsyncGenerator<ReportState, void, undefined> {
-    return watchState(
-      (asking) => this.state(asking),
-      options,
-      ({ jobId }) => parsingJobId(jobId),
-    );
+    return watchState(this, options, ({ jobId }) => parsingJobId(jobId));
   }
 
   /**

@@ -61,11 +61,7 @@ export class DeletionHandle {
 
   /** Every state that differs from the one before, the present one first, until the deletion has an outcome. */
   watch(options: WatchOptions = {}): AsyncGenerator<DeletionState, void, undefined> {
-    return watchState(
-      (asking) => this.state(asking),
-      options,
-      () => this.workflow.workflowId,
-    );
+    return watchState(this, options, () => this.workflow.workflowId);
   }
 
   /**

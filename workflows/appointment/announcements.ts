@@ -2,20 +2,15 @@ import type { RaisedAttention } from '../../protocol/attention.js';
 import type { AppointmentAttentionReason } from '../../protocol/appointment/messages.js';
 import type { AppointmentNotification, AppointmentNotificationHead } from '../../protocol/appointment/notifications.js';
 import { bookAppointmentId } from '../../protocol/ids.js';
-import type { Notification } from '../../protocol/notifications.js';
 import { attentionVerbsFor } from '../entity/attention.js';
-import { enqueue as enqueueIn, shortDigest } from '../entity/outbox.js';
+import { enqueueOnce, notificationOf, shortDigest } from '../entity/outbox.js';
 import type { Appointment } from './appointment.js';
 
-/** Puts a notification into the outbox, once. */
 export function enqueue(appointment: Appointment, notification: AppointmentNotification): void {
-  if (appointment.announced.includes(notification.id)) return;
-  appointment.announced = [...appointment.announced, notification.id].slice(-mostAnnounced);
-  enqueueIn(appointment, asNotification(notification));
+  const { orderId } = appointment;
+  const from = { area: 'appointment', source: bookAppointmentId(orderId), subject: orderId };
+  enqueueOnce(appointment, notificationOf(from, notification));
 }
-
-/** Longer than any case is by itself; it goes into the result. */
-const mostAnnounced = 200;
 
 export function headOf(appointment: Appointment, key: string, type: string, now: number): AppointmentNotificationHead {
   const { orderId, userId, known } = appointment;
@@ -106,15 +101,3 @@ export const { raise, clear } = attentionVerbsFor<RaisedAttention<AppointmentAtt
     enqueue(appointment, { ...headOf(appointment, `${about}/${id}`, type, now), type, data: { reason, since } });
   },
 });
-
-function asNotification({ id, at, type, data, ...about }: AppointmentNotification): Notification {
-  const { orderId } = about;
-  return {
-    id,
-    at,
-    source: bookAppointmentId(orderId),
-    type: `appointment.${type}`,
-    subject: orderId,
-    data: { ...about, ...data },
-  };
-}

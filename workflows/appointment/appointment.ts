@@ -16,7 +16,7 @@ import type { ResolvedAppointmentPolicy } from '../../protocol/appointment/polic
 import { slotOf } from '../../protocol/appointment/slots.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
-import type { Attentive } from '../entity/attention.js';
+import { type Attentive, nothingYet } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import type { Outbox } from '../entity/outbox.js';
 import { choosePolicy, openPolicy, type Governed } from '../entity/policy.js';
@@ -104,11 +104,8 @@ export function openAppointment({ orderId, policy, carried }: BookAppointmentInp
     silentReads: 0,
     unanswered: false,
     met: [],
-    attention: [],
-    raised: {},
+    ...nothingYet(),
     announced: [],
-    outbox: [],
-    journal: [],
   };
 }
 

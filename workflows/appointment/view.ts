@@ -8,7 +8,16 @@ import type {
 import { labOrderIdKey, labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
-import { code, moment, plain, sentence, table, waitingLine, words, showToOperators } from '../entity/operators.js';
+import {
+  code,
+  historyTable,
+  moment,
+  plain,
+  sentence,
+  showToOperators,
+  waitingLine,
+  words,
+} from '../entity/operators.js';
 import { currentPhase, siteCodeOf, type Appointment } from './appointment.js';
 import { waitingUntil } from './deadlines.js';
 import { appointmentResultVersion } from './versions.js';
@@ -105,10 +114,7 @@ export function caseFileOf(state: AppointmentState): string {
     `Order ${code(orderId)}${appointment === undefined ? '' : `, appointment ${code(appointment.appointmentId)}`}`,
     state.outcome === undefined ? visitLine(state) : outcomeLine(state),
     ...attentionLines(attention),
-    table(
-      ['When (UTC)', 'What happened'],
-      timeline.map(({ at, what }) => [moment(at), plain(sentence(readable(what)))]),
-    ),
+    historyTable(timeline, (what) => plain(readable(what))),
   ].join('\n\n');
 }
 

@@ -1,6 +1,6 @@
 import type { DeletionState, FoundWork } from '../../protocol/deletion/messages.js';
 import { attentionLines } from '../entity/attention.js';
-import { code, moment, plain, sentence, table, words } from '../entity/operators.js';
+import { code, historyTable, moment, plain, sentence, words } from '../entity/operators.js';
 import { stateOf, type Deletion } from './deletion.js';
 
 /** The case file that the Web UI shows, in Markdown. It names ids, slugs and times, never the person. */
@@ -15,10 +15,7 @@ export function caseFileOf(deletion: Deletion): string {
     ...(state.connections && state.connections.length > 0
       ? [`**Connections ended** ${state.connections.map((slug) => plain(slug)).join(', ')}`]
       : []),
-    table(
-      ['When (UTC)', 'What happened'],
-      deletion.journal.map(({ at, what }) => [moment(at), sentence(what)]),
-    ),
+    historyTable(deletion.journal, (what) => what),
   ].join('\n\n');
 }
 

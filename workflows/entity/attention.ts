@@ -15,6 +15,9 @@ export interface Attentive<Raised extends RaisedAttention<string>> extends Journ
 /** The question that a person is asked. It is raised once while it stands. */
 type Question<Raised extends RaisedAttention<string>> = Omit<Raised, 'since' | 'time'>;
 
+/** What the state of every workflow begins with. */
+export const nothingYet = () => ({ attention: [], raised: {}, outbox: [], journal: [] });
+
 type AttentionType = 'attention_raised' | 'attention_cleared';
 
 /** How one kind of workflow asks a person to look. */

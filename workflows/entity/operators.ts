@@ -58,6 +58,12 @@ export function table(columns: readonly string[], rows: readonly (readonly strin
   return [columns, columns.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
+/** What happened, the earliest first. */
+export function historyTable(timeline: readonly { at: string; what: string }[], written = plain): string {
+  const rows = timeline.map(({ at, what }) => [moment(at), written(sentence(what))]);
+  return table(['When (UTC)', 'What happened'], rows);
+}
+
 export function moment(at: string): string {
   return plain(at.slice(0, 19).replace('T', ' '));
 }

@@ -40,6 +40,27 @@ export function enqueue(to: Pick<Outbox, 'notifies' | 'outbox'>, notification: N
   if (to.notifies !== false) to.outbox.push(notification);
 }
 
+/** A notification of an area: the ids of what it is about go into its data. */
+export function notificationOf(
+  { area, source, subject }: { area: string; source: string; subject: string },
+  { id, at, type, data, ...about }: { id: string; at: string; type: string; data: object },
+): Notification {
+  return { id, at, source, type: `${area}.${type}`, subject, data: { ...about, ...data } };
+}
+
+/** The ids of what was put into the outbox: longer than any case is by itself; it goes into the result. */
+const mostAnnounced = 200;
+
+/** Puts a notification into the outbox, once. */
+export function enqueueOnce(
+  to: Pick<Outbox, 'notifies' | 'outbox'> & { announced: string[] },
+  made: Notification,
+): void {
+  if (to.announced.includes(made.id)) return;
+  to.announced = [...to.announced, made.id].slice(-mostAnnounced);
+  enqueue(to, made);
+}
+
 /** The first worker that says it decides for the run, so what waits is never dropped. Without a receiver nothing waits. */
 export function setNotifies(of: Pick<Outbox, 'notifies' | 'outbox'>, notifies: boolean): void {
   of.notifies ??= notifies;

@@ -1,5 +1,5 @@
 import type { KnownConnection } from '../../activities/new-connection.js';
-import { attentionVerbsFor, type Attentive } from '../entity/attention.js';
+import { attentionVerbsFor, type Attentive, nothingYet } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import { beginNext as beginNextWithOutbox, enqueue, type Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
@@ -109,10 +109,7 @@ function begun(options: LinkOptions, now: number): Omit<Link, 'userId' | 'provid
     wrongCodes: 0,
     failedLogins: 0,
     reminded: false,
-    attention: [],
-    raised: {},
-    outbox: [],
-    journal: [],
+    ...nothingYet(),
   };
 }
 

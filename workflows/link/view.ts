@@ -1,7 +1,7 @@
 import type { CodeAnswer, LinkResult, LinkState } from '../../protocol/link/messages.js';
 import { labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
 import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
-import { code, moment, plain, sentence, showToOperators, table, waitingLine, words } from '../entity/operators.js';
+import { code, historyTable, plain, sentence, showToOperators, waitingLine, words } from '../entity/operators.js';
 import { waitingUntil } from './deadlines.js';
 import type { Link } from './link.js';
 
@@ -73,10 +73,7 @@ export function caseFileOf(state: LinkState): string {
     `Provider ${code(chosenProvider ?? provider)}, user ${code(userId)}`,
     state.outcome === undefined ? userLine(state) : outcomeLine(state),
     ...attentionLines(attention),
-    table(
-      ['When (UTC)', 'What happened'],
-      timeline.map(({ at, what }) => [moment(at), plain(sentence(what))]),
-    ),
+    historyTable(timeline),
   ].join('\n\n');
 }
 

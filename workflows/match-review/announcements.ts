@@ -5,20 +5,15 @@ import type {
   MatchReviewNotification,
   MatchReviewNotificationHead,
 } from '../../protocol/match-review/notifications.js';
-import type { Notification } from '../../protocol/notifications.js';
 import { attentionVerbsFor } from '../entity/attention.js';
-import { enqueue as enqueueIn } from '../entity/outbox.js';
+import { enqueueOnce, notificationOf } from '../entity/outbox.js';
 import type { Review } from './review.js';
 
-/** Puts a notification into the outbox, once. */
 export function enqueue(review: Review, notification: MatchReviewNotification): void {
-  if (review.announced.includes(notification.id)) return;
-  review.announced = [...review.announced, notification.id].slice(-mostAnnounced);
-  enqueueIn(review, asNotification(notification));
+  const { rawResultId } = review;
+  const from = { area: 'match_review', source: matchReviewId(rawResultId), subject: rawResultId };
+  enqueueOnce(review, notificationOf(from, notification));
 }
-
-/** Longer than any review is by itself; it goes into the result. */
-const mostAnnounced = 200;
 
 export function headOf(review: Review, key: string, type: string, now: number): MatchReviewNotificationHead {
   const { rawResultId, userId } = review;
@@ -78,15 +73,3 @@ export const { raise, clear } = attentionVerbsFor<RaisedAttention<MatchReviewAtt
     enqueue(review, { ...headOf(review, id, type, now), type, data: { reason, since } });
   },
 });
-
-function asNotification({ id, at, type, data, ...about }: MatchReviewNotification): Notification {
-  const { rawResultId } = about;
-  return {
-    id,
-    at,
-    source: matchReviewId(rawResultId),
-    type: `match_review.${type}`,
-    subject: rawResultId,
-    data: { ...about, ...data },
-  };
-}

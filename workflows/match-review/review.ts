@@ -11,7 +11,7 @@ import type {
 import type { ResolvedMatchReviewPolicy } from '../../protocol/match-review/policy.js';
 import type { MatchReviewReport, MatchReviewSnapshot } from '../../service/match-review-snapshot.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
-import type { Attentive } from '../entity/attention.js';
+import { type Attentive, nothingYet } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
@@ -82,10 +82,7 @@ export function openReview({ rawResultId, policy, carried }: MatchReviewInput, n
     unanswered: false,
     met: [],
     announced: [],
-    attention: [],
-    raised: {},
-    outbox: [],
-    journal: [],
+    ...nothingYet(),
   };
 }
 

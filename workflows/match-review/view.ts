@@ -1,7 +1,7 @@
 import type { MatchReviewPhase, MatchReviewResult, MatchReviewState } from '../../protocol/match-review/messages.js';
 import { labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
 import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
-import { code, moment, plain, sentence, table, waitingLine, words, showToOperators } from '../entity/operators.js';
+import { code, historyTable, plain, sentence, showToOperators, waitingLine, words } from '../entity/operators.js';
 import { waitingUntil } from './deadlines.js';
 import { currentPhase, type Review } from './review.js';
 import { reviewResultVersion } from './versions.js';
@@ -59,10 +59,7 @@ export function caseFileOf(state: MatchReviewState): string {
     ...(interpretation === undefined ? [] : [`**Interpretation** ${plain(interpretation)}`]),
     ...(state.outcome === undefined ? [`**Allowed** ${actions}`, waitingLine(state.waiting)] : [outcomeLine(state)]),
     ...attentionLines(attention),
-    table(
-      ['When (UTC)', 'What happened'],
-      timeline.map(({ at, what }) => [moment(at), plain(sentence(what))]),
-    ),
+    historyTable(timeline),
   ].join('\n\n');
 }
 

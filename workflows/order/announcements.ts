@@ -1,11 +1,10 @@
 import { kitOrderId } from '../../protocol/ids.js';
-import type { Notification } from '../../protocol/notifications.js';
 import { readStatus } from '../../protocol/order/lifecycle.js';
 import type { AttentionReason, RaisedOrderAttention } from '../../protocol/order/state.js';
 import type { NotificationHead, OrderNotification } from '../../protocol/order/notifications.js';
 import type { OrderEvent } from '../../service/order-snapshot.js';
 import { attentionVerbsFor } from '../entity/attention.js';
-import { enqueue as enqueueIn, shortDigest } from '../entity/outbox.js';
+import { enqueue as enqueueIn, notificationOf, shortDigest } from '../entity/outbox.js';
 import {
   ordersOf,
   findOrder,
@@ -20,7 +19,10 @@ import { deadlinesOf } from './deadlines.js';
 import type { KitOrderRun } from './run.js';
 
 export function enqueue(chain: Chain, notification: OrderNotification): void {
-  enqueueIn(chain, asNotification(notification));
+  const { type, orderId, rootOrderId, userId } = notification;
+  const from = { area: 'order', source: kitOrderId(rootOrderId), subject: orderId };
+  const needsLink = type === 'registration_reminder' && userId !== undefined;
+  enqueueIn(chain, { ...notificationOf(from, notification), ...(needsLink && { portalLink: { userId, orderId } }) });
 }
 
 export function headOf(chain: Chain, { orderId, greatest }: ChainOrder, id: string, at: string): NotificationHead {
@@ -232,24 +234,4 @@ export function announceEnd(run: KitOrderRun): void {
     new Date(Date.now()).toISOString(),
   );
   enqueue(chain, { ...head, type: 'ended', data: { outcome } });
-}
-
-function asNotification(notification: OrderNotification): Notification {
-  const { id, at, type, data, orderId, rootOrderId, reference, userId } = notification;
-  const needsLink = type === 'registration_reminder' && userId !== undefined;
-  return {
-    id,
-    at,
-    source: kitOrderId(rootOrderId),
-    type: `order.${type}`,
-    subject: orderId,
-    data: {
-      orderId,
-      rootOrderId,
-      ...(reference !== undefined && { reference }),
-      ...(userId !== undefined && { userId }),
-      ...data,
-    },
-    ...(needsLink && { portalLink: { userId, orderId } }),
-  };
 }

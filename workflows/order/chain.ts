@@ -10,7 +10,7 @@ import type {
 } from '../../protocol/order/state.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
-import type { Attentive } from '../entity/attention.js';
+import { type Attentive, nothingYet } from '../entity/attention.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { observe, type OrderRecord, type Orders } from './snapshots.js';
@@ -127,10 +127,7 @@ export function openChain({ rootOrderId, policy, carried }: KitOrderInput): Chai
     met: [],
     patience: [],
     answers: [],
-    attention: [],
-    raised: {},
-    outbox: [],
-    journal: [],
+    ...nothingYet(),
   };
 }
 

@@ -1,16 +1,15 @@
 import type { RaisedAttention } from '../../protocol/attention.js';
 import { parsingJobId } from '../../protocol/ids.js';
-import type { Notification } from '../../protocol/notifications.js';
 import { failureOf } from '../../protocol/report/failure-reasons.js';
 import type { ReportAttentionReason } from '../../protocol/report/messages.js';
 import type { ReportNotification, ReportNotificationHead } from '../../protocol/report/notifications.js';
 import { attentionVerbsFor } from '../entity/attention.js';
-import { enqueue as enqueueIn } from '../entity/outbox.js';
+import { enqueue as enqueueIn, notificationOf } from '../entity/outbox.js';
 import type { OverdueReason } from './deadlines.js';
 import { currentJob, currentPhase, outcomeOf, type Job } from './job.js';
 
 function enqueue(job: Job, notification: ReportNotification): void {
-  enqueueIn(job, asNotification(notification));
+  enqueueIn(job, notificationOf({ area: 'report', source: parsingJobId(job.jobId), subject: job.jobId }, notification));
 }
 
 function headOf(job: Job, key: string, type: string, now: number): ReportNotificationHead {
@@ -101,15 +100,4 @@ export function bringInLine(job: Job): void {
 function answeredQuestions(job: Job): OverdueReason[] {
   if (outcomeOf(job) === undefined) return currentPhase(job) === 'in_review' ? ['parsing_overdue'] : ['review_overdue'];
   return job.ending === undefined ? ['parsing_overdue', 'review_overdue'] : [];
-}
-
-function asNotification({ id, at, type, data, jobId, reference, userId }: ReportNotification): Notification {
-  return {
-    id,
-    at,
-    source: parsingJobId(jobId),
-    type: `report.${type}`,
-    subject: jobId,
-    data: { jobId, ...(reference !== undefined && { reference }), ...(userId !== undefined && { userId }), ...data },
-  };
 }

@@ -10,7 +10,7 @@ import type {
 } from '../../protocol/report/messages.js';
 import type { ResolvedReportPolicy } from '../../protocol/report/policy.js';
 import type { ReportSnapshot } from '../../service/report-snapshot.js';
-import type { Attentive } from '../entity/attention.js';
+import { type Attentive, nothingYet } from '../entity/attention.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { foldRead, foldWebhook, knownOf, type Reported } from './reports.js';
@@ -75,11 +75,8 @@ export function openJob({ jobId, policy, carried }: ParsingJobInput, now: number
     lookedAt: now,
     silentReads: 0,
     announced: [],
-    attention: [],
-    raised: {},
-    outbox: [],
+    ...nothingYet(),
     timeline: [],
-    journal: [],
   };
 }
 

@@ -37,7 +37,7 @@ function answers(...given: readonly (OrderState | Error)[]) {
 
 async function watched(ask: () => Promise<OrderState>, options: WatchOptions = tiny): Promise<OrderState[]> {
   const states: OrderState[] = [];
-  for await (const state of watchState(ask, options)) states.push(state);
+  for await (const state of watchState({ state: ask }, options)) states.push(state);
   return states;
 }
 
@@ -61,7 +61,7 @@ describe('a watched order', () => {
 
   test('is not queried any more once nobody listens', async () => {
     const { ask, askedAt } = answers(...happyPath.map(stateAfter));
-    for await (const state of watchState(ask, tiny)) if (state.phase === 'in_transit_to_customer') break;
+    for await (const state of watchState({ state: ask }, tiny)) if (state.phase === 'in_transit_to_customer') break;
     expect(askedAt).toHaveLength(happyPath.indexOf('transit_customer') + 1);
   });
 });
@@ -153,7 +153,7 @@ describe('an abort', () => {
 
   test('ends the pause at once, with the signal’s reason', async () => {
     const abort = new AbortController();
-    const states = watchState(answers(ordered).ask, { ...patient, signal: abort.signal });
+    const states = watchState({ state: answers(ordered).ask }, { ...patient, signal: abort.signal });
     expect(await states.next()).toEqual({ done: false, value: ordered });
     const next = rejection(states.next());
     abort.abort(reason);
@@ -164,7 +164,7 @@ describe('an abort', () => {
   test('ends the pause after a passing error, too', async () => {
     const abort = new AbortController();
     const { ask, askedAt } = answers(grpcError(14));
-    const next = rejection(watchState(ask, { ...patient, signal: abort.signal }).next());
+    const next = rejection(watchState({ state: ask }, { ...patient, signal: abort.signal }).next());
     await expect.poll(() => askedAt.length).toBe(1);
     abort.abort(reason);
     expect(await next).toBe(reason);
@@ -199,7 +199,7 @@ describe('a watch with notifications', () => {
   test('asks again when a notification of its workflow arrives, and not for one of another', async () => {
     const notifications = receiver();
     const { ask, askedAt } = answers(ordered, ordered, ended);
-    const watching = watchState(ask, { ...long, notifications }, () => source);
+    const watching = watchState({ state: ask }, { ...long, notifications }, () => source);
     expect((await watching.next()).value).toEqual(ordered);
     const next = watching.next();
     await expect.poll(() => askedAt.length).toBe(2);
@@ -219,7 +219,7 @@ describe('a watch with notifications', () => {
       return state;
     };
     const states: OrderState[] = [];
-    for await (const state of watchState(ask, { ...long, notifications }, () => source)) states.push(state);
+    for await (const state of watchState({ state: ask }, { ...long, notifications }, () => source)) states.push(state);
     expect(states).toEqual([ordered, shipped, ended]);
   });
 
@@ -227,7 +227,7 @@ describe('a watch with notifications', () => {
     const notifications = receiver();
     const { ask, askedAt } = answers(ordered, ordered, grpcError(14), ended);
     const options = { minInterval: 1, maxInterval: '90d', notifications } as const;
-    const watching = watchState(ask, options, () => source);
+    const watching = watchState({ state: ask }, options, () => source);
     expect((await watching.next()).value).toEqual(ordered);
     const next = watching.next();
     await expect.poll(() => askedAt.length).toBe(2);
@@ -240,7 +240,7 @@ describe('a watch with notifications', () => {
     const { ask } = answers(ordered, shipped, ended);
     const states: OrderState[] = [];
     const options = { ...tiny, notifications: receiver() };
-    for await (const state of watchState(ask, options, () => undefined)) states.push(state);
+    for await (const state of watchState({ state: ask }, options, () => undefined)) states.push(state);
     expect(states).toEqual([ordered, shipped, ended]);
   });
 });
