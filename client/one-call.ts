@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { WorkflowHandle } from '@temporalio/client';
+import { QueryRejectedError, type WorkflowHandle } from '@temporalio/client';
 import type { QueryDefinition } from '@temporalio/common';
 import { askAgain } from '../protocol/failure-details.js';
 import { after } from './call-options.js';
@@ -26,13 +26,13 @@ export class OneCall {
   workflowId: string | undefined;
   /** True if the lab service is waited for, not Temporal. */
   isWithService = false;
-  private readonly calls: Pick<TemporalCalls, 'client' | 'track'>;
+  private readonly calls: TemporalCalls;
   private readonly milliseconds: number;
   private readonly endsAt: number;
   private readonly begunAt = performance.now();
   private readonly ended = new AbortController();
 
-  constructor(calls: Pick<TemporalCalls, 'client' | 'track'>, sentence: string, milliseconds: number) {
+  constructor(calls: TemporalCalls, sentence: string, milliseconds: number) {
     this.calls = calls;
     this.underWay = sentence;
     this.milliseconds = milliseconds;
@@ -89,6 +89,23 @@ export class OneCall {
         if (!movedOn || pauseMs > longestPauseMs) throw error;
         await pause(pauseMs, undefined, { signal: this.signal });
       }
+    }
+  }
+
+  /**
+   * Asks the workflow for its state. That of a completed one is its result, without what only a later run needs: no worker has to read
+   * it, and perhaps none of its release is left.
+   */
+  async state<State extends object>(workflow: WorkflowHandle, definition: QueryDefinition<State>): Promise<State> {
+    const { workflowId } = workflow;
+    try {
+      return await this.query(this.calls.openWorkflows.getHandle(workflowId), definition);
+    } catch (error) {
+      if (!(error instanceof QueryRejectedError)) throw error;
+      const { status, runId } = await workflow.describe();
+      if (status.name !== 'COMPLETED') return this.query(workflow, definition);
+      const ended = this.calls.client.workflow.getHandle(workflowId, runId);
+      return stateIn(await this.result<State & Partial<Record<ForLaterRuns, unknown>>>(ended, this.underWay));
     }
   }
 
@@ -161,6 +178,19 @@ export class OneCall {
       this.signal.removeEventListener('abort', isEnded);
     }
   }
+}
+
+type ForLaterRuns = (typeof forLaterRuns)[number];
+
+const forLaterRuns = [
+  ...(['version', 'policy', 'announced', 'raised', 'replacements', 'criticalResults', 'reminded'] as const),
+  ...(['labTestId', 'labAccountId'] as const),
+] as const;
+
+function stateIn<State extends object>(result: State & Partial<Record<ForLaterRuns, unknown>>): State {
+  const state = { ...result };
+  for (const name of forLaterRuns) delete state[name];
+  return state;
 }
 
 /** By the abort of a request; a pause between its attempts is ended by the deadline only. */

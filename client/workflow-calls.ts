@@ -1,4 +1,4 @@
-import type { Client } from '@temporalio/client';
+import { QueryRejectCondition, WorkflowClient, type Client } from '@temporalio/client';
 import { millisecondsOf, usualDeadline, type CallOptions, type Deadline } from './call-options.js';
 import { toClientError, LabOperationsError, type ErrorMap } from './errors.js';
 import { OneCall } from './one-call.js';
@@ -61,6 +61,8 @@ export function callKinds(words: ErrorMap, what: string) {
 
 export class TemporalCalls {
   readonly client: Client;
+  /** Its queries are refused at once if the workflow has ended. */
+  readonly openWorkflows: WorkflowClient;
   readonly taskQueue: string;
   private readonly deadline: Deadline | undefined;
   private readonly unsettled = new Set<Promise<unknown>>();
@@ -68,6 +70,12 @@ export class TemporalCalls {
   constructor(client: Client, { taskQueue, deadline }: TemporalCallsOptions) {
     if (deadline !== undefined) millisecondsOf(deadline);
     this.client = client;
+    this.openWorkflows = new WorkflowClient({
+      ...client.workflow.options,
+      connection: client.connection,
+      dataConverter: client.options.loadedDataConverter,
+      queryRejectCondition: QueryRejectCondition.NOT_OPEN,
+    });
     this.taskQueue = taskQueue;
     this.deadline = deadline;
   }

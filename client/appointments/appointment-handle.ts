@@ -89,7 +89,7 @@ export class AppointmentHandle {
 
   /** The appointment's current state. Wakes the workflow and is billed as an action. */
   async state(options: CallOptions = {}): Promise<AppointmentState> {
-    return this.calls.call(appointmentCalls.reading, options, (call) => call.query(this.workflow, stateQuery));
+    return this.calls.call(appointmentCalls.reading, options, (call) => call.state(this.workflow, stateQuery));
   }
 
   /** Every state that differs from the one before, the present one first, until nothing is waited for any more. */

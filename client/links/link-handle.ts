@@ -146,7 +146,7 @@ export class LinkHandle {
   }
 
   private read(call: OneCall): Promise<LinkState> {
-    return call.query(this.workflow, stateQuery);
+    return call.state(this.workflow, stateQuery);
   }
 
   /**

@@ -63,7 +63,7 @@ export class MatchReviewHandle {
 
   /** The review's current state, without patient and candidates: see `read`. Wakes the workflow and is billed as an action. */
   async state(options: CallOptions = {}): Promise<MatchReviewState> {
-    return this.calls.call(matchReviewCalls.reading, options, (call) => call.query(this.workflow, stateQuery));
+    return this.calls.call(matchReviewCalls.reading, options, (call) => call.state(this.workflow, stateQuery));
   }
 
   /** Every state that differs from the one before, the present one first, until the review is over. */

@@ -50,7 +50,7 @@ function describeOrder(temporal: Client, orderId: string): Promise<OrderWorkflow
 /** The order itself, or the root that its workflow passes everything on to. */
 async function rootFrom(temporal: Client, call: OneCall, orderId: string, workflow: OrderWorkflow): Promise<string> {
   if (workflow.typedSearchAttributes.get(labPhaseKey) !== forwardedPhase) return orderId;
-  const { forwardsTo } = await call.query(temporal.workflow.getHandle(kitOrderId(orderId)), stateQuery);
+  const { forwardsTo } = await call.state(temporal.workflow.getHandle(kitOrderId(orderId)), stateQuery);
   return forwardsTo ?? orderId;
 }
 

@@ -303,7 +303,7 @@ export class KitOrderHandle {
   }
 
   private async read(call: OneCall): Promise<OrderState> {
-    return call.query(await this.workflow(call), stateQuery);
+    return call.state(await this.workflow(call), stateQuery);
   }
 
   private async preview(call: OneCall, changes: PolicyChanges): Promise<PolicyPreview> {
@@ -351,7 +351,7 @@ export class KitOrderHandle {
         workflow,
         () => workflow.executeUpdate(update, { args: [argument] }),
         async () => {
-          const state = isDone && (await call.query(workflow, stateQuery));
+          const state = isDone && (await call.state(workflow, stateQuery));
           if (state && isDone(state)) return state;
           throw new OrderEnded('The order has ended and takes no more commands');
         },

@@ -63,7 +63,7 @@ export class ReportHandle {
   /** The report's current state. Wakes the workflow and is billed as an action. Deadline: 30 seconds. */
   async state(options: CallOptions = {}): Promise<ReportState> {
     return this.access.calls.call(reportCalls.reading, options, async (call) =>
-      call.query(await this.workflow(call), stateQuery),
+      call.state(await this.workflow(call), stateQuery),
     );
   }
 

@@ -37,7 +37,7 @@ export class DeletionHandle {
 
   /** The deletion's current state. Wakes the workflow and is billed as an action. Deadline: 30 seconds. */
   async state(options: CallOptions = {}): Promise<DeletionState> {
-    return this.calls.call(userCalls.reading, options, (call) => call.query(this.workflow, stateQuery));
+    return this.calls.call(userCalls.reading, options, (call) => call.state(this.workflow, stateQuery));
   }
 
   /**

@@ -100,7 +100,7 @@ function described({ type, data }: Notification): string {
  */
 const ofTheWay = new Set([
   ...['version', 'policy', 'announced', 'eventId', 'atEventId', 'supersededBy'],
-  ...['undo', 'connections', 'graceUntil', 'scheduledAt', 'updatedAt'],
+  ...['undo', 'connections', 'graceUntil', 'scheduledAt', 'updatedAt', 'sampleId', 'shipment'],
 ]);
 
 /** Replaces ids by the order in which they appear, and every time by one word. */

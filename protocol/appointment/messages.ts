@@ -193,21 +193,17 @@ export interface AppointmentEntry {
   what: string;
 }
 
-export interface AppointmentResult {
+/** The last state. */
+export interface AppointmentResult extends AppointmentState {
   /** The version of this result's format; later runs read it. */
   version: number;
   outcome: AppointmentOutcome;
-  orderId: string;
-  userId?: string;
-  appointment?: AppointmentShown;
-  order?: AppointmentState['order'];
-  timeline: AppointmentEntry[];
   /** The policy of the first request. */
   policy: ResolvedAppointmentPolicy;
   /** The ids of notifications that the product got. A later run does not repeat them. */
   announced: string[];
-  /** The questions that stood at its end. Absent is none. */
-  attention?: RaisedAttention<AppointmentAttentionReason>[];
+  /** The questions that stood at its end. */
+  attention: RaisedAttention<AppointmentAttentionReason>[];
   /** How often each question was raised: one that is raised again is another notification. Absent is never. */
   raised?: Record<string, number>;
 }

@@ -173,15 +173,9 @@ export interface CodeAnswer {
   state: LinkState;
 }
 
-export interface LinkResult {
+/** The last state. */
+export interface LinkResult extends LinkState {
   outcome: LinkOutcome;
-  userId: string;
-  provider: string;
-  chosenProvider?: string;
-  startedAt: string;
   /** When the connection was made, as the service shows it. */
   connectedAt?: string;
-  errorType?: string;
-  waitedFor?: LinkState['waitedFor'];
-  timeline: LinkEntry[];
 }

@@ -7,13 +7,11 @@ import type { FailureDetails } from '../failure-details.js';
 import type { OrderPolicy, PolicyChanges, ResolvedOrderPolicy } from './policy.js';
 import type {
   AcknowledgementOutcome,
-  ChainLink,
   CriticalResultRecord,
   OrderOutcome,
   OrderState,
   RaisedOrderAttention,
   Replacement,
-  TimelineEntry,
   Waiting,
 } from './state.js';
 
@@ -162,17 +160,11 @@ export const policyPreviewQuery = defineQuery<PolicyPreview | PolicyRefusal, [Po
 
 export const stateQuery = defineQuery<OrderState>('state');
 
-export interface KitOrderResult {
+/** The last state; lab values stay in the service and are read by `orderId`. */
+export interface KitOrderResult extends OrderState {
   /** The version of this result's format; later runs read it. */
   version: number;
   outcome: OrderOutcome;
-  /** The order of the chain that brought the outcome. Lab values stay in the service and are read by this id. */
-  orderId: string;
-  rootOrderId: string;
-  reference?: string;
-  interpretation?: string;
-  chain: ChainLink[];
-  timeline: TimelineEntry[];
   /** State that a later run continues with, if the service reports something new. */
   policy: ResolvedOrderPolicy;
   replacements: Replacement[];

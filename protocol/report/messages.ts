@@ -112,26 +112,17 @@ export type ReportOutcome =
    */
   | 'superseded';
 
-export interface ParsingJobResult {
+/** The last state. Biomarkers stay in the service; `counts` has how many there are, by interpretation and by LOINC match. */
+export interface ParsingJobResult extends ReportState {
   /** The version of this result's format; later runs read it. */
   version: number;
   outcome: ReportOutcome;
-  jobId: string;
-  reference?: string;
-  userId?: string;
-  status: string;
-  isReviewed?: boolean;
-  failure?: ReportFailure;
-  /** Biomarkers stay in the service; here is how many there are, by interpretation and by LOINC match. */
-  counts?: ReportCounts;
-  supersededBy?: string;
-  timeline: ReportTimelineEntry[];
   /** State that a later run continues with, if the service reports something new. */
   policy: ResolvedReportPolicy;
   /** The ids of notifications that the product got. */
   announced: string[];
-  /** The questions that stood at its end. Absent is none. */
-  attention?: RaisedAttention<ReportAttentionReason>[];
+  /** The questions that stood at its end. */
+  attention: RaisedAttention<ReportAttentionReason>[];
   /** How often each question was raised: one that is raised again is another notification. Absent is never. */
   raised?: Record<string, number>;
 }

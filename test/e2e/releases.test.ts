@@ -101,6 +101,12 @@ test('an incompatible release breaks nothing that the one before began, and the 
   const back = await lab.place();
   await expect.poll(() => buildOf(kitOrderId(back.orderId)), patience).toBe('build-a');
   await later.stop();
+
+  // What has ended is shown after the last worker of its release.
+  await lab.worker.stop();
+  expect(await handle.state()).toMatchObject({ outcome: 'completed', phase: 'completed', waiting: { for: 'nothing' } });
+  expect(await link.handle.state()).toMatchObject({ outcome: 'cancelled' });
+  await lab.startWorker({ TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: 'build-a' });
 });
 
 /** Earlier servers do not tell a pinned run that there is another release. */

@@ -24,42 +24,32 @@ import { appointmentResultVersion } from './versions.js';
 
 /** The answer of `state` and most updates. */
 export function appointmentStateOf(appointment: Appointment): AppointmentState {
-  const { ending } = appointment;
+  const { orderId, userId, ending, order } = appointment;
   return {
-    ...identityOf(appointment),
+    orderId,
+    ...(userId !== undefined && { userId }),
     phase: currentPhase(appointment),
     ...shownOf(appointment),
     waiting: waitingOf(appointment),
     attention: shownAttention(appointment.attention),
     timeline: appointment.journal,
     ...(ending !== undefined && { outcome: ending }),
-    ...orderOf(appointment),
+    // Why no appointment can be arranged for the order any more.
+    ...(ending === 'order_ended' && order !== undefined && { order }),
   };
 }
 
 export function appointmentResultOf(appointment: Appointment): AppointmentResult {
-  const { ending = 'unresolved', policy, announced, journal, attention, raised } = appointment;
+  const { ending = 'unresolved', policy, announced, attention, raised } = appointment;
   return {
     version: appointmentResultVersion,
+    ...appointmentStateOf(appointment),
     outcome: ending,
-    ...identityOf(appointment),
-    ...shownOf(appointment),
-    ...orderOf(appointment),
-    timeline: journal,
     policy,
     announced,
-    ...(attention.length > 0 && { attention }),
+    attention,
     ...(Object.keys(raised).length > 0 && { raised }),
   };
-}
-
-function identityOf({ orderId, userId }: Appointment) {
-  return { orderId, ...(userId !== undefined && { userId }) };
-}
-
-/** Why no appointment can be arranged for the order any more. */
-function orderOf({ ending, order }: Appointment): Pick<AppointmentState, 'order'> {
-  return ending === 'order_ended' && order !== undefined ? { order } : {};
 }
 
 function shownOf(appointment: Appointment): { appointment?: AppointmentShown } {

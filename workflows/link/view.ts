@@ -51,18 +51,8 @@ function codeOutcomeOf({ phase, errorType, consequence, token, claim }: Link): C
 }
 
 export function resultOf(link: Link): LinkResult {
-  const { userId, provider, chosenProvider, outcome = 'failed', connectedAt, errorType, waitedFor } = link;
-  return {
-    outcome,
-    userId,
-    provider,
-    ...(chosenProvider !== undefined && { chosenProvider }),
-    startedAt: new Date(link.startedAt).toISOString(),
-    ...(connectedAt !== undefined && { connectedAt }),
-    ...(errorType !== undefined && { errorType }),
-    ...(waitedFor !== undefined && { waitedFor }),
-    timeline: link.journal,
-  };
+  const { outcome = 'failed', connectedAt } = link;
+  return { ...stateOf(link), outcome, ...(connectedAt !== undefined && { connectedAt }) };
 }
 
 /** The case file that the Web UI shows, in Markdown: where the link is, what it waits for, and what happened. */

@@ -234,7 +234,7 @@ export async function forward(run: KitOrderRun, rootOrderId: string): Promise<Ki
     if (!run.hasNews && isOver) break;
   } while (await condition(() => run.hasNews, chain.policy.giveUpAfter, { summary: 'silence' }));
   await condition(allHandlersFinished);
-  return { ...resultOf(chain), outcome: 'forwarded', rootOrderId };
+  return { ...resultOf(chain), outcome: 'forwarded', rootOrderId, forwardsTo: rootOrderId };
 }
 
 /** Each once: with the chain's workflow the alarm is raised, and stays. */

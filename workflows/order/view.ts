@@ -62,18 +62,11 @@ export function stateOf(chain: Chain): OrderState {
 }
 
 export function resultOf(chain: Chain): KitOrderResult {
-  const current = currentOrder(chain);
-  const { interpretation } = current.greatest;
   const reminded = chain.met.filter(isKeyOfReminder);
   return {
     version: orderResultVersion,
+    ...stateOf(chain),
     outcome: outcomeOf(chain) ?? 'unresolved',
-    orderId: current.orderId,
-    rootOrderId: chain.rootOrderId,
-    ...(chain.reference !== undefined && { reference: chain.reference }),
-    ...(interpretation !== undefined && { interpretation }),
-    chain: linksOf(chain),
-    timeline: timelineOf(chain),
     policy: chain.policy,
     replacements: chain.replacements,
     attention: chain.attention,

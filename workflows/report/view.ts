@@ -10,13 +10,20 @@ import { reportResultVersion } from './versions.js';
 
 /** The answer of `state` and `cancel`. */
 export function reportStateOf(job: Job): ReportState {
-  const { needsHumanReview } = currentJob(job);
+  const { jobId, reference, userId, supersededBy } = job;
+  const { status = 'unknown', isReviewed, needsHumanReview, failureReason, counts } = currentJob(job);
   const outcome = outcomeOf(job);
   return {
-    ...identityOf(job),
+    jobId,
+    ...(reference !== undefined && { reference }),
+    ...(userId !== undefined && { userId }),
     phase: currentPhase(job),
+    status,
     ...(needsHumanReview !== undefined && { needsHumanReview }),
-    ...findingsOf(job),
+    ...(isReviewed !== undefined && { isReviewed }),
+    ...(status === 'failed' && { failure: failureOf(failureReason) }),
+    ...(counts && { counts }),
+    ...(supersededBy !== undefined && { supersededBy }),
     waiting: waitingOf(job),
     attention: shownAttention(job.attention),
     timeline: job.timeline,
@@ -27,30 +34,12 @@ export function reportStateOf(job: Job): ReportState {
 export function reportResultOf(job: Job): ParsingJobResult {
   return {
     version: reportResultVersion,
+    ...reportStateOf(job),
     outcome: outcomeOf(job) ?? 'unresolved',
-    ...identityOf(job),
-    ...findingsOf(job),
-    timeline: job.timeline,
     policy: job.policy,
     announced: job.announced,
-    ...(job.attention.length > 0 && { attention: job.attention }),
+    attention: job.attention,
     ...(Object.keys(job.raised).length > 0 && { raised: job.raised }),
-  };
-}
-
-function identityOf({ jobId, reference, userId }: Job) {
-  return { jobId, ...(reference !== undefined && { reference }), ...(userId !== undefined && { userId }) };
-}
-
-function findingsOf(job: Job) {
-  const { status = 'unknown', isReviewed, failureReason, counts } = currentJob(job);
-  const { supersededBy } = job;
-  return {
-    status,
-    ...(isReviewed !== undefined && { isReviewed }),
-    ...(status === 'failed' && { failure: failureOf(failureReason) }),
-    ...(counts && { counts }),
-    ...(supersededBy !== undefined && { supersededBy }),
   };
 }
 
