@@ -28,6 +28,17 @@ export interface ReconcileInput {
    * webhooks deliver newer updates.
    */
   to?: string;
+  /** What a run with a long history passes to the next one; never given by a caller. */
+  carried?: ReconcileCarried;
+}
+
+export interface ReconcileCarried {
+  range: ReconcileRange;
+  counts: ReconcileCounts;
+  /** The next one. */
+  page: number;
+  /** Orders that were listed though they were not updated in the range. */
+  outside: number;
 }
 
 export interface ReconcileCounts {

@@ -13,6 +13,7 @@ import {
 } from '../protocol/reconcile.js';
 import { activities } from './activities.js';
 import { isFinalRefusal, refusalOf, refuse } from './entity/commands.js';
+import { continueInNewRun, isNewRunSuggested } from './entity/loop.js';
 import { table } from './entity/operators.js';
 
 /**
@@ -20,11 +21,12 @@ import { table } from './entity/operators.js';
  * first, because an order that is updated meanwhile leaves the list, and moves only those that are still to come.
  */
 export async function reconcileOrders(input?: ReconcileInput): Promise<ReconcileResult> {
-  const range = checkedRange(input ?? {});
-  const counts: ReconcileCounts = { ...noPageCounts, matchReviews: 0 };
-  let page: number | undefined;
-  let pagesToGo: number | undefined;
-  let outside = 0;
+  const carried = input?.carried;
+  const range = carried?.range ?? checkedRange(input ?? {});
+  const counts: ReconcileCounts = carried?.counts ?? { ...noPageCounts, matchReviews: 0 };
+  let page = carried?.page;
+  let pagesToGo = page;
+  let outside = carried?.outside ?? 0;
   setHandler(progressQuery, (): ReconcileProgress => ({ ...counts, ...(pagesToGo !== undefined && { pagesToGo }) }), {
     description: 'The progress of the run: orders listed so far, and pages to go.',
   });
@@ -35,6 +37,8 @@ export async function reconcileOrders(input?: ReconcileInput): Promise<Reconcile
     page = passed.nextPage;
     pagesToGo = page ?? 0;
     setCurrentDetails(detailsOf(range, counts, page));
+    if (page !== undefined && isNewRunSuggested())
+      await continueInNewRun({ ...input, carried: { range, counts, page, outside } });
   } while (page !== undefined);
   if (input?.from === undefined) {
     await passCritical(range, counts);

@@ -98,6 +98,10 @@ async function played(plan: Plan, settleMs: number, databaseUrl?: string): Promi
 async function playedOn(stage: Stage, plan: Plan, options: RunOptions): Promise<Verdict> {
   try {
     return await run(stage, plan, options);
+  } catch (error) {
+    // At once: what is closed below may end the process.
+    console.log(`broke off: ${String(error)}`);
+    throw error;
   } finally {
     await stage.close();
   }

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { ReplacementLimitReached } from '../../client/orders/errors.js';
 import { completeMfaPath, UserLink } from './user-link.js';
 import { kitOrderId } from '../../protocol/ids.js';
+import { reconcileOrdersId } from '../../protocol/reconcile.js';
+import { taskQueue } from '../rig/environments.js';
 import { eventually } from '../rig/eventually.js';
 import { withoutRepeats } from './kit.js';
 import { setStage } from './story.js';
@@ -103,4 +105,16 @@ test('a link whose history is cut into many runs is the same link', async () => 
   );
   expect(await link.codesSent()).toBe(4);
   await eventually(async () => expect(await runsOf(link.workflowId)).toBeGreaterThan(3));
+});
+
+test('a reconciliation of many pages is one pass, whatever its runs', async () => {
+  const from = new Date(Date.now() - 50 * 60 * 60_000);
+  await stage.sandbox.setClock(from);
+  await stage.sandbox.changeSettings({ webhookUrl: '' });
+  const pages = 4;
+  for (let n = 0; n < pages * 50; n += 1) await stage.sandbox.createOrder();
+  const range = { from: from.toISOString(), to: new Date(from.getTime() + 60 * 60_000).toISOString() };
+  const { listed, notified } = await stage.product.orders.reconcile(range, { deadline: 'none' });
+  expect({ listed, notified }).toEqual({ listed: pages * 50, notified: pages * 50 });
+  expect(await runsOf(reconcileOrdersId(taskQueue, range))).toBeGreaterThan(1);
 });
