@@ -3,7 +3,9 @@ import { createNotificationHandler } from '../../client/index.js';
 import { CancelRefused } from '../../client/orders/errors.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { eventually } from '../rig/eventually.js';
+import { followed } from '../rig/followed.js';
 import { secret } from '../unit/webhooks/sending.js';
+import { batchSize } from '../../workflows/entity/outbox.js';
 import { setStage } from './story.js';
 
 const stage = setStage();
@@ -169,4 +171,24 @@ test('an alarm does not wait behind a notification that the receiver fails to ta
   await stage.skip('5 minutes');
   await eventually(() => expect(kit.notified).toContain('critical_result'));
   expect(kit.notified).not.toContain('phase_changed in_transit_to_customer');
+});
+
+test('two alarms behind more notifications than a batch has do not wait for one that the receiver fails to take', async () => {
+  const kit = await stage.place();
+  await kit.expectNotifications('phase_changed awaiting_registration');
+  await kit.register();
+  await kit.expectNotifications('phase_changed awaiting_registration', 'phase_changed preparing');
+  stage.receiver.refuses = ({ data }) => data['phase'] === 'in_transit_to_customer';
+  stage.receiver.refusal = 503;
+  await kit.move('transit_customer');
+  for (let n = 0; n < batchSize / 2; n += 1) await kit.move('problem_in_transit_customer', 'out_for_delivery');
+  await kit.move('with_customer', 'transit_lab', 'delivered_to_lab');
+  await stage.sandbox.reportCritical(kit.rootOrderId, { status: 'partial' });
+  await kit.expectAttention('critical_result');
+  await stage.sandbox.reportCritical(kit.rootOrderId, { status: 'final' });
+  await eventually(async () => expect((await followed(kit.handle)).criticalResult).toMatchObject({ status: 'final' }));
+  await stage.skip('5 minutes');
+  await eventually(() => expect(kit.notified.filter((each) => each === 'critical_result')).toHaveLength(2));
+  const { historyLength } = await stage.temporal.workflow.getHandle(kitOrderId(kit.rootOrderId)).describe();
+  expect(historyLength).toBeLessThan(600);
 });

@@ -149,7 +149,9 @@ async function deliverBatch(from: Outbox, outcome: Delivery): Promise<boolean> {
   const batch = batchOf(from.outbox);
   const attempts = new CancellationScope();
   let isOver = false;
-  const isAlarmBehind = () => from.outbox.some((each) => isAlarm(each) && !batch.includes(each));
+  // Not one that this batch has no place for: a batch that ends for it would have none either, and its attempts would begin again.
+  const known = from.outbox.slice();
+  const isAlarmBehind = () => from.outbox.some((each) => isAlarm(each) && !known.includes(each));
   const letAlarmPass = async () => {
     await condition(() => isOver || isAlarmBehind());
     if (!isOver && !(await condition(() => isOver, alarmWait, { summary: 'an alarm waits' }))) attempts.cancel();
@@ -199,11 +201,11 @@ export function wasEnded(scope: CancellationScope, error: unknown): boolean {
 /** How long the attempts that are under way may hold up an alarm. */
 const alarmWait = '10 seconds';
 
-/** The next ones in order, and an alarm behind them. */
+/** The next ones in order. The alarms behind them take the places of the last of them. */
 export function batchOf(waiting: readonly Notification[]): Notification[] {
-  const next = waiting.slice(0, batchSize);
-  const alarm = waiting.slice(batchSize).find(isAlarm);
-  return alarm ? [...next.slice(0, -1), alarm] : next;
+  const alarms = waiting.filter(isAlarm).slice(0, batchSize);
+  const others = waiting.filter((each) => !isAlarm(each)).slice(0, batchSize - alarms.length);
+  return waiting.filter((each) => alarms.includes(each) || others.includes(each));
 }
 
 /** `deliver-notifications/<workflow id>` takes them from here. */
