@@ -53,6 +53,27 @@ export async function asFailures<T>(refusedAs: RefusedAs, calls: () => Promise<T
   }
 }
 
+/**
+ * Runs reads that come before a command. A refusal of such a read may come from a proxy, and must not be taken for a refusal of the command:
+ * it counts as an answer that cannot be read. A refused key and a request for patience mean the same in every call.
+ *
+ * @param isAnswer true for the refusals that are the service's answer to the read
+ */
+export async function unreadableIfRefused<T>(
+  reads: () => Promise<T>,
+  isAnswer: (refusal: ServiceRefused) => boolean = () => false,
+): Promise<T> {
+  try {
+    return await reads();
+  } catch (error) {
+    const isForAll = [Unauthorized, FeatureNotEnabled, TooManyRequests].some((kind) => error instanceof kind);
+    if (!(error instanceof ServiceRefused) || isForAll || isAnswer(error)) throw error;
+    const { method, path, status } = error;
+    const problem = `was refused with status ${status}, perhaps by a proxy`;
+    throw new AnswerUnreadable({ method, path, status }, problem, { cause: error });
+  }
+}
+
 export function failureOf(error: ServiceError, refusedAs: RefusedAs, settling?: number): ApplicationFailure {
   const failure = (type: string, retry: Retry) =>
     ApplicationFailure.create({ message: error.message, type, details: [detailsOf(error)], cause: error, ...retry });

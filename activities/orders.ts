@@ -8,7 +8,7 @@ import { isStatedUnknownOrder, type Order, type RegisterRequest } from '../servi
 import { standingOf } from '../protocol/order/lifecycle.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { endingWithActivity } from './attempt.js';
-import { asFailures, failureOf, type RefusedAs } from './failures.js';
+import { asFailures, failureOf, type RefusedAs, unreadableIfRefused } from './failures.js';
 import { folded } from './order-search.js';
 
 export interface RegisterKit {
@@ -73,6 +73,12 @@ export function orderActivities({ service }: Pick<ActivityDependencies, 'service
 /** A person waits for it, so it ends with its activity. */
 function command<T>(refusedAs: RefusedAs, calls: (options: CallOptions) => Promise<T>): Promise<T> {
   return asFailures(refusedAs, () => endingWithActivity(calls));
+}
+
+/** The order before a command. Only the service's own 404 refuses the command: another one may come from a proxy. */
+export function readBefore(service: LabService, orderId: string, options: CallOptions): Promise<Order> {
+  const isAnswer = (refusal: ServiceRefused) => refusal.status !== 404 || isStatedUnknownOrder(refusal);
+  return unreadableIfRefused(() => service.orders.get(orderId, options), isAnswer);
 }
 
 /** @throws NotFound for a 404 that is not the service's own answer: it may come from a proxy */

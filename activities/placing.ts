@@ -23,10 +23,10 @@ import { creationProgressSignal, type CreationProgress, type KitRequest } from '
 import type { DecidedOn } from '../protocol/order/state.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { handOverNew } from './chains.js';
-import { asFailures } from './failures.js';
+import { asFailures, unreadableIfRefused } from './failures.js';
 import { importedBefore } from './import-search.js';
 import { requireAnswers } from './order-answers.js';
-import { requirePhysician } from './orders.js';
+import { readBefore, requirePhysician } from './orders.js';
 import { requireNoReset, startAttempt, type Attempt } from './attempt.js';
 import { earlierRunsOf, firstPlacing, isFirstAttempt, orderOfReference, placedBefore } from './order-search.js';
 
@@ -141,15 +141,16 @@ async function findEarlier(given: ActivityDependencies, input: CreateKitOrder) {
   const passthrough = writePassthrough({ reference, n: 1 });
   const attempt = startAttempt(creationTimeout);
   const runs = await earlierRunsOf(dependencies, reference);
-  const known = await orderOfReference(dependencies, runs, request, attempt);
+  const known = await unreadableIfRefused(() => orderOfReference(dependencies, runs, request, attempt));
   if (known) return { found: { snapshot: known, adopted: true }, attempt, passthrough };
   const times = await firstPlacing(dependencies, runs, input, creationSettling);
   const criteria = { ...times, reference, triedBefore };
   try {
-    const found =
+    const found = await unreadableIfRefused(() =>
       request.kind === 'import'
-        ? await importedBefore(dependencies, { ...criteria, order: request.order }, attempt)
-        : await placedBefore(dependencies, { ...criteriaOf(request, passthrough, reference), ...criteria }, attempt);
+        ? importedBefore(dependencies, { ...criteria, order: request.order }, attempt)
+        : placedBefore(dependencies, { ...criteriaOf(request, passthrough, reference), ...criteria }, attempt),
+    );
     return { found: found && adopted(found), attempt, passthrough };
   } catch (error) {
     if (times.sentSince === undefined) await reportProgress(dependencies, 'nothing_sent').catch(() => undefined);
@@ -198,12 +199,13 @@ async function placeReplacement(dependencies: ActivityDependencies, input: Repla
   const { creationTimeout, creationSettling } = input;
   requireNoReset(creationSettling);
   const attempt = startAttempt(creationTimeout);
-  const failed = await dependencies.service.orders.get(failedOrderId, attempt.call());
+  const failed = await readBefore(dependencies.service, failedOrderId, attempt.call());
   const passthrough = writePassthrough({ root: rootOrderId, reference, n });
   const request = { kind: 'unregistered', order: replacementRequest(failed, input) } as const;
   const criteria = { ...criteriaOf(request, passthrough, reference), noneOf: chain, since: claimedAt, triedBefore };
-  const found =
-    (await placedBefore(dependencies, criteria, attempt)) ?? (await redrawOf(dependencies, failed, attempt));
+  const found = await unreadableIfRefused(
+    async () => (await placedBefore(dependencies, criteria, attempt)) ?? redrawOf(dependencies, failed, attempt),
+  );
   if (found) return { snapshot: snapshotOf(found), adopted: true };
   requireUnmoved(snapshotOf(failed), input.decidedOn);
   return create(dependencies, request, passthrough, attempt);

@@ -39,6 +39,36 @@ describe('exactly one kit is ordered', () => {
     expect(await stage.sandbox.orders()).toHaveLength(1);
   });
 
+  test.each([
+    ['a sentence', '404 page not found'],
+    ['a message', { message: 'no Route matched with those values' }],
+    ['a status of its own', 'Not acceptable', 406],
+  ])('exactly one kit is ordered if a proxy answers the search for it with %s', async (_what, body, status = 404) => {
+    await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
+    const handle = await stage.product.orders.place(await stage.input());
+    await stage.expectRequests('POST', createPath);
+    const action = { kind: 'answer', status, body } as const;
+    await stage.sandbox.addFault({ method: 'GET', path: '/orders', times: 1, action });
+    await stage.skip('5 minutes');
+    const [placed] = await stage.sandbox.orders();
+    expect(await handle.orderId()).toBe(placed?.order.id);
+    expect(await stage.countRequests('POST', createPath)).toBe(1);
+  });
+
+  test('no kit is left if a placing is cancelled, and a proxy answers the search for it', async () => {
+    await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
+    const handle = await stage.product.orders.place(await stage.input());
+    await stage.expectRequests('POST', createPath);
+    const proxy = { kind: 'answer', status: 404, body: '404 page not found' } as const;
+    await stage.sandbox.addFault({ method: 'GET', path: '/orders', times: 1, action: proxy });
+    const cancelled = handle.cancel();
+    await stage.skip('5 minutes');
+    expect(await cancelled).toMatchObject({ phase: 'cancelled' });
+    expect(await stage.sandbox.orders()).toMatchObject([
+      { order: { last_event: { status: 'cancelled.testkit.cancelled' } } },
+    ]);
+  });
+
   test('exactly one kit is ordered if the second attempt is refused because the service still works on the first', async () => {
     const create = { method: 'POST', path: '/v3/order', times: 1 } as const;
     await stage.sandbox.addFault({ ...create, action: { kind: 'answer', status: 502 } });
