@@ -36,7 +36,7 @@ export function orderActivities({ service }: Pick<ActivityDependencies, 'service
 
     async cancelOrder(orderId: string): Promise<OrderSnapshot> {
       return command('CancelRefused', async (options) => {
-        const before = snapshotOf(await service.orders.get(orderId, options));
+        const before = snapshotOf(await readForCommand(service, orderId, options));
         // An earlier attempt whose answer was lost has already done it.
         if (isCancelled(before)) return before;
         try {
@@ -45,7 +45,7 @@ export function orderActivities({ service }: Pick<ActivityDependencies, 'service
         } catch (error) {
           if (!(error instanceof ServiceRefused)) throw error;
           // The service may have been at work on an earlier attempt, and refuses this one because the order is cancelled by now.
-          const after = await readIfKnown(service, orderId, options);
+          const after = await unreadableIfRefused(() => readIfKnown(service, orderId, options), isOwnAnswer);
           if (after && isCancelled(after)) return after;
           throw error;
         }
@@ -58,7 +58,7 @@ export function orderActivities({ service }: Pick<ActivityDependencies, 'service
      */
     async registerKit({ orderId, registration, chain, labAccountId }: RegisterKit): Promise<OrderSnapshot> {
       return command('RegistrationRefused', async (options) => {
-        const before = await service.orders.get(orderId, options);
+        const before = await readForCommand(service, orderId, options);
         if (isRegisteredWith(before, registration.sample_id)) return snapshotOf(before);
         await requirePhysician(service, before.lab_account_id ?? labAccountId, registration.physician, options);
         const registered = await registerOrFindRegistered(service, orderId, registration, options);
@@ -75,10 +75,13 @@ function command<T>(refusedAs: RefusedAs, calls: (options: CallOptions) => Promi
   return asFailures(refusedAs, () => endingWithActivity(calls));
 }
 
-/** The order before a command. Only the service's own 404 refuses the command: another one may come from a proxy. */
-export function readBefore(service: LabService, orderId: string, options: CallOptions): Promise<Order> {
-  const isAnswer = (refusal: ServiceRefused) => refusal.status !== 404 || isStatedUnknownOrder(refusal);
-  return unreadableIfRefused(() => service.orders.get(orderId, options), isAnswer);
+/** Reads the order of a command. Only the service's own 404 refuses the command: another one may come from a proxy. */
+export function readForCommand(service: LabService, orderId: string, options: CallOptions): Promise<Order> {
+  return unreadableIfRefused(() => service.orders.get(orderId, options), isOwnAnswer);
+}
+
+function isOwnAnswer(refusal: ServiceRefused): boolean {
+  return refusal.status !== 404 || isStatedUnknownOrder(refusal);
 }
 
 /** @throws NotFound for a 404 that is not the service's own answer: it may come from a proxy */
@@ -107,7 +110,7 @@ async function registerOrFindRegistered(
     return order;
   } catch (error) {
     if (!(error instanceof ServiceRefused)) throw error;
-    const now = await service.orders.get(orderId, options);
+    const now = await readForCommand(service, orderId, options);
     if (isRegisteredWith(now, registration.sample_id)) return now;
     if (isRegistered(now) && now.sample_id == null) {
       const message = 'The order is registered, and the service does not show its sample id yet';

@@ -26,7 +26,7 @@ import { handOverNew } from './chains.js';
 import { asFailures, unreadableIfRefused } from './failures.js';
 import { importedBefore } from './import-search.js';
 import { requireAnswers } from './order-answers.js';
-import { readBefore, requirePhysician } from './orders.js';
+import { readForCommand, requirePhysician } from './orders.js';
 import { requireNoReset, startAttempt, type Attempt } from './attempt.js';
 import { earlierRunsOf, firstPlacing, isFirstAttempt, orderOfReference, placedBefore } from './order-search.js';
 
@@ -199,7 +199,7 @@ async function placeReplacement(dependencies: ActivityDependencies, input: Repla
   const { creationTimeout, creationSettling } = input;
   requireNoReset(creationSettling);
   const attempt = startAttempt(creationTimeout);
-  const failed = await readBefore(dependencies.service, failedOrderId, attempt.call());
+  const failed = await readForCommand(dependencies.service, failedOrderId, attempt.call());
   const passthrough = writePassthrough({ root: rootOrderId, reference, n });
   const request = { kind: 'unregistered', order: replacementRequest(failed, input) } as const;
   const criteria = { ...criteriaOf(request, passthrough, reference), noneOf: chain, since: claimedAt, triedBefore };

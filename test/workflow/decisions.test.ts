@@ -133,6 +133,21 @@ describe('replacing a kit', () => {
   });
 
   test.each([
+    ['the search for a kit that exists already', () => '/orders'],
+    ['the read of the lost order', (orderId: string) => `/v3/order/${orderId}`],
+  ])('a replacement is ordered although a proxy answers %s with a 404', async (_what, pathOf) => {
+    const kit = await lostKit({});
+    const path = pathOf(kit.rootOrderId);
+    const proxy = { kind: 'answer', status: 404, body: '404 page not found' } as const;
+    await stage.sandbox.addFault({ method: 'GET', path, times: 1, action: proxy });
+    const before = await stage.countRequests('GET', path);
+    const replacing = kit.handle.replaceKit({ orderId: kit.rootOrderId });
+    await stage.expectRequests('GET', path, before + 1);
+    await stage.skip('2 minutes');
+    expect(await replacing).toMatchObject({ phase: 'awaiting_registration', attention: [] });
+  });
+
+  test.each([
     ['after a loss', { onLost: 'replace' }, ['transit_customer', 'lost'], '1 minute'],
     [
       'after a problem that persists',

@@ -1,6 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, test } from 'vitest';
 import { orderActivities } from '../../../activities/orders.js';
+import { registration } from '../../rig/cast.js';
 import { answering, serviceAt } from '../service/recording-server.js';
 
 const order = (low: string) => ({
@@ -32,4 +33,46 @@ test('a cancellation that is refused because an earlier attempt was carried out 
 
 test('a cancellation that is refused while the order goes on is refused', async () => {
   await expect(refusing('ordered')).rejects.toMatchObject({ type: 'CancelRefused' });
+});
+
+function commandsAt(baseUrl: string) {
+  const activities = orderActivities({ service: serviceAt(baseUrl) });
+  const registering = { orderId: 'order-1', registration: registration('sample-1'), chain: [] };
+  return {
+    cancel: () => new MockActivityEnvironment().run(() => activities.cancelOrder('order-1')),
+    register: () => new MockActivityEnvironment().run(() => activities.registerKit(registering)),
+  };
+}
+
+const unreadable = { type: 'AnswerUnreadable', nonRetryable: false, details: [{ status: 404, fields: [] }] };
+
+test.each([
+  ['a text', '404 page not found'],
+  ['a page', '<html><body>404 Not Found</body></html>'],
+  ['the message of a path that is not known', { detail: 'Not Found' }],
+])('a 404 of a proxy to the read before a command, %s, refuses no command', async (_what, body) => {
+  const { baseUrl } = await answering(() => ({ status: 404, body }));
+  const { cancel, register } = commandsAt(baseUrl);
+  await expect(cancel()).rejects.toMatchObject(unreadable);
+  await expect(register()).rejects.toMatchObject(unreadable);
+});
+
+test("the service's own 404 to the read before a command refuses the command", async () => {
+  const { baseUrl } = await answering(() => ({ status: 404, body: { detail: "This order doesn't exist." } }));
+  const { cancel } = commandsAt(baseUrl);
+  const refused = { type: 'CancelRefused', nonRetryable: true };
+  await expect(cancel()).rejects.toMatchObject(refused);
+});
+
+test('a 404 of a proxy to the read after a refused command does not say that the command was refused', async () => {
+  let commands = 0;
+  const { baseUrl } = await answering(({ method }) => {
+    if (method === 'POST') commands += 1;
+    if (method === 'POST') return { status: 400, body: { detail: 'Not allowed' } };
+    return commands === 0 ? { body: order('ordered') } : { status: 404, body: '404 page not found' };
+  });
+  const { cancel, register } = commandsAt(baseUrl);
+  await expect(cancel()).rejects.toMatchObject(unreadable);
+  commands = 0;
+  await expect(register()).rejects.toMatchObject(unreadable);
 });
