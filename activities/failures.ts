@@ -4,6 +4,7 @@ import {
   AnswerUnreadable,
   BookingKeyExpired,
   FeatureNotEnabled,
+  isStatedAbsence,
   NotFound,
   RequestInvalid,
   ServiceError,
@@ -85,8 +86,8 @@ export function failureOf(error: ServiceError, refusedAs: RefusedAs, settling?: 
   // Somebody has to choose again, whatever was requested.
   if (error instanceof SlotUnavailable) return failure('SlotUnavailable', never);
   if (error instanceof BookingKeyExpired) return failure('BookingKeyExpired', never);
-  const saysNothing = error instanceof NotFound && error.reason === undefined && error.fields.length === 0;
-  if (saysNothing && settling !== undefined && isCreation(refusedAs)) return failure('AnswerUnreadable', soon);
+  if (settling !== undefined && isCreation(refusedAs) && isForeignAbsence(error))
+    return failure('AnswerUnreadable', soon);
   if (error instanceof ServiceRefused || error instanceof RequestInvalid) return failure(refusedAs, never);
   if (error instanceof ServiceUnavailable) return failure('ServiceUnavailable', after(error.retryAfterMs, settling));
   if (error instanceof AnswerLost) return failure('AnswerLost', settling === undefined ? after(usualSettling) : soon);
@@ -95,10 +96,17 @@ export function failureOf(error: ServiceError, refusedAs: RefusedAs, settling?: 
   return failure('ServiceUnreachable', soon);
 }
 
-/** A 404 that says nothing comes from a proxy, for instance during a release: nobody has refused the creation. */
 function isCreation(refusedAs: RefusedAs): boolean {
   return refusedAs === 'OrderRefused' || refusedAs === 'LinkRefused';
 }
+
+/** Such a 404 comes from a proxy, for instance during a release: nobody has refused the creation. */
+function isForeignAbsence(error: ServiceError): boolean {
+  return error instanceof NotFound && error.fields.length === 0 && !isStatedAbsence(error, ordered);
+}
+
+/** The things without which nothing can be ordered or linked. */
+const ordered = ['user', 'lab test', 'test', 'account', 'order', 'provider'];
 
 type Retry = { nonRetryable: true } | { nonRetryable: false; nextRetryDelay?: number };
 

@@ -154,7 +154,7 @@ export class TooManyRequests extends ServiceRefused {
   }
 }
 
-/** 5xx or 408: the lab service, or something in front of it, failed. The request may have been carried out. */
+/** 5xx, 408 or 425: the lab service, or something in front of it, failed. The request may have been carried out. */
 export class ServiceUnavailable extends ServiceError {
   static readonly remedy = 'Read before you repeat anything that changes something.';
   override readonly name: string = 'ServiceUnavailable';

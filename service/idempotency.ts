@@ -14,15 +14,15 @@ export function idempotencyHeaders(key: string | undefined): Record<string, stri
 
 /**
  * Two requests with one key at once: the later one is refused while the service still works on the first, so its outcome is unknown.
- * Neither the status nor the sentence is documented. 409 and 425 are such a refusal unless their sentence is about something else; other
- * statuses only if the sentence says so.
+ * Neither the status nor the sentence is documented. 409 is such a refusal unless its sentence is about something else; other statuses
+ * only if the sentence says so; 425 is an outage anyway.
  */
 export function collisionOf(error: unknown, { headers = {} }: Pick<ServiceCall, 'headers'>): AnswerLost | undefined {
   if (!Object.hasOwn(headers, 'x-idempotency-key')) return undefined;
   if (!(error instanceof ServiceRefused) || error.status === 422) return undefined;
   if (error instanceof FeatureNotEnabled || error instanceof Unauthorized) return undefined;
   const { status, fields, reason = '' } = error;
-  const isImplied = COLLISION_STATUSES.includes(status) && fields.length === 0;
+  const isImplied = status === 409 && fields.length === 0;
   const isCollision = AT_WORK.test(reason)
     ? isImplied || /idempoten/i.test(reason)
     : isImplied && SAYS_NOTHING.test(reason);
@@ -32,6 +32,5 @@ export function collisionOf(error: unknown, { headers = {} }: Pick<ServiceCall, 
 
 /** A key that is not allowed, or not valid, is refused for good. */
 const AT_WORK = /\b(?:in.progress|running|processing|being processed|concurrent|under ?way|outstanding)/i;
-const COLLISION_STATUSES = [409, 425];
 /** Nothing, or the words of the status alone. */
-const SAYS_NOTHING = /^\W*(?:(?:409|425)\W*)?(?:conflict|too early)?\W*$/i;
+const SAYS_NOTHING = /^\W*(?:409\W*)?(?:conflict)?\W*$/i;

@@ -35,8 +35,9 @@ export function refusalError(
   const { status } = call;
   // Some features answer 503 while they are off for the team: that does not pass by itself.
   if (status === 503 && isClosedBeta(body)) return new FeatureNotEnabled(call, refusal);
-  // 408 comes from something in front of the service that gave up waiting: it passes by itself, like a 5xx.
-  if (status >= 500 || status === 408) return new ServiceUnavailable(call, refusal, retryAfterMs(retryAfter));
+  // 408 comes from something in front of the service that gave up waiting, 425 says that it is too early: both pass by themselves, like a 5xx.
+  if (status >= 500 || status === 408 || status === 425)
+    return new ServiceUnavailable(call, refusal, retryAfterMs(retryAfter));
   if (status === 429) return new TooManyRequests(call, refusal, retryAfterMs(retryAfter));
   if (isClosedBeta(body)) return new FeatureNotEnabled(call, refusal);
   if (status === 404) return new NotFound(call, refusal);

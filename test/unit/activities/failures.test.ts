@@ -113,6 +113,34 @@ test.each<[RefusedAs, number | undefined, string]>([
   },
 );
 
+test.each<[RefusedAs, number]>([
+  ['OrderRefused', creationSettling],
+  ['LinkRefused', 0],
+])(
+  'a 404 with the sentence of a proxy refuses no creation for good, the service’s own does: %s',
+  (refusedAs, settling) => {
+    const refusedWith = (reason: string) =>
+      failureOf(new NotFound(refused(404), { reason, fields: [] }), refusedAs, settling);
+    for (const reason of [
+      '404 page not found',
+      'default backend - 404',
+      'no Route matched with those values',
+      'Not Found',
+    ]) {
+      expect(refusedWith(reason), reason).toMatchObject({ type: 'AnswerUnreadable', nonRetryable: false });
+    }
+    for (const reason of [
+      'User does not exist on this team',
+      'Lab test not found',
+      'Lab account not found',
+      'Unknown provider',
+      'Not found',
+    ]) {
+      expect(refusedWith(reason), reason).toMatchObject({ type: refusedAs, nonRetryable: true });
+    }
+  },
+);
+
 describe('a failure’s first detail', () => {
   const detailsOf = (error: ServiceError) => failureOf(error, 'OrderRefused').details;
 

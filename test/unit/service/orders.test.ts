@@ -191,7 +191,6 @@ describe('an order that is refused', () => {
     [409, { detail: '409: Conflict' }],
     [409, { detail: 'The request is still being processed.' }],
     [409, { error: 'A request is outstanding for this Idempotency-Key', message: null }],
-    [425, { detail: 'Too Early' }],
     [400, { detail: 'There is another in-progress request with this idempotency key' }],
   ])('with %i and %j while its key is in use may be created by the other request', async (status, body) => {
     const error = await refusedWith(status, body);

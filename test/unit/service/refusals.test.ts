@@ -118,6 +118,7 @@ describe('status', () => {
     [413, ServiceRefused],
     [418, ServiceRefused],
     [422, ServiceRefused],
+    [425, ServiceUnavailable],
     [429, TooManyRequests],
     [500, ServiceUnavailable],
     [502, ServiceUnavailable],
