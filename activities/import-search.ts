@@ -13,6 +13,7 @@ import {
   isFirstAttempt,
   isSince,
   isFollowUp,
+  isOfUser,
   mayHaveBeenSent,
   ordersOf,
   type OrderCriteria,
@@ -87,6 +88,7 @@ function couldBe(order: Order, criteria: ImportCriteria): boolean {
     folded(order.sample_id) === '' &&
     folded(method ?? criteria.order.collection_method) === folded(criteria.order.collection_method) &&
     readPassthrough(passthrough) === undefined &&
+    isOfUser(order.user_id, criteria.order.user_id) &&
     isRecent(order, criteria) &&
     !isCancelled(order)
   );

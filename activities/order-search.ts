@@ -19,6 +19,7 @@ import { listed, presentRuns } from './workflow-runs.js';
 
 /** The order that a creation is about to place, or that an earlier attempt may have placed. */
 export interface OrderCriteria {
+  kind: Exclude<KitRequest['kind'], 'import'>;
   passthrough: string;
   reference: string;
   userId: string;
@@ -160,11 +161,18 @@ export async function orderOfReference(
   const orderId = first.workflowId.slice(kitOrderId('').length);
   const snapshot = (await readIfShown(service, orderId, attempt)) ?? { orderId, events: [] };
   const owner = snapshot.userId ?? first.typedSearchAttributes.get(labUserIdKey);
-  const mayHaveMoved = kind === 'unregistered' && (snapshot.events.length === 0 || isRegistered(snapshot));
-  if (owner !== undefined && !mayHaveMoved && canonicalId(owner) !== canonicalId(userId)) {
-    throw ofAnotherUser(orderId);
-  }
+  if (!isOfUser(owner, userId) && !mayHaveMoved(kind, snapshot)) throw ofAnotherUser(orderId);
   return snapshot;
+}
+
+/** An order that does not show its user may be anybody's. */
+export function isOfUser(owner: string | null | undefined, userId: string): boolean {
+  return owner == null || canonicalId(owner) === canonicalId(userId);
+}
+
+/** A registration may give a kit to another user. */
+function mayHaveMoved(kind: KitRequest['kind'], snapshot: OrderSnapshot): boolean {
+  return kind === 'unregistered' && (snapshot.events.length === 0 || isRegistered(snapshot));
 }
 
 /** The service may refuse to show an order of its own, or not show a new one yet. */
@@ -280,6 +288,8 @@ function couldBe(order: Order, criteria: OrderCriteria, since: number): boolean 
   return (
     criteria.noneOf?.includes(order.id) !== true &&
     readPassthrough(order.passthrough ?? undefined) === undefined &&
+    // A deployment's list may not be filtered by user.
+    (isOfUser(order.user_id, criteria.userId) || mayHaveMoved(criteria.kind, snapshotOf(order))) &&
     isSince(order.created_at, since) &&
     (order.lab_test?.id == null || criteria.labTestId === undefined || same(order.lab_test.id, criteria.labTestId)) &&
     same(withoutExtension(address?.zip), withoutExtension(criteria.address.zip)) &&

@@ -272,7 +272,7 @@ async function withFieldNamed<T>(field: string, said: RegExp, call: () => Promis
 function criteriaOf(request: Exclude<KitRequest, { kind: 'import' }>, passthrough: string, reference: string) {
   const { user_id: userId, lab_test_id: labTestId } = request.order;
   const address = request.kind === 'unregistered' ? request.order.shipping_details : request.order.patient_address;
-  return { passthrough, reference, userId, address, ...(labTestId != null && { labTestId }) };
+  return { kind: request.kind, passthrough, reference, userId, address, ...(labTestId != null && { labTestId }) };
 }
 
 /** The redraw that the service made of the failed order, by its parent; else a later redraw of the same transaction. */

@@ -39,6 +39,7 @@ describe('an import that shows no sample id', () => {
     ['with another first event', { ...silent, events: [{ ...event, status: 'received.testkit.ordered' }] }],
     ['with no event', { ...silent, events: [] }],
     ['with no time', { ...silent, created_at: undefined }],
+    ['with its user', { ...silent, user_id: 'user-1' }],
     ['with a blank sample id', { ...silent, sample_id: ' ' }],
   ])('may be the one that a lost answer created, %s: a person decides, and nothing is created', async (_how, order) => {
     expect(await search(order)).toMatchObject({ type: 'AmbiguousOrder', details: [{ orderIds: ['order-1'] }] });
@@ -60,6 +61,7 @@ describe('an import that shows no sample id', () => {
     ['if its sample is collected in another way', { ...silent, details: { type: 'walk_in_test' } }],
     ['if it carries a passthrough of ours', { ...silent, passthrough: 'labops:-:invented-2:1' }],
     ['if it was cancelled', { ...silent, events: [event, { ...event, id: 2, status: 'cancelled.testkit.cancelled' }] }],
+    ['if it is of another user', { ...silent, user_id: 'user-2' }],
     ['if it has another sample', { ...silent, sample_id: 'SAMPLE-2' }],
   ])('is another order %s', async (_when, order, looking) => {
     expect(await search(order, looking)).toBeUndefined();

@@ -51,7 +51,8 @@ async function search(
   environment.on('heartbeat', (details: unknown) => (last = details));
   const dependencies = { service, echoesPassthrough } as ActivityDependencies;
   const wanted: OrderCriteria = {
-    ...{ passthrough: 'ours', reference: 'invented-1', userId, triedBefore: false, address: { zip: '00000' } },
+    ...{ kind: 'unregistered', passthrough: 'ours', reference: 'invented-1', userId, triedBefore: false },
+    address: { zip: '00000' },
     since: '2026-03-01T00:00:00.000Z',
     ...wants,
   };
@@ -130,20 +131,17 @@ test('a search for what an earlier run may have created starts at that run’s b
   expect(startDates).toContain('2025-12-30T00:00:00.000Z');
 });
 
-test.each([
-  ['a test in another letter case', { lab_test: { id: 'INVENTED-TEST' } }],
-  ['a zip with its extension', { shipping_details: { zip: '12345-6789', first_line: '1 Example Street' } }],
-  ['a short zone', { created_at: '2026-03-01T00:00:05+00' }],
-  ['no time', { created_at: null }],
-])('an order that a lost answer created is found, though the service writes it with %s', async (_, written) => {
+/** What an attempt takes for the order that a lost answer created, if the list consists of this one order. */
+async function foundIn(written: object, kind: OrderCriteria['kind'] = 'unregistered') {
   const usual = {
     ...{ id: 'order-1', user_id: userId, lab_test: { id: 'invented-test' }, created_at: '2026-03-01T00:00:05+00:00' },
     shipping_details: { zip: '12345', first_line: '1 Example Street' },
+    events: [event(1, 'ordered')],
   };
   const body = { orders: [{ ...usual, ...written }], total: 1, page: 1, size: 50 };
   await sandbox.addFault({ path: '/orders', action: { kind: 'answer', status: 200, body } });
   const criteria: OrderCriteria = {
-    ...{ passthrough: 'ours', reference: 'invented-1', userId, labTestId: 'invented-test', triedBefore: true },
+    ...{ kind, passthrough: 'ours', reference: 'invented-1', userId, labTestId: 'invented-test', triedBefore: true },
     ...{ address: { zip: '12345', first_line: '1 Example Street' }, since: '2026-03-01T00:00:00.000Z' },
   };
   const describe = () => Promise.reject(new WorkflowNotFoundError('none', 'kit-order/order-1', undefined));
@@ -153,5 +151,33 @@ test.each([
     placedBefore(dependencies, criteria, startAttempt(30_000)),
   );
   await sandbox.removeFaults();
-  expect(found).toMatchObject({ id: 'order-1' });
+  return found;
+}
+
+function event(id: number, status: string) {
+  return { id, created_at: '2026-03-01T00:00:05+00:00', status: `received.testkit.${status}` };
+}
+
+test.each([
+  ['a test in another letter case', { lab_test: { id: 'INVENTED-TEST' } }],
+  ['a zip with its extension', { shipping_details: { zip: '12345-6789', first_line: '1 Example Street' } }],
+  ['a short zone', { created_at: '2026-03-01T00:00:05+00' }],
+  ['no time', { created_at: null }],
+  ['no user', { user_id: null }],
+])('an order that a lost answer created is found, though the service writes it with %s', async (_, written) => {
+  expect(await foundIn(written)).toMatchObject({ id: 'order-1' });
+});
+
+describe('an order of another user, in a list that is not filtered by user', () => {
+  const another = { user_id: '00000000-0000-4000-8000-00000000beef' };
+  const registered = { ...another, events: [event(1, 'ordered'), event(2, 'registered')] };
+
+  test('is not the one that a lost answer created, though both live at one address', async () => {
+    expect(await foundIn(another)).toBeUndefined();
+    expect(await foundIn(registered, 'with_patient')).toBeUndefined();
+  });
+
+  test('may be it if it was registered, which gives a kit to another user', async () => {
+    expect(await foundIn(registered)).toMatchObject({ id: 'order-1' });
+  });
 });
