@@ -57,7 +57,8 @@ export class UserOperations {
    * Deletes a user: connections at once, data after the grace. Returns when the service has taken the deletion; where
    * the service or Temporal's list does not answer, after two minutes at most, when it is certain that it will be asked
    * until it does: the state says `requested` then. A deletion that is under way is found again, with its own grace and
-   * policy, unless the user was restored elsewhere: then it is a new one. Waits for a worker.
+   * policy, unless the user was restored elsewhere: then it is a new one. Waits for a worker, and for an undo that is being
+   * carried out, after which it is a new one, too.
    * Deadline: 150 seconds.
    *
    * @throws DeletionInvalid naming each field and its rule, before anything is started

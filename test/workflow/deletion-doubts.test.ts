@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { DeletionRefused, ServiceAccessDenied, ServiceDown, type DeletionState } from '../../client/index.js';
+import {
+  DeletionRefused,
+  GraceNotBegun,
+  ServiceAccessDenied,
+  ServiceDown,
+  type DeletionState,
+} from '../../client/index.js';
 import type { DeletionHandle } from '../../client/users/deletion-handle.js';
 import { eventually } from '../rig/eventually.js';
 import { LeavingUser } from './leaving-user.js';
@@ -273,6 +279,23 @@ describe('while the service does not answer', () => {
     expect(await leavingUser.readUser(), 'nothing is sent any more').toBe('present');
   });
 
+  test('a request that follows a withdrawal, while that is being carried out, is a new deletion', async () => {
+    const leavingUser = await LeavingUser.arrive(stage);
+    await losesTheDeletion(leavingUser, down);
+    const handle = await requestInVain(leavingUser);
+    const undoing = handle.undo();
+    await leavingUser.untilAccepted(2);
+    const requesting = leavingUser.requestDeletion();
+    await leavingUser.untilAccepted(3);
+    // It would have to undo the new deletion, not the one before.
+    await expect(handle.undo()).rejects.toBeInstanceOf(GraceNotBegun);
+    await stage.sandbox.removeFaults();
+    await stage.skip(untilSettled);
+    expect(await undoing).toMatchObject({ outcome: 'undone' });
+    expect((await requesting).requested).toMatchObject({ phase: 'grace', scheduledBefore: false });
+    expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
+  });
+
   test('several withdrawals that fail are each answered, and the deletion goes on', async () => {
     const leavingUser = await LeavingUser.arrive(stage);
     await losesTheDeletion(leavingUser, down);
@@ -296,6 +319,7 @@ describe('while the service does not answer', () => {
     const handle = await requestInVain(leavingUser);
     await stage.sandbox.addFault({ path: '/v2/user/**', action: down });
     const undoing = handle.undo().catch((error: unknown) => error);
+    await leavingUser.untilAccepted(2);
     await stage.skip(untilSettled);
     await eventually(async () => expect(await stage.countRequests('POST', undoPath)).toBeGreaterThan(0));
     await stage.skip('4 minutes');

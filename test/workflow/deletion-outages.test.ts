@@ -5,7 +5,6 @@ import { deleteUserId } from '../../protocol/ids.js';
 import { labAttentionKey } from '../../protocol/search-attributes.js';
 import { eventually } from '../rig/eventually.js';
 import { LeavingUser } from './leaving-user.js';
-import { eventsOf } from './recorded.js';
 import { setStage } from './story.js';
 
 const stage = setStage();
@@ -163,10 +162,7 @@ describe('a service that is down at an undo', () => {
     await leavingUser.expectState(handle, { phase: 'grace' });
     const again = handle.undo();
     // The request of the deletion and both undos were accepted.
-    await eventually(async () => {
-      const events = await eventsOf(stage, deleteUserId(leavingUser.userId));
-      expect(events.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toHaveLength(3);
-    });
+    await leavingUser.untilAccepted(3);
     await stage.sandbox.removeFaults();
     await stage.skip('20 seconds');
     expect(await undoing).toMatchObject({ outcome: 'undone' });

@@ -23,6 +23,8 @@ export interface DeletionRun extends EntityRun<DeletionCommand, DeletionState> {
   undoSentUntil?: number;
   /** The undo that waits or is being carried out; another one is the same. */
   undoing?: Promise<DeletionState>;
+  /** A request waits for what comes of that undo. */
+  isRequestedAgain?: true;
   /** What precedes the grace; an undo stops it. */
   beginning?: CancellationScope;
   /** When the last round of requests to the service ended. One whose answer was lost may still take effect after that. */

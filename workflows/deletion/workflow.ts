@@ -132,6 +132,7 @@ async function request(run: DeletionRun, input: DeleteUserInput): Promise<Deleti
   if (!('userId' in opened)) throw opened;
   // The first one that is given serves the undo.
   if (opened.clientUserId !== undefined) deletion.clientUserId ??= opened.clientUserId;
+  await afterUndo(run);
   if (deletion.outcome === undefined && deletion.phase !== 'requested') await joinGrace(run, opened);
   const { outcome } = run.deletion;
   if (outcome !== undefined && outcome !== 'deleted') {
@@ -141,6 +142,14 @@ async function request(run: DeletionRun, input: DeleteUserInput): Promise<Deleti
   await condition(() => run.answered);
   if (run.refusal) throw run.refusal;
   return stateOf(run.deletion);
+}
+
+/** An undo that came before this request ends the deletion that it was asked for, not the one that is requested now. */
+async function afterUndo(run: DeletionRun): Promise<void> {
+  if (run.undoing === undefined) return;
+  run.isRequestedAgain = true;
+  await condition(() => run.undoing === undefined);
+  delete run.isRequestedAgain;
 }
 
 async function joinGrace(run: DeletionRun, opened: Deletion): Promise<void> {
