@@ -6,13 +6,14 @@ import { matchReviewSnapshotOf, type MatchReviewSnapshot } from '../service/matc
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
 import type { EarlierRun } from '../protocol/earlier-run.js';
 import { matchReviewId } from '../protocol/ids.js';
-import { isCarriedOut, outcomeOf } from '../protocol/match-review/lifecycle.js';
+import { isCarriedOut, orderInQuestion, outcomeOf } from '../protocol/match-review/lifecycle.js';
 import type { MatchReviewAction, MatchReviewDecision, MatchReviewResult } from '../protocol/match-review/messages.js';
 import { usualSettling } from '../protocol/settling.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { endingWithActivity } from './attempt.js';
 import { asFailures } from './failures.js';
 import { hasEndpoint } from './notifications.js';
+import { readIfKnown } from './orders.js';
 import { lastDecodableResultOf } from './workflow-runs.js';
 
 /** The review as it is now. */
@@ -103,8 +104,9 @@ async function decideOnce(
   const mayBeOurs = wasSent || activityInfo().attempt > 1;
   if (!item && mayBeOurs) throw unknownOutcome();
   if (!item) return { isOurs: false };
+  if (outcomeOf(item) !== undefined && !mayBeOurs) return { item, isOurs: false };
   // An earlier attempt, whose answer was lost, has already done it.
-  if (isCarriedOut(action, item)) return { item, isOurs: mayBeOurs };
+  if (await isDone(service, decision, item, options)) return { item, isOurs: mayBeOurs };
   if (outcomeOf(item) !== undefined) return { item, isOurs: false };
   if (!item.allowedActions.includes(action)) throw notAllowed(action, item);
   try {
@@ -114,9 +116,20 @@ async function decideOnce(
     // An earlier attempt may have been carried out meanwhile, which is why this one is refused.
     const after = await shown(service, rawResultId, options);
     if (!after) throw unknownOutcome();
-    if (!isCarriedOut(action, after)) throw error;
+    if (!(await isDone(service, decision, after, options))) throw error;
     return { item: after, isOurs: true };
   }
+}
+
+async function isDone(
+  service: LabService,
+  decision: MatchReviewDecision,
+  item: MatchReviewSnapshot,
+  options: CallOptions,
+): Promise<boolean> {
+  const orderId = orderInQuestion(decision, item);
+  const order = orderId === undefined ? null : await readIfKnown(service, orderId, options);
+  return isCarriedOut(decision, item, order?.parentId);
 }
 
 /** Neither call of the service is idempotent. */

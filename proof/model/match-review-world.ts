@@ -97,7 +97,7 @@ export function answer(
 
 function readingOf(world: ReviewWorld, choose: Choose) {
   const item = fails(world, choose) ? undefined : shownIn(world);
-  if (item && world.doubt && isCarriedOut(world.doubt.action, item)) world.doubt.until = 0;
+  if (item && world.doubt && isCarriedOut(world.doubt, item)) world.doubt.until = 0;
   return { notifies: true, ...(item && { item }) };
 }
 
@@ -122,7 +122,7 @@ function outcomeOfDecision(world: ReviewWorld, input: DecideMatchReview): Answer
   const { action, mayBeOurs = false } = input;
   const item = shownIn(world);
   if (!item) return mayBeOurs ? { failure: { type: 'AnswerLost' } } : decided({ isOurs: false });
-  if (isCarriedOut(action, item)) return decided({ item, isOurs: mayBeOurs });
+  if (isCarriedOut(input, item)) return decided({ item, isOurs: mayBeOurs });
   if (outcomeOf(item) !== undefined) return decided({ item, isOurs: false });
   if (!item.allowedActions.includes(action)) return { failure: { type: 'ActionNotAllowed' } };
   carryOut(world, input);

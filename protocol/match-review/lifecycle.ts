@@ -1,5 +1,6 @@
 import type { MatchReviewReport } from '../../service/match-review-snapshot.js';
-import type { MatchReviewAction, MatchReviewOutcome, MatchReviewPhase } from './messages.js';
+import { canonicalId } from '../ids.js';
+import type { MatchReviewAction, MatchReviewDecision, MatchReviewOutcome, MatchReviewPhase } from './messages.js';
 
 /** The meaning of a review's status (docs/lab-service.md, "Unmatched results"). The list is not closed. */
 
@@ -30,12 +31,20 @@ function isBy(action: MatchReviewAction, resolutionAction = ''): boolean {
   return resolutionAction.toLowerCase().startsWith(action);
 }
 
-/** True if the review stands where this decision brings it. */
-export function isCarriedOut(action: MatchReviewAction, report: MatchReviewReport): boolean {
+/**
+ * True if the review stands where this decision brings it. Somebody else may have given the result to another order or user; an id that
+ * the decision or the report leaves out says nothing.
+ * @param parentId of the order that the result was given to: that order may have been made again for it
+ */
+export function isCarriedOut(decision: MatchReviewDecision, report: MatchReviewReport, parentId?: string): boolean {
   const outcome = outcomeOf(report);
+  const { action, orderId, userId } = decision;
   switch (action) {
-    case 'accept':
-      return outcome === 'accepted' || outcome === 'matched';
+    case 'accept': {
+      const isGiven = outcome === 'accepted' || outcome === 'matched';
+      const isToOrder = fits(orderId, report.resolvedOrderId) || (parentId !== undefined && fits(orderId, parentId));
+      return isGiven && isToOrder && fits(userId, report.resolvedUserId);
+    }
     case 'reject':
       return outcome === 'rejected' || (outcome === 'resolved' && report.resolutionAction === undefined);
     case 'unsure':
@@ -43,6 +52,19 @@ export function isCarriedOut(action: MatchReviewAction, report: MatchReviewRepor
     default:
       return action satisfies never;
   }
+}
+
+function fits(named: string | undefined, shown: string | undefined): boolean {
+  return named === undefined || shown === undefined || canonicalId(named) === canonicalId(shown);
+}
+
+/** The order whose parent says if the decision is carried out; undefined if that is clear without it. */
+export function orderInQuestion(
+  { action, orderId }: MatchReviewDecision,
+  report: MatchReviewReport,
+): string | undefined {
+  const { resolvedOrderId } = report;
+  return action === 'accept' && !fits(orderId, resolvedOrderId) ? resolvedOrderId : undefined;
 }
 
 /** Webhooks carry no time, so the further one on the way counts as the later. */

@@ -172,6 +172,28 @@ describe('a result that a person accepts', () => {
     expect(await stage.countRequests('POST', `/v3/unmatched_result/${review.id}/accept`)).toBe(1);
   });
 
+  test.each([false, true])(
+    'is not accepted for one order if somebody accepts it for another meanwhile, and the service is away: %j',
+    async (isAway) => {
+      const review = await unmatched({ decision_code: 'multiple_demo_match' });
+      const [orderId = '', another = ''] = review.orderIds;
+      const accept = () => review.handle.accept({ orderId }).catch((error: unknown) => error);
+      await stage.sandbox.addWebhookFault({ event_type: 'labtest.match_review.updated', action: { kind: 'lose' } });
+      await stage.sandbox.addFault({ path: acceptPath, times: 1, action: { kind: 'refuse' } });
+      const accepting = accept();
+      await stage.expectRequests('POST', `/v3/unmatched_result/${review.id}/accept`);
+      await stage.service.matchReviews.accept(review.id, { order_id: another });
+      if (isAway) await stage.sandbox.addFault({ path: '/v3/unmatched_result/*', action: { kind: 'refuse' } });
+      await stage.skip(isAway ? '4 minutes' : '40s');
+      expect(await accepting).toMatchObject({ name: isAway ? 'ServiceDown' : 'MatchReviewEnded' });
+      await stage.sandbox.removeFaults();
+      expect(await accept()).toMatchObject({ name: 'MatchReviewEnded' });
+      const ended = await review.handle.result();
+      expect(ended).toMatchObject({ outcome: 'accepted', resolvedOrderId: another });
+      expect(ended).not.toHaveProperty('decision');
+    },
+  );
+
   test('is brought to its order at once, although the last read before the decision was not answered', async () => {
     const review = await unmatched();
     await loseOrderWebhooks();
@@ -189,6 +211,20 @@ describe('a result that a person accepts', () => {
     const { resolvedOrderId = '' } = await review.handle.accept();
     expect(resolvedOrderId).not.toBe(cancelled);
     await expectChain({ orderId: cancelled }, { orderId: resolvedOrderId, origin: 'recreation' });
+  });
+
+  test('is accepted although the answer is lost and the order was made again', async () => {
+    const review = await unmatched({ decision_code: 'match_cancelled' });
+    const [orderId = ''] = review.orderIds;
+    await stage.sandbox.addFault({ path: acceptPath, times: 1, action: { kind: 'drop_response' } });
+    const accepting = review.handle.accept({ orderId }).catch((error: unknown) => error);
+    await stage.expectRequests('POST', `/v3/unmatched_result/${review.id}/accept`);
+    await stage.sandbox.addFault({ path: '/v3/unmatched_result/*', action: { kind: 'refuse' } });
+    await stage.skip('4 minutes');
+    expect(await accepting).toMatchObject({ name: 'ServiceDown' });
+    await stage.sandbox.removeFaults();
+    expect(await review.handle.accept({ orderId })).toMatchObject({ outcome: 'accepted', decision: { orderId } });
+    expect(await stage.countRequests('POST', `/v3/unmatched_result/${review.id}/accept`)).toBe(1);
   });
 
   test('is refused with the service’s sentence if there is a choice, and can be accepted with one', async () => {

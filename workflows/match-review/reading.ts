@@ -2,7 +2,7 @@ import { log } from '@temporalio/workflow';
 import type { MatchReviewReading } from '../../activities/match-reviews.js';
 import { isAddressable } from '../../protocol/ids.js';
 import { canonicalId } from '../../service/canonical-id.js';
-import { isCarriedOut } from '../../protocol/match-review/lifecycle.js';
+import { isCarriedOut, orderInQuestion } from '../../protocol/match-review/lifecycle.js';
 import type { MatchReviewReported } from '../../protocol/match-review/messages.js';
 import { rootOf } from '../../protocol/order/root-order.js';
 import type { MatchReviewReport } from '../../service/match-review-snapshot.js';
@@ -25,6 +25,7 @@ export async function readReview(review: Review): Promise<void> {
     const summary = 'read the review';
     const reading = await activities.readMatchReview.executeWithOptions({ summary }, [review.rawResultId]);
     takeReading(review, reading, asked, Date.now());
+    if (review.doubt) await settleDoubt(review, review.doubt, reading.item ?? review.reported);
   } catch (error) {
     const { type, message } = refusalOf(error);
     log.warn('match review could not be read', { rawResultId: review.rawResultId, type, message });
@@ -36,16 +37,18 @@ function takeReading(review: Review, { item, notifies }: MatchReviewReading, ask
   setNotifies(review, notifies);
   if (item) takeRead(review, { ...item, rawResultId: review.rawResultId }, asked, now);
   else takeAbsence(review, noteAbsence(review, now), asked, now);
-  settleDoubt(review, item ?? review.reported, now);
 }
 
-/** A decision whose answer was lost: the review itself shows whether it happened. */
-function settleDoubt(review: Review, shown: MatchReviewReport | undefined, now: number): void {
-  const { doubt, ending } = review;
-  if (!doubt) return;
-  const { until, ...decision } = doubt;
-  if (shown && isCarriedOut(decision.action, shown)) review.decision ??= decision;
-  if (review.decision || ending !== undefined || now >= until) delete review.doubt;
+/** A decision whose answer was lost: the review itself shows whether it happened, or the order that was made again for it. */
+async function settleDoubt(
+  review: Review,
+  { until, ...decision }: NonNullable<Review['doubt']>,
+  shown: MatchReviewReport | undefined,
+): Promise<void> {
+  const orderId = shown && orderInQuestion(decision, shown);
+  const order = orderId === undefined ? undefined : await readOrder(review, orderId);
+  if (shown && isCarriedOut(decision, shown, order?.parentId)) review.decision ??= decision;
+  if (review.decision || review.ending !== undefined || Date.now() >= until) delete review.doubt;
 }
 
 /**

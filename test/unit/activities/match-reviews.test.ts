@@ -97,3 +97,20 @@ test('a decision that is refused because an earlier attempt was carried out is o
   reads = 0;
   await expect(decide(1)).rejects.toMatchObject({ type: 'DecisionRefused' });
 });
+
+test.each([
+  ['order-1', true],
+  ['order-0', true],
+  ['order-2', false],
+])(
+  'an acceptance for %s that an earlier attempt may have sent is ours, by the order or its parent: %j',
+  async (orderId, isOurs) => {
+    const review = { id: 'result-1', status: 'resolved', resolution_action: 'accept', resolved_order_id: 'order-1' };
+    const order = { id: 'order-1', parent_id: 'order-0', origin: 'recreation', events: [] };
+    const { baseUrl } = await answering(({ url }) => ({ body: url?.includes('/order/') ? order : review }));
+    const activities = matchReviewActivities({ service: serviceAt(baseUrl), target: 'off' } as never);
+    const call = { rawResultId: 'result-1', action: 'accept', orderId, mayBeOurs: true } as const;
+    const decided = new MockActivityEnvironment().run(() => activities.decideMatchReview(call));
+    expect(await decided).toMatchObject({ item: { resolvedOrderId: 'order-1' }, isOurs });
+  },
+);

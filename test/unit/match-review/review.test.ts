@@ -31,13 +31,28 @@ test.each([
 });
 
 test('a decision counts as carried out if the review is already in the state that it leads to', () => {
-  expect(isCarriedOut('accept', item({ status: 'resolved', resolvedOrderId: 'order-1' }))).toBe(true);
-  expect(isCarriedOut('accept', item({ status: 'resolved', resolutionAction: 'reject' }))).toBe(false);
-  expect(isCarriedOut('reject', item({ status: 'resolved' }))).toBe(true);
-  expect(isCarriedOut('reject', item({ status: 'resolved', resolutionAction: 'other' }))).toBe(false);
-  expect(isCarriedOut('unsure', item({ status: 'pending_ops_review' }))).toBe(true);
-  expect(isCarriedOut('unsure', item())).toBe(false);
+  expect(isCarriedOut({ action: 'accept' }, item({ status: 'resolved', resolvedOrderId: 'order-1' }))).toBe(true);
+  expect(isCarriedOut({ action: 'accept' }, item({ status: 'resolved', resolutionAction: 'reject' }))).toBe(false);
+  expect(isCarriedOut({ action: 'reject' }, item({ status: 'resolved' }))).toBe(true);
+  expect(isCarriedOut({ action: 'reject' }, item({ status: 'resolved', resolutionAction: 'other' }))).toBe(false);
+  expect(isCarriedOut({ action: 'unsure' }, item({ status: 'pending_ops_review' }))).toBe(true);
+  expect(isCarriedOut({ action: 'unsure' }, item())).toBe(false);
 });
+
+test.each([
+  [{ orderId: 'order-1' }, true],
+  [{ orderId: 'order-0' }, true],
+  [{ orderId: 'order-2' }, false],
+  [{ userId: 'user-1' }, true],
+  [{ orderId: 'order-1', userId: 'user-2' }, false],
+])(
+  'an acceptance is carried out if it names the order that the result was given to, or its parent, and the user: %j',
+  (ids, isOurs) => {
+    const shown = item({ status: 'resolved', resolvedOrderId: 'order-1', resolvedUserId: 'user-1' });
+    expect(isCarriedOut({ action: 'accept', ...ids }, shown, 'order-0')).toBe(isOurs);
+    expect(isCarriedOut({ action: 'accept', ...ids }, item({ status: 'matched' }))).toBe(true);
+  },
+);
 
 describe('a webhook', () => {
   test('is read, also if it says what is known, and changes nothing by itself', () => {
