@@ -122,6 +122,22 @@ describe('a result that a person accepts', () => {
     expect(await again.result()).toMatchObject({ policy: { serviceReviewDeadline: 9 * 86_400_000 } });
   });
 
+  test('that is followed again while its end is still being notified is read again, and followed if it is open', async () => {
+    const review = await unmatched();
+    stage.receiver.isDown = true;
+    await review.handle.reject();
+    await stage.product.matchReviews.start({ rawResultId: review.id });
+    await stage.sandbox.moveMatchReview(review.id, { status: 'pending_customer_review', webhook: false });
+    await stage.product.matchReviews.start({ rawResultId: review.id });
+    await review.until({ phase: 'awaiting_decision' });
+    stage.receiver.isDown = false;
+    expect(await review.handle.reject()).toMatchObject({ outcome: 'rejected' });
+    expect((await review.handle.result()).announced.filter((id) => id.endsWith('/ended'))).toEqual([
+      `${review.id}/rejected/ended`,
+      `${review.id}/rejected.2/ended`,
+    ]);
+  });
+
   test('is found by its id in either case', async () => {
     const { id } = await unmatched();
     const upper = await stage.product.matchReviews.start({ rawResultId: id.toUpperCase() });

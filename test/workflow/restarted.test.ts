@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { matchReviewId } from '../../protocol/ids.js';
 import { UserLink } from './user-link.js';
 import { eventually } from '../rig/eventually.js';
 import { withoutRepeats } from './kit.js';
@@ -41,3 +42,26 @@ test('an appointment is requested again after an operator cancelled its run, whi
   await visit.expectState({ phase: 'confirmed' });
   stage.receiver.isDown = false;
 });
+
+test.each(['started', 'reported'] as const)(
+  'a match review that is %s after an operator cancelled its run, while that end is still being notified, is followed again',
+  async (how) => {
+    const { id } = await stage.sandbox.createMatchReview();
+    const workflow = stage.temporal.workflow.getHandle(matchReviewId(id));
+    const review = await eventually(() => stage.product.matchReviews.get({ rawResultId: id }));
+    stage.onClear(() => stage.cancelIfRunning(workflow.workflowId));
+    const until = (phase: string) => eventually(async () => expect((await review.state()).phase).toBe(phase));
+    await until('awaiting_decision');
+    const { runId } = await workflow.describe();
+    stage.receiver.isDown = true;
+    await workflow.cancel();
+    await until('abandoned');
+    if (how === 'started') await stage.product.matchReviews.start({ rawResultId: id });
+    else await stage.sandbox.moveMatchReview(id, 'pending_customer_review');
+    await eventually(async () => expect((await workflow.describe()).runId).not.toBe(runId));
+    await until('awaiting_decision');
+    await workflow.cancel();
+    await until('abandoned');
+    stage.receiver.isDown = false;
+  },
+);

@@ -14,7 +14,7 @@ import { isObject, textsOf } from '../entity/fields.js';
 import { note } from '../entity/journal.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy } from '../entity/policy.js';
-import { takeAbsence, takeRead, takeSilence, type Review } from './review.js';
+import { rememberEnd, takeAbsence, takeRead, takeSilence, type Review } from './review.js';
 import { upgradeReviewResult } from './versions.js';
 import type { MatchReviewRun } from './run.js';
 
@@ -69,11 +69,7 @@ export async function identify({ review, commands, earlierRun }: MatchReviewRun)
     review.journal = [...previous.timeline, ...review.journal];
     resumeQuestions(review, { raised: previous.raised });
     if (previous.decision) review.decision = previous.decision;
-    const { outcome, resolvedOrderId, resolvedUserId } = previous;
-    if (outcome !== undefined && outcome !== 'abandoned') {
-      const order = { ...(resolvedOrderId !== undefined && { resolvedOrderId }) };
-      review.before = { outcome, ...order, ...(resolvedUserId !== undefined && { resolvedUserId }) };
-    }
+    rememberEnd(review, previous.outcome, previous);
     if (review.isPolicyChosen !== true) setPolicy(review, previous.policy);
   }
   setNotifies(review, found.notifies);

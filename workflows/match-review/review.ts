@@ -210,6 +210,25 @@ export function mayContradict(review: Review): boolean {
   return isVague(review) && review.unclear;
 }
 
+/** An end that was announced: the same end is not announced again. Whoever gave a review up knows nothing of its end. */
+export function rememberEnd(review: Review, outcome: MatchReviewOutcome | undefined, resolved: Resolved): void {
+  if (outcome === undefined || outcome === 'abandoned') return;
+  const { resolvedOrderId, resolvedUserId } = resolved;
+  const order = { ...(resolvedOrderId !== undefined && { resolvedOrderId }) };
+  review.before = { outcome, ...order, ...(resolvedUserId !== undefined && { resolvedUserId }) };
+}
+
+/** Follows a review that has ended again, as the next run would: it is read first, and nothing is announced before. */
+export function followAgain(review: Review, now: number): void {
+  if (review.ending === undefined) return;
+  rememberEnd(review, review.ending, review);
+  takeEndBack(review);
+  for (const key of ['known', 'absentSince', 'resolvedOrderId', 'resolvedUserId'] as const) delete review[key];
+  Object.assign(review, { unclear: true, unanswered: false, silentReads: 0 });
+  review.stage = { phase: 'unknown', since: now };
+  note(review, 'followed again', now);
+}
+
 /** Nobody waits any more. At the service everything stays as it is. */
 export function abandon(review: Review): void {
   review.ending ??= 'abandoned';

@@ -17,13 +17,13 @@ import {
   type ReviewRequested,
 } from '../../protocol/match-review/messages.js';
 import { refuse } from '../entity/commands.js';
-import { openRun, runLoop, workThrough } from '../entity/loop.js';
+import { openRun, runLoop, takeCancellation, workThrough } from '../entity/loop.js';
 import { choosePolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { carryOut, validate } from './commands.js';
 import { bringInLine, deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readReport } from './reading.js';
-import { abandon, learnFromWebhook, mayContradict, openReview } from './review.js';
+import { abandon, followAgain, learnFromWebhook, mayContradict, openReview } from './review.js';
 import type { MatchReviewCommand, MatchReviewRun } from './run.js';
 import { matchReviewPolicyVersions } from './versions.js';
 import { reviewResultOf, reviewStateOf, show } from './view.js';
@@ -68,6 +68,7 @@ function loopOf(run: MatchReviewRun) {
     isOver: () => review.ending !== undefined && review.order === undefined && !mayContradict(review),
     announceEnd: () => announceEnd(review, Date.now()),
     nextMoment: () => deadlinesOf(review)[0],
+    mustContinueAsNew: () => run.wasCancelled === true,
     workflowType: matchReviewName,
     nextInput: (): MatchReviewInput => ({ rawResultId: review.rawResultId, carried: review }),
   };
@@ -77,11 +78,14 @@ async function act(run: MatchReviewRun): Promise<void> {
   const { review, commands } = run;
   await settlePolicyOrKeep(review, matchReviewPolicyVersions);
   await commands.carryOutNext((command) => carryOut(review, command));
-  // At the service everything stays as it is.
-  if (run.cancelled) abandon(review);
+  abandonIfCancelled(run);
   await handlePassedDeadlines(review);
   bringInLine(review);
   show(review);
+}
+
+function abandonIfCancelled(run: MatchReviewRun): void {
+  if (takeCancellation(run)) abandon(run.review);
 }
 
 /** Registered before the first await: what comes early is kept. */
@@ -124,11 +128,16 @@ function receiveReport(run: MatchReviewRun, reported: unknown): void {
   }
   const { userId, ...report } = read;
   if (userId !== undefined) review.userId ??= userId;
+  // The one who gave the review up did not know this yet.
+  if (review.ending === 'abandoned') followAgain(review, Date.now());
   learnFromWebhook(review, report);
   run.hasNews = true;
 }
 
 function receiveRequest(run: MatchReviewRun, requested: ReviewRequested | undefined): void {
+  // What is requested after the cancellation, or after another end, is followed again.
+  abandonIfCancelled(run);
+  followAgain(run.review, Date.now());
   if (requested?.policy !== undefined) {
     choosePolicy(run.review, matchReviewPolicyVersions, requested.policy);
     run.review.isPolicyChosen = true;
