@@ -1,5 +1,5 @@
 import type { MatchReviewReport } from '../../service/match-review-snapshot.js';
-import { canonicalId } from '../ids.js';
+import { canonicalId } from '../../service/canonical-id.js';
 import type { MatchReviewAction, MatchReviewDecision, MatchReviewOutcome, MatchReviewPhase } from './messages.js';
 
 /** The meaning of a review's status (docs/lab-service.md, "Unmatched results"). The list is not closed. */
