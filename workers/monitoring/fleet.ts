@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
+import proto from '@temporalio/proto';
 import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { deliverNotificationsName } from '../../protocol/delivery.js';
-import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
 import { labAttentionKey, labAttentionSinceKey, labPhaseKey } from '../../protocol/search-attributes.js';
 import { remembered } from '../remembered.js';
 import { ofTaskQueue } from '../temporal-config.js';
-import { countedPhases } from './phases.js';
+import { type Fleet, readFleet, type Visibility } from './fleet-counts.js';
 
 /**
  * The totals of all workflows of the task queue. Temporal's visibility counts them, so every worker shows the same numbers, and
@@ -16,140 +15,105 @@ import { countedPhases } from './phases.js';
  */
 
 export interface FleetOptions {
-  /** Default 30 s: some 40 counts then cost less than two calls a second. */
+  /** From the end of one count to the next. Default: 30 s. */
   rememberedMs?: number;
+  /** From one call to the next. Default: 2 s, so a fleet of 8 workers makes at most 4 calls a second, whenever they are scraped. */
+  callEveryMs?: number;
+  /** The most workflows that are listed rather than counted. Default: 1,000, the largest page that a server gives by default. */
+  pageSize?: number;
+  /** How old a number may get while no new one can be had. Default: 10 minutes. */
+  shownMs?: number;
 }
 
 const usuallyRememberedMs = 30_000;
+const usualPageSize = 1_000;
+/** A released server allows 10 calls a second for a namespace, and lists of the product need some of them. */
+const usuallyCallEveryMs = 2_000;
 /** Below the 10 s that Prometheus waits by default. What comes later is in the next scrape. */
 const answerWithinMs = 4_000;
-/** For all calls of a refresh together: it is over before the next one is due. */
-const refreshMs = 25_000;
+/** For one call, with its repetitions. */
+const callWithinMs = 25_000;
+/** For so long the numbers are shown, with their age: longer than a count of a large fleet takes, twice. Then an old number would look like a fact. */
+const usuallyShownMs = 10 * 60_000;
 
-/** Of one list; the largest page that a server gives by default. */
-const pageSize = 1_000;
-/** The most workflows with attention whose reasons and ages are read. Beyond that, the total says enough. */
-const mostWithAttention = 5_000;
+const { WORKFLOW_EXECUTION_STATUS_RUNNING } = proto.temporal.api.enums.v1.WorkflowExecutionStatus;
+
+interface Counted {
+  client: Client;
+  taskQueue: string;
+  log: Pick<Logger, 'warn'>;
+}
 
 /** @returns refreshes the gauges, unless they are fresh; never rejects */
 export function watchFleet(
   registry: Registry,
-  { client, taskQueue, log }: { client: Client; taskQueue: string; log: Pick<Logger, 'warn'> },
-  { rememberedMs = usuallyRememberedMs }: FleetOptions = {},
+  { client, taskQueue, log }: Counted,
+  options: FleetOptions = {},
 ): () => Promise<void> {
   const gauges = fleetGauges(registry);
-  const ask = remembered(
-    async () => {
-      try {
-        show(gauges, await client.withDeadline(Date.now() + refreshMs, () => readFleet(client, taskQueue)));
-      } catch (error) {
-        // An old number would look like a fact.
-        hide(gauges);
-        log.warn({ err: error }, 'the workflows cannot be counted: metrics of all orders are missing until they can');
-      }
-    },
-    undefined,
-    rememberedMs,
-  );
+  const { rememberedMs = usuallyRememberedMs, shownMs = usuallyShownMs } = options;
+  const visibility = visibilityOf(client, taskQueue, options);
+  let countedAt = -Infinity;
+  const count = async () => {
+    const began = performance.now();
+    try {
+      show(gauges, await readFleet(visibility));
+      countedAt = began;
+    } catch (error) {
+      gauges.failures.inc();
+      log.warn(
+        { err: error },
+        'the workflows cannot be counted: metrics of all orders are old or missing until they can',
+      );
+    }
+  };
+  const ask = remembered(count, undefined, rememberedMs);
   return async () => {
     await Promise.race([ask(), sleep(answerWithinMs, undefined, { ref: false })]);
+    const age = performance.now() - countedAt;
+    if (age > shownMs) clear(gauges);
+    else gauges.age.set(age / 1000);
   };
 }
 
-interface Fleet {
-  open: { workflowType: string; phase: string; count: number }[];
-  withAttention: number;
-  attention: { workflowType: string; reason: string; count: number; oldestSince?: Date }[];
-  placingsInDoubt: { delayed: number; ambiguous: number };
-  deliveriesGivenUp: number;
-}
-
-async function readFleet(client: Client, taskQueue: string): Promise<Fleet> {
-  const ours = ofTaskQueue(taskQueue);
-  const count = async (query: string) => (await client.workflow.count(`${ours} AND ${query}`)).count;
-  const open: Fleet['open'] = [];
-  for (const { workflowType, phases } of countedPhases) open.push(...(await countOpen(count, workflowType, phases)));
-  const withAttention = await count(`${running} AND ${labAttentionKey.name} IS NOT NULL`);
-  const lately = `CloseTime > '${new Date(Date.now() - week).toISOString()}' AND ${labAttentionKey.name} IS NOT NULL`;
-  const placing = `WorkflowType = '${placeKitOrderName}'`;
-  return {
-    open,
-    withAttention,
-    attention: withAttention === 0 ? [] : await readAttention(client, `${ours} AND ${running}`),
-    placingsInDoubt: {
-      delayed: await count(`${placing} AND ${running} AND ${labAttentionKey.name} IS NOT NULL`),
-      ambiguous: await count(`${placing} AND ExecutionStatus = 'Failed' AND ${lately}`),
-    },
-    deliveriesGivenUp: await count(
-      `WorkflowType = '${deliverNotificationsName}' AND ExecutionStatus = 'Completed' AND ${lately}`,
-    ),
+/** @returns waits for its turn: the first one has it at once */
+function paced(everyMs: number): () => Promise<void> {
+  let next = -Infinity;
+  return async () => {
+    const wait = next - performance.now();
+    if (wait > 0) await sleep(wait, undefined, { ref: false });
+    next = performance.now() + everyMs;
   };
 }
 
-const running = `ExecutionStatus = 'Running'`;
-const week = 7 * 24 * 60 * 60_000;
-
-async function countOpen(
-  count: (query: string) => Promise<number>,
-  workflowType: string,
-  phases: readonly string[],
-): Promise<Fleet['open']> {
-  const whole = `WorkflowType = '${workflowType}' AND ${running}`;
-  const total = await count(whole);
-  if (phases.length === 0) return [{ workflowType, phase: 'none', count: total }];
-  let others = total;
-  const counted = [];
-  for (const phase of phases) {
-    const inPhase = total === 0 ? 0 : await count(`${whole} AND ${labPhaseKey.name} = '${phase}'`);
-    counted.push({ workflowType, phase, count: inPhase });
-    others -= inPhase;
-  }
-  // About to end, or of another release. Visibility moves on between two counts, so it may even be less than none.
-  return [...counted, { workflowType, phase: 'other', count: Math.max(0, others) }];
-}
-
-async function readAttention(client: Client, ours: string): Promise<Fleet['attention']> {
-  const found = new Map<string, Fleet['attention'][number]>();
-  for await (const { workflowType, reasons, since } of withAttention(client, ours)) {
-    for (const reason of reasons.filter(isReason)) {
-      const entry = found.get(`${workflowType} ${reason}`) ?? { workflowType, reason, count: 0 };
-      entry.count += 1;
-      if (since && (!entry.oldestSince || since < entry.oldestSince)) entry.oldestSince = since;
-      found.set(`${workflowType} ${reason}`, entry);
-    }
-  }
-  return [...found.values()];
-}
-
-/** Lists them by the service itself, because the client's list decodes memos: one with a key that is lost would hide all others. */
-async function* withAttention(client: Client, ours: string) {
+/** Lists by the service itself, because the client's list decodes memos: one with a key that is lost would hide all others. */
+function visibilityOf(client: Client, taskQueue: string, options: FleetOptions): Visibility {
+  const { callEveryMs = usuallyCallEveryMs, pageSize = usualPageSize } = options;
+  const turn = paced(callEveryMs);
   const { namespace } = client.options;
-  const query = `${ours} AND ${labAttentionKey.name} IS NOT NULL`;
-  let nextPageToken: Uint8Array | undefined;
-  for (let looked = 0; looked < mostWithAttention;) {
-    const page = await client.workflowService.listWorkflowExecutions({
-      namespace,
-      query,
-      pageSize,
-      ...(nextPageToken && { nextPageToken }),
-    });
-    for (const { type, searchAttributes } of page.executions) {
-      const attributes = decodeTypedSearchAttributes(searchAttributes?.indexedFields);
-      yield {
-        workflowType: type?.name ?? '',
-        reasons: attributes.get(labAttentionKey) ?? [],
-        since: attributes.get(labAttentionSinceKey),
-      };
-    }
-    looked += page.executions.length;
-    if (page.nextPageToken.length === 0) return;
-    nextPageToken = page.nextPageToken;
-  }
-}
-
-/** Anyone who may write to the namespace can set anything. */
-function isReason(text: string): boolean {
-  return /^[a-z_]{1,60}$/.test(text);
+  const ours = (query: string) => `${ofTaskQueue(taskQueue)} AND ${query}`;
+  const call = async <T>(ask: () => Promise<T>) => {
+    await turn();
+    return client.withDeadline(Date.now() + callWithinMs, ask);
+  };
+  return {
+    count: async (query) => (await call(() => client.workflow.count(ours(query)))).count,
+    async page(query, nextPageToken) {
+      const request = { namespace, query: ours(query), pageSize, ...(nextPageToken && { nextPageToken }) };
+      const page = await call(() => client.workflowService.listWorkflowExecutions(request));
+      const workflows = page.executions.map(({ type, status, searchAttributes }) => {
+        const attributes = decodeTypedSearchAttributes(searchAttributes?.indexedFields);
+        return {
+          workflowType: type?.name ?? '',
+          running: status === WORKFLOW_EXECUTION_STATUS_RUNNING,
+          phase: attributes.get(labPhaseKey),
+          reasons: attributes.get(labAttentionKey) ?? [],
+          since: attributes.get(labAttentionSinceKey),
+        };
+      });
+      return { workflows, ...(page.nextPageToken.length > 0 && { nextPageToken: page.nextPageToken }) };
+    },
+  };
 }
 
 type FleetGauges = ReturnType<typeof fleetGauges>;
@@ -193,6 +157,12 @@ function fleetGauges(registry: Registry) {
       labelNames: [] as const,
       registers,
     }),
+    age: new Gauge({
+      name: 'labops_fleet_age_seconds',
+      help: 'How long ago the numbers of all workflows were counted.',
+      labelNames: [] as const,
+      registers,
+    }),
     failures: new Counter({
       name: 'labops_fleet_failures_total',
       help: 'How often the workflows could not be counted.',
@@ -216,14 +186,10 @@ function show(gauges: FleetGauges, fleet: Fleet): void {
   gauges.deliveriesGivenUp.set(fleet.deliveriesGivenUp);
 }
 
-function hide(gauges: FleetGauges): void {
-  clear(gauges);
-  gauges.failures.inc();
-}
-
 function clear(gauges: FleetGauges): void {
   for (const gauge of [gauges.open, gauges.attention, gauges.attentionAge, gauges.placingsInDoubt]) gauge.reset();
   // `reset` would show 0 for a gauge without labels.
+  gauges.age.remove();
   gauges.withAttention.remove();
   gauges.deliveriesGivenUp.remove();
 }
