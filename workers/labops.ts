@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 
 /*
- * `labops` of the repository and of the image: that of the client's package, and `doctor`, which reads all settings of the worker.
+ * `labops` of the repository and of the image: that of the client's package, and `doctor` and `replay`, which read all settings of the worker.
  * Each is loaded only if it runs: together they take twice as long to start.
  */
 
@@ -11,5 +11,9 @@ const command = args.findIndex((arg, index) => !arg.startsWith('-') && !withValu
 if (args[command] === 'doctor') {
   const { doctor } = await import('./doctor.js');
   process.exit(await doctor(args.toSpliced(command, 1)));
+}
+if (args[command] === 'replay') {
+  const [{ replay }, { runProgram }] = await Promise.all([import('./replay.js'), import('./process.js')]);
+  await runProgram(() => replay(args.toSpliced(command, 1)));
 }
 await import('../client/command-line/labops.js');

@@ -15,12 +15,12 @@ export function isProgram(moduleUrl: string): boolean {
 
 /**
  * Runs a process to its end. Exit status: 0 after an orderly shutdown, 1 when it could not start or broke, 2 when the
- * settings are not right.
+ * settings are not right; or the status that `main` returns.
  */
-export async function runProgram(main: () => Promise<void>): Promise<void> {
+export async function runProgram(main: () => Promise<number | void>): Promise<void> {
   let status = 0;
   try {
-    await main();
+    status = (await main()) ?? 0;
   } catch (error) {
     status = error instanceof ConfigInvalid ? 2 : 1;
     process.stderr.write(`${explain(error)}\n`);

@@ -6,7 +6,7 @@ import { readWorkerConfig } from './config.js';
 import { dataConverterOf, markingUnencrypted } from './encryption.js';
 import { createLog } from './log.js';
 import { isProgram, runProgram, StartFailed } from './process.js';
-import { ofTaskQueue } from './temporal-config.js';
+import { type Run, sampleOpen } from './replay-sample.js';
 import * as workflows from '../workflows/index.js';
 
 /** How many open workflows are replayed if `--open` does not say. */
@@ -21,7 +21,7 @@ export interface TypeReplay {
 }
 
 /**
- * Replays the histories of open workflows with this build's workflows: of each type an equal share, the latest first. Nothing is changed.
+ * Replays the histories of a sample of open workflows (`sampleOpen`) with this build's workflows. Nothing is changed.
  *
  * @param count of all types together
  */
@@ -31,13 +31,10 @@ export async function replayOpen(
   options: Parameters<typeof Worker.runReplayHistories>[0],
   count = usualCount,
 ): Promise<TypeReplay[]> {
-  const types = Object.keys(workflows);
-  const share = Math.ceil(count / types.length);
   const replays: TypeReplay[] = [];
-  for (const workflowType of types) {
-    const histories = historiesOf(client, await openOf(client, taskQueue, workflowType, share));
+  for (const [workflowType, runs] of await sampleOpen(client, taskQueue, Object.keys(workflows), count)) {
     const replay: TypeReplay = { workflowType, replayed: 0, differing: [] };
-    for await (const result of Worker.runReplayHistories(options, histories)) take(replay, result);
+    for await (const result of Worker.runReplayHistories(options, historiesOf(client, runs))) take(replay, result);
     replays.push(replay);
   }
   return replays;
@@ -48,31 +45,45 @@ function take(replay: TypeReplay, { workflowId, error }: ReplayResult): void {
   if (error) replay.differing.push({ workflowId, reason: error.message.split('\n', 1).join('') });
 }
 
-async function openOf(client: Client, taskQueue: string, workflowType: string, limit: number) {
-  const query = `${ofTaskQueue(taskQueue)} AND WorkflowType = '${workflowType}' AND ExecutionStatus = 'Running'`;
-  // The client's own list decodes memos, and one that this machine has no key for would end it.
-  const { namespace } = client.options;
-  const { executions } = await client.workflowService.listWorkflowExecutions({ namespace, query, pageSize: limit });
-  return executions.map(({ execution }) => ({
-    workflowId: execution?.workflowId ?? '',
-    runId: execution?.runId ?? '',
-  }));
-}
-
-async function* historiesOf(client: Client, executions: readonly { workflowId: string; runId: string }[]) {
-  for (const { workflowId, runId } of executions) {
+async function* historiesOf(client: Client, runs: readonly Run[]) {
+  for (const { workflowId, runId } of runs) {
     yield { workflowId, history: await client.workflow.getHandle(workflowId, runId).fetchHistory() };
   }
 }
 
-/** `npm run replay -- --open 200`: exit status 1 if this build would not continue a history. Settings are those of the worker. */
-async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { open: { type: 'string', default: String(usualCount) } } });
-  const count = Number(values.open);
-  if (!Number.isInteger(count) || count < 1)
-    throw new StartFailed(
-      '--open must be a whole number of at least 1: give the number of workflows to replay, such as 200.',
-    );
+const help = `Usage: labops replay [--open <number>]
+
+Replays the histories of open workflows (default: ${usualCount}), old ones and new ones of each type, with the workflows of this
+release. It changes nothing. Set what the worker is started with.
+
+Exit status: 0 this release continues all of them; 1 it does not, or they cannot be read; 2 the command line or a setting is invalid.
+`;
+
+/** `labops replay`, also `npm run replay`. Returns the exit status: 1 if this build would not continue a history. */
+export async function replay(args: readonly string[]): Promise<number> {
+  const given = parsed(args);
+  if (given === undefined) {
+    process.stderr.write(`error: unknown argument, or --open is not a whole number of at least 1.\n${help}`);
+    return 2;
+  }
+  if (given.help) process.stdout.write(help);
+  else await replaySample(given.count);
+  return 0;
+}
+
+function parsed(args: readonly string[]): { count: number; help: boolean } | undefined {
+  try {
+    const options = { open: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const;
+    const { values } = parseArgs({ args: [...args], options });
+    const count = Number(values.open ?? usualCount);
+    return Number.isInteger(count) && count >= 1 ? { count, help: values.help === true } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws StartFailed if a history differs, or if there is none */
+async function replaySample(count: number): Promise<void> {
   const config = readWorkerConfig();
   const { namespace, connection: address } = config.temporal;
   const conversion = dataConverterOf(config.keyRing, createLog(config.logLevel, 'replay'));
@@ -104,4 +115,4 @@ function linesOf(replays: readonly TypeReplay[]): string[] {
   ]);
 }
 
-if (isProgram(import.meta.url)) await runProgram(main);
+if (isProgram(import.meta.url)) await runProgram(() => replay(process.argv.slice(2)));

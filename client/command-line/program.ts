@@ -29,7 +29,7 @@ const areas: readonly Area[] = [
   webhookCommands,
   rejectedEventCommands,
   reconcileCommand,
-  doctorCommand,
+  workerCommands,
 ];
 
 const about = `Operates the lab-operations worker. It connects to Temporal only, with Temporal's own settings:
@@ -105,14 +105,21 @@ function report(terminal: Terminal, error: unknown, how: { isJson: boolean; verb
   return exitCodeOf(error);
 }
 
-/** Says where `doctor` is: it reads all settings of the worker, which this package does not know. */
-export function doctorCommand(program: Command): void {
+/** Says where these are: they read all settings of the worker, which this package does not know. */
+export function workerCommands(program: Command): void {
+  const where = "(in the worker's repository or image only)";
+  const refuse = (name: string) => () => {
+    throw new UsageError(
+      `\`labops ${name}\` is part of the worker, not of this package: run it in its image, or \`npm run ${name}\` in its repository`,
+    );
+  };
   program
     .command('doctor')
-    .description("check a deployment and name each fault's remedy (in the worker's repository or image only)")
-    .action(() => {
-      throw new UsageError(
-        '`labops doctor` is part of the worker, not of this package: run it in its image, or `npm run doctor` in its repository',
-      );
-    });
+    .description(`check a deployment and name each fault's remedy ${where}`)
+    .action(refuse('doctor'));
+  program
+    .command('replay')
+    .description(`check that this build continues open workflows ${where}`)
+    .option('--open <number>', 'how many workflows to replay', '200')
+    .action(refuse('replay'));
 }

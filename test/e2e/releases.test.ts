@@ -51,9 +51,11 @@ async function failedTasksOf(workflowId: string): Promise<number> {
 test('a replay of the open workflows says which of them a build would not continue', async () => {
   const { orderId } = await lab.place();
   await lab.untilIdle(orderId);
-  const replay = await startBuilt('workers/replay.ts', { env: lab.workerEnv, args: ['--open', '20'] });
+  const replay = await startBuilt('workers/labops.ts', { env: lab.workerEnv, args: ['replay', '--open', '20'] });
   expect(await replay.exit, replay.output()).toEqual({ code: 0, signal: null });
   expect(replay.output()).toMatch(/^kitOrder: [1-9]\d* replayed, 0 differ$/m);
+  const wrong = await startBuilt('workers/labops.ts', { env: lab.workerEnv, args: ['replay', '--open', 'all'] });
+  expect(await wrong.exit, wrong.output()).toEqual({ code: 2, signal: null });
 
   const { code } = await bundleWorkflowCode({ workflowsPath: changedWorkflows });
   const replays = await replayOpen(lab.rig.client, lab.rig.taskQueue, { workflowBundle: { code } });

@@ -77,6 +77,7 @@ describe('wrong usage exits with 2, prints nothing on standard output, and says 
     ['rejected discard 17', /required option '--reason <text>' not specified/],
     ['rejected discard 17 --reason invented', /use --yes/],
     ['reconcile --from 2026-01-01', /required option '--to <time>' not specified/],
+    ['replay --open 200', /is part of the worker, not of this package/],
     ['doctor', /is part of the worker, not of this package/],
   ])('labops %s', async (line, said) => {
     const { code, stdout, stderr } = await labops(line);
