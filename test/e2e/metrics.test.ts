@@ -98,7 +98,7 @@ test('the metrics show what has happened', async () => {
   const age = valueOf(samples, 'labops_attention_oldest_seconds', { ...kit, reason });
   expect(age).toBeGreaterThan(0);
   expect(age).toBeLessThan((Date.now() - Date.parse(since)) / 1000 + 1);
-  const creation = { endpoint: 'POST /v3/order/testkit' };
+  const creation = { route: 'POST /v3/order/testkit' };
   expect(valueOf(samples, 'labops_service_call_seconds_count', { ...creation, status: '503' })).toBe(1);
   expect(valueOf(samples, 'labops_service_call_seconds_count', { ...creation, status: '200' })).toBe(1);
 

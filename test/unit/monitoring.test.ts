@@ -3,16 +3,20 @@ import { readFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { answers } from '../../client/webhooks/answers.js';
+import { watchFleet } from '../../workers/monitoring/fleet.js';
 import {
   observeActivities,
   observeCalls,
+  observeConversions,
   observeWebhooks,
   createRegistry,
   resultOf,
 } from '../../workers/monitoring/metrics.js';
+import { watchRejectedEvents } from '../../workers/monitoring/rejected-events.js';
 import { startMonitoring } from '../../workers/monitoring/server.js';
 import { findPromtool } from '../alerts/prometheus.js';
 import {
@@ -24,6 +28,9 @@ import {
   samplesOf,
   valueOf,
 } from '../rig/monitoring.js';
+
+/** Of a target that the Prometheus operator finds. */
+const labelsOfTargets = new Set(['container', 'endpoint', 'instance', 'job', 'namespace', 'pod', 'service']);
 
 const run = promisify(execFile);
 const page = await readFile(new URL('../../docs/monitoring.md', import.meta.url), 'utf8');
@@ -64,6 +71,17 @@ test('rules and panels name metrics', async () => {
   for (const question of [...(await alertQuestions()), ...(await panelQuestions())]) {
     expect(namesIn(question), question.name).not.toEqual([]);
   }
+});
+
+test('no metric of our own has a label that the Prometheus operator sets: it would get another name', async () => {
+  const registry = createRegistry({ task_queue: 'labs' });
+  for (const observe of [observeActivities, observeCalls, observeConversions, observeWebhooks]) observe(registry);
+  watchRejectedEvents(registry, () => Promise.reject(new Error('not asked')));
+  watchFleet(registry, { client: { options: {} } as Client, taskQueue: 'labs', log: pino({ level: 'silent' }) });
+  const own = registry.getMetricsAsArray().filter(({ name }) => name.startsWith('labops_'));
+  expect(own.length).toBeGreaterThan(15);
+  const labels = own.flatMap((metric) => (metric as unknown as { labelNames: string[] }).labelNames);
+  expect(labels.filter((label) => labelsOfTargets.has(label))).toEqual([]);
 });
 
 test.runIf(promtool)(
@@ -118,7 +136,7 @@ test('what parts report is counted in seconds, by bounded labels', async () => {
   activities.notificationSent('delivered', 60_000);
   activities.reconciled({ listed: 3, reopened: 1 });
   const samples = samplesOf(await registry.metrics());
-  const call = { endpoint: 'GET /v3/order/{order_id}', status: 'AnswerLost' };
+  const call = { route: 'GET /v3/order/{order_id}', status: 'AnswerLost' };
   expect(valueOf(samples, 'labops_service_call_seconds_sum', call)).toBeCloseTo(1.5);
   expect(valueOf(samples, 'labops_webhooks_total', { answer: 'delivered', result: 'taken' })).toBe(2);
   expect(valueOf(samples, 'labops_webhook_lag_seconds_sum', { kind: 'order' })).toBe(4);

@@ -23,13 +23,13 @@ export function createRegistry(labels: Record<string, string>): Registry {
 export function observeCalls(registry: Registry): CallObserver {
   const seconds = new Histogram({
     name: 'labops_service_call_seconds',
-    help: 'Calls of the lab service, by endpoint and HTTP status, or the name of the error without a status.',
-    labelNames: ['endpoint', 'status'],
+    help: 'Calls of the lab service, by route and HTTP status, or the name of the error without a status.',
+    labelNames: ['route', 'status'],
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
     registers: [registry],
   });
   return ({ method, path, result, milliseconds }) => {
-    seconds.observe({ endpoint: `${method} ${path}`, status: String(result) }, milliseconds / 1000);
+    seconds.observe({ route: `${method} ${path}`, status: String(result) }, milliseconds / 1000);
   };
 }
 
