@@ -49,3 +49,22 @@ export interface ServiceMonitor {
     endpoints: { port: string; path?: string; interval?: string }[];
   };
 }
+
+/** The Prometheus operator. */
+export interface PrometheusRule {
+  apiVersion: 'monitoring.coreos.com/v1';
+  kind: 'PrometheusRule';
+  metadata: ObjectMeta;
+  spec: {
+    groups: {
+      name: string;
+      rules: {
+        alert: string;
+        expr: string;
+        for?: string;
+        labels: Record<string, string>;
+        annotations: Record<string, string>;
+      }[];
+    }[];
+  };
+}

@@ -3,11 +3,20 @@ import { join } from 'node:path';
 import type { Deployment } from 'kubernetes-types/apps/v1.js';
 import type { ConfigMap, Container, Service } from 'kubernetes-types/core/v1.js';
 import { describe, expect, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
-import { headerOf, type Overlay, overlays, rendered, renderedPath } from '../../tools/manifests/manifests.js';
-import type { Connection, ServiceMonitor, WorkerDeployment } from '../rig/custom-resources.js';
+import { parse, parseAllDocuments } from 'yaml';
+import {
+  headerOf,
+  type Overlay,
+  overlays,
+  prometheusRule,
+  prometheusRulePath,
+  rendered,
+  renderedPath,
+} from '../../tools/manifests/manifests.js';
+import type { Connection, PrometheusRule, ServiceMonitor, WorkerDeployment } from '../rig/custom-resources.js';
 import { unknownSettings } from '../rig/deployed.js';
 import { type Manifest, manifestFaults } from '../rig/manifest-types.js';
+import { rulesPath } from '../rig/monitoring.js';
 import { projectFolder } from '../rig/processes.js';
 
 function manifestsOf(text: string): Manifest[] {
@@ -169,7 +178,8 @@ test('with the worker controller, the worker and the ingress use the same server
 });
 
 test('the ServiceMonitor reads the port of the Service for metrics', async () => {
-  const [monitor] = manifestsOf(await readRendered('service-monitor')) as ServiceMonitor[];
+  const monitor = manifestsOf(await readRendered('service-monitor')).find(({ kind }) => kind === 'ServiceMonitor') as
+    ServiceMonitor | undefined;
   const services = manifestsOf(await readRendered('base')).filter(({ kind }) => kind === 'Service') as Service[];
   const wanted = Object.entries(monitor?.spec.selector.matchLabels ?? {});
   const [service, ...others] = services.filter(({ metadata }) =>
@@ -179,4 +189,12 @@ test('the ServiceMonitor reads the port of the Service for metrics', async () =>
   expect(monitor?.spec.endpoints.map(({ port }) => port)).toEqual(service?.spec?.ports?.map(({ name }) => name));
   const source = await readFile(join(projectFolder, 'workers/monitoring/server.ts'), 'utf8');
   expect(source).toContain(`app.get('${monitor?.spec.endpoints[0]?.path}'`);
+});
+
+test('the operator gets the alerts of deploy/prometheus-rules.yml', async () => {
+  const written = await readFile(join(projectFolder, prometheusRulePath), 'utf8');
+  expect(written, 'run `npm run manifests`').toBe(await prometheusRule(projectFolder));
+  const rule = manifestsOf(await readRendered('service-monitor')).find(({ kind }) => kind === 'PrometheusRule') as
+    PrometheusRule | undefined;
+  expect(rule?.spec).toEqual(parse(await readFile(rulesPath, 'utf8')));
 });

@@ -1,10 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { headerOf, overlays, rendered, renderedPath } from './manifests.js';
+import { headerOf, overlays, prometheusRule, prometheusRulePath, rendered, renderedPath } from './manifests.js';
 
-/* `npm run manifests`: writes deploy/kubernetes/rendered/ from the sources beside it. Needs kustomize or kubectl. */
+/* `npm run manifests`: writes the alerts as a manifest, and deploy/kubernetes/rendered/ from the sources beside it. Needs kustomize or kubectl. */
 
 const folder = process.cwd();
+await writeFile(join(folder, prometheusRulePath), await prometheusRule(folder));
 for (const overlay of overlays) {
   const text = await rendered(folder, overlay);
   if (text === undefined) {

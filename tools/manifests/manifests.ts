@@ -46,3 +46,20 @@ export async function rendered(folder: string, overlay: Overlay): Promise<string
   }
   return undefined;
 }
+
+/** The alerts for the Prometheus operator, and the file that they come from. */
+export const prometheusRulePath = `${kubernetes}/service-monitor/prometheus-rule.yaml`;
+const rulesPath = 'deploy/prometheus-rules.yml';
+
+/** The alerts as the operator's resource, word for word: there is one source of them. */
+export async function prometheusRule(folder: string): Promise<string> {
+  const rules = await readFile(join(folder, rulesPath), 'utf8');
+  const indented = rules.slice(rules.indexOf('groups:')).replaceAll(/^(?=.)/gm, '  ');
+  return `# Written by \`npm run manifests\` from ${rulesPath}: edit that.
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata:
+  name: lab-operations
+spec:
+${indented}`;
+}
