@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import type { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { answers } from '../../client/webhooks/answers.js';
 import { watchFleet } from '../../workers/monitoring/fleet.js';
 import {
@@ -39,6 +40,10 @@ if (promtool === undefined) {
   process.stdout.write(
     "The alert rules are not run: that needs Prometheus' promtool on PATH, or `npm run alerts` once.\n",
   );
+}
+
+interface RulesTest {
+  alert_rule_test: { alertname: string; exp_alerts: unknown[] }[];
 }
 
 test('every alert has a heading in the docs, and names it as its runbook', async () => {
@@ -82,6 +87,14 @@ test('no metric of our own has a label that the Prometheus operator sets: it wou
   expect(own.length).toBeGreaterThan(15);
   const labels = own.flatMap((metric) => (metric as unknown as { labelNames: string[] }).labelNames);
   expect(labels.filter((label) => labelsOfTargets.has(label))).toEqual([]);
+});
+
+test('every alert has a unit test in which it fires', async () => {
+  const { tests } = parse(await readFile(rulesTestPath, 'utf8')) as { tests: RulesTest[] };
+  const fired = tests.flatMap(({ alert_rule_test: checks }) =>
+    checks.filter(({ exp_alerts: expected }) => expected.length > 0).map(({ alertname }) => alertname),
+  );
+  expect(new Set(fired)).toEqual(new Set((await alertQuestions()).map(({ name }) => name)));
 });
 
 test.runIf(promtool)(
