@@ -358,6 +358,19 @@ test('cancelling stops following the job without a call to the service; it canno
   expect(await stage.sandbox.jobs()).toMatchObject([{ job: { status: 'started' } }]);
 });
 
+test('a report that is read after its cancellation, while that is still being notified, is announced', async () => {
+  const report = await submit(stage);
+  await report.move('started');
+  await report.expectNotifications('phase_changed');
+  stage.receiver.isDown = true;
+  await report.handle.cancel();
+  await report.move('completed');
+  await report.expectState({ outcome: 'completed' });
+  stage.receiver.isDown = false;
+  expect(await report.result()).toMatchObject({ outcome: 'completed' });
+  await report.expectNotifications('phase_changed', 'ended abandoned', 'completed');
+});
+
 test('a job that nobody submitted, and that ends before anything was read about it, notifies its end', async () => {
   const { id } = await stage.sandbox.createJob({ user_id: await stage.newUser(), outcome: 'stuck' });
   stage.onClear(() => endJob(stage, id));

@@ -75,7 +75,9 @@ export function takeRead(run: ReportRun, snapshot: unknown, asked: Reported): vo
   delete run.job.absentSince;
   const read = readReportSnapshot(snapshot);
   // The service may answer with another spelling of the id.
-  if (read && learnFromRead(run.job, { ...read, jobId: run.job.jobId }, asked, Date.now())) run.hasNews = true;
+  if (!read || !learnFromRead(run.job, { ...read, jobId: run.job.jobId }, asked, Date.now())) return;
+  reopen(run.job);
+  run.hasNews = true;
 }
 
 /** The service does not know the job any more, by its own word. */

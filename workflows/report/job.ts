@@ -147,9 +147,14 @@ function saidBy({ reported }: Job): string {
   return canonicalJson(said);
 }
 
-/** Giving up ends the waiting, not the truth: a job that is reported again before its end is announced is followed on. */
+/**
+ * Giving up ends the waiting, not the truth: a job that is reported again before its run is over is followed on. One that somebody
+ * stopped following is left alone, until the service ends it.
+ */
 export function reopen(job: Job): void {
-  if (job.ending === 'unresolved' || job.ending === 'job_gone') withdrawEnding(job);
+  const { ending } = job;
+  const isEndedByService = ending === 'abandoned' && hasEndedByItself(job);
+  if (ending === 'unresolved' || ending === 'job_gone' || isEndedByService) withdrawEnding(job);
 }
 
 export function withdrawEnding(job: Job): void {

@@ -234,11 +234,14 @@ describe('what was reported of a job', () => {
 });
 
 test.each([
-  ['unresolved', false],
-  ['job_gone', false],
-  ['abandoned', true],
-] as const)('a job that ended as %s stays so when it is reported again: %s', (ending, stays) => {
+  ['unresolved', 'started', false],
+  ['job_gone', 'started', false],
+  ['abandoned', 'started', true],
+  ['abandoned', 'completed', false],
+  ['abandoned', 'failed', false],
+] as const)('a job that ended as %s stays so when it is reported again as %s: %s', (ending, status, stays) => {
   const job = { ...openJob({ jobId }, began), ending, endAnnounced: true as const };
+  learnFromWebhook(job, snapshot(status), began);
   reopen(job);
   expect(job.ending).toBe(stays ? ending : undefined);
   expect('endAnnounced' in job).toBe(stays);
