@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   DeletionInvalid,
   GraceEnded,
+  GraceNotBegun,
   UndoImpossible,
   UndoRefused,
   UserUnknown,
@@ -149,6 +150,31 @@ describe('a deletion that is requested again', () => {
     await stage.skip('8 days');
     expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
     await expect(leavingUser.requestDeletion()).rejects.toBeInstanceOf(UserUnknown);
+  });
+});
+
+describe('while what the product was not notified of is handed over', () => {
+  let isAway = true;
+  const handOverNotifications = async () => {
+    if (isAway) throw new Error('Temporal does not answer');
+  };
+  const waiting = setStage({ activities: { handOverNotifications } });
+
+  test('an undo after a new request is not answered with the undo before it', async () => {
+    const leavingUser = await LeavingUser.arrive(waiting);
+    const handle = await leavingUser.requestDeletion();
+    await leavingUser.expectNotifications('deletion_scheduled');
+    waiting.receiver.isDown = true;
+    await handle.undo();
+    await waiting.skip('1 minute');
+    const requesting = leavingUser.requestDeletion();
+    await leavingUser.untilAccepted(3);
+    await expect(handle.undo()).rejects.toBeInstanceOf(GraceNotBegun);
+    isAway = false;
+    await waiting.skip('5 minutes');
+    expect((await requesting).requested).toMatchObject({ phase: 'grace' });
+    expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
+    expect(await leavingUser.readUser()).toBe('present');
   });
 });
 

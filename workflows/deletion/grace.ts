@@ -123,10 +123,10 @@ function remindIfDue(run: DeletionRun): void {
 }
 
 /** The conditions for accepting an undo at all; a refusal here leaves no trace in the history. */
-export function validateUndo({ deletion, answered, undoing, isRequestedAgain }: DeletionRun): void {
+export function validateUndo({ deletion, answered, undoing, isRequestedAgain, next }: DeletionRun): void {
   const { outcome, phase } = deletion;
   // It is for the deletion that was requested since, of which nothing is known yet.
-  if (isRequestedAgain) throw graceNotBegun();
+  if (isRequestedAgain || next) throw graceNotBegun();
   // Sent again, an undo that was accepted in time has the answer of the first, also if that comes after the grace.
   if (outcome === 'undone' || (outcome === undefined && undoing !== undefined)) return;
   if (outcome === 'deleted') throw graceEnded();
