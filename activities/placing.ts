@@ -1,5 +1,5 @@
 import { activityInfo, ApplicationFailure, log } from '@temporalio/activity';
-import { NotFound } from '../service/errors.js';
+import { AnswerLost, NotFound, ServiceRefused } from '../service/errors.js';
 import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
@@ -28,7 +28,14 @@ import { importedBefore } from './import-search.js';
 import { requireAnswers } from './order-answers.js';
 import { readForCommand, requirePhysician } from './orders.js';
 import { requireNoReset, startAttempt, type Attempt } from './attempt.js';
-import { earlierRunsOf, firstPlacing, isFirstAttempt, orderOfReference, placedBefore } from './order-search.js';
+import {
+  earlierRunsOf,
+  firstPlacing,
+  isFirstAttempt,
+  mayHaveBeenSent,
+  orderOfReference,
+  placedBefore,
+} from './order-search.js';
 
 export interface CreateKitOrder {
   request: KitRequest;
@@ -103,7 +110,7 @@ export function placingActivities(dependencies: ActivityDependencies) {
 async function placeFirst(dependencies: ActivityDependencies, input: CreateKitOrder): Promise<PlacedOrder> {
   const { request } = input;
   requireValid(request);
-  const { found, attempt, passthrough } = await findEarlier(dependencies, input);
+  const { found, mayExist, attempt, passthrough } = await findEarlier(dependencies, input);
   if (found) return found;
   if (request.kind !== 'unregistered') {
     const { lab_account_id: labAccountId, order_set: orderSet, physician } = request.order;
@@ -111,7 +118,30 @@ async function placeFirst(dependencies: ActivityDependencies, input: CreateKitOr
   }
   if (request.kind === 'with_patient') await requireAnswers(dependencies.service, request.order, attempt);
   if (!isFirstAttempt(input)) await reportProgress(dependencies, 'sending');
-  return create(dependencies, request, passthrough, attempt);
+  const creating = () => create(dependencies, request, passthrough, attempt);
+  return mayExist ? orEarlier(creating, async () => (await findEarlier(dependencies, input)).found) : creating();
+}
+
+/**
+ * Creates what an earlier request may have created, though the list does not show it. If the service refuses the repetition, that request
+ * may be the reason: the list is read once more.
+ *
+ * @throws AnswerLost for a conflict with what the list does not show yet
+ */
+async function orEarlier(
+  creating: () => Promise<PlacedOrder>,
+  search: () => Promise<PlacedOrder | undefined>,
+): Promise<PlacedOrder> {
+  try {
+    return await creating();
+  } catch (error) {
+    if (!(error instanceof ServiceRefused) || ![400, 409, 422].includes(error.status)) throw error;
+    const earlier = await search();
+    if (earlier) return earlier;
+    throw error.status === 409
+      ? new AnswerLost(error, 'may have been refused for an order that is not listed yet')
+      : error;
+  }
 }
 
 /** No error ends the attempt: its order exists, and the placing hands over what is not handed over here. */
@@ -132,6 +162,7 @@ async function handOverIfNew(
   }
 }
 
+/** `mayExist`: something may have been sent before. */
 async function findEarlier(given: ActivityDependencies, input: CreateKitOrder) {
   const isImport = input.request.kind === 'import';
   // The body of an import has no place for a passthrough.
@@ -142,7 +173,7 @@ async function findEarlier(given: ActivityDependencies, input: CreateKitOrder) {
   const attempt = startAttempt(creationTimeout);
   const runs = await earlierRunsOf(dependencies, reference);
   const known = await unreadableIfRefused(() => orderOfReference(dependencies, runs, request, attempt));
-  if (known) return { found: { snapshot: known, adopted: true }, attempt, passthrough };
+  if (known) return { found: { snapshot: known, adopted: true }, mayExist: true, attempt, passthrough };
   const times = await firstPlacing(dependencies, runs, input, creationSettling);
   const criteria = { ...times, reference, triedBefore };
   try {
@@ -151,7 +182,7 @@ async function findEarlier(given: ActivityDependencies, input: CreateKitOrder) {
         ? importedBefore(dependencies, { ...criteria, order: request.order }, attempt)
         : placedBefore(dependencies, { ...criteriaOf(request, passthrough, reference), ...criteria }, attempt),
     );
-    return { found: found && adopted(found), attempt, passthrough };
+    return { found: found && adopted(found), mayExist: mayHaveBeenSent(criteria), attempt, passthrough };
   } catch (error) {
     if (times.sentSince === undefined) await reportProgress(dependencies, 'nothing_sent').catch(() => undefined);
     throw error;
@@ -203,12 +234,17 @@ async function placeReplacement(dependencies: ActivityDependencies, input: Repla
   const passthrough = writePassthrough({ root: rootOrderId, reference, n });
   const request = { kind: 'unregistered', order: replacementRequest(failed, input) } as const;
   const criteria = { ...criteriaOf(request, passthrough, reference), noneOf: chain, since: claimedAt, triedBefore };
-  const found = await unreadableIfRefused(
-    async () => (await placedBefore(dependencies, criteria, attempt)) ?? redrawOf(dependencies, failed, attempt),
-  );
-  if (found) return { snapshot: snapshotOf(found), adopted: true };
+  const search = async () => {
+    const found = await unreadableIfRefused(
+      async () => (await placedBefore(dependencies, criteria, attempt)) ?? redrawOf(dependencies, failed, attempt),
+    );
+    return found && adopted(found);
+  };
+  const found = await search();
+  if (found) return found;
   requireUnmoved(snapshotOf(failed), input.decidedOn);
-  return create(dependencies, request, passthrough, attempt);
+  const creating = () => create(dependencies, request, passthrough, attempt);
+  return mayHaveBeenSent(criteria) ? orEarlier(creating, search) : creating();
 }
 
 function requireUnmoved(snapshot: OrderSnapshot, { eventId, status }: DecidedOn): void {

@@ -18,6 +18,7 @@ import { setStage } from './story.js';
 
 const stage = setStage();
 const createPath = '/v3/order/testkit';
+const emptyList = { kind: 'answer', status: 200, body: { orders: [], total: 0, page: 1, size: 50 } } as const;
 
 describe('exactly one kit is ordered', () => {
   test('exactly one kit is ordered if the answer to its creation is lost', async () => {
@@ -84,6 +85,43 @@ describe('exactly one kit is ordered', () => {
     expect(await handle.orderId()).toBe(placed?.order.id);
     expect(others).toEqual([]);
     expect(await stage.countRequests('POST', '/v3/order')).toBe(2);
+  });
+
+  test.each([
+    ['unregistered', createPath, 409, 'Duplicate order'],
+    ['import', '/v3/order/import', 400, 'Sample id is already in use'],
+    ['import', '/v3/order/import', 422, 'Sample id is already in use'],
+  ] as const)(
+    'exactly one order is placed (%s) if the list lags after a lost answer, and %s refuses the repetition with %i',
+    async (kind, path, status, detail) => {
+      const create = { method: 'POST', path, times: 1 } as const;
+      await stage.sandbox.addFault({ ...create, action: { kind: 'answer', status: 502, phase: 'after_work' } });
+      const handle = await stage.product.orders.place(await stage.input({ kind }));
+      await stage.expectRequests('POST', path);
+      await stage.sandbox.addFault({ method: 'GET', path: '/orders', times: 1, action: emptyList });
+      await stage.sandbox.addFault({ ...create, action: { kind: 'answer', status, body: { detail } } });
+      await stage.skip('5 minutes');
+      const [placed, ...others] = await stage.sandbox.orders();
+      expect(await handle.orderId()).toBe(placed?.order.id);
+      expect(others).toEqual([]);
+      expect(await stage.countRequests('POST', path)).toBe(2);
+    },
+  );
+
+  test('exactly one kit is ordered if the list shows it only some time after a repetition was refused with 409', async () => {
+    const create = { method: 'POST', path: createPath, times: 1 } as const;
+    await stage.sandbox.addFault({ ...create, action: { kind: 'answer', status: 502, phase: 'after_work' } });
+    const handle = await stage.product.orders.place(await stage.input());
+    await stage.expectRequests('POST', createPath);
+    const lagging = await stage.sandbox.addFault({ method: 'GET', path: '/orders', action: emptyList });
+    await stage.sandbox.addFault({ ...create, action: { kind: 'answer', status: 409, body: { detail: 'Duplicate' } } });
+    await stage.skip('1 minute');
+    await stage.expectRequests('POST', createPath, 2);
+    await stage.sandbox.removeFaults(lagging);
+    await stage.skip('5 minutes');
+    const [placed, ...others] = await stage.sandbox.orders();
+    expect(await handle.orderId()).toBe(placed?.order.id);
+    expect(others).toEqual([]);
   });
 
   test('exactly one kit is ordered if it is placed twice, and both calls get the same order', async () => {
@@ -261,12 +299,7 @@ describe('an order in the list that cannot be read', () => {
 test('a service whose list lags gets the time that the policy says before the list is searched', async () => {
   await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
   // The first read finds nothing, rightly; later ones do not see the order yet.
-  const body = { orders: [], total: 0, page: 1, size: 50 };
-  const lagging = await stage.sandbox.addFault({
-    method: 'GET',
-    path: '/orders',
-    action: { kind: 'answer', status: 200, body },
-  });
+  const lagging = await stage.sandbox.addFault({ method: 'GET', path: '/orders', action: emptyList });
   const handle = await stage.product.orders.place(await stage.input({ policy: { creationSettling: '5 minutes' } }));
   await stage.expectRequests('POST', createPath);
   await stage.skip('4 minutes');
