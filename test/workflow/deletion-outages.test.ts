@@ -53,6 +53,19 @@ describe('a service that is down at the deletion', () => {
     expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
   });
 
+  test('is not asked again before the time that it names', async () => {
+    const leavingUser = await LeavingUser.arrive(stage);
+    const headers = { 'retry-after': '600' };
+    const { path } = leavingUser;
+    await stage.sandbox.addFault({ method: 'DELETE', path, times: 1, action: { ...down, headers } });
+    const requesting = leavingUser.requestDeletion();
+    await stage.expectRequests('DELETE', path);
+    await stage.skip('9 minutes');
+    expect(await stage.countRequests('DELETE', path)).toBe(1);
+    const handle = await requesting;
+    await leavingUser.skipUntilState(handle, { phase: 'grace' }, '2 minutes');
+  });
+
   test('a service that answers reads only lets the grace end early, counted from the first attempt', async () => {
     const leavingUser = await LeavingUser.arrive(stage);
     await stage.sandbox.addFault({ ...serviceDown, method: 'DELETE' });

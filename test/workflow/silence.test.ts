@@ -49,6 +49,17 @@ describe('an order that stands still', () => {
     expect(kit.notifications.at(-1)).toMatchObject({ type: 'attention_raised', data: { reason } });
   });
 
+  test('is read no more often than the service asks for', async () => {
+    const kit = await stage.place({ kind: 'with_patient' });
+    const path = `/v3/order/${kit.rootOrderId}`;
+    const before = await stage.countRequests('GET', path);
+    const action = { kind: 'answer', status: 429, headers: { 'retry-after': '86400' } } as const;
+    await stage.sandbox.addFault({ method: 'GET', path, action });
+    await stage.skip('10 days');
+    await kit.expectAttention('order_unreadable');
+    expect((await stage.countRequests('GET', path)) - before).toBeLessThan(7);
+  });
+
   test('is not asked about before the date that it is scheduled for', async () => {
     const input = await stage.input({ kind: 'with_patient' });
     const inAMonth = new Date((await stage.now()) + 30 * 86_400_000).toISOString().slice(0, 10);

@@ -2,16 +2,16 @@ import { sleep, type ActivityOptions, type ApplicationFailure } from '@temporali
 import type { UserStanding } from '../../activities/users.js';
 import type { DeletionAttentionReason } from '../../protocol/deletion/messages.js';
 import { activities, round, type RoundLength } from '../activities.js';
-import { isFinalRefusal, refusalOf } from '../entity/commands.js';
+import { askedPause, isFinalRefusal, refusalOf } from '../entity/commands.js';
+import { hour, minute } from '../entity/spans.js';
 import { clear, raise, show } from './announcements.js';
 import { note } from '../entity/journal.js';
 import type { DeletionRun } from './run.js';
 
-/** A service that asks for patience ends a round at once: the next one does not follow at once. */
-const betweenRounds = { '30 seconds': '1 minute', '1 hour': '10 minutes', '1 day': '10 minutes' } as const;
+const betweenRounds = { '30 seconds': minute, '1 hour': 10 * minute, '1 day': 10 * minute } as const;
 
 /** A key that is refused is refused until a person has changed it. */
-const untilCorrected = '1 hour';
+const untilCorrected = hour;
 
 /**
  * Calls the service until it answers, in rounds. The first is short if somebody waits for the answer; each that
@@ -42,7 +42,8 @@ export async function retry<T>(
       note(run.deletion, `attempts failed with ${refusal.type ?? 'unknown'}; they are repeated`, Date.now());
       if (length === '30 seconds') show(run.deletion);
       else raise(run.deletion, reason, Date.now());
-      await sleep(isFinal ? untilCorrected : betweenRounds[length], { summary: 'before the next attempts' });
+      const pause = isFinal ? untilCorrected : Math.max(betweenRounds[length], askedPause(refusal));
+      await sleep(pause, { summary: 'before the next attempts' });
     }
   }
 }

@@ -7,6 +7,7 @@ import {
   TemporalFailure,
 } from '@temporalio/workflow';
 import type { FailureDetails } from '../../protocol/failure-details.js';
+import { day } from './spans.js';
 
 interface Asked<Command, State> {
   command: Command;
@@ -101,6 +102,12 @@ export function refuse(
 /** A command is wrong in one field. */
 export function refuseField(field: string, problem: string): ApplicationFailure {
   return refuse('InvalidCommand', `${field} ${problem}`, { fields: [{ field, message: problem }] });
+}
+
+/** How long the service asks to be left alone, in milliseconds. A round of attempts ends at once if it has no time left for that. */
+export function askedPause(failure: ApplicationFailure | undefined): number {
+  const [details] = (failure?.details ?? []) as Partial<FailureDetails>[];
+  return Math.min(details?.retryAfterMs ?? 0, day);
 }
 
 function causeOf({ cause }: Error): Error | undefined {

@@ -29,7 +29,7 @@ import { labPhaseKey, labReferenceKey, ofUser, placingPhase } from '../../protoc
 import { activities, creation, orderSearch } from '../activities.js';
 import { attentionAttributes } from '../entity/attention.js';
 import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
-import { isAccessRefused, isFinalRefusal, refusalOf, refuse } from '../entity/commands.js';
+import { askedPause, isAccessRefused, isFinalRefusal, refusalOf, refuse } from '../entity/commands.js';
 import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
 import { openPolicy, settlePolicy, isUnsettled, type Governed } from '../entity/policy.js';
 import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
@@ -222,7 +222,6 @@ async function settle(run: PlacingRun): Promise<PlacedOrder | null> {
   }
 }
 
-/** A service that asks for hours of patience ends a round at once: the next one does not follow at once. */
 const betweenRounds = 10 * minute;
 
 /**
@@ -245,7 +244,8 @@ async function waitForNextRound(run: PlacingRun, refusal: ApplicationFailure): P
     ? 'access to the lab service: a key that it accepts, for a user and an account of its team'
     : untilTaken;
   setCurrentDetails(`The lab service has not accepted the order yet (${refusal.type}). Placing continues.`);
-  await sleep(Math.max(run.policy.creationSettling, betweenRounds), { summary: 'before the next attempt' });
+  const pause = Math.max(run.policy.creationSettling, betweenRounds, askedPause(refusal));
+  await sleep(pause, { summary: 'before the next attempt' });
 }
 
 /** A placing that fails for ambiguity names the candidates; once a person has sorted them out it may be placed again. */

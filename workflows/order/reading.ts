@@ -3,7 +3,7 @@ import type { FailureDetails } from '../../protocol/failure-details.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { activities } from '../activities.js';
 import { absenceBelieved, doubled, hour, isAbsenceBelieved, longestOutage, minute, spread } from '../entity/spans.js';
-import { refusalOf } from '../entity/commands.js';
+import { askedPause, refusalOf } from '../entity/commands.js';
 import { clear, raise } from './announcements.js';
 import { currentOrder, outcomeOf, unfinishedOrders, unreadOrder, type Chain } from './chain.js';
 import { receiveSnapshot } from './intake.js';
@@ -56,7 +56,7 @@ export async function readOrder(
   } catch (error) {
     const refusal = loggedRefusal(orderId, error);
     if (refusal.type === 'ServiceRefused' && !isNotFound(refusal)) return 'refused';
-    postpone(chain, orderId, Date.now());
+    postpone(chain, orderId, Date.now(), askedPause(refusal));
     return 'unanswered';
   }
 }
@@ -93,13 +93,13 @@ export function isPostponed({ unanswered }: Chain, now: number): boolean {
 }
 
 /** The order could not be read, or the service does not know it yet: it is read again before anything is decided. */
-function postpone(chain: Chain, orderId: string, now: number): void {
+function postpone(chain: Chain, orderId: string, now: number, asked: number): void {
   const before = chain.unanswered?.orderId === orderId ? chain.unanswered : undefined;
   const { since, times } = before ?? { since: now, times: 0 };
   const pause = doubled(firstPause, times, Math.min(longestPause, chain.policy.recheckEvery));
   const shownAt = since + longestOutage;
   if (now >= shownAt) askAbout(chain, orderId, now);
-  const again = now + spread(pause, orderId);
+  const again = now + Math.max(spread(pause, orderId), asked);
   const againAt = now < shownAt ? Math.min(again, shownAt) : again;
   chain.unanswered = { orderId, since, times: times + 1, againAt };
 }

@@ -30,7 +30,7 @@ import { labReferenceKey, ofAttention, ofUser } from '../../protocol/search-attr
 import type { ReportSnapshot } from '../../service/report-snapshot.js';
 import { activities, upload as uploadOptions } from '../activities.js';
 import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
-import { isAccessRefused, refuse } from '../entity/commands.js';
+import { askedPause, isAccessRefused, refuse } from '../entity/commands.js';
 import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
 import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
 import { openPolicy, settlePolicy, type Governed } from '../entity/policy.js';
@@ -298,9 +298,7 @@ function endsAt({ since, policy }: Submission): number {
 /** Doubled each time, and at least as long as the service asks for. The deadline ends it. */
 async function pause(submission: Submission, failure: ApplicationFailure | undefined): Promise<void> {
   const { failures, since } = submission;
-  const [details] = (failure?.details ?? []) as Partial<FailureDetails>[];
-  const asked = details?.retryAfterMs ?? 0;
-  const span = Math.max(doubled(firstPause, failures - 1, longestPause), asked);
+  const span = Math.max(doubled(firstPause, failures - 1, longestPause), askedPause(failure));
   const isRefused = failure !== undefined && isAccessRefused(failure);
   if (isRefused || Date.now() + span - since >= delayWorthAttention) askForAttention(['upload_delayed']);
   const type = failure?.type ?? 'WorkerLost';
