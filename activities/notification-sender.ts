@@ -24,8 +24,8 @@ const failuresBeforePause = 5;
 
 export const receiverPausedType = 'ReceiverPaused';
 
-/** What became of a notification; everything else is an error, and it is sent again. */
-export type Sent = { as: 'delivered' } | { as: 'refused'; status: number };
+/** What became of a notification; everything else is an error, and it is sent again. `answer`: the name of the client's answer. */
+export type Sent = { as: 'delivered' } | { as: 'refused'; status: number; answer?: string };
 
 export interface NotificationSender {
   /** @throws ApplicationFailure `ReceiverPaused` while nothing may be sent. Ask before anything is read for a notification. */
@@ -93,18 +93,37 @@ async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): 
       'webhook-signature': sign({ id: event.id, timestampSeconds, body, secret }),
     },
   });
-  await response.body?.cancel();
-  if (response.ok) return { as: 'delivered' };
+  if (response.ok) {
+    await response.body?.cancel();
+    return { as: 'delivered' };
+  }
   const { status } = response;
-  if (isFinal(status)) return { as: 'refused', status };
+  const answer = await nameOfAnswer(response);
+  if (isFinal(status)) return { as: 'refused', status, ...(answer !== undefined && { answer }) };
   const { attempt } = activityInfo();
   const pause = retryAfterMs(response.headers.get('retry-after'));
   throw ApplicationFailure.create({
-    message: `NOTIFY_URL answered ${status} (attempt ${attempt}): read the receiver's log. The delivery is retried`,
+    message: `NOTIFY_URL answered ${answer === undefined ? status : `${status} ${answer}`} (attempt ${attempt}): read the receiver's log. The delivery is retried`,
     type: 'NotificationRefused',
     ...(pause !== undefined && { nextRetryDelay: pause }),
   });
 }
+
+/**
+ * The name by which the client's notification handler refuses: `signature_mismatch`. Another receiver's body stays unread or is
+ * not repeated, because it may quote the notification.
+ */
+async function nameOfAnswer(response: Response): Promise<string | undefined> {
+  if (Number(response.headers.get('content-length') ?? Infinity) > longestAnswer) {
+    await response.body?.cancel();
+    return undefined;
+  }
+  const text = await response.text().catch(() => '');
+  return /^\{"error":"([a-z_]{1,40})","message":/.exec(text)?.[1];
+}
+
+/** Bytes; the client's answers have a few hundred. */
+const longestAnswer = 1024;
 
 /** A refusal that a later attempt cannot change: any 4xx but a timeout, a conflict, "too early" and "too many". */
 function isFinal(status: number): boolean {

@@ -82,7 +82,7 @@ export function notificationActivities(
         if (index > 0) heartbeat();
         try {
           const sent = await sendOne(sender, sources, notification);
-          if (sent.as === 'refused') outcome.refused.push(refusedWith(sent.status, notification));
+          if (sent.as === 'refused') outcome.refused.push(refusedWith(sent, notification));
           else outcome.delivered.push(notification.id);
           if (sent.as === 'refused') observer?.notificationSent('refused');
           if (sent.as === 'delivered')
@@ -139,13 +139,17 @@ async function sendOne(
 }
 
 /** Nobody sends it again by itself: the log is the first place where somebody looks for it. */
-function refusedWith(status: number, notification: Notification): RefusedNotification {
+function refusedWith(
+  { status, answer }: Extract<Sent, { as: 'refused' }>,
+  notification: Notification,
+): RefusedNotification {
   const { id, type, source } = notification;
   log.warn('notification refused by the receiver: it waits for `labops notifications resend` or `discard`', {
     notification: id,
     type: `labops.${type}`,
     source,
     status,
+    answer,
   });
   return { notification, status };
 }

@@ -65,7 +65,7 @@ export const answers = {
     status: 500,
     log: 'error',
     meaning: 'The function that handles the event, or `alreadyHandled`, failed.',
-    remedy: 'Look at the error that the handler logged (`logger`); the worker sends the event again.',
+    remedy: 'Look at the error that the handler logged; the worker sends the event again.',
   },
   internal_error: commonAnswers.internal_error,
 } as const satisfies Record<Refusal, Answer> & Record<string, Answer>;

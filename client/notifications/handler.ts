@@ -54,8 +54,11 @@ export interface NotificationHandlerOptions {
    * worker gives up after 15 s.
    */
   bodyDeadlineMs?: number;
-  /** Receives ids, types, durations and reasons, and the errors of the functions in `on`. Default: nothing is written. */
-  logger?: WebhookLogger;
+  /**
+   * Receives ids, types, durations and reasons, and the errors of the functions in `on`. Default: warnings and errors, one line each,
+   * on the console; `false` writes nothing.
+   */
+  logger?: WebhookLogger | false;
   /** The clock that signatures are checked by, in milliseconds since 1970. Default `Date.now`. */
   now?: () => number;
 }

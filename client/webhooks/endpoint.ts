@@ -79,7 +79,8 @@ export interface EndpointOptions<Name extends string> {
   decide(request: WebhookRequest): Promise<Decision<Name | Own>>;
   /** Answers whose error is the caller's own code or ours: the log shows its stack. */
   withStack: ReadonlySet<Name | Own>;
-  logger?: WebhookLogger | undefined;
+  /** Default: `problemsOnConsole`. */
+  logger?: WebhookLogger | false | undefined;
   /** Is notified of every answer. */
   observe?: RequestObserver<Name | Own> | undefined;
 }
@@ -121,7 +122,7 @@ function rawBody(request: IncomingMessage & { body?: unknown }): WebhookBody | u
 function report<Name extends string>(
   decision: Decision<Name | Own>,
   { times, milliseconds }: { times: number; milliseconds: number },
-  { answers, withStack, logger }: EndpointOptions<Name>,
+  { answers, withStack, logger = problemsOnConsole }: EndpointOptions<Name>,
 ): void {
   const { name, eventType, messageId, about = {}, error, isAlarming = false } = decision;
   const { status, log, meaning, remedy } = answers[name];
@@ -140,11 +141,27 @@ function report<Name extends string>(
   logger[level](fields, log === 'info' ? meaning : `${meaning} ${remedy}`);
 }
 
+/** For a handler without a logger: one line for each problem, and nothing for what goes well. */
+const problemsOnConsole: WebhookLogger = {
+  info: () => undefined,
+  warn: writeToConsole,
+  error: writeToConsole,
+};
+
+/** Of a stack only the place. */
+function writeToConsole(fields: Record<string, unknown>, message: string): void {
+  const shortened = JSON.stringify(fields, (key, value: unknown) =>
+    key === 'stack' && typeof value === 'string' ? /^ +at (.*)$/m.exec(value)?.[1] : value,
+  );
+  // oxlint-disable-next-line no-console -- the product's own log, until it gives the handler another
+  console.error(`lab-operations: ${message} ${shortened}`);
+}
+
 /** The observer of the answers must not change them. */
 function notify<Name extends string>(
   { name: answer, also, kind, lagMilliseconds }: Decision<Name | Own>,
   milliseconds: number,
-  { answers, observe, logger }: EndpointOptions<Name>,
+  { answers, observe, logger = problemsOnConsole }: EndpointOptions<Name>,
 ): void {
   try {
     observe?.({
@@ -156,7 +173,7 @@ function notify<Name extends string>(
       ...(lagMilliseconds !== undefined && { lagMilliseconds }),
     });
   } catch (error) {
-    logger?.error({ error: describeError(error, true) }, 'The observer of the answers failed: correct it.');
+    if (logger) logger.error({ error: describeError(error, true) }, 'The observer of the answers failed: correct it.');
   }
 }
 

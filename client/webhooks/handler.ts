@@ -68,8 +68,8 @@ export interface WebhookHandlerOptions {
   taken?: TakenMessages;
   /** The service's id of the team that the endpoint belongs to: events of another team are counted and let go. */
   teamId?: string;
-  /** Ids, types, durations and reasons; nothing personal. Default: nothing is written. */
-  logger?: WebhookLogger;
+  /** Ids, types, durations and reasons; nothing personal. Default: warnings and errors, one line each, on the console; `false` writes nothing. */
+  logger?: WebhookLogger | false;
   /** Is notified of every answer, for metrics: no id and nothing personal. Default: nobody is. */
   observe?: RequestObserver<AnswerName>;
   /** How long Temporal or a sink may take, in milliseconds. Default 10,000: the sender gives up after 15 s. */

@@ -14,6 +14,7 @@ export function recordingHandler(secret: string, record: (event: CloudEvent) => 
   const handler = createNotificationHandler({
     secrets: [secret],
     on: {},
+    logger: false,
     onOther: (event) => {
       if (!Object.hasOwn(notificationTypes, event.type)) unknown.add(event.type);
       for (const fault of schemaFaults('notifications', event.type, event)) faults.add(fault);

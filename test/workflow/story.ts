@@ -181,7 +181,13 @@ export class Stage {
     this.testStore = keepsHealthData ? await TestStore.open() : undefined;
     const { access } = this.testStore ?? {};
     const sinks = access ? healthDataSinks(access) : {};
-    const handler = createWebhookHandler({ temporal: this.temporal, secrets: [secret], taskQueue, ...sinks });
+    const handler = createWebhookHandler({
+      temporal: this.temporal,
+      secrets: [secret],
+      taskQueue,
+      logger: false,
+      ...sinks,
+    });
     const ingress = await serve(handler);
     const settings = {
       webhookUrl: `http://127.0.0.1:${ingress.port}/webhooks`,

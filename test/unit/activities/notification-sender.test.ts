@@ -2,8 +2,9 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { senderTo } from '../../../activities/notification-sender.js';
+import { createNotificationHandler } from '../../../client/index.js';
 import type { CloudEvent } from '../../../protocol/notification-events.js';
-import { answering } from '../service/recording-server.js';
+import { answering, serving } from '../service/recording-server.js';
 
 const secret = `whsec_${Buffer.from('an-invented-secret-32-bytes-long').toString('base64')}`;
 
@@ -57,6 +58,16 @@ test('a refusal for good says that the endpoint is there', async () => {
     expect(await attempt().run(() => send(event))).toEqual({ as: 'refused', status: 422 });
   }
   expect(requests).toHaveLength(8);
+});
+
+test("the client's handler names its answer, and nothing of another receiver's body is repeated", async () => {
+  const others = `whsec_${Buffer.from('another-invented-secret-32-bytes').toString('base64')}`;
+  const handler = createNotificationHandler({ secrets: [others], on: {}, logger: false });
+  const ours = await serving((request, response) => void handler.node(request, response));
+  const { baseUrl } = await answering(() => ({ status: 401, body: { error: 'Testperson', data: event } }));
+  const refusedBy = (url: string) => attempt().run(() => senderTo({ url, secret }).send(event));
+  expect(await refusedBy(ours.baseUrl)).toEqual({ as: 'refused', status: 401, answer: 'signature_mismatch' });
+  expect(await refusedBy(baseUrl)).toEqual({ as: 'refused', status: 401 });
 });
 
 test('a notification whose id cannot be a header is refused for good, so it holds up nothing that comes after it', async () => {

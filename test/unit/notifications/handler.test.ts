@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
+import { describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest';
 import {
   type CloudEvent,
   createNotificationHandler,
@@ -37,7 +37,7 @@ function sent(event: object = phaseChanged, id: string = (event as CloudEvent).i
 }
 
 function handlerWith(options: Partial<NotificationHandlerOptions> = {}) {
-  return createNotificationHandler({ secrets: [secret], on: {}, ...options });
+  return createNotificationHandler({ secrets: [secret], on: {}, logger: false, ...options });
 }
 
 type Request = Parameters<ReturnType<typeof handlerWith>['handle']>[0];
@@ -108,6 +108,20 @@ describe('an event', () => {
     expect(lines).toMatchObject([
       { level: 'error', fields: { answer: 'handler_failed', eventType, messageId, error } },
     ]);
+  });
+
+  test('a handler without a logger writes each problem to the console, in one line without a stack', async () => {
+    const written = vi.spyOn(console, 'error').mockReturnValue();
+    onTestFinished(() => written.mockRestore());
+    const usual = { secrets: [secret], on: {}, onOther: () => Promise.reject(new Error('The database is away')) };
+    const handler = createNotificationHandler(usual);
+    for (const by of [otherSecret, secret]) await handler.handle(sent(phaseChanged, phaseChanged.id, by));
+    await createNotificationHandler({ ...usual, onOther: () => undefined }).handle(sent());
+    await createNotificationHandler({ ...usual, logger: false }).handle(sent());
+    const [unsigned, failed, ...others] = written.mock.calls.flat().map(String);
+    expect(unsigned).toMatch(/^lab-operations: No signature .*"signature_mismatch"/);
+    expect(failed).toMatch(/"message":"The database is away","stack":"[^\\]*handler\.test\.ts:\d+/);
+    expect(others).toEqual([]);
   });
 
   test('an event that was handled before is answered 204 without a call', async () => {

@@ -31,7 +31,7 @@ async function handlerWhoseQueueIs(looks: (GrpcStatus | Uint8Array)[], options: 
     return method === 'DescribeTaskQueue' ? (looks.length > 1 ? looks.shift() : looks[0]) : undefined;
   });
   closing.push(close);
-  const handler = createWebhookHandler({ temporal: client, secrets: [secret], ...options });
+  const handler = createWebhookHandler({ temporal: client, secrets: [secret], logger: false, ...options });
   return { handler, calls, sent: () => calls.filter((method) => method.startsWith('Signal')).length };
 }
 

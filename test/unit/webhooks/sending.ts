@@ -19,7 +19,8 @@ export const closedPort = freePort;
 /** A handler whose Temporal cannot be reached: every answer but 503 was decided before Temporal. */
 export async function handlerWithoutTemporal(options: Partial<WebhookHandlerOptions> = {}): Promise<WebhookHandler> {
   const connection = Connection.lazy({ address: `127.0.0.1:${await closedPort()}` });
-  return createWebhookHandler({ temporal: new Client({ connection }), secrets: [secret], deadlineMs: 500, ...options });
+  const temporal = new Client({ connection });
+  return createWebhookHandler({ temporal, secrets: [secret], deadlineMs: 500, logger: false, ...options });
 }
 
 /** What the service would send for the body. */
