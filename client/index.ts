@@ -332,3 +332,4 @@ export type {
   OrderState,
   TimelineEntry,
 } from '../protocol/order/state.js';
+export type { ShipmentSnapshot } from '../service/order-snapshot.js';

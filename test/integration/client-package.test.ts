@@ -138,7 +138,7 @@ test('the examples of README, docs/backend.md and docs/messages.md compile with 
   });
   const tsc = join(projectFolder, 'node_modules', 'typescript', 'bin', 'tsc');
   const strict = ['--strict', '--skipLibCheck', '--types', 'node', '--target', 'es2022', '--outDir', 'built'];
-  const modules = ['--module', 'nodenext', '--verbatimModuleSyntax'];
+  const modules = ['--module', 'nodenext', '--verbatimModuleSyntax', '--declaration'];
   await run(process.execPath, [tsc, ...strict, ...modules, 'product.ts', 'receiver.ts'], backend);
 
   await lab.sandbox.changeSettings({ webhookUrl: `http://127.0.0.1:${port}/` });
