@@ -1,6 +1,6 @@
 import type { WebhookPlace } from '../service/management-webhooks.js';
 import { type IngressConfig, readIngressConfig, readWorkerConfig, type WorkerConfig } from './config.js';
-import { ConfigInvalid } from './setting-faults.js';
+import { ConfigInvalid, type SettingFault } from './setting-faults.js';
 import { type Finding, fault, ok, notChecked, warning } from './doctor/findings.js';
 import { misspeltSettings } from './misspelt.js';
 
@@ -8,7 +8,10 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /** The settings of a deployment as far as they are valid, and what was found in them. */
 export interface DoctorConfig {
+  /** Absent if nothing can be read without the faulty settings. */
   worker?: WorkerConfig;
+  /** The checks whose settings have faults: `worker` has stand-ins in their place. */
+  unreadable: readonly string[];
   /** Present if the settings of the ingress are set here, too. */
   ingress?: IngressConfig;
   /** The team whose endpoints are checked: the settings of `labops webhooks`. */
@@ -19,6 +22,8 @@ export interface DoctorConfig {
 /** Reads the settings of the worker and, if WEBHOOK_SECRETS is set, those of the ingress. A fault is a finding, not an error. */
 export function readDoctorConfig(env: Env = process.env): DoctorConfig {
   const worker = attempt(() => readWorkerConfig(env));
+  const rest = worker.config ? { env, checks: [] } : withoutFaulty(env, worker.invalid);
+  const config = worker.config ?? attempt(() => readWorkerConfig(rest.env)).config;
   const ingress = isSet(env, 'WEBHOOK_SECRETS') ? attempt(() => readIngressConfig(env)) : undefined;
   const hints = worker.config ? worker.config.warnings : misspeltSettings(env);
   const known = new Set(worker.faults.map(({ found }) => found));
@@ -37,7 +42,8 @@ export function readDoctorConfig(env: Env = process.env): DoctorConfig {
   ];
   const place = placeOf(env);
   return {
-    ...(worker.config && { worker: worker.config }),
+    ...(config && { worker: config }),
+    unreadable: rest.checks,
     ...(ingress?.config && { ingress: ingress.config }),
     ...(place && { place }),
     findings,
@@ -50,15 +56,51 @@ function of(check: string, verdicts: Verdicts, allValid: string): Finding[] {
   return (verdicts.length > 0 ? verdicts : [ok(allValid)]).map((verdict) => ({ check, ...verdict }));
 }
 
-function attempt<Config>(read: () => Config): { config?: Config; faults: Verdicts } {
+/**
+ * Checks by the settings that they depend on, and what stands in for these settings while one of them has a fault. A
+ * setting belongs to the first group that fits; a setting of no group decides no check.
+ */
+const groups: readonly { of: RegExp; checks: readonly string[]; standIn?: Env }[] = [
+  { of: /^TEMPORAL_(DEPLOYMENT_NAME|WORKER_BUILD_ID)$/, checks: ['release'] },
+  { of: /^(TEMPORAL_|TASK_QUEUE$)/, checks: ['Temporal'] },
+  { of: /^(ENCRYPTION$|LABOPS_ENCRYPTION_KEYS)/, checks: ['encryption'], standIn: { ENCRYPTION: 'optional' } },
+  { of: /^RECONCILE_/, checks: ['reconciliation'] },
+  { of: /^(DATABASE_|HEALTH_DATA)/, checks: ['database'] },
+  { of: /^SERVICE_ECHOES_PASSTHROUGH$/, checks: ['retention'] },
+  {
+    of: /^SERVICE_/,
+    checks: ['lab service', 'clock (service)', 'webhook endpoint'],
+    standIn: { SERVICE_BASE_URL: 'https://service.invalid', SERVICE_API_KEY: 'stand-in' },
+  },
+  { of: /^NOTIF/, checks: ['notifications'] },
+];
+
+/** One wrong setting must not hide what the others are good for. */
+function withoutFaulty(env: Env, faults: readonly SettingFault[]): { env: Env; checks: readonly string[] } {
+  const names = faults.map(({ setting }) => setting);
+  const groupOf = (name: string) => groups.find(({ of: settings }) => settings.test(name));
+  const faulty = groups.filter((group) => names.some((name) => groupOf(name) === group));
+  const isFaulty = (name: string) => names.includes(name) || faulty.some((group) => groupOf(name) === group);
+  const kept = Object.entries(env).filter(([name]) => !isFaulty(name));
+  const standIns = faulty.flatMap(({ standIn = {} }) => Object.entries(standIn));
+  return { env: Object.fromEntries([...kept, ...standIns]), checks: faulty.flatMap(({ checks }) => checks) };
+}
+
+interface Attempt<Config> {
+  config?: Config;
+  faults: Verdicts;
+  invalid: readonly SettingFault[];
+}
+
+function attempt<Config>(read: () => Config): Attempt<Config> {
   try {
-    return { config: read(), faults: [] };
+    return { config: read(), faults: [], invalid: [] };
   } catch (error) {
     if (!(error instanceof ConfigInvalid)) throw error;
     const faults = error.faults.map(({ setting, problem, remedy }) =>
       fault(`${setting} ${problem}.`, sentence(remedy)),
     );
-    return { faults };
+    return { faults, invalid: error.faults };
   }
 }
 

@@ -44,24 +44,28 @@ const otherChecks: Checks<[Subject]> = [
  * @returns a finding for each check, those of the settings first
  */
 export async function examine(config: DoctorConfig): Promise<Finding[]> {
-  const { worker, findings } = config;
+  const { worker, findings, unreadable } = config;
   if (!worker) {
     const names = [['Temporal'], ...serverChecks, ...namespaceChecks, ...otherChecks].map(([name = '']) => name);
     return [...findings, ...unchecked(names, 'the settings have faults')];
   }
   const subject = { ...config, worker };
-  const [ofTemporal, others] = await Promise.all([examineTemporal(worker), runAll(otherChecks, subject)]);
+  const [ofTemporal, others] = await Promise.all([
+    examineTemporal(worker, unreadable),
+    runAll(otherChecks, unreadable, subject),
+  ]);
   return [...findings, ...ofTemporal, ...others];
 }
 
-async function examineTemporal(worker: WorkerConfig): Promise<Finding[]> {
+async function examineTemporal(worker: WorkerConfig, unreadable: readonly string[]): Promise<Finding[]> {
   const { temporal: config } = worker;
   const namesOfNamespace = namespaceChecks.map(([name]) => name);
+  const names = [...serverChecks.map(([name]) => name), ...namesOfNamespace];
+  if (unreadable.includes('Temporal')) return unchecked(['Temporal', ...names], itsSettingsHaveFaults);
   let temporal: server.Temporal;
   try {
     temporal = await server.connectTemporal(config);
   } catch (error) {
-    const names = [...serverChecks.map(([name]) => name), ...namesOfNamespace];
     return [
       { check: 'Temporal', ...server.unreachable(config, error) },
       ...unchecked(names, 'Temporal cannot be reached'),
@@ -69,12 +73,12 @@ async function examineTemporal(worker: WorkerConfig): Promise<Finding[]> {
   }
   try {
     const reached = { check: 'Temporal', ...ok(`It answers at ${config.address}.`) };
-    const ofServer = [reached, ...(await runAll(serverChecks, temporal))];
+    const ofServer = [reached, ...(await runAll(serverChecks, unreadable, temporal))];
     const isUsable = ofServer.every(({ status }) => status !== 'fault');
     return [
       ...ofServer,
       ...(isUsable
-        ? await runAll(namespaceChecks, temporal, worker)
+        ? await runAll(namespaceChecks, unreadable, temporal, worker)
         : unchecked(namesOfNamespace, 'the namespace cannot be used')),
     ];
   } finally {
@@ -82,8 +86,17 @@ async function examineTemporal(worker: WorkerConfig): Promise<Finding[]> {
   }
 }
 
-async function runAll<Args extends unknown[]>(checks: Checks<Args>, ...args: Args): Promise<Finding[]> {
-  return runChecks(checks.map(([name, run]) => ({ name, run: () => run(...args) })));
+const itsSettingsHaveFaults = 'its settings have faults';
+
+async function runAll<Args extends unknown[]>(
+  checks: Checks<Args>,
+  unreadable: readonly string[],
+  ...args: Args
+): Promise<Finding[]> {
+  const skipped = () => Promise.resolve(notChecked(itsSettingsHaveFaults));
+  return runChecks(
+    checks.map(([name, run]) => ({ name, run: unreadable.includes(name) ? skipped : () => run(...args) })),
+  );
 }
 
 function unchecked(names: readonly string[], because: string): Finding[] {

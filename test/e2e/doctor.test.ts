@@ -42,7 +42,7 @@ beforeAll(async () => {
   const endpoint = { url: lab.ingressUrl, secret: lab.webhookSecret };
   ({ id: endpointId } = await service.management.webhooks.create(place, endpoint));
   // Not the one of the stack: that holds that the worker sends nothing which a product would refuse.
-  const handler = createNotificationHandler({ secrets: [lab.workerEnv['NOTIFY_SECRET'] ?? ''], on: {} });
+  const handler = createNotificationHandler({ secrets: [lab.workerEnv['NOTIFY_SECRET'] ?? ''], on: {}, logger: false });
   receiverUrl = await serve((request, response) => void handler.node(request, response));
 });
 afterAll(async () => {
@@ -227,7 +227,11 @@ const planted: Record<string, Planted> = {
     plant: untilAnOrderIsListed,
   },
   'no encryption keys': {
-    ...{ check: 'encryption', says: /A worker encrypts, but no keys are set/, remedy: /LABOPS_ENCRYPTION_KEYS/ },
+    ...{
+      check: 'encryption',
+      says: /A worker encrypts, but no keys are set here: \d+@/,
+      remedy: /LABOPS_ENCRYPTION_KEYS/,
+    },
     env: () => ({ LABOPS_ENCRYPTION_KEYS: undefined, ENCRYPTION: 'optional' }),
   },
   'a clock that is wrong': {
@@ -317,6 +321,15 @@ test('a check whose ground is gone says why it was not made, and the others are 
   expect(skipped).toContain('encryption');
   expect(found(all, 'encryption')?.found).toBe('Not checked, because Temporal cannot be reached.');
   expect(found(all, 'lab service')?.status).toBe('ok');
+});
+
+test('a wrong setting leaves out the checks that depend on it, and no other', async () => {
+  const all = await findings({ SERVICE_API_KEY: undefined, DATABASE_POOL_SIZE: 'many', SHUTDOWN_GRACE_SECONDS: '-' });
+  const skipped = all.filter(({ found: said }) => said === 'Not checked, because its settings have faults.');
+  expect(skipped.map(({ check }) => check)).toEqual(['database', 'lab service', 'clock (service)', 'webhook endpoint']);
+  expect(faults(all).map(({ check }) => check)).toEqual(['settings', 'settings', 'settings']);
+  expect(found(all, 'Temporal')?.status).toBe('ok');
+  expect(found(all, 'notifications')?.status).toBe('ok');
 });
 
 test("Temporal's clock is read from the time in an answer, if something on the way adds it, else from the last poll", async () => {

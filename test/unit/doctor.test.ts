@@ -1,5 +1,37 @@
-import { expect, test, vi } from 'vitest';
+import Long from 'long';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import type { Connection } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { workerIdentity } from '../../client/encryption/key-requirement.js';
+import { parseKeyRing } from '../../client/encryption/key-ring.js';
+import { encryption } from '../../workers/doctor/encryption.js';
 import { answerWithinMs, linesOf, notChecked, ok, runChecks } from '../../workers/doctor/findings.js';
+import { clientAnsweredWith } from '../rig/grpc-answers.js';
+
+const { DescribeTaskQueueResponse } = proto.temporal.api.workflowservice.v1;
+
+test('a worker without keys is named while it polls, and no longer when it has been replaced', async () => {
+  let secondsAgo = 60;
+  const { client, close } = await clientAnsweredWith((method) => {
+    if (method !== 'DescribeTaskQueue') return undefined;
+    const poller = (identity: string, ago: number) => ({
+      identity,
+      lastAccessTime: { seconds: Long.fromNumber(Math.floor(Date.now() / 1000) - ago) },
+    });
+    const pollers = [poller('4711@old-host', secondsAgo), poller(workerIdentity(true), 0)];
+    return DescribeTaskQueueResponse.encode({ pollers }).finish();
+  });
+  onTestFinished(close);
+  const connection = client.connection as Connection;
+  const temporal = { connection, address: '', namespace: 'default', skewMs: () => undefined };
+  const keyRing = parseKeyRing(`invented:${randomBytes(32).toString('base64')}`);
+  const checked = () => encryption(temporal, { keyRing, encryption: 'required', taskQueue: 'queue' });
+  const found = 'A worker polls the task queue without keys, but keys are set here: 4711@old-host.';
+  expect(await checked()).toMatchObject({ status: 'fault', found });
+  secondsAgo = 150;
+  expect(await checked()).toMatchObject({ status: 'ok' });
+});
 
 const healthy = { name: 'healthy', run: () => Promise.resolve(ok('It answers.')) };
 

@@ -11,6 +11,7 @@ import type { WorkerConfig } from '../config.js';
 import { ofTaskQueue } from '../temporal-config.js';
 import { fault, ok, type Verdict, warning } from './findings.js';
 import type { Temporal } from './server.js';
+import { polledAt, silentAfterMs } from './workers.js';
 
 /* Do the workers, and the clients that start and signal workflows, encrypt with the keys that are set here? */
 
@@ -36,9 +37,10 @@ function readable(inputs: readonly Payload[][]): string {
   return `The input of the ${count} open ${count === 1 ? 'workflow' : 'workflows'} tried can be decrypted.`;
 }
 
+/** The identities of the workers with keys, and of those without. */
 interface Workers {
-  encrypting: number;
-  plain: number;
+  encrypting: string[];
+  plain: string[];
 }
 
 function withKeys(
@@ -47,7 +49,9 @@ function withKeys(
   workers: Workers,
 ): Verdict | undefined {
   const remedy = 'Give every worker, ingress and backend the same LABOPS_ENCRYPTION_KEYS, and restart them.';
-  if (workers.plain > 0) return fault('A worker polls the task queue without keys, but keys are set here.', remedy);
+  const [plain] = workers.plain;
+  if (plain !== undefined)
+    return fault(`A worker polls the task queue without keys, but keys are set here: ${plain}.`, remedy);
   const latest = inputs.find((payloads) => payloads.length > 0) ?? [];
   if (required === 'required' && latest.some((payload) => !isEncrypted(payload))) {
     return fault('The latest open workflow has unencrypted input, but ENCRYPTION is required.', remedy);
@@ -58,7 +62,8 @@ function withKeys(
 
 function withoutKeys(inputs: readonly Payload[][], workers: Workers): Verdict {
   const remedy = "Set LABOPS_ENCRYPTION_KEYS to the worker's keys.";
-  if (workers.encrypting > 0) return fault('A worker encrypts, but no keys are set here.', remedy);
+  const [encrypting] = workers.encrypting;
+  if (encrypting !== undefined) return fault(`A worker encrypts, but no keys are set here: ${encrypting}.`, remedy);
   if (inputs.flat().some((payload) => isEncrypted(payload))) {
     return fault('Open workflows have encrypted input, but no keys are set here.', remedy);
   }
@@ -79,10 +84,15 @@ async function unreadableWith(keyRing: KeyRing, payloads: readonly Payload[]): P
   }
 }
 
+/** Those that still poll: Temporal remembers for minutes one that has just been replaced. */
 async function workersOf({ connection, namespace }: Temporal, { taskQueue }: Settings): Promise<Workers> {
   const { pollers } = await connection.workflowService.describeTaskQueue({ namespace, taskQueue: { name: taskQueue } });
-  const encrypting = pollers.filter(({ identity }) => isOfEncryptingWorker(identity)).length;
-  return { encrypting, plain: pollers.length - encrypting };
+  const polling = pollers.filter((poller) => Date.now() - polledAt(poller) <= silentAfterMs);
+  const identities = polling.map(({ identity }) => identity ?? '');
+  return {
+    encrypting: identities.filter((identity) => isOfEncryptingWorker(identity)),
+    plain: identities.filter((identity) => !isOfEncryptingWorker(identity)),
+  };
 }
 
 /** The inputs and signals of the latest open workflows, as Temporal has them: those of one workflow in one list, the latest first. */

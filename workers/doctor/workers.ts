@@ -12,7 +12,7 @@ import type { Temporal } from './server.js';
 const { TaskQueueType, WorkflowExecutionStatus } = proto.temporal.api.enums.v1;
 
 /** A worker polls again after a minute at the latest; Temporal remembers each poll for five. */
-const silentAfterMs = 2 * 60_000;
+export const silentAfterMs = 2 * 60_000;
 
 export async function pollers(temporal: Temporal, taskQueue: string): Promise<Verdict> {
   const activity = TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY;
@@ -44,7 +44,12 @@ async function lastPoll(
   const { workflowService } = connection;
   const { pollers: all } = await workflowService.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType });
   if (all.length === 0) return undefined;
-  return Math.max(...all.map(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000));
+  return Math.max(...all.map(polledAt));
+}
+
+/** Milliseconds since 1970. */
+export function polledAt({ lastAccessTime }: proto.temporal.api.taskqueue.v1.IPollerInfo): number {
+  return Number(lastAccessTime?.seconds ?? 0) * 1000;
 }
 
 export async function currentRelease(
