@@ -20,6 +20,22 @@ export function command<Input extends z.ZodTuple, Output>(
   return { input, run };
 }
 
+/** @throws the 400 that names what does not fit */
+export function argumentsOf<Input extends z.ZodTuple>(input: Input, body: unknown): z.output<Input> {
+  const parsed = input.safeParse(listed(body, input.def.items.length));
+  if (!parsed.success) throw refused(z.prettifyError(parsed.error));
+  return parsed.data;
+}
+
+/** As many as there are parameters, so missing ones get their defaults. */
+function listed(body: unknown, length: number): unknown[] {
+  const given: readonly unknown[] = Array.isArray(body) ? body : [body];
+  return Array.from(
+    { length: Math.max(length, body === undefined ? 0 : given.length) },
+    (_, n) => given[n] ?? undefined,
+  );
+}
+
 /** false: no webhook reports it. */
 export const webhook = z.boolean().default(true);
 

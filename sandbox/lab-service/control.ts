@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { command, refused, required, type Command } from './control-command.js';
+import { argumentsOf, command, refused, required, type Command } from './control-command.js';
 import { matchReviewCommands } from './control-match-reviews.js';
 import { appointmentCommands, orderCommands } from './control-orders.js';
 import { linkCommands, reportCommands, userCommands } from './control-users.js';
@@ -19,20 +19,9 @@ export function controlRoutes(app: FastifyInstance, lab: Lab): void {
   app.post('/_sandbox/:command', async (request, reply) => {
     const name = pathText(request, 'command');
     const { input, run } = required(Object.hasOwn(commands, name) ? commands[name] : undefined, `command ${name}`);
-    const parsed = input.safeParse(listed(request.body, input.def.items.length));
-    if (!parsed.success) throw refused(z.prettifyError(parsed.error));
-    const answer = await run(...parsed.data);
+    const answer = await run(...argumentsOf(input, request.body));
     return reply.type('application/json').send(JSON.stringify(answer ?? null));
   });
-}
-
-/** As many as there are parameters, so missing ones get their defaults. */
-function listed(body: unknown, length: number): unknown[] {
-  const given: readonly unknown[] = Array.isArray(body) ? body : [body];
-  return Array.from(
-    { length: Math.max(length, body === undefined ? 0 : given.length) },
-    (_, n) => given[n] ?? undefined,
-  );
 }
 
 /** Every command but `goOffline`. */

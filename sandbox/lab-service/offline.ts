@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { argumentsOf } from './control-command.js';
 
 /** Real milliseconds, at most an hour: nothing can call the stand-in back. */
 const offlineSchema = z.tuple([z.number().positive().max(3_600_000)]);
@@ -16,7 +17,7 @@ const AGAIN_MS = 100;
  */
 export function offlineRoutes(app: FastifyInstance, host: string, closing: AbortSignal): void {
   app.post('/_sandbox/goOffline', (request, reply) => {
-    const [forMs] = offlineSchema.parse(request.body);
+    const [forMs] = argumentsOf(offlineSchema, request.body);
     const address = app.server.address();
     if (address === null || typeof address === 'string') throw new Error('the stand-in has no port to come back to');
     // From here on connections are refused; the answer still goes out, and then every connection that stands is cut.
