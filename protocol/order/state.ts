@@ -145,6 +145,7 @@ export interface ChainLink {
 export interface Waiting {
   /** The event that the order waits for, in plain text. */
   for: string;
+  /** The nearest deadline; if one was missed, the moment at which the order is given up, unless another deadline is nearer. */
   until?: string;
 }
 

@@ -30,7 +30,15 @@ import {
   type ChainOrder,
 } from './chain.js';
 import { shownCriticalResult } from './critical-results.js';
-import { deadlinesOf, isAwaitedImport, isKeyOfReminder, isKit, isReminder, type Deadline } from './deadlines.js';
+import {
+  deadlinesOf,
+  givingUpAt,
+  isAwaitedImport,
+  isKeyOfReminder,
+  isKit,
+  isReminder,
+  type Deadline,
+} from './deadlines.js';
 import type { KitOrderRun } from './run.js';
 import { orderResultVersion } from './versions.js';
 
@@ -155,13 +163,24 @@ const waitedFor: Readonly<Record<OrderPhase, string>> = {
   unknown: 'the next event',
 };
 
-/** Until when: the limit that is nearest. Reminders on the way to it are no limits. */
+/**
+ * Until when: the limit that is nearest; once one has passed, giving the order up is one. Reminders on the way to it are no limits, and
+ * neither is the time to register when something else is overdue: it says nothing about what is waited for.
+ */
 export function waitingOf(chain: Chain): Waiting {
   if (outcomeOf(chain) !== undefined) return { for: 'nothing' };
-  const limit = deadlinesOf(chain).find((deadline) => !chain.met.includes(deadline.key) && !isReminder(deadline));
+  const deadlines = deadlinesOf(chain);
+  const givingUp = givingUpAt(chain, deadlines);
+  const limit = deadlines.find(
+    (deadline) =>
+      !chain.met.includes(deadline.key) &&
+      !isReminder(deadline) &&
+      (givingUp === undefined || deadline.name !== 'registration_overdue'),
+  );
+  const until = Math.min(limit?.at ?? Infinity, givingUp ?? Infinity);
   return {
     for: whatFor(chain, currentOrder(chain), limit),
-    ...(limit && { until: new Date(limit.at).toISOString() }),
+    ...(Number.isFinite(until) && { until: new Date(until).toISOString() }),
   };
 }
 

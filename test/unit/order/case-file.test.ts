@@ -4,7 +4,7 @@ import type { OrderSnapshot } from '../../../service/order-snapshot.js';
 import { note } from '../../../workflows/entity/journal.js';
 import type { Chain } from '../../../workflows/order/chain.js';
 import { caseFileOf } from '../../../workflows/order/view.js';
-import { caseOf, day, daysAfterStart, happyPath, kitOf, pathTo, start } from './histories.js';
+import { caseOf, day, daysAfterStart, happyPath, kitOf, pathTo, start, withPatient } from './histories.js';
 
 const orderId = '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9';
 const linesOf = (chain: Chain) => caseFileOf(chain).split('\n');
@@ -58,9 +58,9 @@ describe('the case file', () => {
   });
 
   test('says what is awaited without a time, if there is no limit', () => {
-    const met = ['order-1/9.results_overdue'];
-    expect(linesOf(caseOf([kitOf('order-1', pathTo('delivered_to_lab'))], { met }))).toContain(
-      '**Waits for** the results',
+    const lost = kitOf('order-1', [...pathTo('transit_customer', withPatient), 'lost']);
+    expect(linesOf(caseOf([lost], { met: ['order-1/3.decision'] }))).toContain(
+      '**Waits for** a decision: wait, replace or abandon',
     );
   });
 

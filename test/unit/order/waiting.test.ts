@@ -80,7 +80,6 @@ describe('an order waits', () => {
     expect(until(pathTo('testkit_registered'))).toBe(daysAfterStart(19));
     expect(until(pathTo('testkit_registered'), { met: ['order-1/5.return_reminder.1'] })).toBe(daysAfterStart(19));
     expect(until(pathTo('awaiting_registration'))).toBe(daysAfterStart(5));
-    expect(until(pathTo('awaiting_registration'), { met: ['order-1/shipping_overdue'] })).toBe(daysAfterStart(90));
   });
 
   test('an order waits for a redraw, and then until the time to decide is up', () => {
@@ -88,8 +87,17 @@ describe('an order waits', () => {
     expect(until(badSample, { met: ['order-1/10.redraw'] })).toBe(daysAfterStart(40));
   });
 
-  test('an order waits for nothing that could be shown, once every limit was missed or it has ended', () => {
-    expect(until(pathTo('testkit_registered'), { met: ['order-1/5.return_overdue'] })).toBeUndefined();
+  test('an order that is overdue waits until it is given up, whenever it would have to be registered', () => {
+    expect(until(pathTo('testkit_registered'), { met: ['order-1/5.return_overdue'] })).toBe(daysAfterStart(19 + 60));
+    expect(until(pathTo('awaiting_registration'), { met: ['order-1/shipping_overdue'] })).toBe(daysAfterStart(5 + 60));
+    const late = { deliveryDeadline: 50 * day };
+    const policy = { ...kitCase([]).policy, ...late };
+    expect(until(pathTo('transit_customer'), { policy, met: ['order-1/3.delivery_overdue'] })).toBe(
+      daysAfterStart(112),
+    );
+  });
+
+  test('an order that has ended waits for nothing', () => {
     expect(stateOf(kitCase(happyPath)).waiting).toEqual({ for: 'nothing' });
   });
 });
