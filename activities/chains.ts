@@ -9,7 +9,6 @@ import type { HandOver } from '../protocol/order/hand-over.js';
 import { rootOf } from '../protocol/order/root-order.js';
 import {
   criticalResultReportedSignal,
-  kitOrderName,
   orderChangedSignal,
   orderPlacedSignal,
   replacementPlacedSignal,
@@ -43,25 +42,17 @@ export function chainActivities(dependencies: ActivityDependencies) {
   return {
     /** Hands a placed order over to the workflow that follows it, which a webhook may have started already. */
     async handOver(placed: HandOver): Promise<void> {
-      await signalOrStart(temporal.workflow, kitOrderName, placedStart(dependencies, placed));
+      await signalOrStart(...placedSignal(dependencies, placed));
     },
 
     async forwardOrder({ snapshot, rootOrderId }: { snapshot: OrderSnapshot; rootOrderId: string }): Promise<void> {
-      await signalOrStart(temporal.workflow, kitOrderName, {
-        ...kitOrderStart(snapshot, rootOrderId),
-        taskQueue,
-        signal: orderChangedSignal,
-        signalArgs: [snapshot],
-      });
+      const start = kitOrderStart(snapshot, rootOrderId);
+      await signalOrStart(temporal.workflow, taskQueue, start, orderChangedSignal, snapshot);
     },
 
     async forwardCriticalResult({ report, rootOrderId }: { report: CriticalResultReport; rootOrderId: string }) {
-      await signalOrStart(temporal.workflow, kitOrderName, {
-        ...criticalResultStart(report, rootOrderId),
-        taskQueue,
-        signal: criticalResultReportedSignal,
-        signalArgs: [report],
-      });
+      const start = criticalResultStart(report, rootOrderId);
+      await signalOrStart(temporal.workflow, taskQueue, start, criticalResultReportedSignal, report);
     },
 
     /**
@@ -70,12 +61,8 @@ export function chainActivities(dependencies: ActivityDependencies) {
      */
     async joinChain(placed: ReplacementPlaced): Promise<void> {
       const { snapshot } = placed;
-      await signalOrStart(temporal.workflow, kitOrderName, {
-        ...kitOrderStart(snapshot, snapshot.orderId, placed.reference),
-        taskQueue,
-        signal: replacementPlacedSignal,
-        signalArgs: [placed],
-      });
+      const start = kitOrderStart(snapshot, snapshot.orderId, placed.reference);
+      await signalOrStart(temporal.workflow, taskQueue, start, replacementPlacedSignal, placed);
     },
 
     /**
@@ -105,19 +92,15 @@ const handOverMs = 5_000;
 /** The same as the activity for an order that was created just now, in one call: no run has followed it before. */
 export async function handOverNew(dependencies: ActivityDependencies, placed: HandOver): Promise<void> {
   const { temporal } = dependencies;
-  const start = placedStart(dependencies, placed);
-  await temporal.withDeadline(Date.now() + handOverMs, () => startAfter({}, temporal.workflow, kitOrderName, start));
+  const signal = placedSignal(dependencies, placed);
+  await temporal.withDeadline(Date.now() + handOverMs, () => startAfter({}, ...signal));
 }
 
-function placedStart({ taskQueue, target }: ActivityDependencies, placed: HandOver) {
+function placedSignal({ temporal, taskQueue, target }: ActivityDependencies, placed: HandOver) {
   const { snapshot, reference, policy } = placed;
-  const signalArgs: [OrderPlaced] = [{ ...placed, notifies: hasEndpoint(target) }];
-  return {
-    ...kitOrderStart(snapshot, snapshot.orderId, reference, policy),
-    taskQueue,
-    signal: orderPlacedSignal,
-    signalArgs,
-  };
+  const start = kitOrderStart(snapshot, snapshot.orderId, reference, policy);
+  const argument: OrderPlaced = { ...placed, notifies: hasEndpoint(target) };
+  return [temporal.workflow, taskQueue, start, orderPlacedSignal, argument] as const;
 }
 
 /** The read is retried after any answer, at the time that the service names if it names one. */

@@ -6,11 +6,7 @@ import { matchReviewReportOf } from '../service/match-review-snapshot.js';
 import type { MatchReview } from '../service/match-reviews.js';
 import { signalOrStart } from '../protocol/earlier-run.js';
 import { isAddressable, matchReviewId } from '../protocol/ids.js';
-import {
-  matchReviewName,
-  matchReviewReportedSignal,
-  type MatchReviewResult,
-} from '../protocol/match-review/messages.js';
+import { matchReviewReportedSignal, type MatchReviewResult } from '../protocol/match-review/messages.js';
 import { matchReviewStart } from '../protocol/match-review/start.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { asFailures } from './failures.js';
@@ -64,12 +60,7 @@ async function* openReviews(service: LabService): AsyncGenerator<MatchReview, vo
 async function startIfMissed({ temporal, taskQueue }: ActivityDependencies, item: MatchReview): Promise<boolean> {
   if (await isSettled(temporal, item)) return false;
   const reported = matchReviewReportOf(item);
-  await signalOrStart(temporal.workflow, matchReviewName, {
-    ...matchReviewStart(reported),
-    taskQueue,
-    signal: matchReviewReportedSignal,
-    signalArgs: [reported],
-  });
+  await signalOrStart(temporal.workflow, taskQueue, matchReviewStart(reported), matchReviewReportedSignal, reported);
   return true;
 }
 

@@ -4,7 +4,6 @@ import { ServiceError, ServiceRefused, TooManyRequests } from '../service/errors
 import type { LabService } from '../service/lab-service.js';
 import type { CloudEvent, PortalLinkData } from '../protocol/notification-events.js';
 import {
-  deliverNotificationsName,
   deliverNotificationsStart,
   notificationsLeftSignal,
   usualRetryDays,
@@ -161,8 +160,9 @@ async function handOver(
   const first = left.notifications[0] ?? left.refused[0]?.notification;
   if (!first) return;
   const { retryDays = usualRetryDays } = typeof target === 'object' ? target : {};
-  await temporal.workflow.signalWithStart(deliverNotificationsName, {
-    ...deliverNotificationsStart(first, retryDays * 24 * 60 * 60_000),
+  const start = deliverNotificationsStart(first, retryDays * 24 * 60 * 60_000);
+  await temporal.workflow.signalWithStart(start.name, {
+    ...start,
     taskQueue,
     signal: notificationsLeftSignal,
     signalArgs: [left],

@@ -7,7 +7,7 @@ import { signalOrStart } from '../protocol/earlier-run.js';
 import { isAddressable, kitOrderId } from '../protocol/ids.js';
 import { rootOf } from '../protocol/order/root-order.js';
 import { isCritical, standingOf } from '../protocol/order/lifecycle.js';
-import { kitOrderName, orderChangedSignal } from '../protocol/order/messages.js';
+import { orderChangedSignal } from '../protocol/order/messages.js';
 import { kitOrderStart } from '../protocol/order/start.js';
 import type { OrderFilter, OrderPage } from '../service/orders.js';
 import { noPageCounts, type PageCounts } from '../protocol/reconcile.js';
@@ -186,17 +186,12 @@ async function notify(
     });
     return 'passedOver';
   }
-  const start = {
-    ...kitOrderStart(snapshot, root),
-    taskQueue,
-    signal: orderChangedSignal,
-    signalArgs: [snapshot] as [OrderSnapshot],
-  };
+  const start = kitOrderStart(snapshot, root);
   const { final, last } = standingOf(snapshot.events, snapshot.status);
   if (critical && known.has(snapshot)) return 'finished';
   // The sweep sees an order again and again: one that an operator has ended is not started each time.
   if (!final && !critical) {
-    await signalOrStart(temporal.workflow, kitOrderName, start);
+    await signalOrStart(temporal.workflow, taskQueue, start, orderChangedSignal, snapshot);
     return 'notified';
   }
   try {
@@ -210,6 +205,6 @@ async function notify(
     if (run?.ended === 'by_itself' && !run.isForwarded) known.add(snapshot);
     return 'finished';
   }
-  await signalOrStart(temporal.workflow, kitOrderName, start);
+  await signalOrStart(temporal.workflow, taskQueue, start, orderChangedSignal, snapshot);
   return 'reopened';
 }

@@ -6,12 +6,7 @@ import { isStatedUnknownJob } from '../service/reports.js';
 import { signalOrStart, type EarlierRun } from '../protocol/earlier-run.js';
 import { parsingJobId } from '../protocol/ids.js';
 import { canonicalId } from '../service/canonical-id.js';
-import {
-  parsingJobName,
-  reportSubmittedSignal,
-  type ParsingJobResult,
-  type ReportSubmitted,
-} from '../protocol/report/messages.js';
+import { reportSubmittedSignal, type ParsingJobResult, type ReportSubmitted } from '../protocol/report/messages.js';
 import type { LostUpload } from '../protocol/report/submission-messages.js';
 import { parsingJobStart } from '../protocol/report/start.js';
 import type { ActivityDependencies } from './dependencies.js';
@@ -71,12 +66,9 @@ export function reportActivities(dependencies: ActivityDependencies) {
     /** Hands an uploaded report over to the workflow that follows its job, which a webhook may have started already. */
     async handOverReport(submitted: Omit<ReportSubmitted, 'notifies'>): Promise<void> {
       const { snapshot, userId, reference } = submitted;
-      await signalOrStart(temporal.workflow, parsingJobName, {
-        ...parsingJobStart({ ...snapshot, userId }, reference, submitted.policy),
-        taskQueue,
-        signal: reportSubmittedSignal,
-        signalArgs: [{ ...submitted, notifies: hasEndpoint(target) }],
-      });
+      const start = parsingJobStart({ ...snapshot, userId }, reference, submitted.policy);
+      const argument = { ...submitted, notifies: hasEndpoint(target) };
+      await signalOrStart(temporal.workflow, taskQueue, start, reportSubmittedSignal, argument);
     },
 
     /**

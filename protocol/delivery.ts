@@ -95,6 +95,7 @@ export function deliverNotificationsStart(
   const text = (name: string) => (typeof data[name] === 'string' ? data[name] : undefined);
   const [orderId, reference] = [text('orderId'), text('reference')];
   return {
+    name: deliverNotificationsName,
     workflowId: deliverNotificationsId(source),
     args: [{ source, giveUpAfter }],
     typedSearchAttributes: new TypedSearchAttributes([

@@ -41,26 +41,23 @@ interface WorkflowCalls {
   signalWithStart(workflow: string, options: never): Promise<unknown>;
 }
 
-interface SignalledStart<Args extends unknown[]> extends WorkflowStart<object> {
-  taskQueue: string;
-  signal: SignalDefinition<Args>;
-  signalArgs: Args;
-}
-
 /**
  * Signals a workflow, and starts it if it does not run: as atomic as signal-with-start, which does the starting. A signal
  * to a workflow that runs costs one call as well, a start three.
  */
 export async function signalOrStart<Args extends unknown[]>(
   workflow: WorkflowCalls,
-  name: string,
-  start: SignalledStart<Args>,
+  taskQueue: string,
+  start: WorkflowStart<object>,
+  signal: SignalDefinition<Args>,
+  ...signalArgs: Args
 ): Promise<void> {
   try {
-    await workflow.getHandle(start.workflowId).signal(start.signal, ...start.signalArgs);
+    await workflow.getHandle(start.workflowId).signal(signal, ...signalArgs);
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
-    await startAfter(await latestRunOf(workflow, start.workflowId), workflow, name, start);
+    const earlierRun = await latestRunOf(workflow, start.workflowId);
+    await startAfter(earlierRun, workflow, taskQueue, start, signal, ...signalArgs);
   }
 }
 
@@ -68,11 +65,12 @@ export async function signalOrStart<Args extends unknown[]>(
 export async function startAfter<Args extends unknown[]>(
   earlierRun: EarlierRun,
   workflow: WorkflowCalls,
-  name: string,
-  start: SignalledStart<Args>,
+  taskQueue: string,
+  { name, args: [input], ...start }: WorkflowStart<object>,
+  signal: SignalDefinition<Args>,
+  ...signalArgs: Args
 ): Promise<void> {
-  const [input] = start.args;
-  const options = { ...start, args: [{ ...input, earlierRun }] };
+  const options = { ...start, args: [{ ...input, earlierRun }], taskQueue, signal, signalArgs };
   await workflow.signalWithStart(name, options as never);
 }
 

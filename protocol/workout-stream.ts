@@ -51,6 +51,7 @@ export function workoutStreamStart({
   workoutId,
 }: FetchWorkoutStreamInput): WorkflowStart<FetchWorkoutStreamInput> {
   return {
+    name: fetchWorkoutStreamName,
     workflowId: workoutStreamId(workoutId),
     args: [{ userId, workoutId }],
     typedSearchAttributes: new TypedSearchAttributes(ofUser(userId)),

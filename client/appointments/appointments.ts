@@ -52,14 +52,11 @@ export class AppointmentOperations {
     check(start);
     const { orderId, policy } = start;
     const resolved = resolveAppointmentPolicy(policy);
+    const workflow = bookAppointmentStart(orderId, undefined, resolved);
+    const request = policy ? { policy: resolved } : {};
     const { client, taskQueue } = this.calls;
     await this.calls.call(appointmentCalls.starting, options, () =>
-      signalOrStart(client.workflow, bookAppointmentName, {
-        ...bookAppointmentStart(orderId, undefined, resolved),
-        taskQueue,
-        signal: bookingRequestedSignal,
-        signalArgs: [policy ? { policy: resolved } : {}],
-      }),
+      signalOrStart(client.workflow, taskQueue, workflow, bookingRequestedSignal, request),
     );
     return new AppointmentHandle(this.calls, orderId);
   }

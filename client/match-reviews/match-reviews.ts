@@ -52,14 +52,11 @@ export class MatchReviewOperations {
   async start({ rawResultId, policy }: MatchReviewFollowed, options: CallOptions = {}): Promise<MatchReviewHandle> {
     check({ rawResultId, ...(policy && { policy }) });
     const resolved = resolveMatchReviewPolicy(policy);
+    const workflow = matchReviewStart({ rawResultId }, resolved);
+    const request = policy ? { policy: resolved } : {};
     const { client, taskQueue } = this.calls;
     await this.calls.call(matchReviewCalls.starting, options, () =>
-      signalOrStart(client.workflow, matchReviewName, {
-        ...matchReviewStart({ rawResultId }, resolved),
-        taskQueue,
-        signal: reviewRequestedSignal,
-        signalArgs: [policy ? { policy: resolved } : {}],
-      }),
+      signalOrStart(client.workflow, taskQueue, workflow, reviewRequestedSignal, request),
     );
     return new MatchReviewHandle(this.calls, rawResultId);
   }

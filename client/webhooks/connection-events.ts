@@ -1,12 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { ConnectionEventReceived } from '../../service/events.js';
 import { utcInstant } from '../../service/timestamps.js';
-import {
-  deliverNotificationsName,
-  deliverNotificationsStart,
-  notificationsLeftSignal,
-  usualRetryDays,
-} from '../../protocol/delivery.js';
+import { deliverNotificationsStart, notificationsLeftSignal, usualRetryDays } from '../../protocol/delivery.js';
 import { isLinkAddressable, linkProviderId, isAddressable } from '../../protocol/ids.js';
 import { connectionErrorNotification } from '../../protocol/link/connection-error.js';
 import { connectionReportedSignal } from '../../protocol/link/messages.js';
@@ -56,7 +51,7 @@ async function reportBrokenConnection(
   const broken = connectionErrorNotification({ userId, provider: sourceSlug, errorType, messageId: id, at });
   const start = deliverNotificationsStart(broken, usualRetryDays * 24 * 60 * 60_000);
   return deliver(to, { workflowId: start.workflowId }, (workflow, taskQueue) =>
-    workflow.signalWithStart(deliverNotificationsName, {
+    workflow.signalWithStart(start.name, {
       ...start,
       taskQueue,
       signal: notificationsLeftSignal,

@@ -1,7 +1,7 @@
 import type { ConnectionEventReceived, HealthDataReceived } from '../../service/events.js';
 import { readHealthData } from '../../service/health-data.js';
 import { isAddressable } from '../../protocol/ids.js';
-import { fetchWorkoutStreamName, streamNoticedSignal, workoutStreamStart } from '../../protocol/workout-stream.js';
+import { streamNoticedSignal, workoutStreamStart } from '../../protocol/workout-stream.js';
 import { within } from '../temporal-errors.js';
 import type { Destinations, Message, Routed } from './destinations.js';
 import { deliver } from './temporal-delivery.js';
@@ -37,7 +37,7 @@ async function startStreamFetch(event: HealthDataReceived, to: Destinations): Pr
   }
   const start = workoutStreamStart({ userId, workoutId });
   return deliver(to, { workflowId: start.workflowId }, (workflow, taskQueue) =>
-    workflow.signalWithStart(fetchWorkoutStreamName, {
+    workflow.signalWithStart(start.name, {
       ...start,
       taskQueue,
       signal: streamNoticedSignal,

@@ -1,3 +1,4 @@
+import type { SignalDefinition } from '@temporalio/common';
 import { appointmentSnapshotOf } from '../../service/appointment-snapshot.js';
 import type {
   AppointmentReceived,
@@ -8,22 +9,22 @@ import type {
 } from '../../service/events.js';
 import { type OrderSnapshot, snapshotOf } from '../../service/order-snapshot.js';
 import { reportSnapshotOf } from '../../service/report-snapshot.js';
-import { appointmentChangedSignal, bookAppointmentName } from '../../protocol/appointment/messages.js';
+import { appointmentChangedSignal } from '../../protocol/appointment/messages.js';
 import { bookAppointmentStart } from '../../protocol/appointment/start.js';
 import { signalOrStart } from '../../protocol/earlier-run.js';
 import { isAddressable } from '../../protocol/ids.js';
-import { matchReviewName, matchReviewReportedSignal } from '../../protocol/match-review/messages.js';
+import { matchReviewReportedSignal } from '../../protocol/match-review/messages.js';
 import { matchReviewStart } from '../../protocol/match-review/start.js';
 import { rootOf } from '../../protocol/order/root-order.js';
 import {
   criticalResultReportedSignal,
-  kitOrderName,
   orderChangedSignal,
   type CriticalResultReported,
 } from '../../protocol/order/messages.js';
 import { criticalResultStart, kitOrderStart } from '../../protocol/order/start.js';
-import { jobChangedSignal, parsingJobName } from '../../protocol/report/messages.js';
+import { jobChangedSignal } from '../../protocol/report/messages.js';
 import { parsingJobStart } from '../../protocol/report/start.js';
+import type { WorkflowStart } from '../../protocol/workflow-start.js';
 import type { Destinations, Routed } from './destinations.js';
 import { deliver } from './temporal-delivery.js';
 
@@ -43,9 +44,7 @@ export async function deliverOrder(event: OrderEventReceived, destinations: Dest
   const { orderId } = snapshot;
   if (!isAddressable(orderId) || !isAddressable(root)) return { name: 'not_addressable' };
   const start = kitOrderStart(snapshot, root);
-  return deliver(destinations, { orderId, workflowId: start.workflowId }, (workflow, taskQueue) =>
-    signalOrStart(workflow, kitOrderName, { ...start, taskQueue, signal: orderChangedSignal, signalArgs: [snapshot] }),
-  );
+  return signal(destinations, { orderId }, start, orderChangedSignal, snapshot);
 }
 
 /**
@@ -66,14 +65,7 @@ export async function deliverCriticalResult(
   const root = report.order ? rootOf(report.order) : orderId;
   if (!isAddressable(orderId) || !isAddressable(root)) return { name: 'not_addressable' };
   const start = criticalResultStart(report, root);
-  return deliver(destinations, { orderId, workflowId: start.workflowId }, (workflow, taskQueue) =>
-    signalOrStart(workflow, kitOrderName, {
-      ...start,
-      taskQueue,
-      signal: criticalResultReportedSignal,
-      signalArgs: [report],
-    }),
-  );
+  return signal(destinations, { orderId }, start, criticalResultReportedSignal, report);
 }
 
 /** Names, birth dates and values stay behind; of the job go its states and counts. */
@@ -82,9 +74,7 @@ export async function deliverParsingJob(event: ParsingJobReceived, destinations:
   if (!isAddressable(jobId)) return { name: 'not_addressable' };
   const snapshot = { ...reportSnapshotOf(event.job), jobId, ...(userId !== undefined && { userId }) };
   const start = parsingJobStart(snapshot);
-  return deliver(destinations, { jobId, workflowId: start.workflowId }, (workflow, taskQueue) =>
-    signalOrStart(workflow, parsingJobName, { ...start, taskQueue, signal: jobChangedSignal, signalArgs: [snapshot] }),
-  );
+  return signal(destinations, { jobId }, start, jobChangedSignal, snapshot);
 }
 
 /** Address, visitor and notes are left out. */
@@ -93,14 +83,7 @@ export async function deliverAppointment(event: AppointmentReceived, destination
   if (!isAddressable(orderId)) return { name: 'not_addressable' };
   const snapshot = { ...appointmentSnapshotOf(event.appointment), orderId, ...(userId !== undefined && { userId }) };
   const start = bookAppointmentStart(orderId, snapshot);
-  return deliver(destinations, { orderId, workflowId: start.workflowId }, (workflow, taskQueue) =>
-    signalOrStart(workflow, bookAppointmentName, {
-      ...start,
-      taskQueue,
-      signal: appointmentChangedSignal,
-      signalArgs: [snapshot],
-    }),
-  );
+  return signal(destinations, { orderId }, start, appointmentChangedSignal, snapshot);
 }
 
 /** A stub without patient or candidates: the run reads the review. */
@@ -108,12 +91,17 @@ export async function deliverMatchReview({ report, userId }: MatchReviewReceived
   if (!isAddressable(report.rawResultId)) return { name: 'not_addressable' };
   const reported = { ...report, ...(userId !== undefined && { userId }) };
   const start = matchReviewStart(reported);
-  return deliver(to, { workflowId: start.workflowId }, (workflow, taskQueue) =>
-    signalOrStart(workflow, matchReviewName, {
-      ...start,
-      taskQueue,
-      signal: matchReviewReportedSignal,
-      signalArgs: [reported],
-    }),
+  return signal(to, {}, start, matchReviewReportedSignal, reported);
+}
+
+async function signal<Argument>(
+  destinations: Destinations,
+  ids: Pick<Routed, 'orderId' | 'jobId'>,
+  start: WorkflowStart<object>,
+  definition: SignalDefinition<[Argument]>,
+  argument: Argument,
+): Promise<Routed> {
+  return deliver(destinations, { ...ids, workflowId: start.workflowId }, (workflow, taskQueue) =>
+    signalOrStart(workflow, taskQueue, start, definition, argument),
   );
 }

@@ -4,7 +4,7 @@ import { labOrderIdKey, labPhaseKey, ofUser } from '../search-attributes.js';
 import { bookAppointmentId } from '../ids.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import { visitPhaseOf } from './lifecycle.js';
-import type { BookAppointmentInput } from './messages.js';
+import { bookAppointmentName, type BookAppointmentInput } from './messages.js';
 import { resolveAppointmentPolicy, type ResolvedAppointmentPolicy } from './policy.js';
 import type { WorkflowStart } from '../workflow-start.js';
 
@@ -22,6 +22,7 @@ export function bookAppointmentStart(
   const visit = snapshot && visitPhaseOf(snapshot);
   const phase = visit === undefined || visit === 'cancelled' ? 'awaiting_choice' : visit;
   return {
+    name: bookAppointmentName,
     workflowId: bookAppointmentId(orderId),
     args: [{ orderId, policy }],
     typedSearchAttributes: new TypedSearchAttributes([

@@ -3,7 +3,7 @@ import { matchReviewId } from '../ids.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import { labPhaseKey, ofUser } from '../search-attributes.js';
 import { openPhaseOf, outcomeOf } from './lifecycle.js';
-import type { MatchReviewInput, MatchReviewReported } from './messages.js';
+import { matchReviewName, type MatchReviewInput, type MatchReviewReported } from './messages.js';
 import { resolveMatchReviewPolicy, type ResolvedMatchReviewPolicy } from './policy.js';
 import type { WorkflowStart } from '../workflow-start.js';
 
@@ -19,6 +19,7 @@ export function matchReviewStart(
   const { status, userId } = report;
   const rawResultId = canonicalId(report.rawResultId);
   return {
+    name: matchReviewName,
     workflowId: matchReviewId(rawResultId),
     args: [{ rawResultId, policy }],
     typedSearchAttributes: new TypedSearchAttributes([

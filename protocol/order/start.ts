@@ -12,7 +12,7 @@ import {
 import { kitOrderId } from '../ids.js';
 import { readPassthrough, rootOf } from './root-order.js';
 import { phaseOf } from './lifecycle.js';
-import type { KitOrderInput } from './messages.js';
+import { kitOrderName, type KitOrderInput } from './messages.js';
 import { resolveOrderPolicy, type ResolvedOrderPolicy } from './policy.js';
 import type { WorkflowStart } from '../workflow-start.js';
 
@@ -32,6 +32,7 @@ export function kitOrderStart(
   policy: ResolvedOrderPolicy = usualPolicy,
 ): WorkflowStart<KitOrderInput> {
   return {
+    name: kitOrderName,
     workflowId: kitOrderId(rootOrderId),
     args: [{ rootOrderId, policy }],
     typedSearchAttributes: new TypedSearchAttributes([

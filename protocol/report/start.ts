@@ -3,7 +3,7 @@ import type { ReportSnapshot } from '../../service/report-snapshot.js';
 import { labPhaseKey, labReferenceKey, ofUser } from '../search-attributes.js';
 import { parsingJobId } from '../ids.js';
 import { phaseOf } from './lifecycle.js';
-import type { ParsingJobInput } from './messages.js';
+import { parsingJobName, type ParsingJobInput } from './messages.js';
 import { resolveReportPolicy, type ResolvedReportPolicy } from './policy.js';
 import type { WorkflowStart } from '../workflow-start.js';
 
@@ -18,6 +18,7 @@ export function parsingJobStart(
   policy: ResolvedReportPolicy = resolveReportPolicy(),
 ): WorkflowStart<ParsingJobInput> {
   return {
+    name: parsingJobName,
     workflowId: parsingJobId(jobId),
     args: [{ jobId, policy }],
     typedSearchAttributes: new TypedSearchAttributes([
