@@ -167,6 +167,10 @@ export interface KitOrderResult extends OrderState {
   outcome: OrderOutcome;
   /** State that a later run continues with, if the service reports something new. */
   policy: ResolvedOrderPolicy;
+  /** The one that was ordered, for a replacement: the service does not always show it again. */
+  labTestId?: string;
+  /** The one that the order was placed with, for the same reason. */
+  labAccountId?: string;
   replacements: Replacement[];
   /** The questions that stood at the end. */
   attention: RaisedOrderAttention[];

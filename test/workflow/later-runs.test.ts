@@ -1,15 +1,18 @@
 import { expect, test } from 'vitest';
+import { kitOrderId } from '../../protocol/ids.js';
+import { LAB_ACCOUNT_IDS, LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
 import { eventually } from '../rig/eventually.js';
 import { followed } from '../rig/followed.js';
-import { setStage } from './story.js';
+import { eventsOf, textOf } from './recorded.js';
+import { setStage, type KitOptions } from './story.js';
 
 /* An order that has ended changes again: the next run continues with the attention of the one before. */
 
 /* The full server: it lists workflows, and its time is the real one. */
 const stage = setStage({ eventsPerRun: 10_000 });
 
-async function unresolved() {
-  const kit = await stage.place({ kind: 'with_patient' });
+async function unresolved(options: KitOptions = {}) {
+  const kit = await stage.place({ kind: 'with_patient', ...options });
   await kit.move('transit_customer');
   // Only then: a webhook that took longer than the deadline would be announced after the question.
   await kit.expectNotifications('phase_changed preparing', 'phase_changed in_transit_to_customer');
@@ -59,4 +62,17 @@ test('attention that is raised again in a later run is another notification', as
   await eventually(() => expect(raised()).toHaveLength(2));
   expect(raised().map(({ data }) => data['reason'])).toEqual(['late_arrival', 'late_arrival']);
   expect(new Set(raised().map(({ id }) => id)).size).toBe(2);
+});
+
+test('a kit is replaced in a later run with the lab test and account of its placing, which the service need not show', async () => {
+  const labAccountId = LAB_ACCOUNT_IDS.notDelegated;
+  const { kit } = await unresolved({ labAccountId });
+  await kit.move('lost');
+  await kit.handle.replaceKit({ orderId: kit.rootOrderId });
+  const events = await eventsOf(stage, kitOrderId(kit.rootOrderId));
+  const replacing = events.filter(
+    ({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType?.name === 'replaceKitOrder',
+  );
+  expect(textOf(replacing)).toContain(LAB_TEST_IDS.kit);
+  expect(textOf(replacing)).toContain(labAccountId);
 });

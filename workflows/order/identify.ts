@@ -184,6 +184,9 @@ function resume(chain: Chain, previous: KitOrderResult): void {
     chain.reference = previous.reference;
     chain.handedOver = true;
   }
+  const { labTestId, labAccountId } = previous;
+  if (labTestId !== undefined) chain.labTestId ??= labTestId;
+  if (labAccountId !== undefined) chain.labAccountId ??= labAccountId;
   const before: Chain = { ...chain, orders: [] };
   for (const { orderId, status, interpretation } of previous.chain) {
     const events = previous.timeline.flatMap(({ orderId: of, eventId, at, status, detail }) =>

@@ -76,6 +76,8 @@ export function resultOf(chain: Chain): KitOrderResult {
     ...stateOf(chain),
     outcome: outcomeOf(chain) ?? 'unresolved',
     policy: chain.policy,
+    ...(chain.labTestId !== undefined && { labTestId: chain.labTestId }),
+    ...(chain.labAccountId !== undefined && { labAccountId: chain.labAccountId }),
     replacements: chain.replacements,
     attention: chain.attention,
     raised: chain.raised,
