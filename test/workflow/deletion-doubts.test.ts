@@ -35,8 +35,9 @@ async function requestInVain(leavingUser: LeavingUser): Promise<DeletionHandle> 
 /** A request of the deletion whose answer was lost may arrive until then. */
 const untilSettled = '2 minutes';
 
-async function settledUndo(handle: DeletionHandle): Promise<DeletionState> {
+async function settledUndo(leavingUser: LeavingUser, handle: DeletionHandle): Promise<DeletionState> {
   const undoing = handle.undo();
+  await leavingUser.untilAccepted(2);
   await stage.skip(untilSettled);
   return undoing;
 }
@@ -272,7 +273,10 @@ describe('while the service does not answer', () => {
     await losesTheDeletion(leavingUser, down);
     const handle = await requestInVain(leavingUser);
     expect(await leavingUser.readUser()).toMatch(/scheduled/);
-    expect(await settledUndo(handle)).toMatchObject({ outcome: 'undone', undo: { restored: ['user', 'data'] } });
+    expect(await settledUndo(leavingUser, handle)).toMatchObject({
+      outcome: 'undone',
+      undo: { restored: ['user', 'data'] },
+    });
     expect(await leavingUser.readUser()).toBe('present');
     await stage.sandbox.removeFaults();
     await stage.skip('1 day');
@@ -302,6 +306,7 @@ describe('while the service does not answer', () => {
     const handle = await requestInVain(leavingUser);
     await stage.sandbox.addFault({ path: '/v2/user/**', action: down });
     const undoing = [1, 2, 3].map(() => handle.undo().catch((error: unknown) => error));
+    await leavingUser.untilAccepted(1 + undoing.length);
     await stage.skip(untilSettled);
     await eventually(async () => expect(await stage.countRequests('POST', undoPath)).toBeGreaterThan(0));
     for (const _ of undoing) {
