@@ -1,5 +1,6 @@
 import { ApplicationFailure, activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
+import { LRUCache } from 'lru-cache';
 import { ServiceError, ServiceRefused, TooManyRequests } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import type { CloudEvent, PortalLinkData } from '../protocol/notification-events.js';
@@ -39,6 +40,12 @@ const enoughMs = 60_000;
 /** From this attempt on a reminder is sent without its link: a link that cannot be made must not delay results. */
 const attemptsForLink = 5;
 
+/** A receiver that is down costs a link in this time instead of one for each attempt. Links live for weeks. */
+const linkMs = 6 * 60 * 60_000;
+
+/** An entry takes less than a kilobyte, so all of them stay below 1 MB. */
+const mostLinks = 1_000;
+
 /**
  * True unless the deployment states that it sends none. A worker that merely lacks the target does not decide for all
  * workflows.
@@ -55,6 +62,7 @@ export function notificationActivities(
   const namesClientUser = typeof target === 'object' && target.namesClientUser === true;
   const sources: EventSources = {
     service,
+    links: new LRUCache({ max: mostLinks, ttl: linkMs }),
     ...(namesClientUser && { clientUserIdOf: createClientUserIds(service.users) }),
   };
   return {
@@ -134,7 +142,9 @@ async function sendOne(
   const event = await eventOf(sources, notification);
   // What was read for it took its time.
   heartbeat();
-  return sender.send(event);
+  const sent = await sender.send(event);
+  sources.links.delete(notification.id);
+  return sent;
 }
 
 /** Nobody sends it again by itself: the log is the first place where somebody looks for it. */
@@ -195,11 +205,14 @@ function withoutTarget(): ApplicationFailure {
 /** The sources of what is not in the workflow's notification: it is looked up when the notification is sent, and not stored. */
 interface EventSources {
   service: LabService;
+  /** Links of notifications that have not arrived yet, by their ids: in memory only. */
+  links: LRUCache<string, MadeLink>;
   /** Absent if notifications carry no `client_user_id`. */
   clientUserIdOf?: ClientUserIdOf;
 }
 
-async function eventOf({ service, clientUserIdOf }: EventSources, notification: Notification): Promise<CloudEvent> {
+async function eventOf(sources: EventSources, notification: Notification): Promise<CloudEvent> {
+  const { clientUserIdOf } = sources;
   const { id, at, source, type, subject, data, portalLink } = notification;
   return {
     specversion: '1.0',
@@ -212,7 +225,7 @@ async function eventOf({ service, clientUserIdOf }: EventSources, notification: 
     data: {
       ...snakeCased(data),
       ...(clientUserIdOf && (await clientUserOf(clientUserIdOf, data['userId']))),
-      ...(portalLink && (await linkTo(service, portalLink))),
+      ...(portalLink && (await linkTo(sources, id, portalLink))),
     },
   };
 }
@@ -222,18 +235,30 @@ async function clientUserOf(clientUserIdOf: ClientUserIdOf, userId: unknown): Pr
   return clientUserId === undefined ? {} : { client_user_id: clientUserId };
 }
 
+interface MadeLink {
+  url: string;
+  /** Milliseconds since the epoch. Absent if the service does not say how long the link lives. */
+  endsAt?: number;
+}
+
 /**
- * A link is a credential: it is made when it is sent and never stored. For a user without demographics, or a team
+ * A link is a credential: it is made when it is sent and never stored, only remembered for the next attempts. For a user without demographics, or a team
  * without the portal, the reminder has no link but states the reason.
  */
 async function linkTo(
-  service: LabService,
+  { service, links }: EventSources,
+  id: string,
   { userId, orderId }: { userId: string; orderId: string },
 ): Promise<PortalLinkData> {
+  const made = links.get(id);
+  if (made) return sentLink(made);
   try {
     const request = { context: 'communications', orderId };
-    const link = await service.portal.createUrl(userId, request, { timeoutMs: callMs });
-    return { portal_url: link.url, portal_url_expires_in: link.expires_in ?? null };
+    const { url, expires_in: life } = await service.portal.createUrl(userId, request, { timeoutMs: callMs });
+    const link = { url, ...(life != null && { endsAt: Date.now() + life * 1000 }) };
+    // Nobody could use a link at the end of its life.
+    links.set(id, link, { ttl: life == null ? linkMs : Math.min(linkMs, Math.max(1, life * 500)) });
+    return sentLink(link);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const { name, message } = error;
@@ -242,6 +267,11 @@ async function linkTo(
     if (!isFinal && activityInfo().attempt < attemptsForLink) throw ApplicationFailure.retryable(message, name);
     return { portal_url: null, portal_url_refused: name };
   }
+}
+
+function sentLink({ url, endsAt }: MadeLink): PortalLinkData {
+  const expiresIn = endsAt === undefined ? null : Math.round((endsAt - Date.now()) / 1000);
+  return { portal_url: url, portal_url_expires_in: expiresIn };
 }
 
 /** Converts the names as the types of protocol/notification-events.ts do. */

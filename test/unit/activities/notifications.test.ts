@@ -69,3 +69,28 @@ test('an alarm does not wait behind a notification that the receiver has failed 
   expect(taken).toEqual([]);
   expect(await notify(4)).toEqual({ delivered: [alarm.id], refused: [], handedOver: false });
 });
+
+test('a reminder that the receiver fails to take keeps its portal link for later attempts, until it has arrived', async () => {
+  const sent: unknown[] = [];
+  const { baseUrl } = await answering(({ body }) => {
+    sent.push((body as { data: { portal_url: string } }).data.portal_url);
+    return { status: sent.length < 3 ? 500 : 204 };
+  });
+  const target = {
+    url: baseUrl,
+    secret: `whsec_${Buffer.from('an-invented-secret-32-bytes-long').toString('base64')}`,
+  };
+  let made = 0;
+  const service = {
+    portal: { createUrl: async () => ({ url: `https://portal.example/${(made += 1)}`, expires_in: 600 }) },
+  };
+  const activities = notificationActivities({ target, service } as unknown as ActivityDependencies);
+  const reminder = { ...notification, portalLink: { userId: 'user-1', orderId: 'order-1' } };
+  const call = { notifications: [reminder], mayBeBehind: false };
+  const notify = () => new MockActivityEnvironment().run(() => activities.notify(call));
+  await expect(notify()).rejects.toMatchObject({ type: 'NotificationRefused' });
+  await expect(notify()).rejects.toMatchObject({ type: 'NotificationRefused' });
+  await notify();
+  await notify();
+  expect(sent).toEqual([1, 1, 1, 2].map((n) => `https://portal.example/${n}`));
+});
