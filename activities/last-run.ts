@@ -1,9 +1,10 @@
 import { log } from '@temporalio/activity';
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import type { OrderEvent, OrderSnapshot } from '../service/order-snapshot.js';
 import { kitOrderId } from '../protocol/ids.js';
-import { isCritical } from '../protocol/order/lifecycle.js';
+import { isCritical, type Standing } from '../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../protocol/order/messages.js';
+import { labOrderIdKey, labPhaseKey } from '../protocol/search-attributes.js';
 import { isUndecodable } from './workflow-runs.js';
 
 /*
@@ -22,14 +23,15 @@ export type LastRun =
   | { ended: 'by_itself'; timeline: KitOrderResult['timeline']; criticalOrders: string[]; isForwarded: boolean }
   /** An operator ended it, or it failed. */
   | { ended: 'otherwise'; at: Date }
-  /** It was started a moment ago. */
-  | { ended?: undefined };
+  /** It runs: the orders of its chain and its phase as it has shown them, unless it is busy with something newer. */
+  | { ended?: undefined; orderIds: readonly string[]; phase: string | undefined; isBusy: boolean };
 
 export async function lastRunOf(temporal: Client, rootOrderId: string): Promise<LastRun | undefined> {
   const workflowId = kitOrderId(rootOrderId);
   try {
-    const { runId, status, closeTime } = await temporal.workflow.getHandle(workflowId).describe();
-    if (closeTime === undefined) return {};
+    const described = await temporal.workflow.getHandle(workflowId).describe();
+    const { runId, status, closeTime } = described;
+    if (closeTime === undefined) return runningAs(described);
     if (status.name !== 'COMPLETED') return { ended: 'otherwise', at: closeTime };
     const result = await resultOrNothing(temporal, workflowId, runId);
     // As after an operator's end: a new run is started only for something newer.
@@ -49,6 +51,14 @@ export async function lastRunOf(temporal: Client, rootOrderId: string): Promise<
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
   }
+}
+
+function runningAs({ typedSearchAttributes, raw }: WorkflowExecutionDescription): LastRun {
+  return {
+    orderIds: typedSearchAttributes.get(labOrderIdKey) ?? [],
+    phase: typedSearchAttributes.get(labPhaseKey),
+    isBusy: raw.pendingWorkflowTask != null,
+  };
 }
 
 /** A key that is gone must not stop the comparison of all other orders. */
@@ -76,6 +86,16 @@ function criticalOrdersAfter(passedOn: KitOrderResult['chain'], ofChain: LastRun
   if (ofChain?.ended === 'by_itself') return ofChain.criticalOrders;
   if (ofChain === undefined || ofChain.ended === 'otherwise') return [];
   return passedOn.filter(({ interpretation }) => isCritical(interpretation)).map(({ orderId }) => orderId);
+}
+
+/**
+ * True if the run did not know that the order has ended, by what it had shown. Of several orders it shows the phase of one, so
+ * only a new one is certain.
+ */
+export function isEndNews(run: LastRun, orderId: string, { final, phase }: Pick<Standing, 'final' | 'phase'>): boolean {
+  if (run.ended !== undefined || run.isBusy || !final) return false;
+  if (!run.orderIds.includes(orderId)) return true;
+  return run.orderIds.length === 1 && run.phase !== phase;
 }
 
 /**

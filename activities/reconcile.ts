@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { heartbeat, log, sleep } from '@temporalio/activity';
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
 import { canonicalJson } from '../protocol/canonical-json.js';
 import { signalOrStart } from '../protocol/earlier-run.js';
@@ -13,7 +13,7 @@ import type { OrderFilter, OrderPage } from '../service/orders.js';
 import { noPageCounts, type PageCounts } from '../protocol/reconcile.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { asFailures } from './failures.js';
-import { isEndKnown, lastRunOf } from './last-run.js';
+import { isEndKnown, isEndNews, lastRunOf } from './last-run.js';
 
 export interface PageToReconcile {
   from: string;
@@ -147,7 +147,7 @@ function passOver(unreadable: number, counts: PageCounts): void {
 
 /**
  * Snapshots whose order's own workflow had ended and known them, which stays so. Only a hint, for one worker: without it every
- * critical result of half a year would cost three calls of Temporal an hour.
+ * critical result of half a year would cost two calls of Temporal an hour.
  */
 class KnownEnds {
   private readonly digests = new Map<string, string>();
@@ -175,7 +175,7 @@ function snapshotDigest(snapshot: OrderSnapshot): string {
 async function notify(
   { temporal, taskQueue }: ActivityDependencies,
   snapshot: OrderSnapshot,
-  { from, critical }: Pick<PageToReconcile, 'from' | 'critical'>,
+  { from, to, critical }: Omit<PageToReconcile, 'page'>,
   known: KnownEnds,
 ): Promise<Exclude<keyof PageCounts, 'listed'>> {
   const root = rootOf(snapshot);
@@ -187,24 +187,37 @@ async function notify(
     return 'passedOver';
   }
   const start = kitOrderStart(snapshot, root);
-  const { final, last } = standingOf(snapshot.events, snapshot.status);
+  const standing = standingOf(snapshot.events, snapshot.status);
+  const { final, last } = standing;
   if (critical && known.has(snapshot)) return 'finished';
   // The sweep sees an order again and again: one that an operator has ended is not started each time.
   if (!final && !critical) {
     await signalOrStart(temporal.workflow, taskQueue, start, orderChangedSignal, snapshot);
     return 'notified';
   }
-  try {
-    await temporal.workflow.getHandle(kitOrderId(root)).signal(orderChangedSignal, snapshot);
-    return 'finished';
-  } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  let run = await lastRunOf(temporal, root);
+  if (run && run.ended === undefined) {
+    // The webhook of something newer may be on its way.
+    const isMissed =
+      Date.parse(snapshot.updatedAt ?? from) <= Date.parse(to) && isEndNews(run, snapshot.orderId, standing);
+    if (await isSignalled(temporal, snapshot, root)) return isMissed ? 'reopened' : 'finished';
+    run = await lastRunOf(temporal, root);
   }
-  const run = await lastRunOf(temporal, root);
   if (isEndKnown(run, snapshot, last, from)) {
     if (run?.ended === 'by_itself' && !run.isForwarded) known.add(snapshot);
     return 'finished';
   }
   await signalOrStart(temporal.workflow, taskQueue, start, orderChangedSignal, snapshot);
   return 'reopened';
+}
+
+/** False if the workflow has ended meanwhile. */
+async function isSignalled(temporal: Client, snapshot: OrderSnapshot, root: string): Promise<boolean> {
+  try {
+    await temporal.workflow.getHandle(kitOrderId(root)).signal(orderChangedSignal, snapshot);
+    return true;
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    return false;
+  }
 }

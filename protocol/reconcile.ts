@@ -46,9 +46,9 @@ export interface ReconcileCounts {
   listed: number;
   /** Unfinished orders whose workflow was signalled, or started if there was none. */
   notified: number;
-  /** Finished orders whose end was known already, or whose workflow was still running and was signalled. */
+  /** Finished orders whose end was known already, as far as a running workflow shows it. */
   finished: number;
-  /** Finished orders whose end no run had processed: a run reads and announces it. */
+  /** Finished orders whose end no run had processed, because webhooks were missed: a run, the running one or a new one, announces it. */
   reopened: number;
   /** Orders that cannot be read or addressed; they are in the worker's log. */
   passedOver: number;

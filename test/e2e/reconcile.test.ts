@@ -86,6 +86,20 @@ describe('a range of time', () => {
     expect(await lab.runsOf(known)).toHaveLength(1);
   });
 
+  test('an end that a running workflow has not received is counted as missed, and brought to it', async () => {
+    const from = await hoursAgo(44);
+    const orderId = await dashboardOrder('transit_customer');
+    const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
+    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ notified: 1 });
+    const handle = await lab.labs.orders.get({ orderId });
+    await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');
+    for (const status of toTheEnd.slice(1)) await lab.sandbox.move(orderId, status);
+    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 1, finished: 0, reopened: 1 });
+    await lab.rig.client.workflow.getHandle(kitOrderId(orderId)).result();
+    expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 1, finished: 1, reopened: 0 });
+    expect(await lab.runsOf(orderId)).toHaveLength(1);
+  });
+
   test('a range of time whose last run failed is run again, and why it failed is reported', async () => {
     const range = { from: '2001-02-01', to: '2001-02-02' };
     const action = { kind: 'answer', status: 400, body: { detail: 'Invented: not now' } } as const;

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { isEndKnown, type LastRun } from '../../../activities/last-run.js';
+import { isEndKnown, isEndNews, type LastRun } from '../../../activities/last-run.js';
 
 const from = '2026-03-10T11:00:00.000Z';
 const order = { orderId: 'order-1', updatedAt: '2026-03-10T12:58:00.000Z' };
 const last = { id: 7, at: '2026-03-10T12:00:00.000Z' };
+const running: LastRun = { orderIds: ['order-1'], phase: 'in_transit_to_lab', isBusy: false };
 
 describe('an end without a run that is retained', () => {
   test.each([
@@ -52,5 +53,19 @@ describe('an end after a run that somebody ended', () => {
 });
 
 test('an end is not known to a run that was started meanwhile', () => {
-  expect(isEndKnown({}, order, last, from)).toBe(false);
+  expect(isEndKnown(running, order, last, from)).toBe(false);
+});
+
+test.each([
+  [true, 'shows an earlier phase', {}],
+  [false, 'shows the end', { phase: 'completed' }],
+  [true, 'does not show the order', { orderIds: ['order-0'], phase: 'completed' }],
+  [false, 'shows the phase of one order of several', { orderIds: ['order-1', 'order-2'] }],
+  [false, 'has yet to take in what it received', { isBusy: true }],
+])('an end is news: %s, to a running workflow that %s', (isNews, _what, shown) => {
+  expect(isEndNews({ ...running, ...shown }, 'order-1', { final: true, phase: 'completed' })).toBe(isNews);
+});
+
+test('an order that has not ended is no missed end', () => {
+  expect(isEndNews(running, 'order-1', { final: false, phase: 'at_lab' })).toBe(false);
 });
