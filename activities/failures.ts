@@ -56,7 +56,8 @@ export async function asFailures<T>(refusedAs: RefusedAs, calls: () => Promise<T
 
 /**
  * Runs reads that come before a command. A refusal of such a read may come from a proxy, and must not be taken for a refusal of the command:
- * it counts as an answer that cannot be read. A refused key and a request for patience mean the same in every call.
+ * it counts as an answer that cannot be read. A refused key and a request for patience mean the same in every call, and one that names
+ * fields, such as the user's id, is the service's.
  *
  * @param isAnswer true for the refusals that are the service's answer to the read
  */
@@ -68,7 +69,7 @@ export async function unreadableIfRefused<T>(
     return await reads();
   } catch (error) {
     const isForAll = [Unauthorized, FeatureNotEnabled, TooManyRequests].some((kind) => error instanceof kind);
-    if (!(error instanceof ServiceRefused) || isForAll || isAnswer(error)) throw error;
+    if (!(error instanceof ServiceRefused) || isForAll || error.fields.length > 0 || isAnswer(error)) throw error;
     const { method, path, status } = error;
     const problem = `was refused with status ${status}, perhaps by a proxy`;
     throw new AnswerUnreadable({ method, path, status }, problem, { cause: error });

@@ -56,6 +56,15 @@ describe('exactly one kit is ordered', () => {
     expect(await stage.countRequests('POST', createPath)).toBe(1);
   });
 
+  test('a search that the service refuses because of a field refuses the placing', async () => {
+    const detail = [{ type: 'uuid_parsing', loc: ['query', 'user_id'], msg: 'Invented: not a UUID' }];
+    const action = { kind: 'answer', status: 422, body: { detail } } as const;
+    await stage.sandbox.addFault({ method: 'GET', path: '/orders', times: 1, action });
+    const handle = await stage.product.orders.place(await stage.input());
+    await expect(handle.orderId()).rejects.toMatchObject({ name: 'OrderRefused' });
+    expect(await stage.sandbox.orders()).toHaveLength(0);
+  });
+
   test('no kit is left if a placing is cancelled, and a proxy answers the search for it', async () => {
     await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
     const handle = await stage.product.orders.place(await stage.input());
