@@ -1,5 +1,6 @@
 import { appointmentSchema, type Appointment } from './appointments.js';
 import { criticalResultReportOf, criticalResultSchema, type CriticalResultReport } from './critical-result.js';
+import { isObject } from './json-object.js';
 import { matchReviewEventSchema, matchReviewReportOf, type MatchReviewReport } from './match-review-snapshot.js';
 import { orderSchema, referredIdSchema, type Order } from './order.js';
 import { parsingJobSchema, type ParsingJob } from './parsing-job.js';
@@ -154,7 +155,7 @@ const MAYBE_ORDER_EVENTS = ['labtest.order.', 'labtest.result.'];
  * rest costs nothing.
  */
 export function readEvent(value: unknown): ReceivedEvent {
-  if (!isRecord(value)) return { kind: 'unreadable', problem: 'the body is not a JSON object' };
+  if (!isObject(value)) return { kind: 'unreadable', problem: 'the body is not a JSON object' };
   const sentType = value['event_type'] ?? '';
   if (typeof sentType !== 'string') return { kind: 'unreadable', problem: 'event_type is not a string' };
   const data = value['data'];
@@ -195,7 +196,7 @@ function readUntyped(value: Record<string, unknown>, data: unknown): ReceivedEve
 /** The user that an event is about, of whatever type it is: the envelope's, else the one inside its data. */
 export function userOf(event: object): string | undefined {
   const { user_id: user, data } = event as Record<string, unknown>;
-  const candidates = [user, isRecord(data) ? data['user_id'] : undefined];
+  const candidates = [user, isObject(data) ? data['user_id'] : undefined];
   return candidates.find((named): named is string => typeof named === 'string' && named !== '');
 }
 
@@ -216,8 +217,8 @@ function aboutUser(eventType: string, envelope: Record<string, unknown>): Omit<H
 
 /** A deployment may wrap an order as the answer of its creation does, or call its id `order_id`. */
 function readOrder(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {
-  const sent = isRecord(data) && !('id' in data) && isRecord(data['order']) ? data['order'] : data;
-  const result = orderSchema.safeParse(isRecord(sent) ? { ...sent, id: sent['id'] ?? sent['order_id'] } : sent);
+  const sent = isObject(data) && !('id' in data) && isObject(data['order']) ? data['order'] : data;
+  const result = orderSchema.safeParse(isObject(sent) ? { ...sent, id: sent['id'] ?? sent['order_id'] } : sent);
   if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
   return {
     kind: 'order',
@@ -235,9 +236,9 @@ function readOrder(eventType: string, data: unknown, envelope: Record<string, un
  * than the result, and has its own status.
  */
 function readCriticalResult(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {
-  const inside = isRecord(data) ? data['order'] : undefined;
+  const inside = isObject(data) ? data['order'] : undefined;
   // The envelope's own id is the message's.
-  const { id: _id, ...beside } = { ...envelope, ...(isRecord(data) && data) };
+  const { id: _id, ...beside } = { ...envelope, ...(isObject(data) && data) };
   const place = [data, inside, beside].find((each) => criticalResultSchema.safeParse(each).success) ?? data;
   const result = criticalResultSchema.safeParse(place);
   if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
@@ -276,7 +277,7 @@ function readAppointment(eventType: string, data: unknown, envelope: Record<stri
 function readMatchReview(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {
   // In the paths of the API the id is called that.
   const result = matchReviewEventSchema.safeParse(
-    isRecord(data) ? { ...data, id: data['id'] ?? data['raw_result_id'] } : data,
+    isObject(data) ? { ...data, id: data['id'] ?? data['raw_result_id'] } : data,
   );
   if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
   return {
@@ -305,24 +306,24 @@ function readParsingJob(eventType: string, data: unknown, envelope: Record<strin
 
 /** A body with an `order_id` is about an order, for instance an appointment: its `events` are its own. */
 function looksLikeOrder(value: unknown): value is Record<string, unknown> {
-  if (!isRecord(value) || !('id' in value)) return false;
+  if (!isObject(value) || !('id' in value)) return false;
   return hasOrderStatus(value) || ('events' in value && value['order_id'] == null);
 }
 
 /** An event, or the last one, has a status in three parts, such as `received.testkit.ordered`: nothing else has. */
 function hasOrderStatus(value: unknown): boolean {
-  if (!isRecord(value) || !('id' in value)) return false;
+  if (!isObject(value) || !('id' in value)) return false;
   const { events, last_event: last } = value;
   const listed: readonly unknown[] = Array.isArray(events) ? events : [];
   return [...listed, last].some((event) => {
-    const status = isRecord(event) ? event['status'] : undefined;
+    const status = isObject(event) ? event['status'] : undefined;
     return typeof status === 'string' && /^\w+\.\w+\.\w+$/.test(status);
   });
 }
 
 /** Of whatever type the event is. */
 function namesCriticalOrder(value: unknown): boolean {
-  if (!isRecord(value) || value['order_id'] == null) return false;
+  if (!isObject(value) || value['order_id'] == null) return false;
   return typeof value['interpretation'] === 'string' && value['interpretation'].toLowerCase() === 'critical';
 }
 
@@ -332,10 +333,6 @@ function startsWithAny(text: string, prefixes: readonly string[]): boolean {
 
 function textAs<K extends string>(key: K, value: unknown): { [key in K]?: string } {
   return typeof value === 'string' && value !== '' ? ({ [key]: value } as { [key in K]?: string }) : {};
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** An event type that is safe to show and count: the sender's text, but only if it looks like a type. */

@@ -9,6 +9,7 @@ import {
   TooManyRequests,
   Unauthorized,
 } from './errors.js';
+import { isObject } from './json-object.js';
 import { plainSentence } from './word.js';
 
 /** More broken fields than any of our requests has; the rest would only fill logs. */
@@ -86,8 +87,8 @@ function httpDate(value: string): number {
 
 function refusedField(entry: unknown, say: Say): RefusedField[] {
   if (typeof entry === 'string') return [{ field: '', message: say(entry) }];
-  if (!isObject(entry)) return [];
-  const { loc, msg, type } = entry;
+  if (typeof entry !== 'object' || entry === null) return [];
+  const { loc, msg, type } = entry as Record<string, unknown>;
   const field: RefusedField = { field: fieldOf(loc, say), message: typeof msg === 'string' ? say(msg) : 'is invalid' };
   if (typeof type === 'string') field.type = say(type);
   return [field];
@@ -125,8 +126,4 @@ function plainText(body: string): string | undefined {
 
 function reasonOf(text: string | undefined, say: Say): Refusal {
   return text === undefined ? { fields: [] } : { reason: say(text), fields: [] };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

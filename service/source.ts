@@ -1,3 +1,5 @@
+import { isObject } from './json-object.js';
+
 /** The source of data or of a connection, as far as stated. */
 export interface SourceRead {
   /** The provider's slug. */
@@ -8,19 +10,15 @@ export interface SourceRead {
 
 /** A source is `{name, slug, logo}`, `{provider, type}` or a text, under `source` or `provider` (docs/lab-service.md). */
 export function sourceOf(data: unknown): SourceRead {
-  if (!isRecord(data)) return {};
+  if (!isObject(data)) return {};
   const sources = [data['source'], data['provider']];
   const provider = firstWord(
-    sources.flatMap((source) => (isRecord(source) ? [source['slug'], source['provider']] : [source])),
+    sources.flatMap((source) => (isObject(source) ? [source['slug'], source['provider']] : [source])),
   );
-  const type = firstWord(sources.map((source) => (isRecord(source) ? source['type'] : undefined)));
+  const type = firstWord(sources.map((source) => (isObject(source) ? source['type'] : undefined)));
   return { ...(provider !== undefined && { provider }), ...(type !== undefined && { type }) };
 }
 
 function firstWord(values: readonly unknown[]): string | undefined {
   return values.find((value): value is string => typeof value === 'string' && value !== '');
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

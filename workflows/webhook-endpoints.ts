@@ -12,6 +12,7 @@ import {
 import type { WebhookPlace } from '../service/management-webhooks.js';
 import { activities } from './activities.js';
 import { refusalOf, refuse } from './entity/commands.js';
+import { isObject } from './entity/fields.js';
 
 /**
  * Carries out one command on the webhook endpoints of a team. Its ID is the team's, so no two run at once: what one
@@ -125,10 +126,6 @@ function checkChange(change: unknown): void {
 }
 
 const changeable: readonly (keyof WebhookChange)[] = ['url', 'description', 'disabled', 'eventTypes', 'rateLimit'];
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function checkedId(webhookId: unknown): string {
   if (typeof webhookId === 'string' && isAddressable(webhookId)) return webhookId;

@@ -5,6 +5,7 @@ import {
   type NotificationType,
   notificationTypes,
 } from '../../protocol/notification-events.js';
+import { isObject } from '../../service/json-object.js';
 import { BodyMemory, parseObject, usualBodyDeadlineMs } from '../webhooks/body.js';
 import type { WebhookAnswer } from '../webhooks/common-answers.js';
 import type { AnswerCounts } from '../webhooks/counts.js';
@@ -149,10 +150,6 @@ function isEvent(value: object): value is CloudEvent {
   const { specversion, data, ...event }: Partial<Record<keyof CloudEvent, unknown>> = value;
   const texts = [event.id, event.type, event.source, event.subject, event.time];
   return specversion === '1.0' && isObject(data) && texts.every(isText);
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isText(value: unknown): boolean {

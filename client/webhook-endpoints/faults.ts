@@ -1,5 +1,6 @@
 import { isAddressable } from '../../protocol/ids.js';
 import { isWebhookSecret, webhookSecretRule, type WebhookChange } from '../../protocol/webhook-endpoints.js';
+import { isObject } from '../../service/json-object.js';
 import type { WebhookPlace } from '../../service/management-webhooks.js';
 import type { RefusedField } from '../errors.js';
 import { joinFaults } from '../input-faults.js';
@@ -29,7 +30,7 @@ export function urlFaults(url: unknown): RefusedField[] {
 }
 
 export function changeFaults(change: unknown): RefusedField[] {
-  const fields = isRecord(change) ? Object.entries(change) : [];
+  const fields = isObject(change) ? Object.entries(change) : [];
   if (fields.length === 0) return [{ field: 'change', message: 'must have at least one field' }];
   return fields.flatMap(([field, value]) => {
     const rule = Object.hasOwn(changeRules, field) ? changeRules[field as keyof WebhookChange] : undefined;
@@ -40,7 +41,7 @@ export function changeFaults(change: unknown): RefusedField[] {
 
 /** The messages contain no value: it may be a credential. */
 export function headerFaults(headers: unknown): RefusedField[] {
-  const entries = isRecord(headers) ? Object.entries(headers) : undefined;
+  const entries = isObject(headers) ? Object.entries(headers) : undefined;
   const areHeaders = entries?.every(
     ([name, value]) =>
       /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && typeof value === 'string' && /^[\x20-\x7e]*$/.test(value),
@@ -69,8 +70,4 @@ const changeRules: Record<keyof WebhookChange, { says: string; holds: (value: un
 
 function isAddress(url: unknown): boolean {
   return typeof url === 'string' && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-}
-
-function isRecord(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
