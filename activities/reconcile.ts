@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { heartbeat, log, sleep } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { LRUCache } from 'lru-cache';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
 import { canonicalJson } from '../protocol/canonical-json.js';
 import { signalOrStart } from '../protocol/earlier-run.js';
@@ -46,7 +47,7 @@ const pauseMs = 100;
 
 export function reconcileActivities(dependencies: ActivityDependencies) {
   const { service, observer } = dependencies;
-  const known = new KnownEnds();
+  const known: KnownEnds = new LRUCache({ max: mostKnownEnds });
   return {
     /**
      * Signals the workflows of one page's orders with the service's current state. Repeating it does no harm: the fold
@@ -146,24 +147,10 @@ function passOver(unreadable: number, counts: PageCounts): void {
 }
 
 /**
- * Snapshots whose order's own workflow had ended and known them, which stays so. Only a hint, for one worker: without it every
- * critical result of half a year would cost two calls of Temporal an hour.
+ * Digests of snapshots whose order's own workflow had ended and known them, which stays so; by order id. Only a hint, for one
+ * worker: without it every critical result of half a year would cost two calls of Temporal an hour.
  */
-class KnownEnds {
-  private readonly digests = new Map<string, string>();
-
-  has(snapshot: OrderSnapshot): boolean {
-    return this.digests.get(snapshot.orderId) === snapshotDigest(snapshot);
-  }
-
-  add(snapshot: OrderSnapshot): void {
-    this.digests.set(snapshot.orderId, snapshotDigest(snapshot));
-    for (const oldest of this.digests.keys()) {
-      if (this.digests.size <= mostKnownEnds) return;
-      this.digests.delete(oldest);
-    }
-  }
-}
+type KnownEnds = LRUCache<string, string>;
 
 /** Some 4 MB. */
 const mostKnownEnds = 20_000;
@@ -189,7 +176,7 @@ async function notify(
   const start = kitOrderStart(snapshot, root);
   const standing = standingOf(snapshot.events, snapshot.status);
   const { final, last } = standing;
-  if (critical && known.has(snapshot)) return 'finished';
+  if (critical && known.get(snapshot.orderId) === snapshotDigest(snapshot)) return 'finished';
   // The sweep sees an order again and again: one that an operator has ended is not started each time.
   if (!final && !critical) {
     await signalOrStart(temporal.workflow, taskQueue, start, orderChangedSignal, snapshot);
@@ -204,7 +191,7 @@ async function notify(
     run = await lastRunOf(temporal, root);
   }
   if (isEndKnown(run, snapshot, last, from)) {
-    if (run?.ended === 'by_itself' && !run.isForwarded) known.add(snapshot);
+    if (run?.ended === 'by_itself' && !run.isForwarded) known.set(snapshot.orderId, snapshotDigest(snapshot));
     return 'finished';
   }
   await signalOrStart(temporal.workflow, taskQueue, start, orderChangedSignal, snapshot);
