@@ -10,7 +10,7 @@ import {
   partSchema,
   textSchema,
 } from './order.js';
-import { cursorPages, numberedPages } from './paging.js';
+import { listByCursor, numberedPages } from './paging.js';
 
 export const labAccountSchema = z.looseObject({
   id: idSchema,
@@ -189,12 +189,8 @@ function listLabTests(
     generation_method: filter.madeBy,
     lab_test_limit: options.pageSize ?? 50,
   };
-  return cursorPages(async (cursor) => {
-    const { data, next_cursor: nextCursor } = await transport.get('/v3/lab_test', {}, labTestPageSchema, options, {
-      query: { ...query, next_cursor: cursor },
-    });
-    return { items: data.items, nextCursor };
-  });
+  const call = { path: '/v3/lab_test', query, options, answer: labTestPageSchema };
+  return listByCursor(transport, call, ({ data }) => data.items);
 }
 
 function listMarkers(

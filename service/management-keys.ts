@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CallOptions, Transport } from './http.js';
 import { answeredListSchema, idSchema, listSchema, partSchema, textSchema, timestampSchema } from './order.js';
 import { requiredTextSchema } from './order-requests.js';
-import { cursorPages } from './paging.js';
+import { listByCursor } from './paging.js';
 import { checkedRequest } from './validation.js';
 
 /* Management keys. The specification names the two kinds; the shapes come from docs/lab-service.md. */
@@ -77,14 +77,12 @@ const pageSchema = z.looseObject({ data: answeredListSchema(managementKeySchema)
 
 export function createManagementKeys(transport: Transport): ManagementKeys {
   return {
-    list: (orgId, filter = {}, options) =>
-      cursorPages(async (cursor) => {
-        const { data, next_cursor: nextCursor } = await transport.get(KEYS, { org_id: orgId }, pageSchema, options, {
-          query: { team_id: filter.teamId, role: filter.role, next_cursor: cursor },
-          auth: 'management',
-        });
-        return { items: data.items, nextCursor };
-      }),
+    list: (orgId, filter = {}, options) => {
+      const params = { org_id: orgId };
+      const query = { team_id: filter.teamId, role: filter.role };
+      const call = { path: KEYS, params, query, auth: 'management', options, answer: pageSchema } as const;
+      return listByCursor(transport, call, ({ data }) => data.items);
+    },
     create: async (orgId, request, options) => {
       const call = { method: 'POST', path: KEYS } as const;
       const body = checkedRequest(call, createManagementKeyRequestSchema, request);

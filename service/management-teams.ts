@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CallOptions, Transport } from './http.js';
 import { answeredListSchema, idSchema, listSchema, textSchema, timestampSchema } from './order.js';
 import { emailSchema, requiredTextSchema } from './order-requests.js';
-import { cursorPages } from './paging.js';
+import { listByCursor } from './paging.js';
 import { checkedRequest } from './validation.js';
 
 /*
@@ -93,20 +93,12 @@ const pageSchema = z.looseObject({ teams: answeredListSchema(teamSchema), next_c
 
 export function createTeams(transport: Transport): Teams {
   return {
-    list: (orgId, filter = {}, options) =>
-      cursorPages(async (cursor) => {
-        const query = {
-          team_id: filter.teamId,
-          region: filter.region,
-          search_query: filter.searchQuery,
-          next_cursor: cursor,
-        };
-        const { teams, next_cursor: nextCursor } = await transport.get(TEAMS, { org_id: orgId }, pageSchema, options, {
-          query,
-          auth: 'management',
-        });
-        return { items: teams.items, nextCursor };
-      }),
+    list: (orgId, filter = {}, options) => {
+      const params = { org_id: orgId };
+      const query = { team_id: filter.teamId, region: filter.region, search_query: filter.searchQuery };
+      const call = { path: TEAMS, params, query, auth: 'management', options, answer: pageSchema } as const;
+      return listByCursor(transport, call, ({ teams }) => teams.items);
+    },
     create: async (orgId, request, options) => {
       const call = { method: 'POST', path: TEAMS } as const;
       const body = checkedRequest(call, createTeamRequestSchema, request);

@@ -11,7 +11,7 @@ import {
   timestampSchema,
   type Order,
 } from './order.js';
-import { cursorPages } from './paging.js';
+import { listByCursor } from './paging.js';
 import { checkedRequest } from './validation.js';
 
 /*
@@ -153,10 +153,6 @@ function listReviews(
     search_input: filter.searchInput,
     limit: options.pageSize ?? 50,
   };
-  return cursorPages(async (cursor) => {
-    const { data, next_cursor: nextCursor } = await transport.get('/v3/unmatched_result', {}, pageSchema, options, {
-      query: { ...query, next_cursor: cursor },
-    });
-    return { items: data.items, nextCursor };
-  });
+  const call = { path: '/v3/unmatched_result', query, options, answer: pageSchema };
+  return listByCursor(transport, call, ({ data }) => data.items);
 }

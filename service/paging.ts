@@ -1,3 +1,5 @@
+import type { AnsweredCall, Transport } from './http.js';
+
 /** One page of a list that is read by cursor. */
 export interface CursorPage<T> {
   items: readonly T[];
@@ -18,6 +20,19 @@ export async function* cursorPages<T>(
     seen.add(nextCursor);
     cursor = nextCursor;
   }
+}
+
+/** The same for a path whose answers name the cursor of the next page. */
+export function listByCursor<Page extends { next_cursor?: string | null | undefined }, T>(
+  transport: Transport,
+  call: Omit<AnsweredCall<Page>, 'method'>,
+  itemsOf: (page: Page) => readonly T[],
+): AsyncGenerator<T, void, undefined> {
+  return cursorPages(async (cursor) => {
+    const query = { ...call.query, next_cursor: cursor };
+    const page = await transport.request({ ...call, method: 'GET', query });
+    return { items: itemsOf(page), nextCursor: page.next_cursor };
+  });
 }
 
 /** One page of a list that is read by page and size. */

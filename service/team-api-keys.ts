@@ -3,7 +3,7 @@ import type { CallOptions, Transport } from './http.js';
 import { RequestInvalid } from './errors.js';
 import { answeredListSchema, idSchema, listSchema, textSchema, timestampSchema } from './order.js';
 import { requiredTextSchema } from './order-requests.js';
-import { cursorPages } from './paging.js';
+import { listByCursor } from './paging.js';
 import { checkedRequest } from './validation.js';
 
 /* Team API keys, which a management key manages and never is (specification). Shapes are docs/lab-service.md's. */
@@ -66,17 +66,12 @@ const pageSchema = z.looseObject({ api_keys: answeredListSchema(teamApiKeySchema
 
 export function createTeamApiKeys(transport: Transport): TeamApiKeys {
   return {
-    list: (place, filter = {}, options) =>
-      cursorPages(async (cursor) => {
-        const { api_keys: keys, next_cursor: nextCursor } = await transport.get(
-          KEYS,
-          regionParams(place),
-          pageSchema,
-          options,
-          { query: { team_id: filter.teamId, next_cursor: cursor }, auth: 'management' },
-        );
-        return { items: keys.items, nextCursor };
-      }),
+    list: (place, filter = {}, options) => {
+      const params = regionParams(place);
+      const query = { team_id: filter.teamId };
+      const call = { path: KEYS, params, query, auth: 'management', options, answer: pageSchema } as const;
+      return listByCursor(transport, call, (page) => page.api_keys.items);
+    },
     create: async (place, request, options) => {
       const call = { method: 'POST', path: KEYS } as const;
       const body = checkedRequest(call, createTeamApiKeyRequestSchema, request);
