@@ -126,7 +126,7 @@ const cancellationReasonSchema = z.looseObject({
   is_refundable: flagSchema,
 });
 
-export const cancellationReasonsSchema = answeredListSchema(cancellationReasonSchema).transform(({ items }) => items);
+const cancellationReasonsSchema = answeredListSchema(cancellationReasonSchema).transform(({ items }) => items);
 
 export type CancellationReason = z.output<typeof cancellationReasonSchema>;
 
@@ -175,55 +175,48 @@ export function createAppointments(transport: Transport): Appointments {
       });
     },
     book: async (orderId, request, options) => {
-      const call = { method: 'POST', path: `${APPOINTMENT}/book` } as const;
+      const call = { method: 'POST', path: `${APPOINTMENT}/book`, params: { order_id: orderId } } as const;
       const body = checkedRequest(call, bookingRequestSchema, request);
-      return takeSlot(
-        transport,
-        { ...call, params: { order_id: orderId }, body, options },
-        body.booking_key,
-        appointmentSchema,
-      );
+      return takeSlot(transport, { ...call, body, options }, body.booking_key, appointmentSchema);
     },
     request: async (orderId, request, options) => {
-      const call = { method: 'POST', path: `${APPOINTMENT}/request` } as const;
+      const call = { method: 'POST', path: `${APPOINTMENT}/request`, params: { order_id: orderId } } as const;
       const body = checkedRequest(call, appointmentRequestSchema, request);
-      return transport.request({ ...call, params: { order_id: orderId }, body, options, answer: appointmentSchema });
-    },
-    reschedule: async (orderId, request, options) => {
-      const call = { method: 'PATCH', path: `${APPOINTMENT}/reschedule` } as const;
-      const body = checkedRequest(call, rescheduleRequestSchema, request);
-      return takeSlot(
-        transport,
-        { ...call, params: { order_id: orderId }, body, options },
-        body.booking_key,
-        appointmentSchema,
-      );
+      return transport.request({ ...call, body, options, answer: appointmentSchema });
     },
     cancel: async (orderId, request, options) => {
-      const call = { method: 'PATCH', path: `${APPOINTMENT}/cancel` } as const;
+      const call = { method: 'PATCH', path: `${APPOINTMENT}/cancel`, params: { order_id: orderId } } as const;
       const body = checkedRequest(call, cancellationRequestSchema, request);
-      return transport.request({ ...call, params: { order_id: orderId }, body, options, answer: appointmentSchema });
+      return transport.request({ ...call, body, options, answer: appointmentSchema });
     },
-    get: (orderId, options) => currentAppointment(transport, APPOINTMENT, orderId, options),
-    cancellationReasons: (options) =>
-      transport.get('/v3/order/phlebotomy/appointment/cancellation-reasons', {}, cancellationReasonsSchema, options),
+    ...commonCalls(transport, 'phlebotomy'),
   };
 }
 
 const APPOINTMENT = '/v3/order/{order_id}/phlebotomy/appointment';
 
-/** The order's current appointment, at home or at a service centre. */
-export async function currentAppointment(
+/** The calls that do not differ between appointments at home and at a service centre. */
+export function commonCalls(
   transport: Transport,
-  path: string,
-  orderId: string,
-  options?: CallOptions,
-): Promise<Appointment> {
-  try {
-    return await transport.get(path, { order_id: orderId }, appointmentSchema, options);
-  } catch (error) {
-    throw isNoAppointment(error) ? new NotFound(error, { reason: error.reason ?? '', fields: [] }) : error;
-  }
+  kind: 'phlebotomy' | 'psc',
+): Pick<Appointments, 'reschedule' | 'get' | 'cancellationReasons'> {
+  const path = `/v3/order/{order_id}/${kind}/appointment`;
+  return {
+    reschedule: async (orderId, request, options) => {
+      const call = { method: 'PATCH', path: `${path}/reschedule`, params: { order_id: orderId } } as const;
+      const body = checkedRequest(call, rescheduleRequestSchema, request);
+      return takeSlot(transport, { ...call, body, options }, body.booking_key, appointmentSchema);
+    },
+    get: async (orderId, options) => {
+      try {
+        return await transport.get(path, { order_id: orderId }, appointmentSchema, options);
+      } catch (error) {
+        throw isNoAppointment(error) ? new NotFound(error, { reason: error.reason ?? '', fields: [] }) : error;
+      }
+    },
+    cancellationReasons: (options) =>
+      transport.get(`/v3/order/${kind}/appointment/cancellation-reasons`, {}, cancellationReasonsSchema, options),
+  };
 }
 
 /** 400 is documented for an order without an appointment, though not for which call; other deployments answer 404. */

@@ -4,15 +4,9 @@ import {
   type CancellationReason,
   appointmentSchema,
   availabilitySchema,
-  cancellationReasonsSchema,
-  currentAppointment,
+  commonCalls,
 } from './appointments.js';
-import {
-  type BookingRequest,
-  type RescheduleRequest,
-  bookingRequestSchema,
-  rescheduleRequestSchema,
-} from './appointment-requests.js';
+import { type BookingRequest, type RescheduleRequest, bookingRequestSchema } from './appointment-requests.js';
 import type { CallOptions, Transport } from './http.js';
 import { idempotencyHeaders } from './idempotency.js';
 import { readRefusal } from './refusals.js';
@@ -69,19 +63,12 @@ export function createWalkIns(transport: Transport): WalkIns {
       const headers = idempotencyHeaders(options?.idempotencyKey);
       return takeSlot(transport, { ...call, headers, body, options }, body.booking_key, appointmentSchema);
     },
-    reschedule: async (orderId, request, options) => {
-      const call = { method: 'PATCH', path: `${APPOINTMENT}/reschedule`, params: { order_id: orderId } } as const;
-      const body = checkedRequest(call, rescheduleRequestSchema, request);
-      return takeSlot(transport, { ...call, body, options }, body.booking_key, appointmentSchema);
-    },
     cancel: async (orderId, request, options) => {
       const call = { method: 'PATCH', path: `${APPOINTMENT}/cancel`, params: { order_id: orderId } } as const;
       const body = checkedRequest(call, walkInCancellationSchema, request);
       return transport.request({ ...call, body, options, answer: appointmentSchema });
     },
-    get: (orderId, options) => currentAppointment(transport, APPOINTMENT, orderId, options),
-    cancellationReasons: (options) =>
-      transport.get('/v3/order/psc/appointment/cancellation-reasons', {}, cancellationReasonsSchema, options),
+    ...commonCalls(transport, 'psc'),
   };
 }
 
