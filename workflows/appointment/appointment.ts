@@ -20,6 +20,7 @@ import { type Attentive, nothingYet } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import type { Outbox } from '../entity/outbox.js';
 import { choosePolicy, openPolicy, type Governed } from '../entity/policy.js';
+import { answered, type Polled } from '../entity/polling.js';
 import { appointmentPolicyVersions, appointmentVersion, upgradeAppointment } from './versions.js';
 
 /**
@@ -27,7 +28,7 @@ import { appointmentPolicyVersions, appointmentVersion, upgradeAppointment } fro
  * a clock: it goes through continue-as-new as it is. Times are milliseconds since the epoch.
  */
 export interface Appointment
-  extends Outbox, Attentive<RaisedAttention<AppointmentAttentionReason>>, Governed<ResolvedAppointmentPolicy> {
+  extends Outbox, Attentive<RaisedAttention<AppointmentAttentionReason>>, Governed<ResolvedAppointmentPolicy>, Polled {
   version: number;
   orderId: string;
   policy: ResolvedAppointmentPolicy;
@@ -54,12 +55,6 @@ export interface Appointment
   missing: number;
   /** Its status, for which time, and since when. */
   stage: { phase: LivePhase; startAt?: string; since: number };
-  /** When something new was learnt, or the service was last asked. */
-  lookedAt: number;
-  /** Reads since then that said nothing new. */
-  silentReads: number;
-  /** The service did not answer the last time, or said what is not believed yet. */
-  unanswered: boolean;
   /** When the service first said that it does not know the order; missing once it has shown it. */
   absentSince?: number;
   /** A booking whose outcome nobody knows may be under way at the service until then. */
@@ -192,9 +187,7 @@ function learn(appointment: Appointment, snapshot: AppointmentSnapshot, now: num
   delete appointment.doubtful;
   appointment.known = snapshot;
   appointment.missing = 0;
-  appointment.lookedAt = now;
-  appointment.silentReads = 0;
-  appointment.unanswered = false;
+  answered(appointment, true, now);
   const { appointmentId, status = 'unknown', startAt } = snapshot;
   const hasFallen = before !== undefined && isOpen(before) && visitPhaseOf(snapshot) === 'cancelled';
   if (hasFallen && appointmentId !== appointment.cancelledId)

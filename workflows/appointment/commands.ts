@@ -13,6 +13,7 @@ import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js'
 import { activities, booking } from '../activities.js';
 import { notKnownYet, refusalOf, refuse } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
+import { takeSilence } from '../entity/polling.js';
 import { second } from '../entity/spans.js';
 import {
   forget,
@@ -23,7 +24,7 @@ import {
   markRequested,
   type Appointment,
 } from './appointment.js';
-import { readOrThrow, takeSilence, readAppointmentSnapshot } from './reading.js';
+import { readOrThrow, readAppointmentSnapshot } from './reading.js';
 import { appointmentStateOf } from './view.js';
 import { ended } from './validation.js';
 import type { AppointmentAnswer, AppointmentCommand } from './run.js';

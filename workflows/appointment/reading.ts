@@ -9,6 +9,7 @@ import { resumeQuestions } from '../entity/attention.js';
 import { refusalOf, answeringMeanwhile } from '../entity/commands.js';
 import { isObject, readTime, textsOf, timesOf } from '../entity/fields.js';
 import { setPolicy } from '../entity/policy.js';
+import { answered, takeSilence } from '../entity/polling.js';
 import { openVisit, takeAnswer, takeDoubtful, takeNone, type Appointment, markRequested } from './appointment.js';
 import { upgradeAppointmentResult } from './versions.js';
 import type { AppointmentRun } from './run.js';
@@ -57,9 +58,7 @@ function takeReading(appointment: Appointment, reading: AppointmentReading, aske
     ? takeAnswer(appointment, snapshot, asked, now)
     : takeMissing(appointment, reading, asked, now);
   if (!appointment.unclear) delete appointment.doubtful;
-  appointment.lookedAt = now;
-  appointment.unanswered = false;
-  appointment.silentReads = isNews ? 0 : appointment.silentReads + 1;
+  answered(appointment, isNews, now);
   if (appointment.fallen) appointment.fallen.asked = true;
   settleByOrder(appointment, now);
 }
@@ -82,12 +81,6 @@ function settleByOrder(appointment: Appointment, now: number): void {
 
 function isAhead(known: AppointmentSnapshot, now: number): boolean {
   return isWalkIn(known) && isOpen(known) && !(Date.parse(known.startAt ?? '') <= now);
-}
-
-export function takeSilence(appointment: Appointment, now: number): void {
-  appointment.lookedAt = now;
-  appointment.silentReads += 1;
-  appointment.unanswered = true;
 }
 
 /**

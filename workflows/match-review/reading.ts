@@ -14,7 +14,8 @@ import { isObject, textsOf } from '../entity/fields.js';
 import { note } from '../entity/journal.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy } from '../entity/policy.js';
-import { rememberEnd, takeAbsence, takeRead, takeSilence, type Review } from './review.js';
+import { takeSilence } from '../entity/polling.js';
+import { rememberEnd, takeAbsence, takeRead, type Review } from './review.js';
 import { upgradeReviewResult } from './versions.js';
 import type { MatchReviewRun } from './run.js';
 

@@ -15,6 +15,7 @@ import { type Attentive, nothingYet } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
+import { answered, type Polled } from '../entity/polling.js';
 import { matchReviewPolicyVersions, reviewVersion, upgradeReview } from './versions.js';
 
 /**
@@ -22,7 +23,7 @@ import { matchReviewPolicyVersions, reviewVersion, upgradeReview } from './versi
  * goes through continue-as-new as it is. Times are milliseconds since the epoch.
  */
 export interface Review
-  extends Outbox, Attentive<RaisedAttention<MatchReviewAttentionReason>>, Governed<ResolvedMatchReviewPolicy> {
+  extends Outbox, Attentive<RaisedAttention<MatchReviewAttentionReason>>, Governed<ResolvedMatchReviewPolicy>, Polled {
   version: number;
   rawResultId: string;
   policy: ResolvedMatchReviewPolicy;
@@ -40,12 +41,6 @@ export interface Review
   /** A webhook came that no read has followed yet. */
   unclear: boolean;
   stage: { phase: OpenPhase; since: number };
-  /** When something new was learnt, or the service was last asked. */
-  lookedAt: number;
-  /** Reads since then that said nothing new. */
-  silentReads: number;
-  /** The service did not answer the last time. */
-  unanswered: boolean;
   /** When the service first said that it does not know the review; missing once it has shown it. */
   absentSince?: number;
   /** The decision that was made here, once the service has it. */
@@ -153,18 +148,6 @@ export function takeAbsence(review: Review, isBelieved: boolean, asked: number, 
     review.known = { subReasonCodes: [], allowedActions: [], ...review.known, ...reported };
     end(review, outcome, reported, now);
   } else if (isBelieved) end(review, 'gone', {}, now);
-}
-
-export function takeSilence(review: Review, now: number): void {
-  review.lookedAt = now;
-  review.silentReads += 1;
-  review.unanswered = true;
-}
-
-function answered(review: Review, isNews: boolean, now: number): void {
-  review.lookedAt = now;
-  review.unanswered = false;
-  review.silentReads = isNews ? 0 : review.silentReads + 1;
 }
 
 interface Resolved {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isCarriedOut, openPhaseOf, outcomeOf } from '../../../protocol/match-review/lifecycle.js';
+import { takeSilence } from '../../../workflows/entity/polling.js';
 import { announceEnd, announceNews } from '../../../workflows/match-review/announcements.js';
 import { deadlinesOf } from '../../../workflows/match-review/deadlines.js';
 import {
@@ -8,7 +9,6 @@ import {
   openReview,
   takeAbsence,
   takeRead,
-  takeSilence,
 } from '../../../workflows/match-review/review.js';
 import { caseFileOf, reviewStateOf } from '../../../workflows/match-review/view.js';
 import { day, hour, item, readCase, start } from './reviews.js';
