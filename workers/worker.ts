@@ -25,6 +25,7 @@ import { createLog, temporalLogger } from './log.js';
 import { createWorkers, queues, runWorkers, shutDown } from './queues.js';
 import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
 import { watchFleet } from './monitoring/fleet.js';
+import { watchReconciliation } from './monitoring/last-reconciliation.js';
 import { type SdkMetrics, sdkMetrics } from './monitoring/sdk-metrics.js';
 import { type Monitoring, type Readiness, startMonitoring } from './monitoring/server.js';
 import { startTracing, type Tracing } from './tracing.js';
@@ -144,6 +145,8 @@ function observe(
 ): { settled(): Promise<void> } {
   const { address, namespace } = config.temporal;
   const temporal = temporalHealth(connection, { process: 'worker', address, namespace, log });
+  const watched = { client, taskQueue: config.taskQueue, log };
+  const refreshes = monitoring && [watchFleet, watchReconciliation].map((watch) => watch(monitoring.registry, watched));
   monitoring?.watch({
     ready: async (): Promise<Readiness> => {
       const state = workers.map((worker) => worker.getState()).find((each) => each !== 'RUNNING');
@@ -151,7 +154,7 @@ function observe(
       if (await temporal.ready()) return { status: 'ready' };
       return { status: 'not ready', reason: 'Temporal cannot be used; the log of the worker says why' };
     },
-    refresh: watchFleet(monitoring.registry, { client, taskQueue: config.taskQueue, log }),
+    refresh: async () => void (await Promise.all((refreshes ?? []).map((refresh) => refresh()))),
     ...(sdk && { page: () => sdk.page() }),
   });
   return temporal;

@@ -20,7 +20,7 @@ import { startProxy } from '../rig/temporal-proxy.js';
 import { patience, type Placed, stack } from './stack.js';
 
 const monitored = { METRICS_PORT: '0' };
-const lab = stack({ worker: monitored });
+const lab = stack({ worker: { ...monitored, RECONCILE_EVERY_MINUTES: '60' } });
 const directory = mkdtempSync(join(tmpdir(), 'labops-metrics-'));
 
 let ingress: StartedProcess;
@@ -101,6 +101,10 @@ test('the metrics show what has happened', async () => {
   const creation = { route: 'POST /v3/order/testkit' };
   expect(valueOf(samples, 'labops_service_call_seconds_count', { ...creation, status: '503' })).toBe(1);
   expect(valueOf(samples, 'labops_service_call_seconds_count', { ...creation, status: '200' })).toBe(1);
+
+  // No pass has run yet: it counts from when the schedule was made.
+  const reconciled = valueOf(samples, 'labops_last_reconciliation_timestamp_seconds') ?? 0;
+  expect(Math.abs(Date.now() / 1000 - reconciled)).toBeLessThan(600);
 
   const received = await scrape(ingress);
   expect(valueOf(received, 'labops_webhooks_total', { answer: 'headers_missing', result: 'refused' })).toBe(1);

@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, ScheduleNotFoundError } from '@temporalio/client';
+import type { Logger } from 'pino';
+import { Gauge, type Registry } from 'prom-client';
+import { reconcileScheduleId } from '../../protocol/reconcile.js';
+import { remembered } from '../remembered.js';
+import { ofTaskQueue } from '../temporal-config.js';
+
+/** A pass runs once an hour: its age need not be known to the second. */
+const rememberedMs = 5 * 60_000;
+/** Below the 10 s that Prometheus waits by default. */
+const answerWithinMs = 4_000;
+
+/**
+ * When the schedule's last complete pass began. Nothing else recovers a lost webhook of a critical result, so it must be seen when
+ * the schedule is paused or its passes fail. A time stays true while Temporal cannot be asked.
+ *
+ * @returns refreshes the gauge; never rejects
+ */
+export function watchReconciliation(
+  registry: Registry,
+  { client, taskQueue, log }: { client: Client; taskQueue: string; log: Pick<Logger, 'warn'> },
+): () => Promise<void> {
+  const gauge = new Gauge({
+    name: 'labops_last_reconciliation_timestamp_seconds',
+    help: 'When the last complete pass of the schedule began, or the schedule itself if there is none, in seconds since 1970.',
+    labelNames: [] as const,
+    registers: [registry],
+  });
+  gauge.remove(); // it would begin with 0
+  const ask = remembered(
+    async () => {
+      try {
+        const begun = await client.withDeadline(Date.now() + rememberedMs, () => lastPass(client, taskQueue));
+        if (begun) gauge.set(begun.getTime() / 1000);
+        else gauge.remove();
+      } catch (error) {
+        log.warn({ err: error }, 'the last reconciliation cannot be read: its metric may be old');
+      }
+    },
+    undefined,
+    rememberedMs,
+  );
+  return async () => {
+    await Promise.race([ask(), sleep(answerWithinMs, undefined, { ref: false })]);
+  };
+}
+
+/** Nothing if there is no schedule, because reconciliation is off. */
+async function lastPass(client: Client, taskQueue: string): Promise<Date | undefined> {
+  const scheduleId = reconcileScheduleId(taskQueue);
+  const created = await createdAt(client, scheduleId);
+  if (!created) return undefined;
+  const { namespace } = client.options;
+  const byIt = `TemporalScheduledById = '${scheduleId.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+  const query = `${ofTaskQueue(taskQueue)} AND ${byIt} AND ExecutionStatus = 'Completed'`;
+  // Not by the client's list, which decodes memos: the latest comes first.
+  const { executions } = await client.workflowService.listWorkflowExecutions({ namespace, query, pageSize: 1 });
+  const seconds = executions[0]?.startTime?.seconds;
+  return seconds == null ? created : new Date(Number(seconds) * 1000);
+}
+
+async function createdAt(client: Client, scheduleId: string): Promise<Date | undefined> {
+  try {
+    return (await client.schedule.getHandle(scheduleId).describe()).info.createdAt;
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return undefined;
+    throw error;
+  }
+}
