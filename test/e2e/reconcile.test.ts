@@ -1,9 +1,11 @@
+import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { EarlierFailure } from '../../client/index.js';
 import { createLabService } from '../../service/lab-service.js';
 import type { Order } from '../../service/orders.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { reconcileScheduleId, type ReconcileProgress, type ReconcileResult } from '../../protocol/reconcile.js';
+import { watchReconciliation } from '../../workers/monitoring/last-reconciliation.js';
 import { patience, stack } from './stack.js';
 
 const lab = stack({ worker: { RECONCILE_EVERY_MINUTES: '1440' } });
@@ -245,6 +247,22 @@ describe('the schedule', () => {
     await lab.untilListedAsEnded(orderId, 2);
     await scheduledPass();
     expect(await lab.runsOf(orderId)).toHaveLength(2);
+  });
+
+  test('shows as a metric when its last complete pass began', async () => {
+    const before = Math.floor(Date.now() / 1000);
+    await scheduledPass();
+    const begun = async () => {
+      const registry = new Registry();
+      await watchReconciliation(registry, {
+        client: lab.rig.client,
+        taskQueue: lab.rig.taskQueue,
+        log: { warn: () => expect.unreachable() },
+      })();
+      const shown = await registry.getSingleMetric('labops_last_reconciliation_timestamp_seconds')?.get();
+      return shown?.values[0]?.value ?? 0;
+    };
+    await expect.poll(begun, patience).toBeGreaterThanOrEqual(before);
   });
 
   test('leaves alone what the webhooks may still deliver', async () => {
