@@ -92,6 +92,9 @@ function numberOrName(key: string, value: unknown): Record<string, unknown> {
   return isCode ? { [key]: value } : {};
 }
 
+/** The SDK warns of each side queue, which has no workflows on purpose: three false warnings would drown a real one. */
+const ofSideQueue = 'No workflows registered, not polling for workflow tasks';
+
 const pinoLevels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
 /** The log of the Temporal SDK, its native part, workflows and activities included, goes to the same place. */
@@ -99,7 +102,10 @@ export function temporalLogger(log: Logger): TemporalLogger {
   const write = (level: LogLevel, message: string, fields: Record<string, unknown> = {}) => {
     const { error, ...rest } = fields;
     // pino writes an error out under `err` only.
-    log[pinoLevels[level]](error === undefined ? rest : { ...rest, err: error }, message);
+    log[message === ofSideQueue ? 'debug' : pinoLevels[level]](
+      error === undefined ? rest : { ...rest, err: error },
+      message,
+    );
   };
   return {
     log: write,

@@ -43,6 +43,13 @@ describe('the log', () => {
     expect(lines).toMatchObject([{ [name]: '[redacted]' }]);
   });
 
+  test('has no warning that a side queue has no workflows, which is intended, and every other of the SDK', () => {
+    const { lines, log } = written();
+    temporalLogger(log).warn('No workflows registered, not polling for workflow tasks');
+    temporalLogger(log).warn('No activities registered, not polling for activity tasks');
+    expect(lines.map(({ level }) => level)).toEqual([20, 40]);
+  });
+
   test('describes an error and its causes, without what the service said in details and fields', () => {
     const { lines, log } = written();
     const said = { reason: 'hidden', fields: [{ field: 'dob', message: 'hidden' }] };
