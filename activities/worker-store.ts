@@ -28,7 +28,9 @@ export async function withStore<T>(
 ): Promise<T> {
   if (workerStore === undefined || workerStore === 'off') {
     throw ApplicationFailure.retryable(
-      'This worker has no store for health data and rejected events: set DATABASE_URL for every worker and ingress',
+      workerStore === 'off'
+        ? 'HEALTH_DATA is off: this worker keeps neither health data nor rejected events'
+        : 'This worker has no store for health data and rejected events: DATABASE_URL is not set',
       'StoreNotConfigured',
       { fields: [] },
     );

@@ -43,6 +43,11 @@ export class NotAllChanged extends CommandLineError {
   override readonly name = 'NotAllChanged';
 }
 
+/** A link's code did not connect the user; the answer says what comes next. */
+export class CodeNotAccepted extends CommandLineError {
+  override readonly name = 'CodeNotAccepted';
+}
+
 /** Errors that mean an option or a file. */
 const invalidInput = [
   AppointmentInvalid,

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { LinkHandle } from '../links/link-handle.js';
 import type { LinkStart, LinkSummary } from '../links/links.js';
-import type { LinkState } from '../../protocol/link/messages.js';
+import type { CodeAnswer, LinkState } from '../../protocol/link/messages.js';
 import type { CommandLine } from './command-line.js';
-import { UsageError } from './exit-codes.js';
+import { CodeNotAccepted, UsageError } from './exit-codes.js';
 import { collect, readObject } from './input.js';
 import { listCommand, ofLinks } from './lists.js';
 import { attentionText, facts, line, moment, sections, table, timelineTable, words } from './output.js';
@@ -129,8 +129,12 @@ async function submitCode(commandLine: CommandLine, which: WhichLink, fromStdin:
         linkText(answer.state),
       ),
     );
+    if (!goesOn.has(answer.outcome)) throw new CodeNotAccepted(`The code was not accepted: ${words(answer.outcome)}`);
   });
 }
+
+/** The provider took the code. */
+const goesOn: ReadonlySet<CodeAnswer['outcome']> = new Set(['connected', 'confirming', 'asked_again']);
 
 function idsOf({ user, provider }: WhichLink): { userId: string; provider: string } {
   return { userId: user, provider };

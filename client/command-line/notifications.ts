@@ -17,10 +17,12 @@ export function notificationCommands(program: Command, commandLine: CommandLine)
         const found: UndeliveredSummary[] = [];
         for await (const each of lab.notifications.list()) found.push(each);
         commandLine.print(found, () =>
-          table(
-            ['Workflow', 'Since'],
-            found.map(({ source, since }) => [source, moment(since)]),
-          ),
+          found.length === 0
+            ? 'No undelivered notifications.'
+            : table(
+                ['Workflow', 'Since'],
+                found.map(({ source, since }) => [source, moment(since)]),
+              ),
         );
       }),
     );

@@ -4,7 +4,7 @@ import { LabOperationsError, Refusal, ServiceDown, type ErrorMap } from '../erro
 
 /** Temporal knows no order with this reference or id. It may be older than the namespace's retention. */
 export class OrderNotFound extends Refusal {
-  static readonly remedy = 'Check the reference or the id.';
+  static readonly remedy = 'Check the reference or the id: a command that takes an order id takes no reference.';
   override readonly name = 'OrderNotFound';
 }
 

@@ -21,7 +21,7 @@ export class RejectedEventSettled extends Refusal {
 /** The worker keeps no health data and no rejected events. */
 export class StoreNotConfigured extends Refusal {
   static readonly remedy =
-    'Set DATABASE_URL for worker and ingress, or use `npm run single-process`, which needs no database.';
+    'Set DATABASE_URL for every worker and ingress, unless they keep nothing on purpose (HEALTH_DATA=off).';
   override readonly name = 'StoreNotConfigured';
 }
 

@@ -242,6 +242,9 @@ describe('a link', () => {
     const code = await labops(lab, ['links', 'code', ...which, '--stdin'], { input: ' \n' });
     expect(code).toMatchObject({ code: 1, stdout: '' });
     expect(code.stderr).toMatch(/^InvalidCode: /);
+    const refused = await labops(lab, ['links', 'code', ...which, '--stdin'], { input: '000000\n' });
+    expect(refused).toMatchObject({ code: 1, stdout: expect.stringMatching(/^Answer +start over\n/) as string });
+    expect(refused.stderr).toBe('CodeNotAccepted: The code was not accepted: start over.\n');
     expect((await run('links', 'code', ...which)).stderr).toMatch(/^UsageError: .*--stdin/);
     const cancelled = await run('links', 'cancel', ...which);
     expect(cancelled.stdout).toMatch(/\nOutcome +cancelled\n/);
@@ -278,7 +281,9 @@ describe('a command on rejected events', () => {
   test('says that the worker keeps none if it has no database', async () => {
     const { code, stderr } = await run('rejected', 'list');
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^StoreNotConfigured: .* Set DATABASE_URL for worker and ingress, or .*\n$/);
+    expect(stderr).toMatch(
+      /^StoreNotConfigured: HEALTH_DATA is off.*\. Set DATABASE_URL for every worker and ingress, unless .*\n$/,
+    );
   });
 });
 
