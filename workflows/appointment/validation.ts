@@ -38,7 +38,7 @@ function checkPlace({ siteCodes, zipCode, radius }: SlotQuestion): void {
 export function validateChoice(run: AppointmentRun, choice: SlotChoice | undefined): void {
   const { slotId, notes } = choice ?? {};
   if (slotOf(slotId) === undefined)
-    throw refuseField('slotId', 'must be the id of a slot, as findSlots answers with it');
+    throw refuseField('slotId', 'must be the id of a slot, as findSlots (labops appointments slots) answers with it');
   checkNotes(notes);
   validateOpen(run);
 }
