@@ -1,4 +1,5 @@
 import { canonicalId } from '../service/canonical-id.js';
+export { canonicalId } from '../service/canonical-id.js';
 import type { WebhookPlace } from '../service/management-webhooks.js';
 import { sourceSlugOf } from './link/provider-source.js';
 

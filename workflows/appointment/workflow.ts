@@ -20,8 +20,7 @@ import {
   rescheduleUpdate,
   type BookingRequested,
 } from '../../protocol/appointment/messages.js';
-import { bookAppointmentId, isAppointmentAddressable } from '../../protocol/ids.js';
-import { canonicalId } from '../../service/canonical-id.js';
+import { canonicalId, bookAppointmentId, isAppointmentAddressable } from '../../protocol/ids.js';
 import { openRun, runLoop, takeCancellation, workThrough } from '../entity/loop.js';
 import { settlePolicyOrKeep } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';

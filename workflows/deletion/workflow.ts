@@ -9,8 +9,7 @@ import {
   type DeleteUserResult,
   type DeletionState,
 } from '../../protocol/deletion/messages.js';
-import { isAddressable, deleteUserId } from '../../protocol/ids.js';
-import { canonicalId } from '../../service/canonical-id.js';
+import { canonicalId, isAddressable, deleteUserId } from '../../protocol/ids.js';
 import { refusalOf, refuse } from '../entity/commands.js';
 import { openRun as openEntityRun, runLoop } from '../entity/loop.js';
 import { beginNext } from '../entity/outbox.js';

@@ -5,8 +5,7 @@ import { beginNext as beginNextWithOutbox, enqueue, type Outbox } from '../entit
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { doubled, longestOutage, minute, second } from '../entity/spans.js';
 import type { RaisedAttention } from '../../protocol/attention.js';
-import { linkProviderId } from '../../protocol/ids.js';
-import { canonicalId } from '../../service/canonical-id.js';
+import { canonicalId, linkProviderId } from '../../protocol/ids.js';
 import type { LinkNotification } from '../../protocol/link/notifications.js';
 import type {
   Consequence,

@@ -1,7 +1,6 @@
 import { log } from '@temporalio/workflow';
 import type { MatchReviewReading } from '../../activities/match-reviews.js';
-import { isAddressable } from '../../protocol/ids.js';
-import { canonicalId } from '../../service/canonical-id.js';
+import { canonicalId, isAddressable } from '../../protocol/ids.js';
 import { isCarriedOut, orderInQuestion } from '../../protocol/match-review/lifecycle.js';
 import type { MatchReviewReported } from '../../protocol/match-review/messages.js';
 import { rootOf } from '../../protocol/order/root-order.js';

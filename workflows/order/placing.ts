@@ -8,8 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { CreateKitOrder, PlacedOrder } from '../../activities/placing.js';
-import { ofCanonicalUser, isAddressable, placeKitOrderId, referencePattern } from '../../protocol/ids.js';
-import { canonicalId } from '../../service/canonical-id.js';
+import { canonicalId, ofCanonicalUser, isAddressable, placeKitOrderId, referencePattern } from '../../protocol/ids.js';
 import { handOverOf } from '../../protocol/order/hand-over.js';
 import {
   cancelUpdate,

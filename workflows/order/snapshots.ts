@@ -1,6 +1,5 @@
-import { canonicalId } from '../../service/canonical-id.js';
 import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
-import { isAddressable } from '../../protocol/ids.js';
+import { canonicalId, isAddressable } from '../../protocol/ids.js';
 import { isCritical, isEnd } from '../../protocol/order/lifecycle.js';
 import type { CriticalResultReported } from '../../protocol/order/messages.js';
 import type { OrderEvent, OrderSnapshot, TransactionOrder, TransactionSnapshot } from '../../service/order-snapshot.js';

@@ -1,5 +1,5 @@
+import { canonicalId } from '../../protocol/ids.js';
 import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
-import { canonicalId } from '../../service/canonical-id.js';
 import { rankOf } from '../../protocol/report/lifecycle.js';
 import type { ReportSnapshot, ReportCounts } from '../../service/report-snapshot.js';
 import { isObject } from '../entity/fields.js';

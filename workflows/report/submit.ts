@@ -12,8 +12,7 @@ import {
 } from '@temporalio/workflow';
 import type { UploadAnswer } from '../../activities/report-upload.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
-import { isAddressable, referencePattern, parsingJobId, submitReportId } from '../../protocol/ids.js';
-import { canonicalId } from '../../service/canonical-id.js';
+import { canonicalId, isAddressable, referencePattern, parsingJobId, submitReportId } from '../../protocol/ids.js';
 import { settlingAfter } from '../../protocol/settling.js';
 import type { ReportAttentionReason } from '../../protocol/report/messages.js';
 import {
