@@ -1,7 +1,8 @@
 import { canonicalId } from '../service/canonical-id.js';
-export { canonicalId } from '../service/canonical-id.js';
 import type { WebhookPlace } from '../service/management-webhooks.js';
 import { sourceSlugOf } from './link/provider-source.js';
+
+export { canonicalId } from '../service/canonical-id.js';
 
 /*
  * Every workflow ID, and the rules for ids from outside that may be part of one. Each ID is a pure function of a
