@@ -84,17 +84,6 @@ test('the end of a link whose first token is refused is notified, and so is that
   await cancelled.expectNotifications('ended cancelled');
 });
 
-test('an endpoint that is back before the link ends gets everything, however short the deadline', async () => {
-  const link = await UserLink.start(stage, { policy: { codeWait: '10 hours', notificationDeadline: '5 minutes' } });
-  await link.logIn('mfa-sms');
-  stage.receiver.isDown = true;
-  await stage.skip('11 minutes');
-  await link.expectState({ phase: 'awaiting_code', attention: [{ reason: 'notifications_undelivered' }] as never });
-  stage.receiver.isDown = false;
-  await link.handle.cancel();
-  await link.expectNotifications('code_reminder', 'ended cancelled');
-});
-
 test('an endpoint that is down for longer than the policy allows needs attention until it is back; the link goes on', async () => {
   const link = await UserLink.start(stage, { policy: { codeWait: '10 hours', notificationDeadline: '1 hour' } });
   await link.logIn('mfa-sms');

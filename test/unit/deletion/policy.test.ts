@@ -1,10 +1,6 @@
 import ms from 'ms';
 import { describe, expect, test } from 'vitest';
-import {
-  defaultDeletionPolicy,
-  resolveDeletionPolicy,
-  type DeletionPolicy,
-} from '../../../protocol/deletion/policy.js';
+import { defaultDeletionPolicy, resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
 import { PolicyInvalid } from '../../../protocol/policy-resolution.js';
 
 function faultsOf(policy: object): string[] {
@@ -39,26 +35,4 @@ describe('the grace', () => {
       expect(faultsOf({ grace })).toEqual([expect.stringMatching(/^grace must be a duration .* at most 7 days/)]);
     },
   );
-});
-
-test('a setting that is given as undefined is left out', () => {
-  const gaps = { onRunningWork: undefined, reminderBefore: null } as unknown as DeletionPolicy;
-  expect(resolveDeletionPolicy(gaps)).toEqual(resolveDeletionPolicy());
-});
-
-test('every fault is named, all at once', () => {
-  const faults = faultsOf({
-    onRunningWork: 'shrug',
-    reminderBefore: 'soon',
-    toString: 1,
-    notificationDeadline: 0,
-    grace: '9d',
-  });
-  expect(faults.map((fault) => fault.split(' ')[0])).toEqual([
-    'onRunningWork',
-    'grace',
-    'reminderBefore',
-    'notificationDeadline',
-    'toString',
-  ]);
 });

@@ -14,11 +14,6 @@ function faultsOf(policy: unknown): string[] {
   return [];
 }
 
-const durations = [
-  ...['passwordWait', 'codeWait', 'codeReminder', 'totalWait', 'clockTolerance', 'confirmationWait'],
-  'notificationDeadline',
-];
-
 test('an empty policy is the documented default, in milliseconds', () => {
   const defaults = {
     version: 2,
@@ -36,14 +31,7 @@ test('an empty policy is the documented default, in milliseconds', () => {
     confirmationWait: 2 * minute,
     notificationDeadline: hour,
   };
-  for (const silent of [undefined, {}, null, defaultLinkPolicy, { codeWait: null, confirmedBy: undefined }]) {
-    expect(resolveLinkPolicy(silent as LinkPolicy)).toEqual(defaults);
-  }
-});
-
-test('a resolved policy resolves to itself', () => {
-  const resolved = resolveLinkPolicy({ tokenLife: '1h', onTokenExpiry: 'end', confirmedBy: 'any', maxCodeAttempts: 1 });
-  expect(resolveLinkPolicy(resolved)).toEqual(resolved);
+  for (const silent of [{}, defaultLinkPolicy]) expect(resolveLinkPolicy(silent)).toEqual(defaults);
 });
 
 test('given settings count, up to their bounds', () => {
@@ -81,16 +69,6 @@ test('given settings count, up to their bounds', () => {
 });
 
 describe('an invalid setting is named with its rule', () => {
-  test.each(['', 'soon', '-1d', 0, -1, NaN, Infinity, '11y', true, {}, [1], '1'.repeat(200)])(
-    'an invalid duration: %j',
-    (value) => {
-      for (const name of durations) {
-        const rule = "must be a duration such as '7d' or milliseconds, more than 0 and at most 10 years";
-        expect(faultsOf({ [name]: value })).toEqual([`${name} ${rule}`]);
-      }
-    },
-  );
-
   test.each(['9s', 9_999, 1, 0, 'soon'])('an invalid life of a token: %j', (tokenLife) => {
     expect(faultsOf({ tokenLife })).toEqual([
       "tokenLife must be a duration such as '7d' or milliseconds, at least 10 seconds and at most 10 years",
@@ -102,27 +80,4 @@ describe('an invalid setting is named with its rule', () => {
       expect(faultsOf({ [name]: value })).toEqual([`${name} must be a whole number from 1 to 20`]);
     }
   });
-
-  test.each(['', 'RENEW', 1, true, ['renew'], 'constructor'])('an invalid choice: %j', (value) => {
-    expect(faultsOf({ onTokenExpiry: value, confirmedBy: value })).toEqual([
-      'onTokenExpiry must be renew or end',
-      'confirmedBy must be new or any',
-    ]);
-  });
-
-  test.each(['codewait', 'constructor', 'toString', '0', ''])('an unknown setting: %j', (name) => {
-    expect(faultsOf({ [name]: '1d' })).toEqual([`${name} is not a policy setting`]);
-  });
-});
-
-test('all faults are listed at once, in one message', () => {
-  const policy = { totalWait: 'soon', maxCodeAttempts: 0, confirmedBy: 'hope', unknown: 1 };
-  const faults = faultsOf(policy);
-  expect(faults.map((fault) => fault.split(' ')[0])).toEqual([
-    'totalWait',
-    'maxCodeAttempts',
-    'confirmedBy',
-    'unknown',
-  ]);
-  expect(() => resolveLinkPolicy(policy as unknown as LinkPolicy)).toThrow(`Invalid link policy: ${faults.join('; ')}`);
 });

@@ -21,13 +21,14 @@ const all: readonly (readonly [
   { version: number; notificationDeadline: number },
   PolicyVersions<PolicyName>,
   Settings,
+  (given: never) => object,
 ])[] = [
-  [resolveOrderPolicy(), orderPolicyVersions, orderSettings],
-  [resolveLinkPolicy(), linkPolicyVersions, linkSettings],
-  [resolveReportPolicy(), reportPolicyVersions, reportSettings],
-  [resolveAppointmentPolicy(), appointmentPolicyVersions, appointmentSettings],
-  [resolveDeletionPolicy(), deletionPolicyVersions, deletionSettings],
-  [resolveMatchReviewPolicy(), matchReviewPolicyVersions, matchReviewSettings],
+  [resolveOrderPolicy(), orderPolicyVersions, orderSettings, resolveOrderPolicy],
+  [resolveLinkPolicy(), linkPolicyVersions, linkSettings, resolveLinkPolicy],
+  [resolveReportPolicy(), reportPolicyVersions, reportSettings, resolveReportPolicy],
+  [resolveAppointmentPolicy(), appointmentPolicyVersions, appointmentSettings, resolveAppointmentPolicy],
+  [resolveDeletionPolicy(), deletionPolicyVersions, deletionSettings, resolveDeletionPolicy],
+  [resolveMatchReviewPolicy(), matchReviewPolicyVersions, matchReviewSettings, resolveMatchReviewPolicy],
 ];
 
 /** Values at the bounds of a setting, and those next to them that are out of it. */
@@ -55,8 +56,26 @@ function boundsOf(setting: Settings[string]): { within: unknown[]; beyond: unkno
   }
 }
 
-describe.each(all)('of %j', (resolved, versions, table) => {
-  test('a resolved policy is followed without asking within the bounds of its table, and asked for beyond', () => {
+describe.each(all)('of %j', (resolved, versions, table, resolve) => {
+  const names = Object.keys(table);
+
+  test('a setting that is left out, null or undefined has its default', () => {
+    const silent = [null, undefined].map((value) => Object.fromEntries(names.map((name) => [name, value])));
+    for (const given of [undefined, null, {}, ...silent]) expect(resolve(given as never)).toEqual(resolved);
+  });
+
+  test.each(['', 'soon', '-1d', -99, NaN, Infinity, true, {}, '1'.repeat(200)])(
+    'no setting takes %j, and none is known that is not in the table: all faults are named at once',
+    (value) => {
+      for (const name of names) {
+        const faults = [expect.stringMatching(`^${name} must be `), 'toString is not a policy setting'];
+        const given = { [name]: value, toString: 1 } as never;
+        expect(() => resolve(given)).toThrow(expect.objectContaining({ faults }));
+      }
+    },
+  );
+
+  test('a resolved policy resolves to itself and is followed without asking within the bounds of its table, and asked for beyond', () => {
     // Settings that are compared with others, which are as far away as they may be.
     const others: Record<string, object> = {
       creationTimeout: versions.of === 'order' ? { creationSettling: 600_000 } : { uploadTimeout: 3_600_000 },
@@ -67,6 +86,7 @@ describe.each(all)('of %j', (resolved, versions, table) => {
       for (const value of within) {
         const given = { ...resolved, ...others[name], [name]: value };
         expect(openPolicy(versions, given), `${name} ${String(value)}`).toEqual({ policy: given });
+        expect(resolve(given as never)).toEqual(given);
       }
       for (const value of beyond) {
         const given = { ...resolved, ...others[name], [name]: value };
