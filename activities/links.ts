@@ -1,7 +1,7 @@
 import { cancellationSignal, sleep } from '@temporalio/activity';
 import { ServiceError, ServiceUnreachable, Unauthorized } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
-import type { LinkResult, LinkTokenRequest } from '../service/link.js';
+import type { LinkTokenRequest } from '../service/link.js';
 import { linkResultOf } from '../protocol/link/link-report.js';
 import type { LinkPage, LinkReport } from '../protocol/link/messages.js';
 import type { ActivityDependencies } from './dependencies.js';
@@ -75,16 +75,12 @@ async function sendCode(service: LabService, { provider, linkToken, code }: Subm
     const answer = await retryWhileUnreachable(() =>
       service.links.completeMfa(provider, linkToken, code, { signal: cancellationSignal() }),
     );
-    return reportOf(answer);
+    return linkResultOf(answer) ?? { state: 'unrecognised' };
   } catch (error) {
     // The key of this call is the link token, not the team's key.
     if (error instanceof Unauthorized) return { state: 'error', errorType: 'invalid_token' };
     throw error;
   }
-}
-
-function reportOf(answer: LinkResult): LinkReport {
-  return linkResultOf(answer) ?? { state: 'unrecognised' };
 }
 
 /** Seconds between attempts: 20 in all, then the user gets the error. */

@@ -67,7 +67,7 @@ export function readRefusal(body: unknown, secrets: readonly string[] = []): Ref
   const { detail } = body;
   if (Array.isArray(detail)) return { fields: detail.slice(0, FIELDS).flatMap((entry) => refusedField(entry, say)) };
   if (typeof detail === 'string') return reasonOf(detail, say);
-  return reasonOf(sentenceIn(isObject(detail) ? detail : body), say);
+  return reasonOf(textsIn(isObject(detail) ? detail : body)[0], say);
 }
 
 /** Reduces the service's sentences to parts that may be reported. */
@@ -99,10 +99,6 @@ function fieldOf(loc: unknown, say: Say): string {
   if (!Array.isArray(loc)) return '';
   const steps = loc.filter((step) => typeof step === 'string' || typeof step === 'number');
   return say((steps[0] === 'body' ? steps.slice(1) : steps).join('.'));
-}
-
-function sentenceIn(body: Record<string, unknown>): string | undefined {
-  return textsIn(body)[0];
 }
 
 /** The sentences of a body, then its codes. */

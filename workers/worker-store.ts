@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { WorkerStore, RouteOutcome } from '../activities/worker-store.js';
+import type { WorkerStore } from '../activities/worker-store.js';
 import { answers } from '../client/webhooks/answers.js';
 import { route } from '../client/webhooks/route.js';
 import type { ReplayedMessage } from '../store/rejected-events.js';
@@ -22,13 +22,9 @@ export function workerStore(store: StoreAccess, temporal: Client, taskQueue: str
       const { healthData } = healthDataSinks(store, message.receivedAt);
       const to = { temporal, taskQueue, healthData, rejected: undefined, deadlineMs };
       const { name } = await route({ ...message, value }, to);
-      return outcomeOf(name);
+      return { answer: name, isTaken: answers[name].status === 204 && !notTaken.includes(name) };
     },
   };
-}
-
-function outcomeOf(name: keyof typeof answers): RouteOutcome {
-  return { answer: name, isTaken: answers[name].status === 204 && !notTaken.includes(name) };
 }
 
 /** Undefined for a rejected body that is not a JSON object: it can only be discarded. */
