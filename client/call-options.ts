@@ -4,7 +4,10 @@ import type { Duration } from '../protocol/policy-settings.js';
 /** How long something may take: a span of time, or `'none'` for no limit. */
 export type Deadline = Duration | 'none';
 
-/** Options of every method of the client. */
+/**
+ * Options of every method of the client. One that needs a workflow rejects with TimedOut, NoWorker, WorkerFailing,
+ * TemporalUnreachable, TemporalRefused and UnexpectedFailure, in addition to the errors that it names.
+ */
 export interface CallOptions {
   /**
    * The time limit of the call, in milliseconds or as `'5s'`. The call then rejects with `TimedOut`, or at most two

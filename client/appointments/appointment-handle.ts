@@ -27,8 +27,8 @@ export const appointmentCalls = callKinds(appointmentErrorMap, 'The appointment'
 /**
  * The appointment of one order. Every command answers with the new state, and rejects with AppointmentEnded after the
  * end, FeatureNotEnabled, ServiceAccessDenied, or ServiceDown: then send the same command again, because each reads
- * before it acts. Every method also rejects with TimedOut, NoWorker, WorkerFailing, TemporalUnreachable,
- * TemporalRefused and UnexpectedFailure. The default deadline of each is 30 seconds.
+ * before it acts. Every method also rejects with the errors of {@link CallOptions}. The default deadline of
+ * each is 30 seconds.
  */
 export class AppointmentHandle {
   readonly orderId: string;

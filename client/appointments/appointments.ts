@@ -29,8 +29,8 @@ export interface AppointmentStart {
 }
 
 /**
- * Appointments for a blood draw: at home, or at a patient service centre (a walk-in), as the order says. In addition to the errors listed, every method rejects with TimedOut,
- * NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
+ * Appointments for a blood draw: at home, or at a patient service centre (a walk-in), as the order says. Every method also
+ * rejects with the errors of {@link CallOptions}.
  */
 export class AppointmentOperations {
   private readonly calls: TemporalCalls;

@@ -39,8 +39,7 @@ const codeDeadline: Deadline = '150s';
 
 /**
  * One link of a user with a provider. No method rejects with, logs or stores a token, a URL or a code; only `linkUrl`
- * returns the first two. In addition to the errors listed, every method rejects with TimedOut, NoWorker, WorkerFailing,
- * TemporalUnreachable, TemporalRefused and UnexpectedFailure.
+ * returns the first two. Every method also rejects with the errors of {@link CallOptions}.
  */
 export class LinkHandle {
   readonly userId: string;

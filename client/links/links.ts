@@ -25,9 +25,8 @@ import { listWorkflows, type WorkflowFilter, type WorkflowSummary } from '../wor
 export type LinkStart = Omit<LinkProviderInput, 'carried'>;
 
 /**
- * Links of users with providers: those that they log in to with a password, and perhaps a code, or, on the service's page, any. In addition to the errors
- * listed, every method rejects with TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and
- * UnexpectedFailure.
+ * Links of users with providers: those that they log in to with a password, and perhaps a code, or, on the service's page, any. Every method
+ * also rejects with the errors of {@link CallOptions}.
  */
 export class LinkOperations {
   private readonly calls: TemporalCalls;

@@ -26,8 +26,7 @@ export const matchReviewCalls = callKinds(matchReviewErrorMap, 'The review');
  * The review of one unmatched result. A decision is sent to the service once: the same one again answers with the state.
  * Each decision rejects with DecisionNotAllowed, DecisionRefused, MatchReviewInvalid, MatchReviewEnded, FeatureNotEnabled,
  * ServiceAccessDenied, or ServiceDown: then send the same decision again, because the review is read first. Every method also rejects
- * with TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure. The default deadline of each
- * is 30 seconds.
+ * with the errors of {@link CallOptions}. The default deadline of each is 30 seconds.
  */
 export class MatchReviewHandle {
   readonly rawResultId: string;

@@ -31,8 +31,8 @@ export interface MatchReviewFollowed extends WhichMatchReview {
 
 /**
  * Results that the service could not match with an order. Webhooks and the reconciliation start a workflow for each; the candidates
- * and the patient are read from the service. In addition to the errors listed, every method rejects with TimedOut, NoWorker,
- * WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure. Deadline: 30 seconds, for a list 30 seconds a page.
+ * and the patient are read from the service. Every method also rejects with the errors of {@link CallOptions}. Deadline: 30
+ * seconds, for a list 30 seconds a page.
  */
 export class MatchReviewOperations {
   private readonly calls: TemporalCalls;

@@ -23,8 +23,8 @@ export interface UndeliveredSummary {
 
 /**
  * The notifications that were left when their workflow ended: your endpoint was down for longer than a minute, or
- * refused them for good. A worker keeps delivering them for 30 days (NOTIFY_RETRY_DAYS). Every method may also throw
- * TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
+ * refused them for good. A worker keeps delivering them for 30 days (NOTIFY_RETRY_DAYS). Every method also rejects
+ * with the errors of {@link CallOptions}.
  */
 export class UndeliveredNotifications {
   private readonly calls: TemporalCalls;

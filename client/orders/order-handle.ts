@@ -81,8 +81,7 @@ const whilePlacing =
  * it. Everything but `state`, `watch` and `cancel` waits for the placement first, if that is still under way: as long as its
  * deadline, 30 seconds by default.
  *
- * Beside what is named, every method rejects with TimedOut, NoWorker, WorkerFailing, TemporalUnreachable,
- * TemporalRefused and UnexpectedFailure.
+ * Every method also rejects with the errors of {@link CallOptions}.
  */
 export class KitOrderHandle {
   readonly reference: string | undefined;

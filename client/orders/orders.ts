@@ -65,10 +65,7 @@ type AtLeastOne<T> = { [Name in keyof T]-?: T & Required<Pick<T, Name>> }[keyof 
 
 const reconciling = { words: orderErrorMap, underWay: goesOn('Reconciling'), usually: '10m' } as const;
 
-/**
- * Orders of test kits. In addition to the errors listed, every method rejects with TimedOut, NoWorker, WorkerFailing,
- * TemporalUnreachable, TemporalRefused and UnexpectedFailure.
- */
+/** Orders of test kits. Every method also rejects with the errors of {@link CallOptions}. */
 export class OrderOperations {
   private readonly access: ServiceAccess;
 

@@ -34,8 +34,7 @@ const replayDeadline: Deadline = '10 minutes';
 /**
  * The verified events that could not be handled. They are in the worker's database; each command is a short workflow of
  * a worker that has one, and returns only ids, types, reasons and times. Every method waits for a worker, and throws
- * StoreNotConfigured, StoreUnavailable, RejectedEventsInterrupted, TimedOut, NoWorker, WorkerFailing,
- * TemporalUnreachable, TemporalRefused and UnexpectedFailure.
+ * StoreNotConfigured, StoreUnavailable, RejectedEventsInterrupted, and the errors of {@link CallOptions}.
  */
 export class RejectedEventOperations {
   private readonly calls: TemporalCalls;

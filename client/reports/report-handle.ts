@@ -35,8 +35,8 @@ const whileUploading =
 
 /**
  * One lab report, from its upload until it was read. Everything but `cancel` waits for the upload first, if that is
- * still under way: as long as its deadline, 30 seconds by default. Beside what is named, every method rejects with TimedOut, NoWorker,
- * WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
+ * still under way: as long as its deadline, 30 seconds by default. Every method also rejects with the errors
+ * of {@link CallOptions}.
  */
 export class ReportHandle {
   readonly reference: string | undefined;

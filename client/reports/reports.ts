@@ -26,8 +26,8 @@ import { listWorkflows, referenceOf, type WorkflowFilter, type WorkflowSummary }
 export type ReportSubmission = Omit<SubmitReportInput, 'carried'>;
 
 /**
- * Lab reports: files from which the service reads biomarkers. In addition to the errors listed, every method rejects
- * with TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
+ * Lab reports: files from which the service reads biomarkers. Every method also rejects with the errors of
+ * {@link CallOptions}.
  */
 export class ReportOperations {
   private readonly access: ServiceAccess;

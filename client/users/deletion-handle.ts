@@ -15,8 +15,8 @@ export const userCalls = callKinds(userErrorMap, 'The deletion');
 const undoing = { ...userCalls.command, usually: '150s' } as const;
 
 /**
- * The latest deletion of one user, while it can be undone and after. In addition to the errors listed, every method
- * rejects with TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure.
+ * The latest deletion of one user, while it can be undone and after. Every method also rejects with the errors of
+ * {@link CallOptions}.
  */
 export class DeletionHandle {
   readonly userId: string;

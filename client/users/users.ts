@@ -41,8 +41,7 @@ const requesting = {
 /**
  * Users. Deleting one is a workflow, because its undo lasts a week; everything else is a call of the lab service, which
  * needs `service` in `LabOperations` and rejects with the service's own errors. The default deadline of each is 30
- * seconds. `requestDeletion` and `deletion` also reject with NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused
- * and UnexpectedFailure, and every method with TimedOut.
+ * seconds. `requestDeletion` and `deletion` also reject with the errors of {@link CallOptions}, and every method with TimedOut.
  */
 export class UserOperations {
   private readonly calls: TemporalCalls;

@@ -47,9 +47,9 @@ const rotating = {
  * for one team in one environment run one after the other.
  *
  * Any of them throws WebhookInvalid before anything is done, ManagementKeyMissing, ManagementKeyRefused,
- * FeatureNotEnabled, WebhookRefused, ServiceDown (nothing is lost: send it again), WebhooksInterrupted, TimedOut,
- * NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure. The default deadline of `list` and
- * `delete` is 30 seconds; a command may take longer while the service is slow, and waits for the one before it.
+ * FeatureNotEnabled, WebhookRefused, ServiceDown (nothing is lost: send it again), WebhooksInterrupted, and the errors of
+ * {@link CallOptions}. The default deadline of `list` and `delete` is 30 seconds; a command may take longer while the
+ * service is slow, and waits for the one before it.
  */
 export class WebhookOperations {
   private readonly calls: TemporalCalls;
