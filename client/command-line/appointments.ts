@@ -69,11 +69,7 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
     send(commandLine, orderId, (handle) => handle.state()),
   );
   onOrder('watch', 'print every change of an appointment, one per line, until it has ended').action(
-    async (orderId: string) =>
-      commandLine.run(async ({ lab, watching }) => {
-        const handle = await lab.appointments.get({ orderId });
-        for await (const state of handle.watch(watching)) commandLine.printLine(state, () => changeLine(state));
-      }, 'endless'),
+    async (orderId: string) => commandLine.watch((lab) => lab.appointments.get({ orderId }), changeLine),
   );
 }
 

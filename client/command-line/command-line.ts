@@ -76,6 +76,17 @@ export class CommandLine {
     }
   }
 
+  /** Prints every change, one per line, until what is watched has ended. */
+  async watch<State extends object>(
+    find: (lab: LabOperations) => Promise<{ watch(options: WatchOptions): AsyncIterable<State> }>,
+    lineOf: (state: State) => string,
+  ): Promise<void> {
+    await this.run(async ({ lab, watching }) => {
+      const watched = await find(lab);
+      for await (const state of watched.watch(watching)) this.printLine(state, () => lineOf(state));
+    }, 'endless');
+  }
+
   /** Some commands wait as long as it takes; without a worker that is forever, and nothing else would say so. */
   private async noticing(lab: LabOperations, work: Promise<void>): Promise<void> {
     const ended = new AbortController();

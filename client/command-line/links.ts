@@ -32,10 +32,7 @@ export function linkCommands(program: Command, commandLine: CommandLine): void {
     send(commandLine, which, (link) => link.state()),
   );
   onLink('watch', 'print every change of a link, one per line, until it has ended').action(async (which: WhichLink) =>
-    commandLine.run(async ({ lab, watching }) => {
-      const link = await lab.links.get(idsOf(which));
-      for await (const state of link.watch(watching)) commandLine.printLine(state, () => linkLine(state));
-    }, 'endless'),
+    commandLine.watch((lab) => lab.links.get(idsOf(which)), linkLine),
   );
   onLink('report', "report the answer that the user's browser got to the password step")
     .requiredOption('--file <path>', 'the answer as JSON; - reads standard input')

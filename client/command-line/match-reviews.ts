@@ -58,11 +58,7 @@ export function matchReviewCommands(program: Command, commandLine: CommandLine):
     send(rawResultId, (handle) => handle.state()),
   );
   onResult('watch', 'print every change of a review, one per line, until it is over').action(
-    async (rawResultId: string) =>
-      commandLine.run(async ({ lab, watching }) => {
-        const handle = await lab.matchReviews.get({ rawResultId });
-        for await (const state of handle.watch(watching)) commandLine.printLine(state, () => changeLine(state));
-      }, 'endless'),
+    async (rawResultId: string) => commandLine.watch((lab) => lab.matchReviews.get({ rawResultId }), changeLine),
   );
 }
 

@@ -6,7 +6,7 @@ import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import type { RegisterCommand } from '../../protocol/order/messages.js';
 import type { PlaceKitOrderInput, PlacingState } from '../../protocol/order/placing-messages.js';
 import type { AcknowledgementOutcome, AttentionReason, OrderPhase, OrderState } from '../../protocol/order/state.js';
-import type { Call, CommandLine } from './command-line.js';
+import type { CommandLine } from './command-line.js';
 import { failureReport, NotAllChanged, UsageError } from './exit-codes.js';
 import { readObject, readText } from './input.js';
 import { addFilterOptions, filterOf, listCommand, ofOrders, type FilterOptions } from './lists.js';
@@ -62,7 +62,7 @@ export function orderCommands(program: Command, commandLine: CommandLine): void 
   onOrder('watch', 'print every change of an order, one per line, until it has ended').action(
     async (orderId: string | undefined, { reference }: ReferenceOption) => {
       const which = whichOrder(orderId, reference);
-      await commandLine.run((call) => watch(commandLine, call, which), 'endless');
+      await commandLine.watch((lab) => lab.orders.get(which), orderLine);
     },
   );
   onOrder('register', 'register a kit with its patient')
@@ -218,11 +218,6 @@ async function command(
     const handle = await lab.orders.get(which);
     show(commandLine, await send(handle, 'orderId' in which ? which : {}));
   });
-}
-
-async function watch(commandLine: CommandLine, { lab, watching }: Call, which: WhichHandle): Promise<void> {
-  const handle = await lab.orders.get(which);
-  for await (const state of handle.watch(watching)) commandLine.printLine(state, () => orderLine(state));
 }
 
 function show(commandLine: CommandLine, state: OrderState | PlacingState | CancelledPlacing): void {

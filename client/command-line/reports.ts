@@ -38,10 +38,7 @@ export function reportCommands(program: Command, commandLine: CommandLine): void
   onReport('watch', 'print every change of a report, one per line, until it has ended').action(
     async (jobId: string | undefined, { reference }: ReferenceOption) => {
       const which = whichReport(jobId, reference);
-      await commandLine.run(async ({ lab, watching }) => {
-        const report = await lab.reports.get(which);
-        for await (const state of report.watch(watching)) commandLine.printLine(state, () => reportLine(state));
-      }, 'endless');
+      await commandLine.watch((lab) => lab.reports.get(which), reportLine);
     },
   );
   onReport('cancel', 'stop an upload, or stop following a report that the lab service will still read').action(
