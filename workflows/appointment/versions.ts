@@ -61,7 +61,7 @@ export function upgradeAppointment(carried: unknown): Appointment {
   return upgradeGoverned(appointmentPolicyVersions, upgraded);
 }
 
-const resultSteps: readonly Step[] = [(result) => ({ timeline: [], announced: [], ...result })];
+const resultSteps: readonly Step[] = [(result) => ({ timeline: [], announced: [], attention: [], ...result })];
 
 export const appointmentResultVersion = resultSteps.length;
 

@@ -95,6 +95,7 @@ const resultSteps: readonly Step[] = [
     attention: [],
     raised: {},
     criticalResults: [],
+    registered: false,
     ...result,
   }),
 ];

@@ -58,7 +58,7 @@ export function upgradeJob(carried: unknown): Job {
   return upgradeGoverned(reportPolicyVersions, upgrade<Job>('state of the report', jobSteps, carried));
 }
 
-const resultSteps: readonly Step[] = [(result) => ({ timeline: [], announced: [], ...result })];
+const resultSteps: readonly Step[] = [(result) => ({ timeline: [], announced: [], attention: [], ...result })];
 
 export const reportResultVersion = resultSteps.length;
 
