@@ -56,8 +56,8 @@ export async function asFailures<T>(refusedAs: RefusedAs, calls: () => Promise<T
 
 /**
  * Runs reads that come before a command. A refusal of such a read may come from a proxy, and must not be taken for a refusal of the command:
- * it counts as an answer that cannot be read. A refused key and a request for patience mean the same in every call, and one that names
- * fields, such as the user's id, is the service's.
+ * it counts as an answer that cannot be read. A refused key (401, 403), a feature that is off and a 429 mean the same
+ * for every call, and a refusal that names fields is the service's own: these are rethrown.
  *
  * @param isAnswer true for the refusals that are the service's answer to the read
  */

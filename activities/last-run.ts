@@ -89,8 +89,8 @@ function criticalOrdersAfter(passedOn: KitOrderResult['chain'], ofChain: LastRun
 }
 
 /**
- * True if the run did not know that the order has ended, by what it had shown. Of several orders it shows the phase of one, so
- * only a new one is certain.
+ * True if the running workflow has certainly not received the order's end. It shows one phase for its whole chain, so with
+ * several orders only an order that it does not list is certain.
  */
 export function isEndNews(run: LastRun, orderId: string, { final, phase }: Pick<Standing, 'final' | 'phase'>): boolean {
   if (run.ended !== undefined || run.isBusy || !final) return false;

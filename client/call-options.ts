@@ -5,8 +5,8 @@ import type { Duration } from '../protocol/policy-settings.js';
 export type Deadline = Duration | 'none';
 
 /**
- * Options of every method of the client. One that needs a workflow rejects with TimedOut, NoWorker, WorkerFailing,
- * TemporalUnreachable, TemporalRefused and UnexpectedFailure, in addition to the errors that it names.
+ * Options of every method of the client. Each may reject with TimedOut, and one that needs a workflow also with NoWorker,
+ * WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure, in addition to the errors that it names.
  */
 export interface CallOptions {
   /**

@@ -2,7 +2,7 @@ const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * An id of the service in our spelling. The service takes a UUID in either case; in workflow IDs, search attributes, requests and
- * everything that is read it is always lower case, so that each spelling finds the same workflow. Other ids are unchanged.
+ * everything that is read it is always lower case, so every spelling finds the same workflow. Other ids are unchanged.
  */
 export function canonicalId(id: string): string {
   return uuidPattern.test(id) ? id.toLowerCase() : id;

@@ -321,7 +321,7 @@ function hasOrderStatus(value: unknown): boolean {
   });
 }
 
-/** Of whatever type the event is. */
+/** True if the value names an order with a critical interpretation, whatever the type of its event. */
 function namesCriticalOrder(value: unknown): boolean {
   if (!isObject(value) || value['order_id'] == null) return false;
   return typeof value['interpretation'] === 'string' && value['interpretation'].toLowerCase() === 'critical';

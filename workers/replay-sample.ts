@@ -11,8 +11,8 @@ export interface Run {
 const pageSize = 1_000;
 
 /**
- * Open workflows of each type. Types share the count equally, and one with fewer open workflows leaves the rest of its share to the others.
- * Of each type they are as far apart as possible, from the newest to the oldest: the old ones have the longest histories, and begin with those of earlier releases.
+ * Samples open workflows of each type, spread evenly from the newest to the oldest: the oldest have the longest histories, which begin
+ * with events of earlier releases. Types share the count equally, and one with fewer open workflows leaves the rest of its share to the others.
  */
 export async function sampleOpen(
   client: Client,

@@ -43,7 +43,7 @@ export class NotAllChanged extends CommandLineError {
   override readonly name = 'NotAllChanged';
 }
 
-/** A link's code did not connect the user; the answer says what comes next. */
+/** The provider did not take a link's code; the answer says what comes next. */
 export class CodeNotAccepted extends CommandLineError {
   override readonly name = 'CodeNotAccepted';
 }

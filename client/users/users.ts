@@ -55,9 +55,9 @@ export class UserOperations {
   /**
    * Deletes a user: connections at once, data after the grace. Returns when the service has taken the deletion; where
    * the service or Temporal's list does not answer, after two minutes at most, when it is certain that it will be asked
-   * until it does: the state says `requested` then. A deletion that is under way is found again, with its own grace and
-   * policy, unless the user was restored elsewhere: then it is a new one. Waits for a worker, and for an undo that is being
-   * carried out, after which it is a new one, too.
+   * until it does: the state says `requested` then. A request during a deletion joins it, and keeps its grace
+   * and policy. If the user was restored elsewhere, or an undo is being carried out, it starts a new deletion. Waits for a
+   * worker, and for that undo.
    * Deadline: 150 seconds.
    *
    * @throws DeletionInvalid naming each field and its rule, before anything is started

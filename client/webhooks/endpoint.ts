@@ -148,7 +148,7 @@ const problemsOnConsole: WebhookLogger = {
   error: writeToConsole,
 };
 
-/** Of a stack only the place. */
+/** Shortens a stack to its first frame. */
 function writeToConsole(fields: Record<string, unknown>, message: string): void {
   const shortened = JSON.stringify(fields, (key, value: unknown) =>
     key === 'stack' && typeof value === 'string' ? /^ +at (.*)$/m.exec(value)?.[1] : value,

@@ -41,7 +41,7 @@ export async function stored(scene: Scene): Promise<{ outcome: string }> {
   return { outcome: 'stored' };
 }
 
-/** When a deletion is final nothing is left, and nothing comes back: the end of the run looks once more. */
+/** When a deletion is final nothing is left, and nothing comes back: the end of the run reads again. */
 export async function erased(scene: Scene): Promise<DeleteUserResult> {
   const { caller, operations, graceMs } = scene;
   const userId = await storedOf(scene);

@@ -39,7 +39,7 @@ test('a sample goes from the newest to the oldest, over all pages', async () => 
   expect(await sample({ kitOrder: 3 }, 5)).toMatchObject({ kitOrder: [0, 1, 2] });
 });
 
-test('a sample of one is the oldest, and none is asked for more than the count', async () => {
+test('a sample of one is the oldest workflow, and no sample exceeds its count', async () => {
   expect(await sample({ kitOrder: 1_002, linkProvider: 9 }, 2)).toMatchObject({ kitOrder: [1001], linkProvider: [8] });
   expect(Object.values(await sample({ kitOrder: 9, linkProvider: 9, deleteUser: 9 }, 1)).flat()).toEqual([8]);
 });

@@ -33,7 +33,7 @@ const usuallyCallEveryMs = 2_000;
 const answerWithinMs = 4_000;
 /** For one call, with its repetitions. */
 const callWithinMs = 25_000;
-/** For so long the numbers are shown, with their age: longer than a count of a large fleet takes, twice. Then an old number would look like a fact. */
+/** How long old numbers are shown, with their age: longer than two rounds of a large fleet take. After that an old number would pass for a current one. */
 const usuallyShownMs = 10 * 60_000;
 
 const { WORKFLOW_EXECUTION_STATUS_RUNNING } = proto.temporal.api.enums.v1.WorkflowExecutionStatus;

@@ -48,7 +48,7 @@ export function notificationOf(
   return { id, at, source, type: `${area}.${type}`, subject, data: { ...about, ...data } };
 }
 
-/** The ids of what was put into the outbox: longer than any case is by itself; it goes into the result. */
+/** The most ids that are kept: more than one workflow usually announces. They are in the result. */
 const mostAnnounced = 200;
 
 /** Puts a notification into the outbox, once. */
@@ -149,7 +149,7 @@ async function deliverBatch(from: Outbox, outcome: Delivery): Promise<boolean> {
   const batch = batchOf(from.outbox);
   const attempts = new CancellationScope();
   let isOver = false;
-  // Not one that this batch has no place for: a batch that ends for it would have none either, and its attempts would begin again.
+  // An alarm that already waited does not count: the next batch would have no room for it either, and its attempts would start over for nothing.
   const known = from.outbox.slice();
   const isAlarmBehind = () => from.outbox.some((each) => isAlarm(each) && !known.includes(each));
   const letAlarmPass = async () => {

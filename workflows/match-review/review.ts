@@ -193,7 +193,7 @@ export function mayContradict(review: Review): boolean {
   return isVague(review) && review.unclear;
 }
 
-/** An end that was announced: the same end is not announced again. Whoever gave a review up knows nothing of its end. */
+/** Remembers an announced end, so the same end is not announced again. A review that was abandoned has no end to remember. */
 export function rememberEnd(review: Review, outcome: MatchReviewOutcome | undefined, resolved: Resolved): void {
   if (outcome === undefined || outcome === 'abandoned') return;
   const { resolvedOrderId, resolvedUserId } = resolved;

@@ -128,7 +128,7 @@ function receiveReport(run: MatchReviewRun, reported: unknown): void {
   }
   const { userId, ...report } = read;
   if (userId !== undefined) review.userId ??= userId;
-  // The one who gave the review up did not know this yet.
+  // This is new since the review was abandoned.
   if (review.ending === 'abandoned') followAgain(review, Date.now());
   learnFromWebhook(review, report);
   run.hasNews = true;

@@ -166,8 +166,8 @@ const waitedFor: Readonly<Record<OrderPhase, string>> = {
 };
 
 /**
- * Until when: the limit that is nearest; once one has passed, giving the order up is one. Reminders on the way to it are no limits, and
- * neither is the time to register when something else is overdue: it says nothing about what is waited for.
+ * `until` is the nearest deadline. Once one was missed, the time at which the order is given up counts too. Reminders do not count, nor
+ * does the registration deadline while something else is overdue: it is not what the order waits for.
  */
 export function waitingOf(chain: Chain): Waiting {
   if (outcomeOf(chain) !== undefined) return { for: 'nothing' };

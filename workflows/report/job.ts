@@ -148,8 +148,8 @@ function saidBy({ reported }: Job): string {
 }
 
 /**
- * Giving up ends the waiting, not the truth: a job that is reported again before its run is over is followed on. One that somebody
- * stopped following is left alone, until the service ends it.
+ * A job that was given up is followed again if it is reported before its run closes. One that somebody stopped following stays
+ * so until the service ends it.
  */
 export function reopen(job: Job): void {
   const { ending } = job;

@@ -7,7 +7,7 @@ import { daysAfterStart, eventsOf, kitOf, statusOf, topOf } from './histories.js
 import { anyOrderOf, deliveriesOf, reportsOfChain } from './reports.js';
 
 const fold = (snapshots: readonly OrderSnapshot[]): Orders => snapshots.reduce(observe, []);
-/** What a lost report said of an alarm nobody can know. */
+/** An alarm that only a lost report named cannot be restored. */
 const withoutAlarm = ({ wasCritical: _alarm, ...order }: Orders[number]) => order;
 const only = (orders: Orders) => {
   const [order] = orders;

@@ -75,7 +75,7 @@ describe.each(all)('of %j', (resolved, versions, table, resolve) => {
     },
   );
 
-  test('a resolved policy resolves to itself and is followed without asking within the bounds of its table, and asked for beyond', () => {
+  test('a resolved policy resolves to itself and is followed as it is; one with a value beyond the bounds of its table is asked for', () => {
     // Settings that are compared with others, which are as far away as they may be.
     const others: Record<string, object> = {
       creationTimeout: versions.of === 'order' ? { creationSettling: 600_000 } : { uploadTimeout: 3_600_000 },
