@@ -4,8 +4,7 @@ import {
   AnswerUnreadable,
   BookingKeyExpired,
   FeatureNotEnabled,
-  isStatedAbsence,
-  NotFound,
+  isForeignAbsence,
   RequestInvalid,
   ServiceError,
   ServiceRefused,
@@ -87,6 +86,7 @@ export function failureOf(error: ServiceError, refusedAs: RefusedAs, settling?: 
   // Somebody has to choose again, whatever was requested.
   if (error instanceof SlotUnavailable) return failure('SlotUnavailable', never);
   if (error instanceof BookingKeyExpired) return failure('BookingKeyExpired', never);
+  // A proxy answers so, for instance during a release: nobody has refused the creation.
   if (settling !== undefined && isCreation(refusedAs) && isForeignAbsence(error))
     return failure('AnswerUnreadable', soon);
   if (error instanceof ServiceRefused || error instanceof RequestInvalid) return failure(refusedAs, never);
@@ -100,14 +100,6 @@ export function failureOf(error: ServiceError, refusedAs: RefusedAs, settling?: 
 function isCreation(refusedAs: RefusedAs): boolean {
   return refusedAs === 'OrderRefused' || refusedAs === 'LinkRefused';
 }
-
-/** Such a 404 comes from a proxy, for instance during a release: nobody has refused the creation. */
-function isForeignAbsence(error: ServiceError): boolean {
-  return error instanceof NotFound && error.fields.length === 0 && !isStatedAbsence(error, ordered);
-}
-
-/** The things without which nothing can be ordered or linked. */
-const ordered = ['user', 'lab test', 'test', 'account', 'order', 'provider'];
 
 type Retry = { nonRetryable: true } | { nonRetryable: false; nextRetryDelay?: number };
 

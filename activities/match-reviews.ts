@@ -11,7 +11,7 @@ import type { MatchReviewAction, MatchReviewDecision, MatchReviewResult } from '
 import { usualSettling } from '../protocol/settling.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { endingWithActivity } from './attempt.js';
-import { asFailures } from './failures.js';
+import { asFailures, unreadableIfRefused } from './failures.js';
 import { hasEndpoint } from './notifications.js';
 import { readIfKnown } from './orders.js';
 import { lastDecodableResultOf } from './workflow-runs.js';
@@ -128,7 +128,7 @@ async function isDone(
   options: CallOptions,
 ): Promise<boolean> {
   const orderId = orderInQuestion(decision, item);
-  const order = orderId === undefined ? null : await readIfKnown(service, orderId, options);
+  const order = orderId === undefined ? null : await unreadableIfRefused(() => readIfKnown(service, orderId, options));
   return isCarriedOut(decision, item, order?.parentId);
 }
 

@@ -1,4 +1,5 @@
 import { ApplicationFailure, log } from '@temporalio/activity';
+import { canonicalId } from '../service/canonical-id.js';
 import { ServiceError, ServiceRefused } from '../service/errors.js';
 import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
@@ -166,7 +167,7 @@ export async function requirePhysician(
 ): Promise<void> {
   if (labAccountId == null || physician != null) return;
   const accounts = await accountsIfListed(service, labAccountId, options);
-  const account = accounts.find(({ id }) => id === labAccountId);
+  const account = accounts.find(({ id }) => id === canonicalId(labAccountId));
   if (account === undefined || !needsPhysician(account)) return;
   throw ApplicationFailure.nonRetryable(
     `Lab account ${labAccountId} has the delegated flow ${account.delegated_flow}: the order needs a physician`,

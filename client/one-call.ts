@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { QueryRejectedError, type WorkflowHandle } from '@temporalio/client';
 import type { QueryDefinition } from '@temporalio/common';
+import type { RaisedAttention } from '../protocol/attention.js';
 import { askAgain } from '../protocol/failure-details.js';
 import { after } from './call-options.js';
 import { code, DeadlinePassed, hasCode } from './temporal-errors.js';
@@ -105,7 +106,9 @@ export class OneCall {
       const { status, runId } = await workflow.describe();
       if (status.name !== 'COMPLETED') return this.query(workflow, definition);
       const ended = this.calls.client.workflow.getHandle(workflowId, runId);
-      return stateIn(await this.result<State & Partial<Record<ForLaterRuns, unknown>>>(ended, this.underWay));
+      const result = await this.result<Result<State>>(ended, this.underWay);
+      // Earlier commits gave a part of the state.
+      return 'phase' in result ? stateIn(result) : this.query(workflow, definition);
     }
   }
 
@@ -187,10 +190,13 @@ const forLaterRuns = [
   ...(['labTestId', 'labAccountId'] as const),
 ] as const;
 
-function stateIn<State extends object>(result: State & Partial<Record<ForLaterRuns, unknown>>): State {
+type Result<State> = State & Partial<Record<ForLaterRuns, unknown>> & { attention?: RaisedAttention<string>[] };
+
+function stateIn<State extends object>(result: Result<State>): State {
   const state = { ...result };
   for (const name of forLaterRuns) delete state[name];
-  return state;
+  const { attention } = state;
+  return attention ? { ...state, attention: attention.map(({ key: _key, time: _time, ...shown }) => shown) } : state;
 }
 
 /** By the abort of a request; a pause between its attempts is ended by the deadline only. */

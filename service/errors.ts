@@ -107,6 +107,21 @@ export function isStatedAbsence(error: unknown, things: readonly string[]): bool
 /** A server that does not know a path often quotes it, and the path may contain a word such as `order`. */
 const aboutRoute = /\b(?:GET|POST|PUT|PATCH|DELETE)\b|\b[Rr]oute\b|\bv\d+\/|\/\w+\//;
 
+/**
+ * True if a 404 says nothing about anything of the service's: only that a page, a path or the like was not found, or nothing at all. A
+ * proxy may have answered so.
+ */
+export function isForeignAbsence(error: unknown): boolean {
+  if (!(error instanceof NotFound) || error.fields.length > 0) return false;
+  const { reason = '' } = error;
+  if (/^Not found\.?$/.test(reason)) return false;
+  return aboutRoute.test(reason) || aboutProxy.test(reason) || statusAlone.test(reason);
+}
+
+const aboutProxy =
+  /\b(?:page|route|backend|upstream|endpoint|path|url|resource|server|host|gateway|application|site)\b/i;
+const statusAlone = /^\W*(?:404)?\W*(?:not found)?\W*$/i;
+
 /** Everything that a refusal says, in one text. It may quote a person: it belongs in no log. */
 export function sentencesOf({ reason, fields }: ServiceRefused): string {
   return [reason ?? '', ...fields.map(({ message }) => message)].join(' ');

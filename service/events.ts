@@ -232,22 +232,24 @@ function readOrder(eventType: string, data: unknown, envelope: Record<string, un
 }
 
 /**
- * An event without an order cannot be routed, so the order is looked for wherever it may stand. A whole order contains more
- * than the result, and has its own status.
+ * An event without an order cannot be routed, so its id is looked for wherever it may stand. A whole order contains more than the
+ * result, and has its own status.
  */
 function readCriticalResult(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {
-  const inside = isObject(data) ? data['order'] : undefined;
-  // The envelope's own id is the message's.
-  const { id: _id, ...beside } = { ...envelope, ...(isObject(data) && data) };
-  const place = [data, inside, beside].find((each) => criticalResultSchema.safeParse(each).success) ?? data;
-  const result = criticalResultSchema.safeParse(place);
+  const { id: _ofTheMessage, ...flat } = envelope;
+  const sent = isObject(data) ? data : flat;
+  const inside = isObject(sent['order']) ? sent['order'] : {};
+  const named = [sent['order_id'], sent['id'], inside['id'], inside['order_id'], envelope['order_id']];
+  const orderId = named.find((id) => id != null && id !== '');
+  const result = criticalResultSchema.safeParse({ user_id: inside['user_id'], ...sent, order_id: orderId });
   if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
-  const order = looksLikeOrder(place) ? orderSchema.safeParse(place).data : undefined;
+  const [own, inner] = [sent, inside].map((each) => ({ ...each, id: each['id'] ?? each['order_id'] }));
+  const order = orderSchema.safeParse([own, inner].find(looksLikeOrder)).data;
   const { status, ...report } = criticalResultReportOf(result.data);
   return {
     kind: 'critical_result',
     eventType,
-    report: { ...report, ...(order ? { orderId: order.id } : textAs('status', status)) },
+    report: { ...report, ...(order && { orderId: order.id }), ...(!looksLikeOrder(own) && textAs('status', status)) },
     ...(order && { order }),
     ...textAs('userId', result.data.user_id),
     ...textAs('userId', envelope['user_id']),
@@ -323,7 +325,7 @@ function hasOrderStatus(value: unknown): boolean {
 
 /** True if the value names an order with a critical interpretation, whatever the type of its event. */
 function namesCriticalOrder(value: unknown): boolean {
-  if (!isObject(value) || value['order_id'] == null) return false;
+  if (!isObject(value) || value['order_id'] == null || 'events' in value || 'last_event' in value) return false;
   return typeof value['interpretation'] === 'string' && value['interpretation'].toLowerCase() === 'critical';
 }
 

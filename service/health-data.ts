@@ -72,7 +72,7 @@ interface NotRead extends AboutUser {
   problem: string;
 }
 
-const eventTypePattern = /^(daily|historical)\.data\.([^.]+)\.(created|updated)$/;
+const eventTypePattern = /^(daily|historical)\.data\.([^.]+)\.(created|updated)$/i;
 
 /**
  * Only the fields that are read here; a field of the wrong type counts as absent, as everywhere (docs/lab-service.md).
@@ -92,7 +92,8 @@ export function readHealthData(event: HealthDataReceived | ConnectionEventReceiv
   const { eventType, userId, data } = event;
   const about = { eventType, source: sourceOf(data), data, ...(userId !== undefined && { userId }) };
   if (event.kind === 'connection') return { kind: 'connection', ...about };
-  const [, range, resource] = eventTypePattern.exec(eventType) ?? [];
+  const [, sentRange, resource] = eventTypePattern.exec(eventType) ?? [];
+  const range = sentRange?.toLowerCase();
   if (resource === undefined) return { kind: 'unknown', ...about, problem: 'the event type is not known' };
 
   const fields = summarySchema.safeParse(data).data;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { idSchema, listSchema, textSchema } from './order.js';
+import { idSchema, listSchema, referredIdSchema, textSchema } from './order.js';
 import type { MatchReview } from './match-reviews.js';
 import { lowerWordOf, wordOf } from './word.js';
 
@@ -38,8 +38,8 @@ export const matchReviewEventSchema = z.looseObject({
   decision_code: textSchema,
   sub_reason_codes: listSchema(z.string()),
   resolution_action: textSchema,
-  resolved_user_id: textSchema,
-  resolved_order_id: textSchema,
+  resolved_user_id: referredIdSchema,
+  resolved_order_id: referredIdSchema,
 });
 
 type MatchReviewEvent = z.output<typeof matchReviewEventSchema>;

@@ -238,7 +238,7 @@ export const orderSchema = z
     parent_id: referredIdSchema,
     requisition_form_url: textSchema,
     order_transaction: partSchema(orderTransactionSchema),
-    lab_account_id: textSchema,
+    lab_account_id: referredIdSchema,
     /** The caller's own text from the order's creation; not every deployment echoes it. */
     passthrough: textSchema,
   })

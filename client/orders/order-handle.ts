@@ -7,7 +7,7 @@ import {
 import { registerRequestSchema } from '../../service/orders.js';
 import type { Results } from '../../service/results.js';
 import { brokenRulesOf } from '../../service/validation.js';
-import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
+import { canonicalId, kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import {
   acknowledgeCriticalResultUpdate,
   cancelUpdate,
@@ -377,7 +377,7 @@ function whichOf(orderId: string | undefined): WhichOrder {
 }
 
 function linkOf({ chain }: OrderState, orderId: string): ChainLink | undefined {
-  return chain.find((link) => link.orderId === orderId);
+  return chain.find((link) => link.orderId === canonicalId(orderId));
 }
 
 function isReplaced(state: OrderState, orderId: string): boolean {
@@ -389,6 +389,7 @@ function isAcknowledged({ timeline }: OrderState, command: AcknowledgeCriticalRe
   const { orderId, alarm, by, outcome } = command;
   const isMeant = (given: string | undefined) => alarm === undefined || given === alarm;
   return timeline.some(
-    (entry) => entry.orderId === orderId && entry.by === by && entry.detail === outcome && isMeant(entry.alarm),
+    (entry) =>
+      entry.orderId === canonicalId(orderId) && entry.by === by && entry.detail === outcome && isMeant(entry.alarm),
   );
 }

@@ -4,8 +4,8 @@ import type { HealthDataSink } from './health-data-events.js';
 import type { RejectedEventSink } from './rejected-events.js';
 
 /**
- * A memory of messages by keys of `<namespace>/<task queue>/<message id>`: handlers of several deployments may share
- * it. It is a hint: if it rejects or is slow, the message counts as new.
+ * A memory of messages by keys of `<namespace>/<task queue>/<message id>/<digest of the body>`: handlers of several
+ * deployments may share it. It is a hint: if it rejects or is slow, the message counts as new.
  */
 export interface TakenMessages {
   has(key: string, withinSeconds: number): Promise<boolean>;

@@ -79,7 +79,7 @@ test('a worker without the database neither erases a deleted user’s data nor e
   // The other one does all that comes before the erasure.
   await stage.stopWorker();
   const handle = await leavingUser.requestDeletion({ policy: { grace: '8s' } });
-  expect(await failureOf(deleteUserId(userId), 'eraseHealthData')).toMatch(/set DATABASE_URL/);
+  expect(await failureOf(deleteUserId(userId), 'eraseHealthData')).toMatch(/DATABASE_URL is not set/);
   await leavingUser.expectState(handle, { phase: 'confirming' });
   expect(await kept()).toBe(1);
   await takenOver();

@@ -1,6 +1,6 @@
 import { sleep, type ApplicationFailure } from '@temporalio/workflow';
 import type { MatchReviewDecided } from '../../activities/match-reviews.js';
-import { isAddressable } from '../../protocol/ids.js';
+import { canonicalId, isAddressable } from '../../protocol/ids.js';
 import { outcomeOf } from '../../protocol/match-review/lifecycle.js';
 import type {
   Acceptance,
@@ -93,7 +93,11 @@ function isRepeated({ decision }: Review, command: MatchReviewDecision): boolean
 }
 
 function isSame(decision: MatchReviewDecision, { action, orderId, userId }: MatchReviewDecision): boolean {
-  return decision.action === action && decision.orderId === orderId && decision.userId === userId;
+  return decision.action === action && isSameId(decision.orderId, orderId) && isSameId(decision.userId, userId);
+}
+
+function isSameId(one: string | undefined, other: string | undefined): boolean {
+  return one === undefined || other === undefined ? one === other : canonicalId(one) === canonicalId(other);
 }
 
 /** The conditions for accepting a command at all; a refusal here leaves no trace in the history. */

@@ -175,6 +175,8 @@ function takeUp(chain: Chain, { isChange = false, ...news }: News, now: number):
   const result: CriticalResultRecord = {
     ...before,
     ...news,
+    // What is final stays so: the order's own interpretation must not raise it once more.
+    ...(known && rankOf(known.status) > rankOf(news.status) && { status: known.status }),
     ...(asked && countedFrom && { countedFrom }),
     isOpen: true,
     since: asked?.since ?? iso(now),
@@ -184,12 +186,12 @@ function takeUp(chain: Chain, { isChange = false, ...news }: News, now: number):
   };
   result.announced = [...result.announced, nextKey(result)];
   chain.criticalResults = [...chain.criticalResults.filter(({ orderId }) => orderId !== news.orderId), result];
-  announce(chain, result, news.updatedAt ?? iso(now));
+  announce(chain, result, news.status, news.updatedAt ?? iso(now));
   if (!asked) raise(chain, { key: keyOf(result), reason: 'critical_result', orderId: news.orderId }, now);
 }
 
-function announce(chain: Chain, result: CriticalResultRecord, at: string): void {
-  const { orderId, status, interpretation } = result;
+function announce(chain: Chain, result: CriticalResultRecord, status: string, at: string): void {
+  const { orderId, interpretation } = result;
   const head = headOf(chain, orderOf(chain, orderId), alarmOf(result), at);
   const data = { status, ...(interpretation !== undefined && { interpretation }) };
   enqueue(chain, { ...head, orderId, type: 'critical_result', data });
@@ -203,8 +205,11 @@ function isNews(known: CriticalResultRecord, news: News, isChange: boolean): boo
   if ((news.correctedBy ?? -1) > (known.correctedBy ?? -1)) return true;
   if (rankOf(news.status) > rankOf(known.status)) return true;
   if (known.isOpen) return false;
-  const seen = known.updatedAt ?? known.acknowledgements.at(-1)?.at ?? '';
-  return isChange || (news.updatedAt ?? '') > seen;
+  const acknowledged = known.acknowledgements.at(-1)?.at ?? '';
+  const isEarlierKind = rankOf(news.status) < rankOf(known.status);
+  const seen = known.updatedAt ?? acknowledged;
+  // One that came late may be older than what was acknowledged.
+  return isChange || (news.updatedAt ?? '') > (isEarlierKind && acknowledged > seen ? acknowledged : seen);
 }
 
 function rankOf(status: string): number {

@@ -115,8 +115,7 @@ async function readUntilAnswered(run: KitOrderRun): Promise<ChainReading> {
 /** An alarm that came with the first report stays to be seen. */
 function showUnreadable(chain: Chain): void {
   askAbout(chain, chain.rootOrderId, Date.now());
-  const isAlarmed =
-    chain.criticalReports.length > 0 || chain.orders.some(({ greatest }) => isCritical(greatest.interpretation));
+  const isAlarmed = chain.criticalReports.length > 0 || chain.orders.some(({ wasCritical }) => wasCritical);
   const reasons = ['order_unreadable', ...(isAlarmed ? ['critical_result'] : [])];
   upsertSearchAttributes(
     ofAttention(
@@ -231,6 +230,10 @@ export async function forward(run: KitOrderRun, rootOrderId: string): Promise<Ki
         { snapshot, rootOrderId },
       ]);
     }
+    // Of a critical snapshot that was overtaken, the one that is passed on says nothing.
+    const overtaken = news.filter(({ greatest, wasCritical }) => wasCritical && !isCritical(greatest.interpretation));
+    const alarms = overtaken.map(({ orderId }) => ({ orderId, interpretation: 'critical' }));
+    chain.criticalReports = [...chain.criticalReports, ...alarms];
     await forwardCriticalResults(chain, rootOrderId);
     // With a long history it ends, too: the next webhook starts another.
     const isOver = currentOrder(chain).standing.final || isNewRunSuggested();

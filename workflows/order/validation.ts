@@ -1,5 +1,5 @@
 import type { ApplicationFailure } from '@temporalio/workflow';
-import { referencePattern } from '../../protocol/ids.js';
+import { canonicalId, referencePattern } from '../../protocol/ids.js';
 import type {
   CancelCommand,
   RegisterCommand,
@@ -30,7 +30,13 @@ type Meant<T> = T & { orderId: string };
 
 /** The order a command means: the one it names, else the current one at the time it came. */
 export function meant(chain: Chain, command: { orderId?: string } | undefined): { orderId: string } {
-  return { orderId: command?.orderId ?? currentOrder(chain).orderId };
+  return { orderId: named(command).orderId ?? currentOrder(chain).orderId };
+}
+
+/** The command with its order's id as we write it; whatever else a caller may have sent stays as it is. */
+export function named<T extends { orderId?: string }>(command: T | undefined): T {
+  const { orderId } = command ?? {};
+  return { ...command, ...(typeof orderId === 'string' && { orderId: canonicalId(orderId) }) } as T;
 }
 
 /** A command that asks for what has happened already is accepted, also at the end: its caller lost the answer. */
@@ -81,7 +87,7 @@ export function validateCancellation(run: KitOrderRun, command: CancelCommand | 
 export function validateReplacement(run: KitOrderRun, command: ReplaceKitCommand): void {
   requireOrderId(command);
   requireOrder(run);
-  validate(run, { orderId: command.orderId, kind: 'replaceKit' });
+  validate(run, { orderId: named(command).orderId, kind: 'replaceKit' });
 }
 
 export function validateDecision(run: KitOrderRun, command: ResolveProblemCommand): void {
@@ -91,7 +97,7 @@ export function validateDecision(run: KitOrderRun, command: ResolveProblemComman
   }
   requireOrderId(command);
   requireOrder(run);
-  validate(run, { ...command, kind: 'resolveProblem' });
+  validate(run, { ...named(command), kind: 'resolveProblem' });
 }
 
 /** The current order may be another one by the time that the command is repeated. */
@@ -121,7 +127,7 @@ export function validateAcknowledgement(
     throw refuse('InvalidCommand', message, { fields });
   }
   if (forwardsTo !== undefined) throw forwarded(forwardsTo);
-  if (chain.identified && command) requireAlarm(chain, command);
+  if (chain.identified && command) requireAlarm(chain, named(command));
 }
 
 /** A late answer to an earlier alarm must not clear one that nobody has seen. */

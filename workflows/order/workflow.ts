@@ -40,6 +40,7 @@ import { bringInLine } from './bring-in-line.js';
 import { openRun, type KitOrderRun } from './run.js';
 import {
   meant,
+  named,
   validateAcknowledgement,
   validateCancellation,
   validateDecision,
@@ -135,15 +136,19 @@ function listen(run: KitOrderRun): void {
     description: 'Cancels the order, which the service allows until it ships.',
     validator: (command: CancelCommand) => validateCancellation(run, command),
   });
-  setHandler(resolveProblemUpdate, (command) => carryOutInTurn(run, { ...command, kind: 'resolveProblem' }), {
+  setHandler(resolveProblemUpdate, (command) => carryOutInTurn(run, { ...named(command), kind: 'resolveProblem' }), {
     description: 'Answers a problem: wait, replace or abandon.',
     validator: (command: ResolveProblemCommand) => validateDecision(run, command),
   });
-  setHandler(replaceKitUpdate, ({ orderId }) => carryOutInTurn(run, { kind: 'replaceKit', orderId }), {
-    description: 'Orders a new kit for one that is lost, failed or stuck on its way.',
-    validator: (command: ReplaceKitCommand) => validateReplacement(run, command),
-  });
-  setHandler(acknowledgeCriticalResultUpdate, (command) => acknowledgeNow(run, command), {
+  setHandler(
+    replaceKitUpdate,
+    (command) => carryOutInTurn(run, { kind: 'replaceKit', orderId: named(command).orderId }),
+    {
+      description: 'Orders a new kit for one that is lost, failed or stuck on its way.',
+      validator: (command: ReplaceKitCommand) => validateReplacement(run, command),
+    },
+  );
+  setHandler(acknowledgeCriticalResultUpdate, (command) => acknowledgeNow(run, named(command)), {
     description: 'Records that a person handles the critical result, which ends its reminders.',
     validator: (command: AcknowledgeCriticalResultCommand) => validateAcknowledgement(run, command),
   });

@@ -125,6 +125,7 @@ test.each<[RefusedAs, number]>([
       '404 page not found',
       'default backend - 404',
       'no Route matched with those values',
+      'The requested URL was not found on this server.',
       'Not Found',
     ]) {
       expect(refusedWith(reason), reason).toMatchObject({ type: 'AnswerUnreadable', nonRetryable: false });
@@ -133,6 +134,9 @@ test.each<[RefusedAs, number]>([
       'User does not exist on this team',
       'Lab test not found',
       'Lab account not found',
+      'LabTest not found',
+      'Physician not found',
+      'You have scheduled this user for deletion.',
       'Unknown provider',
       'Not found',
     ]) {

@@ -132,12 +132,21 @@ describe('a result is one and the same critical result', () => {
       reported(chain, { status, updatedAt: daysAfterStart(8) });
       expect(alarms(chain)).toEqual(['order-1/final']);
       reported(chain, { status, updatedAt: daysAfterStart(10) });
-      expect(alarms(chain)).toEqual(['order-1/final', `order-1/${status}`]);
+      expect(alarms(chain)).toEqual(['order-1/final', 'order-1/final.2']);
+      expect(chain.outbox.findLast(({ type }) => type === 'order.critical_result')?.data).toMatchObject({ status });
+      expect(alarms(shown(chain, critical))).toHaveLength(2);
       acknowledged(chain);
       shown(chain, kitOf('order-1', [...happyPath, 'corrected'], { interpretation: 'critical' }));
       expect(alarms(chain).at(-1)).toBe('order-1/11.final');
     },
   );
+
+  test('a partial report that comes after the acknowledgement, and is older, is not another one', () => {
+    const chain = reported(caseWith(atLab), { status: 'partial', updatedAt: daysAfterStart(1) });
+    acknowledged(shown(chain, { ...completed, interpretation: 'critical' }), Date.parse(daysAfterStart(5)));
+    expect(alarms(reported(chain, { status: 'partial', updatedAt: daysAfterStart(2) }))).toHaveLength(2);
+    expect(chain.attention).toEqual([]);
+  });
 
   test('a critical result is another one if it was something else meanwhile', () => {
     const chain = acknowledged(shown(caseWith(), critical));

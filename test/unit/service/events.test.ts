@@ -225,6 +225,24 @@ describe('critical results', () => {
     expect(readEvent(body)).toMatchObject({ kind: 'critical_result', report: { orderId } });
   });
 
+  test('an order in another shape is no alarm of its own: its interpretation raises one', () => {
+    const { id: order_id, ...rest } = ORDER;
+    const data = { order_id, ...rest, status: 'completed', interpretation: 'critical' };
+    expect(readEvent({ event_type: 'labtest.order.updated', data })).toMatchObject({
+      kind: 'order',
+      order: { id: 'order-1' },
+    });
+  });
+
+  test('a whole order beside the result is taken, and the status and times are the result’s', () => {
+    const data = { order: { ...ORDER, status: 'completed' }, status: 'final', updated_at: '2024-03-01T11:00:00Z' };
+    expect(readEvent({ event_type, data })).toMatchObject({
+      report: { orderId: 'order-1', status: 'final', updatedAt: '2024-03-01T11:00:00.000Z' },
+      order: { id: 'order-1', status: 'completed' },
+      userId: 'user-of-order',
+    });
+  });
+
   test('may carry the whole order, whose status is not the result’s', () => {
     const data = { ...ORDER, status: 'completed' };
     expect(readEvent({ event_type, data })).toMatchObject({ kind: 'critical_result', order: data });

@@ -153,6 +153,14 @@ describe('the kind of an event follows from its shape', () => {
     expect(read({ event_type, data: { data: [] } })).toMatchObject({ kind: 'samples', samples: [] });
   });
 
+  test('the type is read in any letter case, and keeps the resource as it was sent', () => {
+    const data = { data: [{ timestamp: '2026-01-05T00:00:00Z' }] };
+    expect(read({ event_type: 'Daily.Data.bloodPressure.Created', user_id: 'u', data })).toMatchObject({
+      kind: 'samples',
+      resource: 'bloodPressure',
+    });
+  });
+
   test.each(['daily.data.steps.deleted', 'daily.data.steps', 'daily.data..created', 'daily.data.a.b.created'])(
     '%s is unknown',
     (event_type) => {
