@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { AlarmOutdated, NothingToAcknowledge, OrderInvalid } from '../../client/orders/errors.js';
 import { kitOrderId } from '../../protocol/ids.js';
-import { criticalResultReportedSignal } from '../../protocol/order/messages.js';
+import { signalOrStart } from '../../protocol/earlier-run.js';
+import { criticalResultReportedSignal, orderChangedSignal } from '../../protocol/order/messages.js';
+import { kitOrderStart } from '../../protocol/order/start.js';
+import { taskQueue } from '../rig/environments.js';
 import type { OrderPolicy } from '../../protocol/order/policy.js';
 import { eventually } from '../rig/eventually.js';
 import { followed } from '../rig/followed.js';
@@ -121,6 +124,27 @@ describe('a critical result', () => {
     expect((await followed(kit.handle)).rootOrderId).toBe(kit.rootOrderId);
     const { handle } = await stage.follow(orderId);
     expect(await handle.acknowledgeCriticalResult({ ...nurse, orderId })).toMatchObject({ attention: [] });
+  });
+
+  test('a critical snapshot of a replacement that is overtaken on its way is raised by the workflow of its chain', async () => {
+    const kit = await stage.place();
+    await kit.move('transit_customer', 'lost');
+    const { orderId } = await kit.handle.replaceKit({ orderId: kit.rootOrderId });
+    const [earlier, later] = ['2026-01-05T10:00:00Z', '2026-01-05T11:00:00Z'];
+    for (const said of [
+      { updatedAt: later, interpretation: 'normal' },
+      { updatedAt: earlier, interpretation: 'critical' },
+    ]) {
+      const snapshot = { orderId, events: [], ...said };
+      await signalOrStart(
+        stage.temporal.workflow,
+        taskQueue,
+        kitOrderStart(snapshot, orderId),
+        orderChangedSignal,
+        snapshot,
+      );
+    }
+    await kit.expectAttention('critical_result');
   });
 
   test('a critical result that becomes final after a partial one is announced again, as the same alarm', async () => {
