@@ -22,6 +22,7 @@ import { addressOf, callsAt, placeOf, placeOfSlot, snapshotAt } from './appointm
 import { effectOn, present } from './appointment-reading.js';
 import { bookingKeyFor } from './appointment-slots.js';
 import { startAttempt, type Attempt } from './attempt.js';
+import { readForCommand } from './orders.js';
 
 /*
  * Books, requests and moves an appointment, at home or at a service centre. Each reads before it acts, and again if the answer was
@@ -128,7 +129,7 @@ export async function requestOnce(service: LabService, input: RequestAppointment
       throw exists();
     },
     act: async () => {
-      const order = await service.orders.get(orderId, attempt.call());
+      const order = await readForCommand(service, orderId, attempt.call());
       if (placeOf(snapshotOf(order)) === 'centre') throw noProvider();
       const address = addressOf(order);
       const request = { address, provider, ...(notes !== undefined && { appointment_notes: notes }) };

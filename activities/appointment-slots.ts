@@ -8,6 +8,7 @@ import { slotIdOf, slotOf } from '../protocol/appointment/slots.js';
 import type { Slot, SlotQuestion, Slots, SlotSite } from '../protocol/appointment/messages.js';
 import { snapshotOf } from '../service/order-snapshot.js';
 import { addressOf, type Place, placeOf } from './appointment-places.js';
+import { readForCommand } from './orders.js';
 import { mostSites } from '../service/walk-in-requests.js';
 
 /* Available slots. The address and the booking keys stay in here: neither enters Temporal. */
@@ -55,7 +56,7 @@ async function offersFor(
   question: SlotQuestion,
   options: CallOptions,
 ): Promise<Offered & { timezone?: string }> {
-  const order = await service.orders.get(orderId, options);
+  const order = await readForCommand(service, orderId, options);
   heartbeat();
   const place = placeOf(snapshotOf(order));
   const availability = await availabilityFor(service, order, place, question, options);

@@ -171,6 +171,14 @@ describe('refusals', () => {
     expect((await visit.slot()).id).toBeDefined();
   });
 
+  test('a request for slots is answered though a proxy does not find the order for once', async () => {
+    const visit = await Visit.start(stage);
+    await visit.untilFollowed();
+    const action = { kind: 'answer', status: 404, body: '404 page not found' } as const;
+    await stage.sandbox.addFault({ path: `/v3/order/${visit.orderId}`, method: 'GET', times: 1, action });
+    expect((await visit.slot()).id).toBeDefined();
+  });
+
   test('every command is refused if the team is not enabled for the closed beta', async () => {
     const orderId = await Visit.newOrder(stage);
     await stage.sandbox.changeSettings({ closedFeatures: ['appointments'] });
