@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { QueryRejectedError, type WorkflowHandle } from '@temporalio/client';
 import type { QueryDefinition } from '@temporalio/common';
-import type { RaisedAttention } from '../protocol/attention.js';
+import type { Attention, RaisedAttention } from '../protocol/attention.js';
 import { askAgain } from '../protocol/failure-details.js';
 import { after } from './call-options.js';
 import { code, DeadlinePassed, hasCode } from './temporal-errors.js';
@@ -186,13 +186,22 @@ export class OneCall {
 type ForLaterRuns = (typeof forLaterRuns)[number];
 
 const forLaterRuns = [
-  ...(['version', 'policy', 'announced', 'raised', 'replacements', 'criticalResults', 'reminded'] as const),
-  ...(['labTestId', 'labAccountId'] as const),
+  'version',
+  'policy',
+  'announced',
+  'raised',
+  'replacements',
+  'criticalResults',
+  'reminded',
+  'labTestId',
+  'labAccountId',
 ] as const;
 
-type Result<State> = State & Partial<Record<ForLaterRuns, unknown>> & { attention?: RaisedAttention<string>[] };
+type Result<State> = State &
+  Partial<Record<ForLaterRuns, unknown>> & { attention?: (Attention<string> & Partial<RaisedAttention<string>>)[] };
 
-function stateIn<State extends object>(result: Result<State>): State {
+/** The last state, from the result of a workflow. */
+export function stateIn<State extends object>(result: Result<State>): State {
   const state = { ...result };
   for (const name of forLaterRuns) delete state[name];
   const { attention } = state;

@@ -218,7 +218,7 @@ function aboutUser(eventType: string, envelope: Record<string, unknown>): Omit<H
 /** A deployment may wrap an order as the answer of its creation does, or call its id `order_id`. */
 function readOrder(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {
   const sent = isObject(data) && !('id' in data) && isObject(data['order']) ? data['order'] : data;
-  const result = orderSchema.safeParse(isObject(sent) ? { ...sent, id: sent['id'] ?? sent['order_id'] } : sent);
+  const result = orderSchema.safeParse(isObject(sent) ? withId(sent, 'order_id') : sent);
   if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
   return {
     kind: 'order',
@@ -243,13 +243,18 @@ function readCriticalResult(eventType: string, data: unknown, envelope: Record<s
   const orderId = named.find((id) => id != null && id !== '');
   const result = criticalResultSchema.safeParse({ user_id: inside['user_id'], ...sent, order_id: orderId });
   if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
-  const [own, inner] = [sent, inside].map((each) => ({ ...each, id: each['id'] ?? each['order_id'] }));
-  const order = orderSchema.safeParse([own, inner].find(looksLikeOrder)).data;
+  const candidates = [sent, inside].map((each) => withId(each, 'order_id'));
+  const whole = candidates.find(looksLikeOrder);
+  const order = orderSchema.safeParse(whole).data;
   const { status, ...report } = criticalResultReportOf(result.data);
   return {
     kind: 'critical_result',
     eventType,
-    report: { ...report, ...(order && { orderId: order.id }), ...(!looksLikeOrder(own) && textAs('status', status)) },
+    report: {
+      ...report,
+      ...(order && { orderId: order.id }),
+      ...(whole !== candidates[0] && textAs('status', status)),
+    },
     ...(order && { order }),
     ...textAs('userId', result.data.user_id),
     ...textAs('userId', envelope['user_id']),
@@ -278,9 +283,7 @@ function readAppointment(eventType: string, data: unknown, envelope: Record<stri
 
 function readMatchReview(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {
   // In the paths of the API the id is called that.
-  const result = matchReviewEventSchema.safeParse(
-    isObject(data) ? { ...data, id: data['id'] ?? data['raw_result_id'] } : data,
-  );
+  const result = matchReviewEventSchema.safeParse(isObject(data) ? withId(data, 'raw_result_id') : data);
   if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
   return {
     kind: 'match_review',
@@ -304,6 +307,11 @@ function readParsingJob(eventType: string, data: unknown, envelope: Record<strin
     ...textAs('teamId', envelope['team_id']),
     job: result.data,
   };
+}
+
+/** With the id that a deployment may call otherwise. */
+function withId(sent: Record<string, unknown>, otherName: string): Record<string, unknown> {
+  return { ...sent, id: sent['id'] ?? sent[otherName] };
 }
 
 /** A body with an `order_id` is about an order, for instance an appointment: its `events` are its own. */

@@ -15,7 +15,7 @@ import {
 import type { CallOptions } from '../call-options.js';
 import { joinFaults } from '../input-faults.js';
 import { watchState, type WatchOptions } from '../watching.js';
-import type { OneCall } from '../one-call.js';
+import { stateIn, type OneCall } from '../one-call.js';
 import { callKinds, underWay, type TemporalCalls } from '../workflow-calls.js';
 import { orIfEnded } from '../workflow-status.js';
 import { MatchReviewEnded, matchReviewErrorMap, MatchReviewInvalid } from './errors.js';
@@ -97,13 +97,7 @@ export class MatchReviewHandle {
 
   /** The answer to a decision on an ended review. */
   private async decided(call: OneCall, { action, orderId, userId }: MatchReviewDecision): Promise<MatchReviewState> {
-    const {
-      version: _,
-      policy: _policy,
-      announced: _announced,
-      raised: _raised,
-      ...state
-    } = await call.result<MatchReviewResult>(this.workflow, underWay.command);
+    const state = stateIn<MatchReviewState>(await call.result<MatchReviewResult>(this.workflow, underWay.command));
     const { decision } = state;
     if (decision?.action === action && decision.orderId === orderId && decision.userId === userId) return state;
     throw new MatchReviewEnded(`The review needs no decision any more: ${state.outcome}`);

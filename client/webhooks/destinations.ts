@@ -19,6 +19,8 @@ export interface Message {
   body: string;
   /** The same, parsed. */
   value: object;
+  /** Of its bytes; absent where no memory of messages is asked. */
+  digest?: string;
 }
 
 export interface Destinations {

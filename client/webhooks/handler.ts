@@ -187,7 +187,9 @@ async function routeOnce(
   if (recent.has(id, digest)) return { name: 'repeated' };
   const parsed = parseObject(bytes);
   const routed =
-    'reason' in parsed ? await rejectBody({ id, ...parsed }, settings) : await route({ id, ...parsed }, settings);
+    'reason' in parsed
+      ? await rejectBody({ id, ...parsed }, settings)
+      : await route({ id, digest, ...parsed }, settings);
   if (isDurable(routed)) recent.add(id, digest);
   return routed;
 }

@@ -6,7 +6,6 @@ import { deliverConnection } from './connection-events.js';
 import { within } from '../temporal-errors.js';
 import type { Destinations, Message, Routed } from './destinations.js';
 import { deliverHealthData } from './health-data-events.js';
-import { bytesDigest } from './recent-messages.js';
 import { isLeft, storeRejected } from './rejected-events.js';
 import {
   deliverAppointment,
@@ -93,11 +92,11 @@ const rememberWithinMs = 1_000;
  * Delivers a message to Temporal unless a process has delivered it in the last minutes. Later repeats, which somebody
  * requested from the service, are delivered again.
  */
-async function once({ id, body }: Message, to: Destinations, deliverIt: () => Promise<Routed>): Promise<Routed> {
+async function once({ id, digest }: Message, to: Destinations, deliverIt: () => Promise<Routed>): Promise<Routed> {
   const { taken, temporal, taskQueue } = to;
-  if (!taken) return deliverIt();
+  if (!taken || digest === undefined) return deliverIt();
   // Other bytes under a known id are another message.
-  const key = `${temporal.options.namespace}/${taskQueue}/${id}/${bytesDigest(Buffer.from(body))}`;
+  const key = `${temporal.options.namespace}/${taskQueue}/${id}/${digest}`;
   const isKnown = await within(rememberWithinMs, taken.has(key, replayableSeconds)).catch(() => false);
   if (isKnown) return { name: 'repeated' };
   const routed = await deliverIt();

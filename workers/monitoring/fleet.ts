@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import proto from '@temporalio/proto';
-import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { labAttentionKey, labAttentionSinceKey, labPhaseKey } from '../../protocol/search-attributes.js';
 import { remembered } from '../remembered.js';
 import { ofTaskQueue } from '../temporal-config.js';
 import { type Fleet, readFleet, type Visibility } from './fleet-counts.js';
+import { type Watched, withinScrape } from './scrape.js';
 
 /**
  * The totals of all workflows of the task queue. Temporal's visibility counts them, so every worker shows the same numbers, and
@@ -29,8 +29,6 @@ const usuallyRememberedMs = 30_000;
 const usualPageSize = 1_000;
 /** A released server allows 10 calls a second for a namespace, and lists of the product need some of them. */
 const usuallyCallEveryMs = 2_000;
-/** Below the 10 s that Prometheus waits by default. What comes later is in the next scrape. */
-const answerWithinMs = 4_000;
 /** For one call, with its repetitions. */
 const callWithinMs = 25_000;
 /** How long old numbers are shown, with their age: longer than two rounds of a large fleet take. After that an old number would pass for a current one. */
@@ -38,16 +36,10 @@ const usuallyShownMs = 10 * 60_000;
 
 const { WORKFLOW_EXECUTION_STATUS_RUNNING } = proto.temporal.api.enums.v1.WorkflowExecutionStatus;
 
-interface Counted {
-  client: Client;
-  taskQueue: string;
-  log: Pick<Logger, 'warn'>;
-}
-
 /** @returns refreshes the gauges, unless they are fresh; never rejects */
 export function watchFleet(
   registry: Registry,
-  { client, taskQueue, log }: Counted,
+  { client, taskQueue, log }: Watched,
   options: FleetOptions = {},
 ): () => Promise<void> {
   const gauges = fleetGauges(registry);
@@ -69,7 +61,7 @@ export function watchFleet(
   };
   const ask = remembered(count, undefined, rememberedMs);
   return async () => {
-    await Promise.race([ask(), sleep(answerWithinMs, undefined, { ref: false })]);
+    await withinScrape(ask());
     const age = performance.now() - countedAt;
     if (age > shownMs) clear(gauges);
     else gauges.age.set(age / 1000);

@@ -1,15 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, ScheduleNotFoundError } from '@temporalio/client';
-import type { Logger } from 'pino';
 import { Gauge, type Registry } from 'prom-client';
 import { reconcileScheduleId } from '../../protocol/reconcile.js';
 import { remembered } from '../remembered.js';
 import { ofTaskQueue } from '../temporal-config.js';
+import { type Watched, withinScrape } from './scrape.js';
 
 /** A pass runs once an hour: its age need not be known to the second. */
 const rememberedMs = 5 * 60_000;
-/** Below the 10 s that Prometheus waits by default. */
-const answerWithinMs = 4_000;
 
 /**
  * When the schedule's last complete pass began. Nothing else recovers a lost webhook of a critical result, so it must be seen when
@@ -17,10 +14,7 @@ const answerWithinMs = 4_000;
  *
  * @returns refreshes the gauge; never rejects
  */
-export function watchReconciliation(
-  registry: Registry,
-  { client, taskQueue, log }: { client: Client; taskQueue: string; log: Pick<Logger, 'warn'> },
-): () => Promise<void> {
+export function watchReconciliation(registry: Registry, { client, taskQueue, log }: Watched): () => Promise<void> {
   const gauge = new Gauge({
     name: 'labops_last_reconciliation_timestamp_seconds',
     help: 'When the last complete pass of the schedule began, or the schedule itself if there is none, in seconds since 1970.',
@@ -41,9 +35,7 @@ export function watchReconciliation(
     undefined,
     rememberedMs,
   );
-  return async () => {
-    await Promise.race([ask(), sleep(answerWithinMs, undefined, { ref: false })]);
-  };
+  return () => withinScrape(ask());
 }
 
 /** Nothing if there is no schedule, because reconciliation is off. */

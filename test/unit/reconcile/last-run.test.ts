@@ -66,6 +66,6 @@ test.each([
   expect(isEndNews({ ...running, ...shown }, 'order-1', { final: true, phase: 'completed' })).toBe(isNews);
 });
 
-test('an order that has not ended is no missed end', () => {
+test('an order that has not ended is not a missed end', () => {
   expect(isEndNews(running, 'order-1', { final: false, phase: 'at_lab' })).toBe(false);
 });

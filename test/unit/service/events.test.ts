@@ -225,7 +225,7 @@ describe('critical results', () => {
     expect(readEvent(body)).toMatchObject({ kind: 'critical_result', report: { orderId } });
   });
 
-  test('an order in another shape is no alarm of its own: its interpretation raises one', () => {
+  test('an order in another shape is not an alarm of its own: its interpretation raises one', () => {
     const { id: order_id, ...rest } = ORDER;
     const data = { order_id, ...rest, status: 'completed', interpretation: 'critical' };
     expect(readEvent({ event_type: 'labtest.order.updated', data })).toMatchObject({
