@@ -444,8 +444,10 @@ export class Stage {
 
   private async abandon(orderId: string): Promise<void> {
     const order = this.temporal.workflow.getHandle(kitOrderId(orderId));
-    await this.acknowledgeCritical(orderId);
     try {
+      // One that an operator ended in the middle of a workflow task answers no query any more.
+      if ((await order.describe()).status.name !== 'RUNNING') return;
+      await this.acknowledgeCritical(orderId);
       const { orderId: current } = await stateOf(order);
       const abandon = { decision: 'abandon', orderId: current, insteadOf: 'wait' } as const;
       await order.startUpdate(resolveProblemUpdate, { args: [abandon], waitForStage: 'ACCEPTED' });

@@ -15,16 +15,20 @@ import { readOrder } from './reading.js';
 import { allReplacements, replaceKit } from './replacement-order.js';
 import { isDone, recordResolution } from './resolutions.js';
 import { bringInLine } from './bring-in-line.js';
-import { requireOpen, validate, type Command } from './validation.js';
+import { meant, requireOpen, validate, type Command, type Requested } from './validation.js';
 import { stateOf } from './view.js';
 import type { KitOrderRun } from './run.js';
 
 /**
  * Carries out one command and answers with the state after it. It waits for the commands before it on the same order, and
- * for a replacement of that order, but not for the main loop.
+ * for a replacement of that order, but not for the main loop. The order that it means is settled when it comes, or as soon as
+ * the run knows its orders, not when its turn comes.
  */
-export function carryOutInTurn(run: KitOrderRun, command: Command): Promise<OrderState> {
-  return answerCaller(run, () => run.lanes.run(command.orderId, () => carryOut(run, command)));
+export function carryOutInTurn(run: KitOrderRun, requested: Requested): Promise<OrderState> {
+  return answerCaller(run, () => {
+    const command = meant(run.chain, requested);
+    return run.lanes.run(command.orderId, () => carryOut(run, command));
+  });
 }
 
 /** Does what a caller waits for, once it is known whose order this is. The main loop looks at what came of it. */

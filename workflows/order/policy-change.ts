@@ -28,7 +28,7 @@ export function validatePolicyChange(run: KitOrderRun, command: SetPolicyCommand
   const names = Object.keys(givenIn(command));
   if (names.length === 0) throw refusePolicy('must have at least one setting');
   if (names.includes('version')) throw refusePolicy('has a version, which is not a setting');
-  if (run.forwardsTo !== undefined || run.chain.orders.length > 0) requireEffect(run, names);
+  if (run.forwardsTo !== undefined || run.chain.identified) requireEffect(run, names);
 }
 
 function refusePolicy(problem: string): ApplicationFailure {

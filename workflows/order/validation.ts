@@ -14,23 +14,24 @@ import { isDone, resolutionOf } from './resolutions.js';
 import type { KitOrderRun } from './run.js';
 import { refuse } from '../entity/commands.js';
 
-/** The request of the product. The order that it means is settled when it arrives, not when its turn comes. */
-export type Command =
-  | ({ kind: 'register' } & Meant<RegisterCommand>)
-  | ({ kind: 'cancel' } & Meant<CancelCommand>)
-  | ({ kind: 'resolveProblem' } & Meant<ResolveProblemCommand>)
-  | ({ kind: 'replaceKit' } & Meant<ReplaceKitCommand>);
+/** What the product asks for. */
+export type Requested =
+  | ({ kind: 'register' } & RegisterCommand)
+  | ({ kind: 'cancel' } & CancelCommand)
+  | ({ kind: 'resolveProblem' } & ResolveProblemCommand)
+  | ({ kind: 'replaceKit' } & ReplaceKitCommand);
 
-type Meant<T> = T & { orderId: string };
+/** The same with the order that is meant. */
+export type Command = Requested & { orderId: string };
 
 /*
  * The conditions for accepting a command at all; a validator's refusal leaves no trace in the history. Whether the
  * service will do it, only the service knows.
  */
 
-/** The order a command means: the one it names, else the current one at the time it came. */
-export function meant(chain: Chain, command: { orderId?: string } | undefined): { orderId: string } {
-  return { orderId: named(command).orderId ?? currentOrder(chain).orderId };
+/** A command with the order that it means: the one that it names, else the current one. */
+export function meant(chain: Chain, requested: Requested): Command {
+  return { ...requested, orderId: named(requested).orderId ?? currentOrder(chain).orderId };
 }
 
 /** The command with its order's id as we write it; whatever else a caller may have sent stays as it is. */
@@ -39,10 +40,14 @@ export function named<T extends { orderId?: string }>(command: T | undefined): T
   return { ...command, ...(typeof orderId === 'string' && { orderId: canonicalId(orderId) }) } as T;
 }
 
-/** A command that asks for what has happened already is accepted, also at the end: its caller lost the answer. */
+/**
+ * A command that asks for what has happened already is accepted, also at the end: its caller lost the answer. So is any
+ * command while the run finds out which orders its chain has; it is validated again then.
+ */
 export function validate({ chain, forwardsTo }: KitOrderRun, command: Command): void {
   const { orderId } = command;
   if (forwardsTo !== undefined) throw forwarded(forwardsTo);
+  if (!chain.identified) return;
   const isKnown = findOrder(chain, orderId) !== undefined;
   if (isKnown && isDone(chain, command)) return;
   requireOpen(chain);
@@ -76,18 +81,18 @@ export function validateRegistration(run: KitOrderRun, command: RegisterCommand)
     throw refuse('RegistrationRefused', 'sample_id must be a string', { fields });
   }
   requireOrder(run);
-  validate(run, { ...command, ...meant(run.chain, command), kind: 'register' });
+  validate(run, meant(run.chain, { ...command, kind: 'register' }));
 }
 
 export function validateCancellation(run: KitOrderRun, command: CancelCommand | undefined): void {
   requireOrder(run);
-  validate(run, { ...meant(run.chain, command), kind: 'cancel' });
+  validate(run, meant(run.chain, { ...command, kind: 'cancel' }));
 }
 
 export function validateReplacement(run: KitOrderRun, command: ReplaceKitCommand): void {
   requireOrderId(command);
   requireOrder(run);
-  validate(run, { orderId: named(command).orderId, kind: 'replaceKit' });
+  validate(run, meant(run.chain, { ...command, kind: 'replaceKit' }));
 }
 
 export function validateDecision(run: KitOrderRun, command: ResolveProblemCommand): void {
@@ -97,7 +102,7 @@ export function validateDecision(run: KitOrderRun, command: ResolveProblemComman
   }
   requireOrderId(command);
   requireOrder(run);
-  validate(run, { ...named(command), kind: 'resolveProblem' });
+  validate(run, meant(run.chain, { ...command, kind: 'resolveProblem' }));
 }
 
 /** The current order may be another one by the time that the command is repeated. */

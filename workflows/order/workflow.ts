@@ -39,7 +39,6 @@ import { readUnfinishedOrders, readUnreadOrders } from './reading.js';
 import { bringInLine } from './bring-in-line.js';
 import { openRun, type KitOrderRun } from './run.js';
 import {
-  meant,
   named,
   validateAcknowledgement,
   validateCancellation,
@@ -101,7 +100,6 @@ async function act(run: KitOrderRun): Promise<void> {
 }
 
 function listen(run: KitOrderRun): void {
-  const { chain } = run;
   setHandler(orderChangedSignal, (snapshot) => receiveSnapshot(run, snapshot), {
     description: 'A webhook reported an order of this chain.',
   });
@@ -124,30 +122,22 @@ function listen(run: KitOrderRun): void {
     description: 'Changes some settings of the order’s policy.',
     validator: (command: SetPolicyCommand) => validatePolicyChange(run, command),
   });
-  setHandler(
-    registerUpdate,
-    (command) => carryOutInTurn(run, { ...command, ...meant(chain, command), kind: 'register' }),
-    {
-      description: 'Registers the kit with its patient.',
-      validator: (command: RegisterCommand) => validateRegistration(run, command),
-    },
-  );
-  setHandler(cancelUpdate, (command) => carryOutInTurn(run, { kind: 'cancel', ...meant(chain, command) }), {
+  setHandler(registerUpdate, (command) => carryOutInTurn(run, { ...command, kind: 'register' }), {
+    description: 'Registers the kit with its patient.',
+    validator: (command: RegisterCommand) => validateRegistration(run, command),
+  });
+  setHandler(cancelUpdate, (command) => carryOutInTurn(run, { ...command, kind: 'cancel' }), {
     description: 'Cancels the order, which the service allows until it ships.',
     validator: (command: CancelCommand) => validateCancellation(run, command),
   });
-  setHandler(resolveProblemUpdate, (command) => carryOutInTurn(run, { ...named(command), kind: 'resolveProblem' }), {
+  setHandler(resolveProblemUpdate, (command) => carryOutInTurn(run, { ...command, kind: 'resolveProblem' }), {
     description: 'Answers a problem: wait, replace or abandon.',
     validator: (command: ResolveProblemCommand) => validateDecision(run, command),
   });
-  setHandler(
-    replaceKitUpdate,
-    (command) => carryOutInTurn(run, { kind: 'replaceKit', orderId: named(command).orderId }),
-    {
-      description: 'Orders a new kit for one that is lost, failed or stuck on its way.',
-      validator: (command: ReplaceKitCommand) => validateReplacement(run, command),
-    },
-  );
+  setHandler(replaceKitUpdate, (command) => carryOutInTurn(run, { ...command, kind: 'replaceKit' }), {
+    description: 'Orders a new kit for one that is lost, failed or stuck on its way.',
+    validator: (command: ReplaceKitCommand) => validateReplacement(run, command),
+  });
   setHandler(acknowledgeCriticalResultUpdate, (command) => acknowledgeNow(run, named(command)), {
     description: 'Records that a person handles the critical result, which ends its reminders.',
     validator: (command: AcknowledgeCriticalResultCommand) => validateAcknowledgement(run, command),
