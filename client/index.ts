@@ -1,4 +1,5 @@
 /** The exports for a product backend. */
+export { reconnection } from './reconnection.js';
 export { LabOperations, type ConnectOptions, type LabOperationsOptions } from './lab-operations.js';
 export type {
   OrderOperations,

@@ -17,6 +17,7 @@ import type { ServiceAccess } from './service-calls.js';
 import { OrderOperations } from './orders/orders.js';
 import { UndeliveredNotifications } from './notifications/undelivered.js';
 import { UserOperations } from './users/users.js';
+import { reconnection } from './reconnection.js';
 import { RejectedEventOperations } from './rejected-events/rejected-events.js';
 import { ReportOperations } from './reports/reports.js';
 import { ResultOperations } from './results/results.js';
@@ -78,7 +79,7 @@ export class LabOperations {
   private readonly closeConnection: (() => Promise<void>) | undefined;
 
   /**
-   * @param given a client of yours; it stays yours to close. If the worker has encryption keys it needs them too,
+   * @param given a client of yours; it stays yours to close. Give its connection the options of `reconnection`. If the worker has encryption keys it needs them too,
    * as its `dataConverter`: see `labDataConverter`
    * @throws EncryptionKeysMissing, EncryptionSettingInvalid
    */
@@ -109,7 +110,7 @@ export class LabOperations {
    * a profile of its configuration file; with the encryption keys of the setting LABOPS_ENCRYPTION_KEYS. Both secrets may be in
    * files (TEMPORAL_API_KEY_FILE, LABOPS_ENCRYPTION_KEYS_FILE). The first is read again every ten seconds, so the API key of Temporal
    * can be replaced while the process runs.
-   * Gives up after ten seconds.
+   * Gives up after ten seconds. After an outage of Temporal it is connected again within five.
    * @throws KeyRingInvalid, EncryptionKeysMissing, EncryptionSettingInvalid, TemporalKeyFileInvalid, TemporalUnreachable
    */
   static async connect(options: ConnectOptions = {}): Promise<LabOperations> {
@@ -117,7 +118,7 @@ export class LabOperations {
     const ring = encryptionKeys === undefined ? readKeyRing() : parseKeyRing(encryptionKeys);
     if (!ring && encryption === 'required') throw new EncryptionKeysMissing(encryptionRequired);
     const { connectionOptions, namespace } = readTemporalSettings();
-    const connection = await Connection.connect(connectionOptions).catch((error: unknown) => {
+    const connection = await Connection.connect({ ...connectionOptions, ...reconnection }).catch((error: unknown) => {
       const address = connectionOptions.address ?? 'localhost:7233';
       const endpoint = { address, namespace: namespace ?? 'default' };
       throw temporalErrorOf(error, endpoint) ?? noAnswerFromTemporal(endpoint, error);

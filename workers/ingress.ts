@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { reconnection } from '../client/reconnection.js';
 import { createWebhookHandler, type WebhookHandler } from '../client/webhooks/handler.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
 import { type IngressConfig, readIngressConfig } from './config.js';
@@ -18,9 +19,8 @@ import { followApiKey } from './temporal-config.js';
 import { readyTimeoutMs, temporalHealth } from './temporal-health.js';
 import { startTracing, type Tracing } from './tracing.js';
 
-const reconnection = {
-  // By default gRPC pauses up to 2 minutes between attempts to reconnect; webhooks would be refused for as long.
-  channelArgs: { 'grpc.max_reconnect_backoff_ms': 5_000 },
+const connecting = {
+  ...reconnection,
   // Two retries within a second and a bit, for a blip: the sender has a schedule of its own. The SDK's ten attempts
   // outlast the handler's deadline, and one that still waits when the connection is closed ends the process.
   interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: 3, initialIntervalMs: () => 200 }))],
@@ -59,7 +59,7 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
   const { namespace, connection: options } = config.temporal;
   const { opened, limits = httpLimits, monitoring, tracing } = given;
   const store = storeOf(config, opened);
-  const connection = Connection.lazy({ ...options, ...reconnection });
+  const connection = Connection.lazy({ ...options, ...connecting });
   const unfollow = followApiKey(connection, config.temporal, log);
   const handler = createWebhookHandler({
     temporal: new Client({ connection, namespace, ...dataConverterOf(config.keyRing, log), ...tracing?.client }),

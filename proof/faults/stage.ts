@@ -9,6 +9,7 @@ import {
   labDataConverter,
   LabOperations,
   parseKeyRing,
+  reconnection,
   type LabService,
 } from '../../client/index.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
@@ -210,7 +211,11 @@ function clockAhead(milliseconds: number): string[] {
 }
 
 async function connected(port: number, keys: string): Promise<Client> {
-  const connection = await Connection.connect({ address: `${loopback}:${port}`, connectTimeout: '30 seconds' });
+  const connection = await Connection.connect({
+    address: `${loopback}:${port}`,
+    connectTimeout: '30 seconds',
+    ...reconnection,
+  });
   return new Client({ connection, namespace, dataConverter: labDataConverter(parseKeyRing(keys)) });
 }
 
