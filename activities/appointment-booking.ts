@@ -265,7 +265,7 @@ function slotGone(): ApplicationFailure {
  *
  * @param timeoutMs milliseconds for reading the order
  */
-export async function translateRefusal(
+async function translateRefusal(
   service: LabService,
   orderId: string,
   error: unknown,

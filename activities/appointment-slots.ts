@@ -130,7 +130,7 @@ function offerOf(date: string | undefined, siteCode: string | undefined, slot: T
 /* Slots at service centres of the order's laboratory. */
 
 /** The slots of the sites that are named, or of those near a zip code: that of the question, else that of the order's address. */
-export async function walkInAvailability(
+async function walkInAvailability(
   service: LabService,
   order: Order,
   { startDate, siteCodes, zipCode, radius }: SlotQuestion,
@@ -157,7 +157,7 @@ async function labOf(service: LabService, order: Order, options: CallOptions): P
 type DayLocation = NonNullable<NonNullable<Availability['slots']>[number]['location']>;
 
 /** A site as the product shows it to the person who goes there. */
-export function siteOf(location: DayLocation): SlotSite | undefined {
+function siteOf(location: DayLocation): SlotSite | undefined {
   const { code, name, distance, iana_timezone: timezone } = location;
   if (code == null || !/^[!-~]{1,64}$/.test(code)) return undefined;
   const { first_line, second_line, city, state, zip_code: zip } = location.address ?? {};

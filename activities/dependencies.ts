@@ -44,4 +44,4 @@ export interface ActivityObserver {
 }
 
 /** `refused`: for good. `failed`: it is tried again. */
-export type NotificationAttempt = 'delivered' | 'refused' | 'failed';
+type NotificationAttempt = 'delivered' | 'refused' | 'failed';

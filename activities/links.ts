@@ -10,7 +10,7 @@ import { asFailures } from './failures.js';
 import { connectionsOf, findConnection, type ConnectionFound, type ConnectionQuery } from './new-connection.js';
 import { hasEndpoint } from './notifications.js';
 
-export interface CreateLinkToken extends LinkPage {
+interface CreateLinkToken extends LinkPage {
   userId: string;
   /** Without one the user chooses it on the page. */
   provider?: string;
@@ -18,7 +18,7 @@ export interface CreateLinkToken extends LinkPage {
   readsConnections?: boolean;
 }
 
-export interface SubmitCode extends ConnectionQuery {
+interface SubmitCode extends ConnectionQuery {
   provider: string;
   linkToken: string;
   code: string;

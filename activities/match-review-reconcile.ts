@@ -13,7 +13,7 @@ import { asFailures } from './failures.js';
 import { isUndecodable } from './workflow-runs.js';
 
 /** The findings of a pass over the results that wait for a review. */
-export interface MatchReviewsReconciled {
+interface MatchReviewsReconciled {
   /** Reviews that no workflow followed: one was started for each. */
   started: number;
 }

@@ -24,7 +24,7 @@ export interface MatchReviewReading {
 }
 
 /** Information that a run needs before it does anything. */
-export interface MatchReviewFound {
+interface MatchReviewFound {
   /** Absent if the service did not answer. */
   reading?: MatchReviewReading;
   notifies: boolean;

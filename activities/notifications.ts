@@ -19,7 +19,7 @@ import { createClientUserIds, type ClientUserIdOf } from './client-user-ids.js';
 import { callMs, senderTo, receiverPausedType, type NotificationSender, type Sent } from './notification-sender.js';
 
 /** One batch of a workflow's notifications, in their order. */
-export interface NotifyCall {
+interface NotifyCall {
   notifications: Notification[];
   /** `deliverNotifications` may have earlier ones of the same workflow: then these go there, behind them. */
   mayBeBehind: boolean;

@@ -12,7 +12,7 @@ import { endingWithActivity } from './attempt.js';
 import { asFailures, failureOf, type RefusedAs, unreadableIfRefused } from './failures.js';
 import { folded } from './order-search.js';
 
-export interface RegisterKit {
+interface RegisterKit {
   orderId: string;
   registration: RegisterRequest;
   /** Orders of the same chain, which the patient's sample id may belong to just as well. */

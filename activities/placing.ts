@@ -51,7 +51,7 @@ export interface CreateKitOrder {
   policy?: ResolvedOrderPolicy;
 }
 
-export interface ReplaceKitOrder {
+interface ReplaceKitOrder {
   failedOrderId: string;
   /** The facts that were known about the failed order when its replacement was decided. */
   decidedOn: DecidedOn;

@@ -22,7 +22,7 @@ export interface LostJob {
   lostUploads: LostUpload[];
 }
 
-export interface FoundJob {
+interface FoundJob {
   jobId: string;
   /** The lost uploads without the one that made the job. */
   remaining: LostUpload[];

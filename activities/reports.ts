@@ -16,7 +16,7 @@ import { asFailures } from './failures.js';
 import { findLostJob, ownerOf, type JobOwner, type LostJob } from './report-claims.js';
 import { requireUnsigned, uploadFile, type UploadAnswer, type UploadReport } from './report-upload.js';
 
-export interface IdentifyJob {
+interface IdentifyJob {
   jobId: string;
   userId?: string;
   /** When the job was first reported, ISO 8601. */
@@ -38,13 +38,12 @@ export interface JobReading {
 }
 
 /** A 404 that is not the service's own answer. */
-export interface UnsureAbsence {
+interface UnsureAbsence {
   unsure: true;
 }
 
 /** The job of a lost answer, and the lost uploads that remain; neither if no job was found. */
-export type FoundReport =
-  { found: ReportSnapshot; remaining: LostUpload[] } | { found?: undefined; remaining?: undefined };
+type FoundReport = { found: ReportSnapshot; remaining: LostUpload[] } | { found?: undefined; remaining?: undefined };
 
 /** Lab reports: uploads, reads of their jobs, and the search for a job's owner. */
 export function reportActivities(dependencies: ActivityDependencies) {

@@ -13,15 +13,15 @@ import type {
 import type { ActivityDependencies } from './dependencies.js';
 import { asFailures } from './failures.js';
 
-export interface OneWebhook {
+interface OneWebhook {
   place: WebhookPlace;
   webhookId: string;
 }
 
 /** The fingerprint of the secret to replace, or the secret that is to replace it. */
-export type WebhookRotation = OneWebhook & ({ before: string } | { secret: string });
+type WebhookRotation = OneWebhook & ({ before: string } | { secret: string });
 
-export interface WebhookToRegister {
+interface WebhookToRegister {
   place: WebhookPlace;
   url: string;
   eventTypes: string[];

@@ -11,7 +11,7 @@ export interface WorkerStore {
   route: (message: ReplayedMessage) => Promise<RouteOutcome>;
 }
 
-export interface RouteOutcome {
+interface RouteOutcome {
   /** The webhook handler's answer: `delivered`, `not_handled` and so on. */
   answer: string;
   /** True if the event was accepted. */

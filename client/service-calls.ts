@@ -31,7 +31,7 @@ export async function askService<T>(
 }
 
 /** Ends the request of the page that is being read. */
-export interface PageEnds {
+interface PageEnds {
   signal?: AbortSignal;
 }
 

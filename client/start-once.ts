@@ -2,7 +2,7 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { TypedSearchAttributes, type SearchAttributePair } from '@temporalio/common';
 import type { TemporalCalls } from './workflow-calls.js';
 
-export interface StartOnce {
+interface StartOnce {
   workflowId: string;
   input: object;
   /** Identifies the input without keeping its details readable. */

@@ -5,7 +5,7 @@ import { type LabOperationsError, TemporalRefused, TemporalUnreachable, WorkerFa
 /* Problems of Temporal itself, or of the connection to it, as errors with a remedy. */
 
 /** The server that a client calls. */
-export interface Endpoint {
+interface Endpoint {
   address: string;
   namespace: string;
 }

@@ -29,7 +29,7 @@ export const asking: CallKind = {
   underWay: underWay.reading,
 };
 
-export interface TemporalCallsOptions {
+interface TemporalCallsOptions {
   taskQueue: string;
   /** Takes the place of the methods' own defaults. */
   deadline?: Deadline | undefined;

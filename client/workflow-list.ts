@@ -26,7 +26,7 @@ export interface WorkflowSummary<Phase extends string, Reason extends string> {
 }
 
 /** The list of one area. */
-export interface ListedArea<Own extends object> {
+interface ListedArea<Own extends object> {
   /** The condition that selects its workflows. */
   workflows: string;
   /** The phase that is only listed if it is asked for. */

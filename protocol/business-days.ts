@@ -6,7 +6,7 @@
 /** A number of business days from 1 to 999, as it is written in a resolved policy: `6bd`. */
 export type BusinessDays = `${number}bd`;
 
-export interface BusinessCalendar {
+interface BusinessCalendar {
   /** Dates that are not business days, YYYY-MM-DD. Saturdays and Sundays never are. */
   holidays: readonly string[];
   /** Hours by which the zone whose days are counted is ahead of UTC. */

@@ -32,7 +32,7 @@ export interface ReconcileInput {
   carried?: ReconcileCarried;
 }
 
-export interface ReconcileCarried {
+interface ReconcileCarried {
   range: ReconcileRange;
   counts: ReconcileCounts;
   /** The next one. */

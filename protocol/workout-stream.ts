@@ -19,7 +19,7 @@ export interface FetchWorkoutStreamInput {
 }
 
 /** A notice came, whose stream the store does not have yet. */
-export interface StreamNotice {
+interface StreamNotice {
   userId: string;
 }
 

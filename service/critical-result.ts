@@ -37,7 +37,7 @@ export const criticalResultSchema = z
   })
   .refine(({ order_id, id }) => order_id != null || id != null, { path: ['order_id'], message: 'is missing' });
 
-export type CriticalResult = z.output<typeof criticalResultSchema>;
+type CriticalResult = z.output<typeof criticalResultSchema>;
 
 /** The report without the team and unknown fields. Pure; never throws on a value that the schema accepts. */
 export function criticalResultReportOf(result: CriticalResult): CriticalResultReport {

@@ -13,7 +13,7 @@ export interface Documents extends DocumentCalls<Buffer> {
   readonly streams: DocumentCalls<Readable, StreamOptions>;
 }
 
-export interface StreamOptions extends CallOptions {
+interface StreamOptions extends CallOptions {
   /** Bytes of the document at most. Default `ServiceConfig.maxResponseBytes`. */
   maxBytes?: number;
 }

@@ -16,7 +16,7 @@ export interface RawAnswer {
 type Head = Pick<RawAnswer, 'status' | 'headers'>;
 
 /** Requests the body of a success as a stream. */
-export interface StreamLimits {
+interface StreamLimits {
   /** The answer comes when so many bytes are there. They are held, so the caller can look at them. */
   firstBytes: number;
   /** Milliseconds from the answer to the body's last byte: a stream that nobody reads holds a connection. */

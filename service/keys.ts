@@ -1,5 +1,5 @@
 /** The key settings of `ServiceConfig`; see there. */
-export interface KeyConfig {
+interface KeyConfig {
   apiKey: string;
   managementKey?: string;
   keyPrefixes?: { team?: string; management?: string };

@@ -80,7 +80,7 @@ export interface Management {
   readonly labAccounts: OrgLabAccounts;
 }
 
-export function createManagement(transport: Transport): Management {
+function createManagement(transport: Transport): Management {
   return {
     teams: createTeams(transport),
     webhooks: createWebhooks(transport),

@@ -78,8 +78,8 @@ const acceptRequestSchema = z.strictObject({
 
 const resolveRequestSchema = z.strictObject({ action: z.enum(['reject', 'unsure']), note });
 
-export type AcceptRequest = z.input<typeof acceptRequestSchema>;
-export type ResolveRequest = z.input<typeof resolveRequestSchema>;
+type AcceptRequest = z.input<typeof acceptRequestSchema>;
+type ResolveRequest = z.input<typeof resolveRequestSchema>;
 
 /** Narrows the list. Without `status` it has only what still waits for a decision. */
 export interface MatchReviewSearch {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Upload } from './upload-body.js';
 
 /** The file of a form. `name` and `contentType` go into header lines: printable ASCII without quotes. */
-export interface FormFile {
+interface FormFile {
   field: string;
   name: string;
   contentType: string;

@@ -1,7 +1,7 @@
 import type { AnsweredCall, Transport } from './http.js';
 
 /** One page of a list that is read by cursor. */
-export interface CursorPage<T> {
+interface CursorPage<T> {
   items: readonly T[];
   /** Cursor of the next page; absent, null or empty on the last page. */
   nextCursor?: string | null | undefined;
@@ -36,7 +36,7 @@ export function listByCursor<Page extends { next_cursor?: string | null | undefi
 }
 
 /** One page of a list that is read by page and size. */
-export interface NumberedPage<T> {
+interface NumberedPage<T> {
   items: readonly T[];
   /** The number of received entries, unreadable ones included; if missing, `items` are all of them. */
   sent?: number;

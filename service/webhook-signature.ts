@@ -25,9 +25,9 @@ type SignatureRefusal =
   /** No signature matches any secret: another secret, or the bytes were changed on the way. */
   | 'signature_mismatch';
 
-export type Verified = { ok: true; id: string } | { ok: false; reason: SignatureRefusal };
+type Verified = { ok: true; id: string } | { ok: false; reason: SignatureRefusal };
 
-export interface SignableMessage {
+interface SignableMessage {
   /** The same for every attempt of one message: a receiver drops repeats by it. */
   id: string;
   /** Seconds since 1970, of this attempt. */
@@ -80,7 +80,7 @@ export interface SignatureHeaders {
   signatures: string;
 }
 
-export type HeadersRead = { ok: true; signed: SignatureHeaders } | { ok: false; reason: SignatureRefusal };
+type HeadersRead = { ok: true; signed: SignatureHeaders } | { ok: false; reason: SignatureRefusal };
 
 /**
  * Checks everything that can be checked without the body, so a receiver can refuse a message before it reads any of it.

@@ -13,7 +13,7 @@ import { isStorableText, whyUnstorable } from './storable.js';
  * A missing source type is an empty text, and so is the provider of things that are identified without one.
  */
 
-export interface SummaryRow {
+interface SummaryRow {
   userId: string;
   resource: string;
   summaryId: string;
@@ -24,7 +24,7 @@ export interface SummaryRow {
   data: unknown;
 }
 
-export interface SampleBatch {
+interface SampleBatch {
   userId: string;
   resource: string;
   provider: string;
@@ -63,7 +63,7 @@ export type Entry =
   | { table: 'history_notices'; row: HistoryNoticeRow }
   | { table: 'connections'; row: ConnectionRow };
 
-export interface Keyed {
+interface Keyed {
   /** Missing when nothing of the event could be keyed. */
   entry?: Entry;
   /** Why the event, or a part of it, could not be keyed; without a value of it. */

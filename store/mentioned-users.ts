@@ -1,7 +1,7 @@
 import { isUuid, userKey } from './keys.js';
 
 /** Whom an event names that could not be read. */
-export interface MentionedUsers {
+interface MentionedUsers {
   userIds: string[];
   /** The product's own references. */
   clientUserIds: string[];

@@ -40,7 +40,7 @@ export class RejectedEventSettled extends Error {
   }
 }
 
-export interface RejectedEventFilter {
+interface RejectedEventFilter {
   /** Default `waiting`. */
   state?: RejectedEvent['state'];
   /** Only events of exactly this type. */

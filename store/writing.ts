@@ -112,7 +112,7 @@ export async function writeStream(
   );
 }
 
-export interface StreamToWrite {
+interface StreamToWrite {
   userId: string;
   workoutId: string;
   stream: unknown;

@@ -9,7 +9,7 @@ import { encodingFailureConverterPath } from './encryption.js';
  * encrypts. The converter is a part of the bundle, so a worker with keys needs another one than a worker without
  * (docs/decisions/0005-two-workflow-bundles.md).
  */
-export type FailureForm = (typeof failureForms)[number];
+type FailureForm = (typeof failureForms)[number];
 export const failureForms = ['readable', 'encoded'] as const;
 
 /** A directory, because a path to an index.js that exists only as index.ts is not found. */

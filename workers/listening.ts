@@ -56,7 +56,7 @@ export function hideErrors(
 }
 
 /** The address of one of our servers, and the settings that define it. */
-export interface ListeningPlace {
+interface ListeningPlace {
   host: string;
   port: number;
   settings: { host: string; port: string };

@@ -3,7 +3,7 @@ import { sideQueueName, sideQueues, type SideQueue } from '../protocol/task-queu
 
 /** The queues that a process can poll: the deployment's own queue, with the workflows, and those of protocol/task-queues.ts. */
 export const queues = ['main', ...sideQueues] as const;
-export type Queue = (typeof queues)[number];
+type Queue = (typeof queues)[number];
 
 export interface QueueOptions {
   /** Default: all. Those that one process leaves out must be polled by another. */

@@ -37,7 +37,7 @@ function scheduleOf(taskQueue: string, everyMinutes: number): ScheduleOptions {
   };
 }
 
-export interface ScheduleSettings {
+interface ScheduleSettings {
   taskQueue: string;
   /** 0 takes the schedule away. */
   reconcileEveryMinutes: number;

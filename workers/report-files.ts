@@ -4,7 +4,7 @@ import { checkHeaderSets } from '../activities/report-file/hosts.js';
 import type { HeaderSet, ReportFilesConfig } from '../activities/report-file/report-files.js';
 
 /** The worker's settings of reports' files. */
-export interface ReportSettings {
+interface ReportSettings {
   REPORT_ROOT?: string | undefined;
   REPORT_MAX_BYTES: number;
   REPORT_URL_ALLOWED_HOSTS: string[];

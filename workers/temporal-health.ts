@@ -6,7 +6,7 @@ import { remembered } from './remembered.js';
 /** Probes of container platforms usually wait for 1 to 5 seconds. */
 export const readyTimeoutMs = 2_000;
 
-export interface TemporalHealth {
+interface TemporalHealth {
   /** True if Temporal and the namespace can be used; asked once for all callers within a few seconds. */
   ready(): Promise<boolean>;
   /** Settles when no question is under way: one that is about to retry on a closed connection would throw where nobody can catch it. */
@@ -16,7 +16,7 @@ export interface TemporalHealth {
 /** Of either kind of connection. */
 type Asked = Pick<Connection, 'workflowService' | 'withDeadline'>;
 
-export interface TemporalHealthOptions {
+interface TemporalHealthOptions {
   /** For the log: `ingress`, `worker`. */
   process: string;
   address: string | undefined;

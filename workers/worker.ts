@@ -42,7 +42,7 @@ const connectTimeoutMs = 15_000;
  */
 const forceAfterGraceMs = 5_000;
 
-export interface RunningWorker {
+interface RunningWorker {
   /** Settles when the worker has stopped; rejects when it broke. */
   ended: Promise<void>;
   /** Takes no more work, lets running work finish within the grace period, and resolves when all is closed. */

@@ -4,7 +4,7 @@
  */
 
 /** It will not get better by itself: the reference, the file or the configuration has to change. */
-export type ReportFileRefusal =
+type ReportFileRefusal =
   /** Nothing at the path, or 404 or 410 at the URL. */
   | 'not_found'
   /** The path, or the target of its links, is not below the root; or there is no root. */
@@ -27,7 +27,7 @@ export type ReportFileRefusal =
   | 'unexpected_answer';
 
 /** The file may be there later, or be read whole the next time. */
-export type ReportFileTrouble =
+type ReportFileTrouble =
   /** No connection to the host, or no address for it. */
   | 'unreachable'
   /** The host stood still for longer than the idle timeout. */

@@ -9,7 +9,7 @@ import { publicLookup, requirePublicLiteral, type Resolve } from './public-addre
 const mostRedirects = 5;
 const redirectStatuses = [301, 302, 303, 307, 308];
 
-export interface RemoteLimits {
+interface RemoteLimits {
   /** Hosts that may have addresses that are not public, and may be sent headers in the clear. */
   allowedHosts: readonly string[];
   /** Milliseconds for a host to connect, to answer, and between two pieces of the file. */

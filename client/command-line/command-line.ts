@@ -20,7 +20,7 @@ export interface GlobalOptions {
 }
 
 /** The context of a command while it is connected. */
-export interface Call {
+interface Call {
   lab: LabOperations;
   progress: Progress;
   /** For watching, which only `--timeout` limits. */

@@ -5,7 +5,7 @@
 
 import type { Attention } from '../../protocol/attention.js';
 
-export type Cell = string | number | boolean | undefined;
+type Cell = string | number | boolean | undefined;
 
 /** Columns as wide as their widest cell; a last column that is empty takes no room. */
 export function table(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {

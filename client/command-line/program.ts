@@ -106,7 +106,7 @@ function report(terminal: Terminal, error: unknown, how: { isJson: boolean; verb
 }
 
 /** Says where these are: they read all settings of the worker, which this package does not know. */
-export function workerCommands(program: Command): void {
+function workerCommands(program: Command): void {
   const where = "(in the worker's repository or image only)";
   const refuse = (name: string) => () => {
     throw new UsageError(

@@ -26,7 +26,7 @@ import { LinkEnded, LinkInvalid, linkErrorMap } from './errors.js';
 export const linkCalls = callKinds(linkErrorMap, 'The link');
 
 /** The start of a link, and how to repeat it. */
-export interface StartedLink {
+interface StartedLink {
   options: LinkOptions;
   repeat: () => Promise<unknown>;
 }

@@ -58,12 +58,12 @@ export interface WhichOrder {
 }
 
 /** The order of a chain that a command is about. */
-export interface NamedOrder {
+interface NamedOrder {
   orderId: string;
 }
 
 /** The order whose problem is resolved. */
-export interface ProblemOrder extends NamedOrder {
+interface ProblemOrder extends NamedOrder {
   /** Changes an earlier `wait` before its time is over. */
   insteadOf?: 'wait';
 }

@@ -5,7 +5,7 @@ import { within } from '../temporal-errors.js';
 /** The bytes as they came, whole or in pieces. Text that was decoded already cannot be verified. */
 export type WebhookBody = Uint8Array | AsyncIterable<Uint8Array>;
 
-export type BodyRead = { bytes: Uint8Array } | { refusal: BodyRefusal; error?: unknown };
+type BodyRead = { bytes: Uint8Array } | { refusal: BodyRefusal; error?: unknown };
 
 /**
  * The largest webhook that is accepted by default: five times the largest one seen (docs/lab-service.md), and as much as

@@ -11,7 +11,7 @@ export interface AnswerCounts<Name extends string> {
 const mostTypes = 100;
 const others = '(others)';
 
-export interface Counter<Name extends string> {
+interface Counter<Name extends string> {
   /** Counts an answer; for a skipped type it returns how often that has happened. */
   add(name: Name, eventType: string): number;
   /** Counts a second result of an event that was accepted. */

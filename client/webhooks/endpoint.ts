@@ -48,7 +48,7 @@ export interface AnsweredRequest<Name extends string = string> {
 
 export type RequestObserver<Name extends string> = (request: AnsweredRequest<Name>) => void;
 
-export interface Endpoint<Name extends string> {
+interface Endpoint<Name extends string> {
   handle(request: WebhookRequest): Promise<WebhookAnswer>;
   node(request: IncomingMessage, response: ServerResponse): Promise<void>;
   counts(): AnswerCounts<Name>;
@@ -73,7 +73,7 @@ export interface Decision<Name extends string> {
 /** Answers that every endpoint needs, whatever it takes. */
 type Own = 'internal_error' | 'body_already_read';
 
-export interface EndpointOptions<Name extends string> {
+interface EndpointOptions<Name extends string> {
   answers: Readonly<Record<Name | Own, Answer>>;
   /** Returns the answer. If it rejects, the answer is `internal_error`. */
   decide(request: WebhookRequest): Promise<Decision<Name | Own>>;

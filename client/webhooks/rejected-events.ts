@@ -15,7 +15,7 @@ export interface RejectedEventReceived {
 }
 
 /** A signed body that contains no readable event: Python, for instance, writes NaN, which is not JSON. */
-export interface UnparsedBody {
+interface UnparsedBody {
   reason: 'not_json' | 'not_an_object';
   /** Bytes that are not UTF-8 are U+FFFD. */
   body: string;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sign } from '../../service/webhook-signature.js';
 
-export interface WebhookToSign {
+interface WebhookToSign {
   /** An object is written as JSON; text and bytes are signed as they are. */
   body: string | Uint8Array | Record<string, unknown>;
   /** `whsec_` and the key in base64: one of the secrets that the handler was given. */

@@ -187,7 +187,7 @@ export interface AppointmentState {
   order?: 'cancelled' | 'collected' | 'no_appointment';
 }
 
-export interface AppointmentEntry {
+interface AppointmentEntry {
   at: string;
   /** Our own texts and the service's statuses: nothing personal. */
   what: string;

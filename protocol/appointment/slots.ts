@@ -1,7 +1,7 @@
 /* Names slots: the product chooses by these ids, the worker reads them. Ids are built only here. */
 
 /** The properties that distinguish slots. Times are ISO 8601 in UTC. */
-export interface SlotName {
+interface SlotName {
   /** The day under which the service lists it, YYYY-MM-DD. */
   day: string;
   start: string;

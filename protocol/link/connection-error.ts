@@ -6,7 +6,7 @@ import type { LinkNotification } from './notifications.js';
 import { sourceSlugOf } from './provider-source.js';
 
 /** A webhook's news that a connection broke. */
-export interface ConnectionError {
+interface ConnectionError {
   userId: string;
   provider: string;
   /** The service's error type, as it was sent; older bodies have none. */

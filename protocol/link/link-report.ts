@@ -51,7 +51,7 @@ const longestText = 200;
 const codePattern = /^[A-Za-z0-9]{4,12}$/;
 
 /** The link's policy: a code goes to the provider as the person typed it, without blanks around it, or without any spaces and hyphens. */
-export type CodeForm = 'as_typed' | 'tidied';
+type CodeForm = 'as_typed' | 'tidied';
 
 /**
  * The code as it is sent; undefined if it cannot be one. Only the provider knows the form of its codes, so a text is changed

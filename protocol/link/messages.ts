@@ -135,7 +135,7 @@ export interface LinkState {
   waitedFor?: 'password' | 'code' | 'token' | 'link';
 }
 
-export interface LinkEntry {
+interface LinkEntry {
   at: string;
   /** In our own words and the service's error types: nothing personal. */
   what: string;

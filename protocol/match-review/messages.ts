@@ -127,7 +127,7 @@ export interface MatchReviewDecision {
   userId?: string;
 }
 
-export interface MatchReviewEntry {
+interface MatchReviewEntry {
   at: string;
   /** Our own texts and the service's statuses: nothing personal. */
   what: string;

@@ -8,7 +8,7 @@ import { isAddressable } from '../ids.js';
  */
 
 /** The content of our own passthrough. `root` is missing on the first order of a chain: it is its own root. */
-export interface Passthrough {
+interface Passthrough {
   root?: string;
   reference: string;
   /** 1 for the first order of a reference, 2 for its first replacement, and so on. */

@@ -2,7 +2,7 @@
  * The meaning of a failed upload. The service accepts a file more than once and makes a job of each, so before it is
  * sent again it must be certain that there is no job yet.
  */
-export type UploadOutcome =
+type UploadOutcome =
   /** The service cannot have had the whole file: it may be sent again at once. */
   | 'nothing_created'
   /** There may be a job: it is waited for first. */

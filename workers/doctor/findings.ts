@@ -29,7 +29,7 @@ export function fault(found: string, remedy: string): Verdict {
 /** Longer than a healthy part of a deployment takes for any of these calls. */
 export const answerWithinMs = 8_000;
 
-export interface Check {
+interface Check {
   name: string;
   run: () => Promise<Verdict>;
 }

@@ -18,7 +18,7 @@ interface Page {
 }
 
 /** A workflow as visibility lists it. */
-export interface Listed {
+interface Listed {
   workflowType: string;
   running: boolean;
   phase: string | undefined;

@@ -20,7 +20,7 @@ export interface Readiness {
 }
 
 /** A part of a process that is watched. */
-export interface WatchedPart {
+interface WatchedPart {
   ready: () => Promise<Readiness>;
   /** Brings gauges up to date before they are shown. */
   refresh?: () => Promise<void>;

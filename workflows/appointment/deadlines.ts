@@ -13,7 +13,7 @@ type DeadlineName =
   /** Ask the service: a provider's word is awaited, a visit is overdue, or what was received or read has to be confirmed. */
   'read_the_appointment' | 'choice_reminder' | 'choice' | 'confirmation' | 'visit_reminder' | 'visit' | 'give_up';
 
-export interface Deadline extends Moment {
+interface Deadline extends Moment {
   name: DeadlineName;
   /** Identifies it: it is met once for each stage. */
   key: string;

@@ -5,7 +5,7 @@ import { refusalOf } from '../entity/commands.js';
 import { type Link, confirmAt, endWait, remind, sourceSlug, oldestOwn, takeConnection, takeSilence } from './link.js';
 
 /** The moments at which silence means something. `deadlinesOf` derives them from what happened and from the policy, without a clock. */
-export type LinkDeadline = Moment & { name: 'confirmation' | 'code reminder' | 'password' | 'code' | 'token' | 'link' };
+type LinkDeadline = Moment & { name: 'confirmation' | 'code reminder' | 'password' | 'code' | 'token' | 'link' };
 
 /** The earliest first. */
 export function deadlinesOf(link: Link): LinkDeadline[] {

@@ -61,20 +61,20 @@ export interface Link
   chosenProvider?: string;
 }
 
-export interface Ending {
+interface Ending {
   outcome: Exclude<LinkOutcome, 'connected'>;
   waitedFor?: LinkState['waitedFor'];
   since: number;
 }
 
-export interface LinkTokenHeld {
+interface LinkTokenHeld {
   token: string;
   url: string;
   expiresAt: number;
 }
 
 /** A connection to look for at the service. */
-export interface Claim {
+interface Claim {
   /** `success`: the service said so; `doubt`: an answer was lost; `webhook`: it may be an older connection's. */
   by: 'success' | 'doubt' | 'webhook';
   at: number;
@@ -270,7 +270,7 @@ export function confirmAt({ claim, policy }: Link): number | undefined {
   return claim.at + doubled(2 * second, claim.reads - 1, longest);
 }
 
-export type Found = 'new' | 'older' | 'none';
+type Found = 'new' | 'older' | 'none';
 
 /**
  * Takes what the service shows of the user's connections.

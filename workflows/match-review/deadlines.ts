@@ -7,7 +7,7 @@ import { mayContradict, type Review } from './review.js';
 
 /** The moments at which silence means something. `deadlinesOf` derives them from what happened and from the policy, without a clock. */
 
-export interface Deadline extends Moment {
+interface Deadline extends Moment {
   name: 'read_the_review' | 'decision_reminder' | 'service_review' | 'notify_the_order';
   /** The key that marks it as met, once for each stage. */
   key: string;

@@ -22,7 +22,7 @@ export interface Deadline {
   ordinal: number;
 }
 
-export type DeadlineName =
+type DeadlineName =
   | OverdueName
   | Reminder['name']
   /** Until when the service may still create a redraw order itself. */
@@ -31,7 +31,7 @@ export type DeadlineName =
   | 'decision';
 
 /** Messages to the product that come before it is too late, and are no limit. */
-export interface Reminder extends Deadline {
+interface Reminder extends Deadline {
   name: 'registration_reminder' | 'return_reminder';
 }
 

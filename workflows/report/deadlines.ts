@@ -7,7 +7,7 @@ import { currentJob, type Job } from './job.js';
 
 export type OverdueReason = Extract<ReportAttentionReason, 'parsing_overdue' | 'review_overdue'>;
 
-export interface ReportDeadline {
+interface ReportDeadline {
   reason: OverdueReason;
   /** Milliseconds since the epoch. */
   at: number;
