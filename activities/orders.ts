@@ -37,16 +37,16 @@ export function orderActivities({ service }: Pick<ActivityDependencies, 'service
 
     async cancelOrder(orderId: string): Promise<OrderSnapshot> {
       return command('CancelRefused', async (options) => {
-        const before = snapshotOf(await readForCommand(service, orderId, options));
+        const before = await snapshotIfShown(service, orderId, options);
         // An earlier attempt whose answer was lost has already done it.
-        if (isCancelled(before)) return before;
+        if (before && isCancelled(before)) return before;
         try {
           const { order } = await service.orders.cancel(orderId, options);
           return snapshotOf(order);
         } catch (error) {
           if (!(error instanceof ServiceRefused)) throw error;
           // The service may have been at work on an earlier attempt, and refuses this one because the order is cancelled by now.
-          const after = await unreadableIfRefused(() => readIfKnown(service, orderId, options), isOwnAnswer);
+          const after = await snapshotIfShown(service, orderId, options);
           if (after && isCancelled(after)) return after;
           throw error;
         }
@@ -59,9 +59,9 @@ export function orderActivities({ service }: Pick<ActivityDependencies, 'service
      */
     async registerKit({ orderId, registration, chain, labAccountId }: RegisterKit): Promise<OrderSnapshot> {
       return command('RegistrationRefused', async (options) => {
-        const before = await readForCommand(service, orderId, options);
-        if (isRegisteredWith(before, registration.sample_id)) return snapshotOf(before);
-        await requirePhysician(service, before.lab_account_id ?? labAccountId, registration.physician, options);
+        const before = await readIfShown(service, orderId, options);
+        if (before && isRegisteredWith(before, registration.sample_id)) return snapshotOf(before);
+        await requirePhysician(service, before?.lab_account_id ?? labAccountId, registration.physician, options);
         const registered = await registerOrFindRegistered(service, orderId, registration, options);
         if (registered.id !== orderId && !chain.includes(registered.id))
           throw registeredAnotherOrder(orderId, registered.id);
@@ -76,9 +76,27 @@ function command<T>(refusedAs: RefusedAs, calls: (options: CallOptions) => Promi
   return asFailures(refusedAs, () => endingWithActivity(calls));
 }
 
-/** Reads the order of a command. Only the service's own 404 refuses the command: another one may come from a proxy. */
+/** Reads the order of a command. Only the service's own 404 is a refusal: another one may come from a proxy. */
 export function readForCommand(service: LabService, orderId: string, options: CallOptions): Promise<Order> {
   return unreadableIfRefused(() => service.orders.get(orderId, options), isOwnAnswer);
+}
+
+/**
+ * The order that a cancellation or registration is about, if the service shows it. Soon after its creation it may not yet, although it
+ * takes the command, so its answer to the command itself decides.
+ */
+async function readIfShown(service: LabService, orderId: string, options: CallOptions): Promise<Order | undefined> {
+  try {
+    return await readForCommand(service, orderId, options);
+  } catch (error) {
+    if (isStatedUnknownOrder(error)) return undefined;
+    throw error;
+  }
+}
+
+async function snapshotIfShown(...of: Parameters<typeof readIfShown>): Promise<OrderSnapshot | undefined> {
+  const order = await readIfShown(...of);
+  return order && snapshotOf(order);
 }
 
 function isOwnAnswer(refusal: ServiceRefused): boolean {
@@ -111,9 +129,9 @@ async function registerOrFindRegistered(
     return order;
   } catch (error) {
     if (!(error instanceof ServiceRefused)) throw error;
-    const now = await readForCommand(service, orderId, options);
-    if (isRegisteredWith(now, registration.sample_id)) return now;
-    if (isRegistered(now) && now.sample_id == null) {
+    const now = await readIfShown(service, orderId, options);
+    if (now && isRegisteredWith(now, registration.sample_id)) return now;
+    if (now && isRegistered(now) && now.sample_id == null) {
       const message = 'The order is registered, and the service does not show its sample id yet';
       throw ApplicationFailure.retryable(message, 'AnswerUnreadable');
     }

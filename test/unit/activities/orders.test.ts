@@ -64,6 +64,30 @@ test("the service's own 404 to the read before a command refuses the command", a
   await expect(cancel()).rejects.toMatchObject(refused);
 });
 
+test('an order that the service does not show yet is cancelled and registered all the same', async () => {
+  const { baseUrl } = await answering(({ method, url }) => {
+    if (method === 'GET') return { status: 404, body: { detail: "This order doesn't exist" } };
+    return { body: { order: order(url?.endsWith('/cancel') ? 'cancelled' : 'registered'), status: 'success' } };
+  });
+  const { cancel, register } = commandsAt(baseUrl);
+  expect(await cancel()).toMatchObject({ events: [{ status: 'cancelled.testkit.cancelled' }] });
+  expect(await register()).toMatchObject({ events: [{ status: 'received.testkit.registered' }] });
+});
+
+test('a registration that is refused for an order that is not shown yet says why', async () => {
+  const fault = { loc: ['body', 'patient_details', 'dob'], msg: 'dob cannot be in the future', type: 'value_error' };
+  const { baseUrl } = await answering(({ method }) =>
+    method === 'GET'
+      ? { status: 404, body: { detail: "This order doesn't exist" } }
+      : { status: 422, body: { detail: [fault] } },
+  );
+  const refused = {
+    type: 'RegistrationRefused',
+    details: [{ status: 422, fields: [{ field: 'patient_details.dob' }] }],
+  };
+  await expect(commandsAt(baseUrl).register()).rejects.toMatchObject(refused);
+});
+
 test('a 404 of a proxy to the read after a refused command does not say that the command was refused', async () => {
   let commands = 0;
   const { baseUrl } = await answering(({ method }) => {
