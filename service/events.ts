@@ -158,8 +158,9 @@ export function readEvent(value: unknown): ReceivedEvent {
   if (!isObject(value)) return { kind: 'unreadable', problem: 'the body is not a JSON object' };
   const sentType = value['event_type'] ?? '';
   if (typeof sentType !== 'string') return { kind: 'unreadable', problem: 'event_type is not a string' };
-  const data = value['data'];
-  if (sentType === '') return readUntyped(value, data);
+  if (sentType === '') return readUntyped(value, value['data']);
+  // An order may come without an envelope here too, with the type among its fields.
+  const data = value['data'] == null && looksLikeOrder(value) ? value : value['data'];
   const eventType = sentType.toLowerCase();
 
   if (eventType.startsWith(CRITICAL_RESULT)) return readCriticalResult(eventType, data, value);

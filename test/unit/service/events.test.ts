@@ -49,6 +49,8 @@ describe('order events', () => {
     { event_type: 'LabTest.Order.Updated', data: ORDER },
     { event_type: 'labtest.order.updated', data: { order: ORDER, status: 'success', message: 'an invented message' } },
     { event_type: 'labtest.order.updated', data: { ...ORDER, id: undefined, order_id: 'order-1' } },
+    { event_type: 'labtest.order.updated', ...ORDER },
+    { event_type: 'labtest.order.updated', data: null, ...ORDER },
   ])('order events in another shape are orders: %j', (body) => {
     expect(readEvent(body)).toMatchObject({
       kind: 'order',
@@ -559,8 +561,8 @@ describe('whatever arrives,', () => {
 
 test('an order in an event of a type that nobody documents is an order all the same, if it has an order’s status', () => {
   const last = { id: 'order-1', last_event: { id: 1, status: 'received.testkit.ordered' } };
-  for (const data of [ORDER, last]) {
-    const event = readEvent({ event_type: 'order.of.next.year', data });
+  for (const sent of [{ data: ORDER }, { data: last }, last]) {
+    const event = readEvent({ event_type: 'order.of.next.year', ...sent });
     expect(event).toMatchObject({ kind: 'order', order: { id: 'order-1' } });
   }
   const odd = { id: 'order-1', events: [{ status: { toString: 1 } }, null] };
