@@ -50,7 +50,7 @@ const placeSchema = z.looseObject({
 
 export const appointmentSchema = z.looseObject({
   id: idSchema,
-  user_id: textSchema,
+  user_id: referredIdSchema,
   order_id: referredIdSchema,
   order_transaction_id: textSchema,
   address: partSchema(placeSchema),

@@ -31,7 +31,7 @@ export const criticalResultSchema = z
     status: textSchema,
     interpretation: textSchema,
     team_id: textSchema,
-    user_id: textSchema,
+    user_id: referredIdSchema,
     created_at: timestampSchema,
     updated_at: timestampSchema,
   })

@@ -1,4 +1,5 @@
 import { appointmentSchema, type Appointment } from './appointments.js';
+import { canonicalId } from './canonical-id.js';
 import { criticalResultReportOf, criticalResultSchema, type CriticalResultReport } from './critical-result.js';
 import { isObject } from './json-object.js';
 import { matchReviewEventSchema, matchReviewReportOf, type MatchReviewReport } from './match-review-snapshot.js';
@@ -210,7 +211,7 @@ export function teamOf(event: object): string | undefined {
 function aboutUser(eventType: string, envelope: Record<string, unknown>): Omit<HealthDataReceived, 'kind' | 'data'> {
   return {
     eventType,
-    ...textAs('userId', userOf(envelope)),
+    ...userAs(userOf(envelope)),
     ...textAs('teamId', envelope['team_id']),
     ...textAs('clientUserId', envelope['client_user_id']),
   };
@@ -225,8 +226,8 @@ function readOrder(eventType: string, data: unknown, envelope: Record<string, un
     kind: 'order',
     eventType,
     order: result.data,
-    ...textAs('userId', result.data.user_id),
-    ...textAs('userId', envelope['user_id']),
+    ...userAs(result.data.user_id),
+    ...userAs(envelope['user_id']),
     ...textAs('teamId', result.data.team_id),
     ...textAs('teamId', envelope['team_id']),
   };
@@ -257,8 +258,8 @@ function readCriticalResult(eventType: string, data: unknown, envelope: Record<s
       ...(whole !== candidates[0] && textAs('status', status)),
     },
     ...(order && { order }),
-    ...textAs('userId', result.data.user_id),
-    ...textAs('userId', envelope['user_id']),
+    ...userAs(result.data.user_id),
+    ...userAs(envelope['user_id']),
     ...textAs('teamId', result.data.team_id),
     ...textAs('teamId', envelope['team_id']),
   };
@@ -275,8 +276,8 @@ function readAppointment(eventType: string, data: unknown, envelope: Record<stri
     kind: 'appointment',
     eventType,
     orderId,
-    ...textAs('userId', userId),
-    ...textAs('userId', envelope['user_id']),
+    ...userAs(userId),
+    ...userAs(envelope['user_id']),
     ...textAs('teamId', envelope['team_id']),
     appointment: result.data,
   };
@@ -290,7 +291,7 @@ function readMatchReview(eventType: string, data: unknown, envelope: Record<stri
     kind: 'match_review',
     eventType,
     report: matchReviewReportOf(result.data),
-    ...textAs('userId', envelope['user_id']),
+    ...userAs(envelope['user_id']),
     ...textAs('teamId', envelope['team_id']),
   };
 }
@@ -302,8 +303,8 @@ function readParsingJob(eventType: string, data: unknown, envelope: Record<strin
     kind: 'parsing_job',
     eventType,
     jobId: result.data.id,
-    ...textAs('userId', result.data.user_id),
-    ...textAs('userId', envelope['user_id']),
+    ...userAs(result.data.user_id),
+    ...userAs(envelope['user_id']),
     ...textAs('teamId', result.data.team_id),
     ...textAs('teamId', envelope['team_id']),
     job: result.data,
@@ -340,6 +341,10 @@ function namesCriticalOrder(value: unknown): boolean {
 
 function startsWithAny(text: string, prefixes: readonly string[]): boolean {
   return prefixes.some((prefix) => text.startsWith(prefix));
+}
+
+function userAs(value: unknown): { userId?: string } {
+  return typeof value === 'string' && value !== '' ? { userId: canonicalId(value) } : {};
 }
 
 function textAs<K extends string>(key: K, value: unknown): { [key in K]?: string } {

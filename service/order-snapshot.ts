@@ -85,7 +85,7 @@ export function snapshotOf(order: Order): OrderSnapshot {
   const events = eventsOf(order);
   const snapshot: Sparse<OrderSnapshot> = {
     orderId: order.id,
-    userId: order.user_id === '' ? undefined : order.user_id,
+    userId: order.user_id,
     method: lowerWordIn(order.details?.type ?? order.lab_test?.method ?? methodOf(events)),
     passthrough: isOfAnother ? undefined : ownPassthrough(order.passthrough),
     origin: wordIn(own.origin),

@@ -206,7 +206,7 @@ export const orderSchema = z
     id: idSchema,
     team_id: textSchema,
     /** Bound to the patient at registration: it can change. */
-    user_id: textSchema,
+    user_id: referredIdSchema,
     patient_details: partSchema(answeredPatientSchema),
     patient_address: partSchema(addressSchema),
     shipping_details: partSchema(addressSchema),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { canonicalId } from './canonical-id.js';
-import { flagSchema, listSchema, numberSchema, partSchema, textSchema } from './order.js';
+import { flagSchema, listSchema, numberSchema, partSchema, referredIdSchema, textSchema } from './order.js';
 
 /*
  * The parsing job of a lab report as the service sends it, in answers and in webhooks (docs/lab-service.md, "Report
@@ -105,7 +105,7 @@ export const parsingJobSchema = z
     /** Some documented examples have it instead of `id`. */
     job_id: jobIdSchema,
     /** Not documented for a job; read if a deployment sends them. */
-    user_id: textSchema,
+    user_id: referredIdSchema,
     team_id: textSchema,
     /** See `parsingStatuses`. */
     status: textSchema,

@@ -59,12 +59,17 @@ describe('order events', () => {
     });
   });
 
-  test('the UUIDs of orders are read in lower case, wherever one order names another', () => {
+  test('the UUIDs of orders and of their users are read in lower case, wherever one order names another', () => {
     const order_transaction = { id: 'transaction-1', orders: [{ id: capitals, parent_id: capitals }] };
-    const data = { id: capitals, parent_id: capitals, order_transaction };
+    const data = { id: capitals, user_id: capitals, parent_id: capitals, order_transaction };
     const lower = capitals.toLowerCase();
     expect(readEvent({ event_type: 'labtest.order.updated', data })).toMatchObject({
-      order: { id: lower, parent_id: lower, order_transaction: { orders: [{ id: lower, parent_id: lower }] } },
+      order: {
+        id: lower,
+        user_id: lower,
+        parent_id: lower,
+        order_transaction: { orders: [{ id: lower, parent_id: lower }] },
+      },
     });
   });
 
@@ -567,6 +572,20 @@ test('an order in an event of a type that nobody documents is an order all the s
   }
   const odd = { id: 'order-1', events: [{ status: { toString: 1 } }, null] };
   expect(readEvent({ event_type: 'order.of.next.year', data: odd })).toMatchObject({ kind: 'other' });
+});
+
+test.each([
+  ['labtest.order.updated', { id: 'order-1' }],
+  ['labtest.result.critical', { order_id: 'order-1' }],
+  ['labtest.appointment.updated', { id: 'appointment-1', order_id: 'order-1' }],
+  ['lab_report.parsing_job.updated', { id: 'job-1' }],
+])("the user of %s is read in lower case, the envelope's and the data's", (event_type, data) => {
+  for (const event of [
+    { event_type, data, user_id: capitals },
+    { event_type, data: { ...data, user_id: capitals } },
+  ]) {
+    expect(readEvent(event)).toMatchObject({ userId: capitals.toLowerCase() });
+  }
 });
 
 test('an appointment without an envelope is not an order: it names one, and its events are its own', () => {
