@@ -159,4 +159,15 @@ describe('what is not encrypted', () => {
     await counting.decode([await encrypted()]);
     expect(counts).toEqual([2]);
   });
+
+  test("is not counted if it is the server's own detail of an activity that was cancelled before it started", async () => {
+    const counts: number[] = [];
+    const counting = createPayloadCodec(parseKeyRing(k1), { onUnencrypted: (count) => counts.push(count) });
+    const detail = {
+      metadata: { encoding: Buffer.from('json/plain') },
+      data: Buffer.from('"ACTIVITY_ID_NOT_STARTED"'),
+    };
+    expect(await counting.decode([detail])).toEqual([detail]);
+    expect(counts).toEqual([]);
+  });
 });
