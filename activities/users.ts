@@ -61,9 +61,8 @@ export function userActivities({ service, workerStore }: Pick<ActivityDependenci
     },
 
     /**
-     * The user is read first: if the user exists, an earlier attempt whose answer was lost has restored it, and no undo
-     * is needed. In all other cases the service decides, whatever the reads show. A refused undo is a success if an
-     * earlier attempt has carried it out.
+     * The service decides, whatever a read would show: right after a deletion it may still show the user. A refused undo is a
+     * success if the user is there: an earlier attempt whose answer was lost has carried it out, or somebody else.
      */
     async undoDeletion(deleted: DeletedUser): Promise<void> {
       await asFailures('UndoRefused', () => endingWithActivity((options) => undo(service, deleted, options)));
@@ -72,7 +71,6 @@ export function userActivities({ service, workerStore }: Pick<ActivityDependenci
 }
 
 async function undo(service: LabService, deleted: DeletedUser, options: CallOptions): Promise<void> {
-  if (await isThere(service, deleted.userId, options).catch(unlessUnexpected)) return;
   try {
     await service.users.undoDelete({ userId: deleted.userId }, options);
   } catch (error) {

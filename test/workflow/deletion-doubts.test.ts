@@ -95,6 +95,16 @@ describe('a deletion that is requested again after somebody restored the user el
   });
 });
 
+test('an undo is sent although the service, whose reads lag, still shows the user who was just deleted', async () => {
+  const leavingUser = await LeavingUser.arrive(stage);
+  const handle = await leavingUser.requestDeletion();
+  const stale = { kind: 'answer', status: 200, body: { user_id: leavingUser.userId } } as const;
+  await stage.sandbox.addFault({ method: 'GET', path: leavingUser.path, action: stale });
+  expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
+  await stage.sandbox.removeFaults();
+  expect(await leavingUser.readUser()).toBe('present');
+});
+
 test('an undo whose answer and confirming read are lost is seen as soon as the service is back', async () => {
   const leavingUser = await LeavingUser.arrive(stage);
   const handle = await leavingUser.requestDeletion();

@@ -50,7 +50,8 @@ describe('a user is restored', () => {
         deletion: { outcome: 'undone', undo: { by: 'command' } },
       });
       expect(await handle.result()).toMatchObject({ outcome: 'undone' });
-      expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(1);
+      // By `client_user_id` the service restores the user before it is known which deletion that is, and refuses the second undo.
+      expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(name === 'userId' ? 1 : 2);
     },
   );
 
