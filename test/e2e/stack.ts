@@ -31,6 +31,8 @@ export interface StackOptions {
   encryptionKeys?: string;
   /** What the worker manages the organisation with, and the service's stand-in takes. Default: nothing is managed. */
   managementKey?: string;
+  /** More arguments for the Temporal server. */
+  serverArguments?: readonly string[];
 }
 
 /** Everything of a deployment, each part its own process: Temporal, the service's stand-in, the ingress, the worker. */
@@ -81,9 +83,9 @@ export interface Placed {
 
 /** Call it at the top of a test file. Between tests the stand-in forgets its faults and switches, not its orders. */
 export function stack(options: StackOptions = {}): Stack {
-  const { encryptionKeys } = options;
+  const { encryptionKeys, serverArguments = [] } = options;
   const dataConverter = encryptionKeys === undefined ? {} : labDataConverter(parseKeyRing(encryptionKeys));
-  const rig = devServer({ client: { dataConverter } });
+  const rig = devServer({ client: { dataConverter }, serverArguments });
   const encryption = { LABOPS_ENCRYPTION_KEYS: encryptionKeys };
   let parts: Parts | undefined;
   const up = (): Parts => {
