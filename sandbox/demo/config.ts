@@ -24,6 +24,13 @@ export interface DemoConfig {
   ports: Ports;
   /** How many real seconds a day of a story lasts. */
   daySeconds: number;
+  /** The parts as they run in production, each a process of its own, with two workers. Default: worker and ingress are one process. */
+  split?: {
+    /** PostgreSQL, for what the only process keeps in a directory. */
+    databaseUrl: string;
+    /** Where the product reads it. */
+    healthDataUrl: string;
+  };
   /** The environment of the demo's processes, without the settings of a real deployment. */
   inherited: Readonly<Record<string, string>>;
 }
@@ -60,7 +67,11 @@ export function readDemoConfig(environment: NodeJS.ProcessEnv = process.env): De
     );
   }
   if (faults.length > 0) throw new DemoConfigError(faults);
-  return { ports: chosen, daySeconds, inherited: withoutDeployment(environment) };
+  const { DEMO_DATABASE_URL: databaseUrl, DEMO_HEALTH_DATA_URL: healthDataUrl } = environment;
+  return {
+    ...{ ports: chosen, daySeconds, inherited: withoutDeployment(environment) },
+    ...(databaseUrl && healthDataUrl && { split: { databaseUrl, healthDataUrl } }),
+  };
 }
 
 function isPort(value: number): boolean {

@@ -68,19 +68,7 @@ export async function startServers(
     NOTIFY_URL: notifyUrl,
     NOTIFY_SECRET: secrets.notify,
   };
-  say('starting the lab service sandbox, the worker with the ingress, and the codec server');
-  const start = (name: string, file: string, ready: RegExp): Program =>
-    startFromSources(name, file, ready, environment, logFolder);
-  const programs = closing.use(
-    () => [
-      start('sandbox', 'sandbox/main.ts', /control interface below/),
-      start('worker', 'workers/single-process.ts', /worker and ingress started/),
-      start('codec server', 'workers/codec-server.ts', /codec server started/),
-    ],
-    async (started) => {
-      await Promise.all(started.map((program) => program.stop()));
-    },
-  );
+  const programs = startPrograms(config, environment, logFolder, closing, say);
   await Promise.all(programs.map(({ ready }) => ready));
   return {
     temporalAddress: temporal.address,
@@ -89,13 +77,46 @@ export async function startServers(
     encryptionKeys,
     sandboxUrl: `http://${loopback}:${chosen.sandbox}`,
     ingressUrl: `http://${loopback}:${chosen.ingress}`,
-    healthDataUrl: `http://${loopback}:${chosen.healthData}`,
+    healthDataUrl: config.split?.healthDataUrl ?? `http://${loopback}:${chosen.healthData}`,
     serviceApiKey: secrets.serviceApiKey,
     reportRoot,
     receiver,
     failed: Promise.race([temporal.ended, ...programs.map(({ ended }) => ended)]),
   };
 }
+
+/** The programs of this project. */
+function startPrograms(
+  { split }: DemoConfig,
+  environment: Record<string, string>,
+  logFolder: string,
+  closing: Closing,
+  say: (text: string) => void,
+): Program[] {
+  const parts = split ? 'two workers, the ingress' : 'the worker with the ingress';
+  say(`starting the lab service sandbox, ${parts}, and the codec server`);
+  const workers: Part[] = split
+    ? [
+        ['worker', 'workers/worker.ts', /worker started/],
+        ['second worker', 'workers/worker.ts', /worker started/],
+        ['ingress', 'workers/ingress.ts', /ingress started/],
+      ]
+    : [['worker', 'workers/single-process.ts', /worker and ingress started/]];
+  const all: Part[] = [
+    ['sandbox', 'sandbox/main.ts', /control interface below/],
+    ...workers,
+    ['codec server', 'workers/codec-server.ts', /codec server started/],
+  ];
+  return closing.use(
+    () => all.map((part) => startFromSources(part, environment, logFolder)),
+    async (started) => {
+      await Promise.all(started.map((program) => program.stop()));
+    },
+  );
+}
+
+/** `ready` is what it writes once it is ready. */
+type Part = [name: string, file: string, ready: RegExp];
 
 function newSecret(): string {
   return `whsec_${randomBytes(24).toString('base64')}`;
@@ -172,9 +193,11 @@ async function environmentOf(config: DemoConfig, chosen: Ports, logFolder: strin
     CODEC_ALLOWED_ORIGINS: [loopback, 'localhost'].map((host) => `http://${host}:${chosen.ui}`).join(','),
     INGRESS_HOST: loopback,
     INGRESS_PORT: String(chosen.ingress),
-    // A database that needs no installing: worker and ingress share it, as one process.
-    HEALTH_DATA_DIRECTORY: join(logFolder, 'health-data'),
-    HEALTH_DATA_PORT: String(chosen.healthData),
+    ...(config.split
+      ? { DATABASE_URL: config.split.databaseUrl }
+      : // A database that needs no installing: worker and ingress share it, as one process.
+        { HEALTH_DATA_DIRECTORY: join(logFolder, 'health-data'), HEALTH_DATA_PORT: String(chosen.healthData) }),
+    INGRESS_DRAIN_SECONDS: '0',
     LOG_LEVEL: 'info',
     // Nothing that is under way when the demo ends is worth a longer wait.
     SHUTDOWN_GRACE_SECONDS: '2',
@@ -182,13 +205,7 @@ async function environmentOf(config: DemoConfig, chosen: Ports, logFolder: strin
 }
 
 /** One of the project's programs, run from the sources as a user would. It is ready once it has written this. */
-function startFromSources(
-  name: string,
-  file: string,
-  ready: RegExp,
-  environment: Record<string, string>,
-  logFolder: string,
-): Program {
+function startFromSources([name, file, ready]: Part, environment: Record<string, string>, logFolder: string): Program {
   const logFile = join(logFolder, `${name}.log`);
   const log = createWriteStream(logFile);
   let written = '';

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { openStore } from '../../store/health-data-store.js';
 import { findPostgres, installCommand, startPostgres } from '../../test/rig/postgres.js';
+import { startHealthDataReading } from '../../workers/health-data-reading.js';
 import { findTemporalPrograms } from './programs.js';
-import { createTemplates } from './temporal-server.js';
+import { createTemplates, query } from './temporal-server.js';
 
 /*
  * Runs a command on Temporal's released server with PostgreSQL, in place of the development server: `npm run topology -- npm run demo -- --once`.
@@ -27,19 +29,37 @@ async function main([command, ...args]: readonly string[]): Promise<number> {
       TOPOLOGY_WEB_UI: programs.webUi,
       TOPOLOGY_DATABASE: database.url,
     };
+    const health = await healthData(database.url);
     const child = spawn(command, args, {
       stdio: 'inherit',
-      env: { ...process.env, ...topology, TEMPORAL_CLI: temporal },
+      env: { ...process.env, ...topology, ...health.environment, TEMPORAL_CLI: temporal },
     });
     // A terminal sends Ctrl-C to the child as well; who ends this process alone does not.
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
-    return await new Promise((resolve, reject) => {
+    const exitCode = await new Promise<number>((resolve, reject) => {
       child.once('error', reject);
       child.once('exit', (code) => resolve(code ?? 1));
     });
+    await health.close();
+    return exitCode;
   } finally {
     await database.stop();
   }
+}
+
+/** The database of the demo's workers and ingress, and the reading of it, which is the product's part. */
+async function healthData(server: string): Promise<{ environment: Record<string, string>; close(): Promise<void> }> {
+  await query(server, 'CREATE DATABASE health_data');
+  const databaseUrl = new URL('health_data', server).href;
+  const store = await openStore({ databaseUrl });
+  const reading = await startHealthDataReading(store, 0);
+  return {
+    environment: { DEMO_DATABASE_URL: databaseUrl, DEMO_HEALTH_DATA_URL: reading.url },
+    close: async () => {
+      await reading.close();
+      await store.close();
+    },
+  };
 }
 
 try {

@@ -86,7 +86,7 @@ async function copyTemplates(database: string, port: number): Promise<Names> {
   return names;
 }
 
-async function query(database: string, text: string): Promise<void> {
+export async function query(database: string, text: string): Promise<void> {
   const client = new pg.Client({ connectionString: database });
   await client.connect();
   try {
