@@ -40,7 +40,7 @@ function report(mutants: Mutants): void {
     if (!listsSurvivors) continue;
     for (const { location, mutatorName, replacement = '', status } of having('Survived', 'NoCoverage')) {
       console.log(
-        `  ${location.start.line + 1}:${location.start.column + 1} ${status} ${mutatorName} ${replacement.slice(0, 100)}`,
+        `  ${location.start.line}:${location.start.column} ${status} ${mutatorName} ${replacement.slice(0, 100)}`,
       );
     }
   }

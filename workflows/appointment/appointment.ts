@@ -164,7 +164,7 @@ export function takeNone(appointment: Appointment, asked: number, now: number): 
   appointment.missing += 1;
   if (appointment.missing < believedMissing) return false;
   note(appointment, 'the service shows no appointment any more', now);
-  forget(appointment, now);
+  forget(appointment, known, now);
   appointment.fallen = { appointmentId: known.appointmentId, reason: 'not_shown' };
   return true;
 }
@@ -175,8 +175,8 @@ export function mayBeOver(known: AppointmentSnapshot, now: number): boolean {
 }
 
 /** The appointment that is known is not there any more. */
-export function forget(appointment: Appointment, now: number): void {
-  if (appointment.known) appointment.goneId = appointment.known.appointmentId;
+export function forget(appointment: Appointment, { appointmentId }: AppointmentSnapshot, now: number): void {
+  appointment.goneId = appointmentId;
   delete appointment.known;
   appointment.missing = 0;
   enterStage(appointment, now);
@@ -244,12 +244,12 @@ function reopen(appointment: Appointment): void {
   delete appointment.order;
 }
 
-const endsToResume: readonly AppointmentOutcome[] = ['cancelled', 'expired', 'unresolved', 'abandoned'];
+const endsToResume: readonly (AppointmentOutcome | undefined)[] = ['cancelled', 'expired', 'unresolved', 'abandoned'];
 
 /** Requested again before the end of the one before is delivered: what nobody can choose for stays ended. */
 export function takeRequest(appointment: Appointment, policy: unknown, now: number): void {
   const { ending } = appointment;
-  const canGoOn = ending !== undefined && endsToResume.includes(ending);
+  const canGoOn = endsToResume.includes(ending);
   if (policy != null && (!appointment.requested || canGoOn))
     choosePolicy(appointment, appointmentPolicyVersions, policy);
   if (canGoOn) delete appointment.requestedAt;

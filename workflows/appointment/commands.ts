@@ -263,7 +263,7 @@ function noteRefund(appointment: Appointment, open: AppointmentSnapshot, now: nu
  */
 async function expectNoOther(appointment: Appointment, appointmentId: string): Promise<void> {
   const { known } = appointment;
-  if (known?.appointmentId === appointmentId && !mayBeOver(known, Date.now())) forget(appointment, Date.now());
+  if (known?.appointmentId === appointmentId && !mayBeOver(known, Date.now())) forget(appointment, known, Date.now());
   await readOrRefuse(appointment);
   if (appointment.stage.phase === 'completed') throw ended({ appointment });
   const open = openVisit(appointment);

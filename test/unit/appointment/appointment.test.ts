@@ -4,6 +4,7 @@ import { slotIdOf } from '../../../protocol/appointment/slots.js';
 import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
 import {
   learnFromWebhook,
+  openAppointment,
   takeAnswer,
   takeDoubtful,
   takeNone,
@@ -18,6 +19,9 @@ import { announceFall, announceNews } from '../../../workflows/appointment/annou
 import { day, hour, snapshot, start, requestedCase } from './appointments.js';
 
 const booked = snapshot(['pending', 'confirmed']);
+/** It began between the two events of the booked one. */
+const another = { appointmentId: 'appointment-2', from: hour / 2 };
+const last = { at: new Date(start + day).toISOString(), status: 'confirmed' };
 const other = snapshot(['pending'], { appointmentId: 'appointment-2', from: day });
 
 describe('of two snapshots', () => {
@@ -29,10 +33,12 @@ describe('of two snapshots', () => {
     ['the same, of which the envelope names the user', booked, { ...booked, userId: 'u', orderId: 'o' }, 'nothing'],
     ['as many, the last one later', booked, snapshot(['pending', 'cancelled'], { from: hour }), 'newer'],
     ['as many, the last one earlier', booked, snapshot(['pending', 'cancelled'], { from: -hour }), 'nothing'],
+    ['as many, the first one the same', booked, { ...booked, events: [...booked.events.slice(0, 1), last] }, 'newer'],
     ['with the same events and another time', booked, { ...booked, startAt: '2024-04-01T00:00:00.000Z' }, 'unclear'],
     ['without any event', booked, { ...booked, status: 'cancelled', events: [] }, 'unclear'],
     ['of an appointment that began later', booked, other, 'newer'],
     ['of an appointment that began earlier', other, booked, 'nothing'],
+    ['of one that began later and has not changed since', booked, snapshot(['pending'], another), 'newer'],
     ['of another appointment without events', booked, { ...other, events: [] }, 'unclear'],
     ['of another one that began at the same moment', booked, { ...other, events: booked.events }, 'unclear'],
   ])('one that is %s: %4$s', (_what, known, received, expected) => {
@@ -40,7 +46,64 @@ describe('of two snapshots', () => {
   });
 });
 
+test('what is known goes on as it is in a new run', () => {
+  const carried = requestedCase(booked);
+  expect(openAppointment({ orderId: 'order-1', policy: carried.policy, carried }, start + day)).toEqual(carried);
+});
+
+describe('a webhook', () => {
+  test('that reports nothing new changes nothing, and one that does is counted', () => {
+    const appointment = requestedCase(booked);
+    expect(learnFromWebhook(appointment, booked, start + day)).toBe(false);
+    expect(appointment).toEqual(requestedCase(booked));
+    learnFromWebhook(appointment, snapshot(['pending', 'confirmed', 'in_progress']), start + day);
+    expect(appointment).toMatchObject({ received: 1, stage: { phase: 'in_progress', since: start + day } });
+  });
+
+  test('that changes neither the phase nor the time begins no new wait', () => {
+    const appointment = requestedCase(booked, { order: 'cancelled' });
+    learnFromWebhook(appointment, snapshot(['pending', 'confirmed', 'confirmed']), start + day);
+    expect(appointment).toMatchObject({ order: 'cancelled', stage: { since: start } });
+  });
+
+  test('names the user, whom a later one does not change; so does an answer', () => {
+    const appointment = requestedCase();
+    for (const userId of ['u', 'v']) learnFromWebhook(appointment, { ...booked, userId }, start);
+    const read = requestedCase();
+    for (const userId of ['u', 'v']) takeAnswer(read, { ...booked, userId }, 0, start);
+    expect([appointment.userId, read.userId]).toEqual(['u', 'u']);
+  });
+
+  test('is noted if it brings another status, time or appointment', () => {
+    const appointment = requestedCase();
+    const startAt = '2024-03-07T10:00:00.000Z';
+    const { startAt: _startAt, ...timeless } = snapshot(['pending'], { appointmentId: 'appointment-3', from: 2 * day });
+    const moved = snapshot(['pending', 'confirmed', 'confirmed', 'confirmed'], { startAt });
+    const third = snapshot(['pending', 'confirmed', 'confirmed']);
+    const second = { ...other, status: 'confirmed', startAt };
+    for (const each of [booked, third, moved, second, timeless]) learnFromWebhook(appointment, each, start);
+    expect(appointment.journal.map(({ what }) => what)).toEqual([
+      'confirmed, for 2024-03-06T10:00:00.000Z',
+      `confirmed, for ${startAt}`,
+      `confirmed, for ${startAt}`,
+      'pending',
+    ]);
+  });
+});
+
 describe('an answer of the service', () => {
+  test('is no news if it shows what is known', () => {
+    expect(takeAnswer(requestedCase(booked), booked, 0, start)).toBe(false);
+  });
+
+  test('without an appointment is none either if nobody was to come', () => {
+    for (const known of [undefined, snapshot(['pending', 'cancelled'])]) {
+      const appointment = requestedCase(known);
+      for (let n = 0; n < 3; n += 1) expect(takeNone(appointment, 0, start)).toBe(false);
+      expect(appointment).not.toHaveProperty('fallen');
+    }
+  });
+
   test('counts over whatever was received before it was requested', () => {
     const appointment = requestedCase(snapshot(['pending', 'confirmed', 'cancelled']));
     expect(takeAnswer(appointment, booked, appointment.received, start)).toBe(true);
@@ -184,6 +247,11 @@ describe('an appointment that is cancelled', () => {
     const appointment = requestedCase(booked);
     learnFromWebhook(appointment, cancelled, start);
     expect(appointment.fallen).toEqual({ appointmentId: 'appointment-1', reason: 'cancelled' });
+    expect(appointment.stage).toEqual({ phase: 'awaiting_choice', since: start });
+    learnFromWebhook(appointment, snapshot(['pending', 'confirmed', 'cancelled', 'cancelled']), start);
+    expect(appointment).toHaveProperty('fallen');
+    learnFromWebhook(appointment, other, start);
+    expect(appointment).not.toHaveProperty('fallen');
   });
 
   test('an appointment that is cancelled by the product, or before anybody knew of it, needs none', () => {
@@ -211,11 +279,34 @@ describe('a booking at a service centre', () => {
     expect(again.booking).toEqual(booking);
   });
 
+  test('a booking at a service centre stands while another time, no time or a completed visit is shown', () => {
+    const { startAt: _startAt, ...timeless } = booked;
+    const elsewhere = { ...booked, startAt: '2024-03-07T10:00:00.000Z' };
+    for (const shown of [elsewhere, timeless, snapshot(['pending', 'completed'])]) {
+      const appointment = requestedCase(undefined, { booking });
+      learnFromWebhook(appointment, shown, start);
+      expect(appointment).toMatchObject({ booking });
+      expect(appointment).not.toHaveProperty('site');
+    }
+  });
+
+  test('a booking at home has no site', () => {
+    const atHome = { ...booking, slotId: slotIdOf({ day: '2024-03-06', start: startAt, end: startAt }) };
+    const appointment = requestedCase(undefined, { booking: atHome });
+    learnFromWebhook(appointment, booked, start);
+    expect(appointment).not.toHaveProperty('site');
+    expect(appointment).not.toHaveProperty('booking');
+  });
+
   test('a booking at a service centre that is moved elsewhere is at an unknown site', () => {
     const appointment = requestedCase(undefined, { booking });
     learnFromWebhook(appointment, booked, start);
+    learnFromWebhook(appointment, snapshot(['pending', 'confirmed', 'confirmed']), start);
     expect(siteCodeOf(appointment, booked)).toBe('PSC1');
-    const moved = { ...snapshot(['pending', 'confirmed', 'confirmed']), startAt: '2024-03-07T10:00:00.000Z' };
+    const moved = {
+      ...snapshot(['pending', 'confirmed', 'confirmed', 'confirmed']),
+      startAt: '2024-03-07T10:00:00.000Z',
+    };
     learnFromWebhook(appointment, moved, start);
     expect(siteCodeOf(appointment, moved)).toBeUndefined();
   });
@@ -229,6 +320,8 @@ describe('an end', () => {
     ['order_ended', other, true],
     ['cancelled', snapshot(['pending', 'confirmed', 'cancelled']), false],
     ['completed', other, true],
+    ['completed', snapshot(['pending', 'completed']), false],
+    ['completed', snapshot(['pending', 'cancelled', 'cancelled']), true],
     ['abandoned', other, false],
   ] as const)('%s is contradicted by what is received: %s %s', (ending, received, isContradicted) => {
     const appointment = requestedCase(snapshot(['pending', 'cancelled'], { from: -day }), { ending });
@@ -259,6 +352,10 @@ describe('an end', () => {
 test('the policy is that of the first caller who requested the appointment', () => {
   const appointment = requestedCase(undefined, { requested: false });
   takeRequest(appointment, resolveAppointmentPolicy({ choiceWait: '2d' }), start);
-  takeRequest(appointment, resolveAppointmentPolicy({ choiceWait: '9d' }), start);
-  expect(appointment.policy.choiceWait).toBe(2 * day);
+  for (const policy of [undefined, resolveAppointmentPolicy({ choiceWait: '9d' })])
+    takeRequest(appointment, policy, start + day);
+  expect(appointment).toMatchObject({ requestedAt: start, policy: { choiceWait: 2 * day } });
+  const ended = requestedCase(undefined, { ending: 'expired' });
+  takeRequest(ended, undefined, start);
+  expect(ended.policy).toEqual(resolveAppointmentPolicy());
 });

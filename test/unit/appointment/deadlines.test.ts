@@ -53,11 +53,15 @@ describe('the next thing to wait for', () => {
       notifies: false,
     });
     expect(inBrief(walkIn)).toEqual(['read_the_appointment 1 1h', 'visit 1 289h']);
+    const cancelled = snapshot(['pending', 'cancelled'], { type: 'patient_service_center' });
+    expect(inBrief(requestedCase(cancelled, { notifies: false }))).toEqual(['choice 1 336h']);
   });
 
   test('is the same for an appointment without a time as for one that is not confirmed', () => {
     const { startAt: _startAt, endAt: _endAt, ...timeless } = snapshot(['pending', 'confirmed']);
     expect(inBrief(requestedCase(timeless))).toEqual(['visit 1 48h']);
+    const reserved = requestedCase({ ...timeless, status: 'reserved' });
+    expect(inBrief(reserved)).toEqual(['read_the_appointment 1 1h', 'confirmation 1 48h']);
   });
 
   test('is nothing once it has ended', () => {
@@ -75,7 +79,20 @@ describe('a read is due', () => {
   });
 
   test('a read is due once an unanswered booking cannot be under way any more', () => {
-    expect(inBrief(requestedCase(undefined, { doubtUntil: start + 45_000 }))[0]).toBe('read_the_appointment 1 0.0125h');
+    const doubtUntil = start + 45_000;
+    expect(inBrief(requestedCase(undefined, { doubtUntil }))[0]).toBe('read_the_appointment 1 0.0125h');
+    expect(inBrief(requestedCase(undefined, { doubtUntil, unanswered: true }))[0]).toBe('read_the_appointment 1 1h');
+  });
+
+  test('a read is due at once if an appointment fell away, until the order was asked why', () => {
+    const fallen = { appointmentId: 'appointment-1', reason: 'cancelled' } as const;
+    expect(inBrief(requestedCase(undefined, { fallen }))[0]).toBe('read_the_appointment 1 0h');
+    expect(inBrief(requestedCase(undefined, { fallen: { ...fallen, asked: true } }))[0]).toBe('choice_reminder 1 24h');
+  });
+
+  test('a read is due once more if the service did not show an appointment', () => {
+    const missing = requestedCase(snapshot(['pending', 'confirmed']), { missing: 1 });
+    expect(inBrief(missing)[0]).toBe('read_the_appointment 1 1h');
   });
 });
 

@@ -1,0 +1,90 @@
+import type { Notification } from '../../protocol/notifications.js';
+import { Run, type Answer, type Message } from '../../proof/model/run.js';
+
+type Opening = ConstructorParameters<typeof Run>[0];
+
+/** Values, or what the service says at a moment (milliseconds since the epoch); `unavailable` is no answer. */
+export type Answers = Record<string, unknown>;
+
+export const unavailable = { failure: { type: 'ServiceUnavailable', isFinal: false } };
+
+const hour = 3_600_000;
+
+/** What goes on longer does not end: a test must say so and not hang. */
+const mostTurns = 500;
+
+/** One run of a workflow without a server, in skipped time: what it asks the service, what it announces, and how it ends. */
+export class Life {
+  readonly announced: Notification[] = [];
+  /** `24h appointment.choice_reminder 1`: each announcement in brief, and the end, with the hours since the start. */
+  readonly events: string[] = [];
+  /** `24h readAppointment`. */
+  readonly calls: string[] = [];
+  readonly run: Run;
+  answers: Answers;
+  private readonly startedAt: number;
+
+  constructor(opening: Omit<Opening, 'workflow'> & { workflow: unknown }, answers: Answers) {
+    this.run = new Run(opening as Opening);
+    this.startedAt = opening.now;
+    this.answers = answers;
+  }
+
+  async start(input: unknown, ...signals: Message[]): Promise<this> {
+    await this.run.start(input, signals);
+    return this.settle();
+  }
+
+  async signal(name: string, argument?: unknown): Promise<this> {
+    await this.run.signal({ name, argument });
+    return this.settle();
+  }
+
+  /** Lets time pass until so many hours after the start. */
+  async until(hours: number): Promise<this> {
+    const { run } = this;
+    const at = this.startedAt + hours * hour;
+    for (let turn = 0; !run.end && (run.nextTimer() ?? Infinity) <= at; turn += 1) {
+      if (turn > mostTurns) throw new Error('it wakes without end');
+      await run.fireNextTimer();
+      await this.settle();
+    }
+    run.now = Math.max(run.now, at);
+    return this;
+  }
+
+  private async settle(): Promise<this> {
+    const { run } = this;
+    for (let turn = 0; run.calls[0] && !run.end; turn += 1) {
+      if (turn > mostTurns) throw new Error('it calls without end');
+      const { seq, call } = run.calls[0];
+      await run.answer(seq, call.name, this.answerTo(call));
+    }
+    if (run.end) this.events.push(this.timed(run.end.kind === 'failed' ? `failed: ${run.end.type}` : run.end.kind));
+    return this;
+  }
+
+  private answerTo({ name, argument }: { name: string; argument: unknown }): Answer {
+    if (name === 'notify' && !(name in this.answers)) {
+      const { notifications } = argument as { notifications: Notification[] };
+      this.announced.push(...notifications);
+      this.events.push(...notifications.map((each) => this.timed(inBrief(each))));
+      return { value: { delivered: notifications.map(({ id }) => id), refused: [], handedOver: false } };
+    }
+    this.calls.push(this.timed(name));
+    const given = this.answers[name];
+    const answer = typeof given === 'function' ? (given as (now: number) => unknown)(this.run.now) : given;
+    return answer === unavailable ? unavailable : { value: answer ?? null };
+  }
+
+  private timed(what: string): string {
+    return `${Math.round(((this.run.now - this.startedAt) / hour) * 1000) / 1000}h ${what}`;
+  }
+}
+
+/** The type, and what is announced in short texts and numbers. */
+function inBrief({ type, data }: Notification): string {
+  const { reason, phase, outcome, reminder } = data;
+  const what = [phase, outcome, reason, reminder].filter((each) => typeof each === 'string' || typeof each === 'number');
+  return [type, ...what].join(' ');
+}
