@@ -1,9 +1,9 @@
 import type { Notification } from '../../protocol/notifications.js';
-import { Run, type Answer, type Message } from '../../proof/model/run.js';
+import { Run, type Answer, type Message, type Reply } from '../../proof/model/run.js';
 
 type Opening = ConstructorParameters<typeof Run>[0];
 
-/** Values, or what the service says at a moment (milliseconds since the epoch); `unavailable` is no answer. */
+/** Values, or functions of the moment (milliseconds since the epoch) and the argument; `unavailable` is no answer. */
 export type Answers = Record<string, unknown>;
 
 export const unavailable = { failure: { type: 'ServiceUnavailable', isFinal: false } };
@@ -40,6 +40,13 @@ export class Life {
     return this.settle();
   }
 
+  /** @returns what it comes to, or the type of its refusal */
+  async update(name: string, argument?: unknown): Promise<Reply | undefined> {
+    await this.run.update({ name, argument });
+    await this.settle();
+    return this.run.replies.at(-1);
+  }
+
   /** Lets time pass until so many hours after the start. */
   async until(hours: number): Promise<this> {
     const { run } = this;
@@ -73,7 +80,10 @@ export class Life {
     }
     this.calls.push(this.timed(name));
     const given = this.answers[name];
-    const answer = typeof given === 'function' ? (given as (now: number) => unknown)(this.run.now) : given;
+    const answer =
+      typeof given === 'function'
+        ? (given as (now: number, argument: unknown) => unknown)(this.run.now, argument)
+        : given;
     return answer === unavailable ? unavailable : { value: answer ?? null };
   }
 
@@ -85,6 +95,8 @@ export class Life {
 /** The type, and what is announced in short texts and numbers. */
 function inBrief({ type, data }: Notification): string {
   const { reason, phase, outcome, reminder } = data;
-  const what = [phase, outcome, reason, reminder].filter((each) => typeof each === 'string' || typeof each === 'number');
+  const what = [phase, outcome, reason, reminder].filter(
+    (each) => typeof each === 'string' || typeof each === 'number',
+  );
   return [type, ...what].join(' ');
 }
