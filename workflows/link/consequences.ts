@@ -29,11 +29,11 @@ export function consequenceOf(errorType: string | undefined): Consequence {
   return (Object.hasOwn(consequences, errorType ?? '') ? consequences[errorType ?? ''] : undefined) ?? safest;
 }
 
-export function isAboutToken(errorType: string | undefined): boolean {
-  return errorType === 'invalid_token' || errorType?.startsWith('token_') === true;
+export function isAboutToken(errorType: string): boolean {
+  return errorType === 'invalid_token' || errorType.startsWith('token_');
 }
 
 /** After these the service may have made the connection all the same: it is read before anything else is done. */
-export function mayBeConnected(errorType: string | undefined): boolean {
+export function mayBeConnected(errorType: string): boolean {
   return errorType === 'token_consumed' || errorType === 'duplicate_connection';
 }

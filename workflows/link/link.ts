@@ -301,13 +301,13 @@ function readAgain({ by, at, reads }: Claim): Claim {
 /** The service could not be asked: that is no evidence either way, so the claim stands, and is read again later. */
 export function takeSilence(link: Link, asked: Claim | undefined, now: number): void {
   // Then a link ends by what is known of it here.
-  if (link.ending && now >= link.ending.since + longestOutage) return carryOutEnding(link, now);
+  if (link.ending && now >= link.ending.since + longestOutage) return carryOutEnding(link, link.ending, now);
   if (asked && link.claim === asked) link.claim = { ...readAgain(asked), at: now, unanswered: true };
 }
 
 function drop(link: Link, { by }: Claim, now: number): void {
   delete link.claim;
-  if (link.ending) return carryOutEnding(link, now);
+  if (link.ending) return carryOutEnding(link, link.ending, now);
   if (by !== 'success') return note(link, 'no new connection at the service', now);
   note(link, 'the service does not show the connection that it reported', now);
   raise(link, 'connection_unconfirmed', now);
@@ -329,13 +329,11 @@ export function endWait(link: Link, waitedFor: NonNullable<LinkState['waitedFor'
 /** A connection that may have been made all the same is looked for before the link is given up. */
 export function endUnlessConnected(link: Link, ending: Omit<Ending, 'since'>, now: number): void {
   link.ending ??= { ...ending, since: now };
-  if (!link.claim) carryOutEnding(link, now);
+  if (!link.claim) carryOutEnding(link, link.ending, now);
 }
 
 /** The service shows no connection, or has not answered within the time that this link waits. */
-function carryOutEnding(link: Link, now: number): void {
-  if (!link.ending) return;
-  const { outcome, waitedFor } = link.ending;
+function carryOutEnding(link: Link, { outcome, waitedFor }: Ending, now: number): void {
   if (waitedFor !== undefined) link.waitedFor = waitedFor;
   end(link, outcome, now);
 }

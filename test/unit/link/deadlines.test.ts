@@ -1,8 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { LinkPolicy } from '../../../protocol/link/policy.js';
-import { deadlinesOf, waitingUntil } from '../../../workflows/link/deadlines.js';
-import { receiveResult, receiveWebhook, takeConnection, end, endWait, remind } from '../../../workflows/link/link.js';
-import { asked, claimed, day, handedOut, hour, minute, opened, second, start } from './links.js';
+import { connectionQueryOf, deadlinesOf, waitingUntil } from '../../../workflows/link/deadlines.js';
+import {
+  receiveResult,
+  receiveWebhook,
+  takeConnection,
+  takeSilence,
+  end,
+  endWait,
+  remind,
+} from '../../../workflows/link/link.js';
+import { asked, claimed, day, handedOut, hour, minute, opened, openedForAny, second, start } from './links.js';
 
 /** Name and distance from the start, the earliest first. */
 const named = (link: Parameters<typeof deadlinesOf>[0]) =>
@@ -82,6 +90,8 @@ describe('a link waits', () => {
     endWait(link, 'code', start + 2 * hour);
     expect(named(link)).toEqual([['confirmation', 2 * hour]]);
     expect(waitingUntil(link)).toBeUndefined();
+    takeSilence(link, link.claim, start + 3 * hour);
+    expect(named(link)).toEqual([['confirmation', 3 * hour + 2 * second]]);
   });
 
   test('a link waits for nothing once it has ended', () => {
@@ -89,5 +99,18 @@ describe('a link waits', () => {
     end(link, 'failed', start + hour);
     expect(deadlinesOf(link)).toEqual([]);
     expect(waitingUntil(link)).toBeUndefined();
+  });
+});
+
+test('the service is asked for a connection with the provider, or for a new one of those that the user could choose', () => {
+  const filterOnProviders = ['oura', 'fitbit'];
+  const since = start - minute;
+  expect(connectionQueryOf({ ...opened(), filterOnProviders }, false)).toEqual({
+    ...{ userId: 'user-1', sourceSlug: 'invented_watch', since },
+  });
+  expect(connectionQueryOf(openedForAny(), false)).toEqual({ userId: 'user-1', since });
+  const connectionsBefore = [{ slug: 'oura', createdAt: '2026-01-01T00:00:00.000Z' }];
+  expect(connectionQueryOf({ ...openedForAny(), filterOnProviders, connectionsBefore }, false)).toEqual({
+    ...{ userId: 'user-1', oneOf: filterOnProviders, except: connectionsBefore, since },
   });
 });

@@ -54,6 +54,11 @@ describe('a link that nobody uses', () => {
     expect(Math.max(...pauses)).toBeCloseTo(0.25, 2);
   });
 
+  test('ends in the same way without a token, if the service could not make one', async () => {
+    const { events } = await (await life({}, { createLinkToken: unavailable })).until(1000);
+    expect(events).toEqual(['24h link.ended expired', '24h completed']);
+  });
+
   test('ends with its token if the policy says so, or with its longest time', async () => {
     const ofToken = await (await life({ onTokenExpiry: 'end', tokenLife: '10m' })).until(1000);
     expect(ofToken.events).toEqual(['0.167h link.ended expired', '0.167h completed']);
@@ -97,6 +102,20 @@ describe('a reported success', () => {
     expect(events).toEqual(['0.001h link.ended connected', '0.001h completed']);
     expect(endOf(link)).toMatchObject({ outcome: 'connected', connectedAt: '2026-03-01T10:00:01.000Z' });
   });
+});
+
+test('by the policy an older connection confirms a reported success, but not what a webhook reports', async () => {
+  const since: unknown[] = [];
+  const findConnection = (_now: number, sought: { since: number }) => {
+    since.push(sought.since === 0 ? 'any' : sought.since - start);
+    return { found: 'none' };
+  };
+  for (const isSuccess of [true, false]) {
+    const link = await life({ confirmedBy: 'any' }, { findConnection });
+    if (isSuccess) await link.update('reportLinkResult', { state: 'success' });
+    else await link.signal('connectionReported');
+  }
+  expect(since).toEqual(['any', -60_000]);
 });
 
 test('a webhook’s connection is looked for like a success, and a link without one goes on', async () => {

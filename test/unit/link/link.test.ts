@@ -8,6 +8,7 @@ import {
   giveToken,
   hasUsableToken,
   openLink,
+  pageOf,
   type Link,
   confirmAt,
   doubt,
@@ -81,6 +82,12 @@ describe('a link that starts', () => {
   });
 });
 
+test('the options of the service’s page are passed on, and nothing else', () => {
+  const page = { redirectUrl: 'app://back', filterOnProviders: ['oura'], onError: 'redirect', onClose: 'redirect' };
+  expect(pageOf({ ...page, policy: {} } as never)).toEqual(page);
+  for (const option of Object.keys(page)) expect(pageOf({ [option]: null } as never)).not.toHaveProperty(option);
+});
+
 describe('a token', () => {
   test('is not handed out in its last minute: the user has yet to reach the page', () => {
     const link = handedOut();
@@ -129,6 +136,19 @@ describe('a token', () => {
       const link = opened();
       giveToken(link, { ...held, expiresAt: start + day }, start + after);
       expect(link.since).toBe(start + since);
+    }
+  });
+
+  test('a token that is new within the first minute restarts the wait of a login that has begun or failed', () => {
+    for (const [report, after] of [
+      [{ state: 'pending_provider_mfa' }, 0],
+      [{ state: 'pending_provider_mfa' }, 20 * second],
+      [error('provider_credential_error'), 20 * second],
+    ] as const) {
+      const link = handedOut();
+      receiveResult(link, report, start + after);
+      giveToken(link, { ...held, expiresAt: start + hour }, start + 40 * second);
+      expect(link).toMatchObject({ phase: 'awaiting_password', since: start + 40 * second });
     }
   });
 
@@ -602,6 +622,26 @@ describe('an end', () => {
     end(early, 'cancelled', start);
     expect(early.outbox).toHaveLength(1);
   });
+});
+
+test('an end names the provider that the user chose, and the error that it ends with', () => {
+  const connected = openedForAny();
+  takeConnection(connected, { found: 'new', slug: 'oura' }, undefined, start);
+  const named = opened();
+  takeConnection(named, { found: 'new', slug: 'oura' }, undefined, start);
+  const unnamed = openedForAny();
+  takeConnection(unnamed, { found: 'new' }, undefined, start);
+  const refused = asked();
+  receiveAll(refused, error('unsupported_region'));
+  const data = [connected, named, unnamed, refused].map(({ outbox: [ended] }) => ended?.data);
+  const any = { userId: 'user-1', provider: connected.provider, outcome: 'connected' };
+  const watch = { userId: 'user-1', provider: 'invented_watch' };
+  expect(data).toEqual([
+    { ...any, chosenProvider: 'oura' },
+    { ...watch, outcome: 'connected' },
+    any,
+    { ...watch, outcome: 'failed', errorType: 'unsupported_region' },
+  ]);
 });
 
 test('a reminder is notified with the end of the wait, and once', () => {
