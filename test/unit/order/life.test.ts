@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'vitest';
+import { resolveOrderPolicy, type OrderPolicy } from '../../../protocol/order/policy.js';
+import type { OrderSnapshot } from '../../../service/order-snapshot.js';
+import { kitOrder } from '../../../workflows/order/workflow.js';
+import { Life, unavailable, type Answers } from '../life.js';
+import { happyPath, kitOf, pathTo, start } from './histories.js';
+
+/* The lives of orders, from the hand-over to the end: what the product is notified of, and when the service is asked. */
+
+const orderId = '00000000-0000-4000-8000-00000000000a';
+const newId = '00000000-0000-4000-8000-00000000000b';
+
+const shownAt = (statuses: readonly string[], more: Partial<OrderSnapshot> = {}): OrderSnapshot => ({
+  ...kitOf(orderId, statuses, more),
+  userId: 'user-1',
+});
+
+/** An order that has come so far when it is handed over; its events are a day apart. */
+async function life(statuses: readonly string[], policy: OrderPolicy = {}, answers: Answers = {}): Promise<Life> {
+  const snapshot = shownAt(statuses);
+  const opening = { workflow: kitOrder, type: 'kitOrder', workflowId: `kit-order/${orderId}`, now: start };
+  const readChain = { snapshots: [snapshot], gone: false, rootOrderId: orderId, notifies: true };
+  const begun = new Life(opening, { readOrder: snapshot, readChain, ...answers });
+  const resolved = resolveOrderPolicy(policy);
+  const placed = { reference: 'ref-1', policy: resolved, adopted: false, notifies: true, snapshot };
+  return begun.start({ rootOrderId: orderId }, { name: 'orderPlaced', argument: placed });
+}
+
+async function report(of: Life, statuses: readonly string[], more: Partial<OrderSnapshot> = {}): Promise<void> {
+  const snapshot = shownAt(statuses, more);
+  of.answers['readOrder'] = snapshot;
+  await of.signal('orderChanged', snapshot);
+}
+
+const shipped = pathTo('transit_customer');
+const lost = [...shipped, 'lost'];
+const readsOf = ({ calls }: Life) => calls.map((call) => Math.round(Number.parseFloat(call)));
+
+describe('an order', () => {
+  test('is announced with each phase, its result, its correction and its end', async () => {
+    const order = await life(['ordered']);
+    for (let day = 1; day < happyPath.length; day += 1) {
+      await order.until(24 * day);
+      await report(order, happyPath.slice(0, day + 1), { interpretation: 'normal' });
+    }
+    expect(order.events).toEqual([
+      '0h order.phase_changed preparing',
+      '24h order.phase_changed awaiting_registration',
+      '48h order.phase_changed in_transit_to_customer',
+      '96h order.phase_changed awaiting_registration',
+      '120h order.phase_changed with_customer',
+      '168h order.return_reminder 1',
+      '168h order.phase_changed in_transit_to_lab',
+      '192h order.phase_changed at_lab',
+      '216h order.result',
+      '216h order.phase_changed completed',
+      '216h completed',
+    ]);
+    const about = { orderId, rootOrderId: orderId, reference: 'ref-1', userId: 'user-1' };
+    expect(order.announced.at(-1)).toEqual({
+      ...{ id: `${orderId}/10/phase_changed`, at: '2024-03-10T10:00:00.000Z', type: 'order.phase_changed' },
+      ...{ source: `kit-order/${orderId}`, subject: orderId },
+      data: { ...about, phase: 'completed', status: 'completed.testkit.completed' },
+    });
+    expect(order.calls).toEqual([]);
+  });
+
+  test('that never moves is read each day, needs a person, and is given up', async () => {
+    const order = await (await life(['ordered'], { giveUpAfter: '5d' })).until(1000);
+    expect(order.events).toEqual([
+      '0h order.phase_changed preparing',
+      '120h order.attention_raised shipping_overdue',
+      '240h order.ended unresolved',
+      '240h completed',
+    ]);
+    expect(readsOf(order)).toEqual([120, 143, 166, 188, 211, 234, 240]);
+    expect(order.announced.at(-1)).toMatchObject({
+      id: `${orderId}/1.unresolved/ended`,
+      at: '2024-03-11T10:00:00.000Z',
+    });
+    const asked = order.announced[1];
+    expect(asked?.id).toBe(`${orderId}/shipping_overdue.shipping_overdue/attention_raised`);
+    expect(asked?.data).toMatchObject({ orderId, reason: 'shipping_overdue', since: '2024-03-06T10:00:00.000Z' });
+  });
+
+  test('needs nobody any more once it moves on, however late', async () => {
+    const order = await life(['ordered']);
+    await order.until(24 * 6);
+    await report(order, shipped);
+    expect(order.events.slice(1)).toEqual([
+      '120h order.attention_raised shipping_overdue',
+      '144h order.attention_cleared shipping_overdue',
+      '144h order.phase_changed in_transit_to_customer',
+    ]);
+  });
+
+  test('that the service does not show for a day needs a person, and nothing is concluded from the silence', async () => {
+    const order = await life(['ordered'], { giveUpAfter: '5d' }, { readOrder: unavailable });
+    await order.until(24 * 15);
+    expect(order.events.slice(1)).toEqual(['144h order.attention_raised order_unreadable']);
+    expect(readsOf(order).slice(0, 9)).toEqual([120, 120, 120, 121, 122, 125, 130, 136, 141]);
+    order.answers['readOrder'] = shownAt(shipped);
+    await order.until(24 * 16);
+    expect(order.events.slice(2).map((event) => event.replace(/^[\d.]+h /, ''))).toEqual([
+      'order.attention_cleared order_unreadable',
+      'order.attention_raised delivery_overdue',
+      'order.registration_reminder 1',
+      'order.phase_changed in_transit_to_customer',
+    ]);
+  });
+});
+
+describe('a kit', () => {
+  test('that is not registered is asked for three times, and needs a person', async () => {
+    const order = await (await life(pathTo('with_customer'), { giveUpAfter: '1d' })).until(24 * 100);
+    expect(order.events).toEqual([
+      '0h order.phase_changed awaiting_registration',
+      '168h order.registration_reminder 1',
+      '336h order.registration_reminder 2',
+      '816h order.registration_reminder 3',
+      '2160h order.attention_raised registration_overdue',
+      '2184h order.ended unresolved',
+      '2184h completed',
+    ]);
+    expect(order.announced[1]).toMatchObject({
+      ...{ id: `${orderId}/registration_reminder.1/registration_reminder`, at: '2024-03-08T10:00:00.000Z' },
+      ...{ portalLink: { userId: 'user-1', orderId }, data: { reminder: 1 } },
+    });
+  });
+
+  test('that is not sent back is asked for twice, and needs a person', async () => {
+    const order = await (await life(pathTo('testkit_registered'), { giveUpAfter: '1d' })).until(24 * 100);
+    expect(order.events).toEqual([
+      '0h order.phase_changed with_customer',
+      '168h order.return_reminder 1',
+      '288h order.return_reminder 2',
+      '456h order.attention_raised return_overdue',
+      '480h order.ended unresolved',
+      '480h completed',
+    ]);
+    expect(order.announced[1]).not.toHaveProperty('portalLink');
+  });
+
+  test('with a problem needs a person for that and for its delay, each once', async () => {
+    const order = await life([...pathTo('transit_lab'), 'problem_in_transit_lab'], { giveUpAfter: '1d' });
+    expect((await order.until(24 * 100)).events).toEqual([
+      '0h order.phase_changed in_transit_to_lab',
+      '360h order.attention_raised problem_persists',
+      '384h order.ended unresolved',
+      '384h completed',
+    ]);
+  });
+});
+
+describe('a kit that is lost', () => {
+  test('waits a month for a decision, and fails', async () => {
+    const order = await (await life(lost)).until(24 * 100);
+    expect(order.events).toEqual([
+      '0h order.attention_raised decision_needed',
+      '0h order.phase_changed failed',
+      '792h order.ended failed',
+      '792h completed',
+    ]);
+    expect(order.announced.at(-1)).toMatchObject({ id: `${orderId}/4.failed/ended`, data: { outcome: 'failed' } });
+  });
+
+  test('is followed by another by the policy, which is announced with the one that it replaces', async () => {
+    const events = [{ id: 71, at: '2024-03-02T10:00:00.000Z', status: 'received.testkit.ordered' }];
+    const placed = { orderId: newId, userId: 'user-1', method: 'testkit', events, createdAt: events[0]?.at };
+    const order = await life(lost, { onLost: 'replace' }, { replaceKitOrder: { snapshot: placed, adopted: false } });
+    expect(order.events).toEqual([
+      '0h order.phase_changed failed',
+      '0h order.phase_changed preparing',
+      '0h order.replacement',
+    ]);
+    expect(order.announced.at(-1)).toMatchObject({
+      ...{ id: `${newId}/71/replacement`, at: '2024-03-01T10:00:00.000Z', subject: newId },
+      data: { orderId: newId, rootOrderId: orderId, replaces: orderId },
+    });
+  });
+
+  test('is given up by the policy', async () => {
+    const { events } = await life(lost, { onLost: 'fail' });
+    expect(events).toEqual(['0h order.phase_changed failed', '0h order.ended failed', '0h completed']);
+  });
+
+  test('is decided on by a person: to wait as long again, or to give up', async () => {
+    const waiting = await life(lost);
+    await waiting.until(24 * 10);
+    await waiting.update('resolveProblem', { orderId, decision: 'wait' });
+    expect((await waiting.until(24 * 100)).events.slice(2)).toEqual([
+      '240h order.attention_cleared decision_needed',
+      '960h order.ended failed',
+      '960h completed',
+    ]);
+    const order = await life(lost);
+    await order.update('resolveProblem', { orderId, decision: 'abandon' });
+    expect(order.events.slice(2)).toEqual(['0h order.ended abandoned', '0h completed']);
+  });
+});
+
+test('a sample that cannot be used waits ten days for a redraw, then for a decision', async () => {
+  const order = await (await life([...pathTo('delivered_to_lab'), 'sample_error'])).until(24 * 100);
+  expect(order.events.slice(1)).toEqual([
+    '240h order.attention_raised decision_needed',
+    '960h order.ended failed',
+    '960h completed',
+  ]);
+});
+
+test('a critical result is announced, and repeated each hour until somebody has acknowledged it', async () => {
+  const order = await life(pathTo('delivered_to_lab'));
+  await report(order, happyPath, { interpretation: 'critical' });
+  await order.until(2);
+  await order.update('acknowledgeCriticalResult', { orderId, by: 'person-1', outcome: 'confirmed' });
+  expect((await order.until(10)).events.slice(1)).toEqual([
+    '0h order.critical_result',
+    '0h order.attention_raised critical_result',
+    '0h order.result',
+    '0h order.phase_changed completed',
+    '1h order.critical_result_reminder 1',
+    '2h order.critical_result_reminder 2',
+    '2h order.attention_cleared critical_result',
+    '2h completed',
+  ]);
+});
