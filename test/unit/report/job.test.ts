@@ -103,7 +103,8 @@ describe('the product is notified', () => {
       learnFromWebhook(job, snapshot('failed', failureReason === undefined ? {} : { failureReason }), began);
       announceNews(job, began);
       const { reason, sentence } = failureOf(failureReason);
-      expect(job.outbox).toMatchObject([{ data: { failureReason: reason, failureSentence: sentence } }]);
+      const about = { jobId, reference: 'report-1', userId };
+      expect(job.outbox[0]?.data).toEqual({ ...about, failureReason: reason, failureSentence: sentence });
       expect(reportResultOf(job)).toMatchObject({ outcome: 'failed', failure: { reason, sentence } });
     },
   );
@@ -125,6 +126,29 @@ describe('the product is notified', () => {
     expect(job.outbox).toMatchObject([
       { type: 'report.ended', data: { outcome: 'superseded', supersededBy: 'other-job' } },
     ]);
+  });
+
+  test('the product is notified of an end that comes again after a move under another id, and not of one that it knows', () => {
+    const job = handedOver({ ending: 'unresolved' });
+    job.announced.push('unresolved/ended', `${jobId}/unresolved/phase_changed`);
+    for (let time = 0; time < 2; time += 1) {
+      announceEnd(job, began);
+      delete job.endAnnounced;
+    }
+    expect(notified(job)).toEqual(['unresolved/ended', 'unresolved.2/ended']);
+    expect(job.outbox[0]?.data).toEqual({ jobId, reference: 'report-1', userId, outcome: 'unresolved' });
+    for (const [before, isKnown] of [
+      [{ outcome: 'unresolved', statuses: 0 }, true],
+      [{ outcome: 'job_gone', statuses: 0 }, false],
+      [{ outcome: 'unresolved', statuses: -1 }, false],
+    ] as const) {
+      const again = handedOver({ ending: 'unresolved', before });
+      announceEnd(again, began);
+      expect(notified(again)).toEqual(isKnown ? [] : ['unresolved/ended']);
+    }
+    const open = handedOver();
+    announceEnd(open, began);
+    expect(notified(open)).toEqual([]);
   });
 
   test('the product is notified of nothing, and nothing is kept, if the worker has no target', () => {
