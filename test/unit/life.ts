@@ -3,7 +3,7 @@ import { Run, type Answer, type Message, type Reply } from '../../proof/model/ru
 
 type Opening = ConstructorParameters<typeof Run>[0];
 
-/** Values, or functions of the moment (milliseconds since the epoch) and the argument; `unavailable` is no answer. */
+/** Values, or functions of the moment (milliseconds since the epoch) and the argument; a `failure` is no answer. */
 export type Answers = Record<string, unknown>;
 
 export const unavailable = { failure: { type: 'ServiceUnavailable', isFinal: false } };
@@ -60,7 +60,8 @@ export class Life {
     return this;
   }
 
-  private async settle(): Promise<this> {
+  /** Answers what the run asks. */
+  async settle(): Promise<this> {
     const { run } = this;
     for (let turn = 0; run.calls[0] && !run.end; turn += 1) {
       if (turn > mostTurns) throw new Error('it calls without end');
@@ -84,12 +85,16 @@ export class Life {
       typeof given === 'function'
         ? (given as (now: number, argument: unknown) => unknown)(this.run.now, argument)
         : given;
-    return answer === unavailable ? unavailable : { value: answer ?? null };
+    return isFailure(answer) ? answer : { value: answer ?? null };
   }
 
   private timed(what: string): string {
     return `${Math.round(((this.run.now - this.startedAt) / hour) * 1000) / 1000}h ${what}`;
   }
+}
+
+function isFailure(answer: unknown): answer is Extract<Answer, { failure: unknown }> {
+  return typeof answer === 'object' && answer !== null && 'failure' in answer;
 }
 
 /** The type, and what is announced in short texts and numbers. */

@@ -1,0 +1,61 @@
+/** Changes that make no difference, so no test can notice them: each class with its reason. */
+export interface Equivalent {
+  reason: string;
+  /** Files, each by the end of its path; absent is any. */
+  in?: readonly string[];
+  mutator: string;
+  /** The line before `⟦`, what is changed, and the line after `⟧`. */
+  at: RegExp;
+  /** What it becomes; absent is anything. */
+  to?: RegExp;
+}
+
+export const equivalents: readonly Equivalent[] = [
+  {
+    reason: 'a field that is set to undefined is not in the JSON that a history, a message or the next run gets',
+    mutator: 'ConditionalExpression',
+    at: /\.\.\.\(⟦[\w.]+ !== undefined⟧ && \{/,
+    to: /^true$/,
+  },
+  {
+    reason: 'the compiler checks that no value is left for the default of a switch',
+    mutator: 'ConditionalExpression',
+    at: /⟦default:/,
+  },
+];
+
+/** A change as it stands in its file. */
+export interface Change {
+  fileName: string;
+  mutatorName: string;
+  replacement?: string;
+  location: { start: Position; end: Position };
+}
+
+/** From 1. */
+interface Position {
+  line: number;
+  column: number;
+}
+
+/** The first class that a change belongs to. @param text the file */
+export function equivalentOf(change: Change, text: string): Equivalent | undefined {
+  const { fileName, mutatorName, replacement = '' } = change;
+  const context = contextOf(change, text);
+  return equivalents.find(
+    ({ in: files, mutator, at, to }) =>
+      mutator === mutatorName &&
+      (files?.some((file) => fileName.endsWith(file)) ?? true) &&
+      at.test(context) &&
+      (to?.test(replacement) ?? true),
+  );
+}
+
+/** The lines of a change, with what is changed between ⟦ and ⟧. */
+export function contextOf({ location: { start, end } }: Change, text: string): string {
+  const lines = text.split('\n').slice(start.line - 1, end.line);
+  const last = lines.pop() ?? '';
+  const marked = `${last.slice(0, end.column - 1)}⟧${last.slice(end.column - 1)}`;
+  const [first = '', ...rest] = [...lines, marked];
+  return [`${first.slice(0, start.column - 1)}⟦${first.slice(start.column - 1)}`, ...rest].join('\n');
+}

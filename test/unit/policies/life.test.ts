@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
+import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
+import { bookAppointment } from '../../../workflows/appointment/workflow.js';
+import { linkProvider } from '../../../workflows/link/workflow.js';
+import { kitOrder } from '../../../workflows/order/workflow.js';
+import { Life } from '../life.js';
+import { kitOf, start } from '../order/histories.js';
+
+/* The policies of runs that were given a part of one, or one that is wrong. */
+
+const orderId = '00000000-0000-4000-8000-00000000000a';
+const invalid = { failure: { type: 'PolicyInvalid', isFinal: true } };
+
+/** @returns the run, and what it asked for */
+async function appointment(given: unknown, requested?: unknown): Promise<Life & { asked: unknown[] }> {
+  const asked: unknown[] = [];
+  const resolvePolicy = (_now: number, { policy }: { policy: { choiceWait?: string } }) => {
+    asked.push(policy);
+    return policy.choiceWait === 'soon' ? invalid : resolveAppointmentPolicy(policy as object);
+  };
+  const reading = { order: 'open', notifies: true };
+  const opening = { workflow: bookAppointment, type: 'bookAppointment', workflowId: `appointment/${orderId}` };
+  const answers = { resolvePolicy, identifyAppointment: { notifies: true, reading }, readAppointment: reading };
+  const begun = new Life({ ...opening, now: start }, answers);
+  await begun.start({ orderId, policy: given }, { name: 'bookingRequested', argument: { policy: requested } });
+  return Object.assign(begun, { asked });
+}
+
+const ends = ({ events }: Life) => events.filter((event) => event.includes('ended'));
+
+test('a part of a policy is resolved once, before anything else is asked', async () => {
+  const run = await appointment({ choiceWait: '2d' });
+  expect(run.calls).toEqual(['0h resolvePolicy', '0h identifyAppointment']);
+  expect(run.asked).toEqual([{ choiceWait: '2d' }]);
+  expect(ends(await run.until(1000))).toEqual(['48h appointment.ended expired']);
+});
+
+test('a policy that is wrong is ignored, and said to be: the defaults count, or the policy before it', async () => {
+  const run = await appointment({ choiceWait: 'soon' });
+  expect(run.asked).toEqual([{ choiceWait: 'soon' }, {}]);
+  expect(ends(await run.until(1000))).toEqual(['336h appointment.ended expired']);
+  const other = await appointment(resolveAppointmentPolicy({ choiceWait: '3d' }), { choiceWait: 'soon' });
+  expect(other.asked).toEqual([{ choiceWait: 'soon' }]);
+  expect(ends(await other.until(1000))).toEqual(['72h appointment.ended expired']);
+  const { timeline } = (other.run.end as unknown as { result: { timeline: { what: string }[] } }).result;
+  expect(timeline.map(({ what }) => what)).toContain('an invalid policy was ignored');
+});
+
+test('a policy that came while another one was resolved is the one that counts', async () => {
+  const run = await appointment(undefined);
+  expect(run.asked).toEqual([{}]);
+  const opening = { workflow: bookAppointment, type: 'bookAppointment', workflowId: `appointment/${orderId}` };
+  const late = new Life({ ...opening, now: start }, { ...run.answers, identifyAppointment: { notifies: true } });
+  await late.run.start({ orderId, policy: { choiceWait: '2d' } });
+  await late.run.signal({ name: 'bookingRequested', argument: { policy: { choiceWait: '4d' } } });
+  expect(ends(await (await late.settle()).until(1000))).toEqual(['96h appointment.ended expired']);
+});
+
+test('a link that is started with a wrong policy fails, and says so', async () => {
+  const opening = { workflow: linkProvider, type: 'linkProvider', workflowId: 'link-provider/user-1/oura', now: start };
+  const link = new Life(opening, { resolvePolicy: invalid });
+  await link.start({ userId: 'user-1', provider: 'oura', policy: { codeWait: 'soon' } });
+  expect(link.events).toEqual(['0h failed: PolicyInvalid']);
+});
+
+test('changes of a running order’s policy are completed by the policy that it has', async () => {
+  const snapshot = kitOf(orderId, ['ordered']);
+  const opening = { workflow: kitOrder, type: 'kitOrder', workflowId: `kit-order/${orderId}`, now: start };
+  const asked: unknown[] = [];
+  const resolvePolicy = (_now: number, question: { policy: object; base: object }) => {
+    asked.push(question);
+    return { ...question.base, ...question.policy };
+  };
+  const order = new Life(opening, { readOrder: snapshot, resolvePolicy });
+  const policy = resolveOrderPolicy({ giveUpAfter: '1d' });
+  const placed = { reference: 'ref-1', policy, adopted: false, notifies: true, snapshot };
+  await order.start({ rootOrderId: orderId }, { name: 'orderPlaced', argument: placed });
+  await order.update('setPolicy', { policy: { shippingDeadline: 172_800_000 } });
+  expect(asked).toEqual([{ of: 'order', policy: { shippingDeadline: 172_800_000 }, base: policy }]);
+  expect((await order.until(1000)).events.slice(1)).toEqual([
+    '48h order.attention_raised shipping_overdue',
+    '72h order.ended unresolved',
+    '72h completed',
+  ]);
+});
