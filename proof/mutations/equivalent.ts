@@ -12,9 +12,15 @@ export interface Equivalent {
 
 export const equivalents: readonly Equivalent[] = [
   {
-    reason: 'a field that is set to undefined is not in the JSON that a history, a message or the next run gets',
+    reason: 'a field that is set to undefined is not in the JSON that a message, a history or the next run gets',
+    // Not where it would take the place of a value, in this run.
+    in: [
+      ...['protocol/order/root-order.ts', 'workflows/entity/journal.ts', 'workflows/appointment/appointment.ts'],
+      ...['workflows/link/link.ts', 'workflows/link/deadlines.ts', 'workflows/order/announcements.ts'],
+      ...['workflows/report/announcements.ts', 'workflows/order/chain.ts', 'workflows/deletion/deletion.ts'],
+    ],
     mutator: 'ConditionalExpression',
-    at: /\.\.\.\(⟦[\w.]+ !== undefined⟧ && \{/,
+    at: /\.\.\.\(⟦(\w+(?:\.\w+)*) !== undefined⟧ && \{ (?:\w+: )?\1 \}\)/,
     to: /^true$/,
   },
   {

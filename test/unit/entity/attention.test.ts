@@ -2,7 +2,7 @@ import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.j
 import { describe, expect, test } from 'vitest';
 import * as appointments from '../../../workflows/appointment/announcements.js';
 import { openAppointment } from '../../../workflows/appointment/appointment.js';
-import { attentionVerbsFor, deliveryOf, type Attentive } from '../../../workflows/entity/attention.js';
+import { attentionVerbsFor, deliveryOf, resumeQuestions, type Attentive } from '../../../workflows/entity/attention.js';
 import type { RaisedAttention } from '../../../protocol/attention.js';
 
 const start = Date.parse('2026-03-01T10:00:00.000Z');
@@ -59,6 +59,23 @@ describe('attention', () => {
       },
     ]);
   });
+});
+
+test('a question of an earlier run stands until it is answered, and its count goes on', () => {
+  const since = '2026-02-01T10:00:00.000Z';
+  const state = opened();
+  raise(state, { key: 'a', reason: 'overdue' }, start);
+  raise(state, { key: 'a', reason: 'unreadable' }, start);
+  const earlier = { key: 'a', reason: 'overdue', since, time: 3 } as const;
+  resumeQuestions(state, { attention: [earlier], raised: { 'a.overdue': 3, unreadable: 2 } });
+  expect(state.attention).toMatchObject([earlier, { key: 'a', reason: 'unreadable', time: 1 }]);
+  expect(state.raised).toEqual({ 'a.overdue': 3, 'a.unreadable': 1, unreadable: 2 });
+  resumeQuestions(state, { raised: { 'a.overdue': 1 } });
+  expect(state.raised).toMatchObject({ 'a.overdue': 3 });
+  resumeQuestions(state, {});
+  expect(state.attention).toHaveLength(2);
+  clear(state, ['overdue'], start);
+  expect(state.notified.at(-1)).toBe('a.overdue.3/attention_cleared');
 });
 
 test('notifications that cannot be delivered are attention until one is, and only changes are news', () => {
