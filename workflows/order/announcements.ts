@@ -128,8 +128,8 @@ function announceInterpretation(chain: Chain, order: ChainOrder, before: Announc
   const { interpretation = '', updatedAt } = order.greatest;
   const result = order.events.findLast(isResult);
   const partial = order.events.findLast((event) => isPartial(event, before));
-  const isAnnounced = result !== undefined || (before.byStatus === true && before.phase === 'completed');
-  if (!(isAnnounced || partial) || !hasChanged(order, before)) return;
+  const isAnnounced = result !== undefined || before.phase === 'completed';
+  if (!hasChanged(order, before)) return;
   const { id, at } = result ?? partial ?? lastMoment(order);
   // A word may come and go: the time of the change distinguishes one from the next. Ids are logged, and the word is part of a result.
   const word = shortDigest(`${order.orderId}/${interpretation}`);
@@ -158,8 +158,8 @@ function announcePhase(chain: Chain, order: ChainOrder, before: Announced | unde
   const { phase, problem, turn } = order.standing;
   if (!turn) return;
   // An event that was announced without its detail is not announced again.
-  const isSameReason = before?.detail === problem?.detail || turn.id <= (before?.eventId ?? -1);
-  if (before?.phase === phase && before.problem === problem?.status && isSameReason) return;
+  const isSameReason = ({ detail, eventId }: Announced) => detail === problem?.detail || turn.id <= eventId;
+  if (before?.phase === phase && before.problem === problem?.status && isSameReason(before)) return;
   enqueue(chain, {
     ...headOf(chain, order, `${order.orderId}/${turn.id}/phase_changed`, turn.at),
     type: 'phase_changed',

@@ -93,8 +93,7 @@ export function momentsOf(chain: Chain): Moment[] {
 /** While the service does not answer, every decision waits for the next read. */
 function afterReading({ unanswered }: Chain, decisions: readonly Moment[]): Moment[] {
   if (!unanswered) return [...decisions];
-  const { againAt } = unanswered;
-  return [{ at: againAt, name: 'read_again' }, ...decisions.filter(({ at }) => at > againAt)];
+  return [{ at: unanswered.againAt, name: 'read_again' }];
 }
 
 function momentOf(deadline: Deadline): Moment {
@@ -159,7 +158,6 @@ function phaseDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
   if (!isKit(order)) return [visitDeadline(chain, order)];
   switch (standing.phase) {
     case 'preparing':
-      return [deadlineFromBegin(chain, order, 'shipping_overdue', policy.shippingDeadline)];
     case 'awaiting_registration':
       return standing.deliveredAt === undefined
         ? [deadlineFromBegin(chain, order, 'shipping_overdue', policy.shippingDeadline)]

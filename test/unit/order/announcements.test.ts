@@ -3,10 +3,12 @@ import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
 import { announceNews, announceReplacements, markAnnounced, raise } from '../../../workflows/order/announcements.js';
 import { ordersOf, learn, openChain, type Chain } from '../../../workflows/order/chain.js';
+import { remind } from '../../../workflows/order/decisions.js';
 import {
   announcedBy,
   type AnnouncedByChain,
   caseOf,
+  day,
   daysAfterStart,
   eventsOf,
   happyPath,
@@ -143,13 +145,48 @@ describe('the product is notified of', () => {
     expect(announcedBy(chain).slice(1)).toMatchObject([
       { id: 'order-1/10/result', data: { interpretation: 'normal' } },
       { id: 'order-1/10/phase_changed' },
-      { id: `order-1/10.8768ef32.${daysAfterStart(10)}/correction`, data: { interpretation: 'abnormal' } },
-      { id: `order-1/10.74abd8b5.${daysAfterStart(12)}/correction`, data: { interpretation: 'normal' } },
+      ...[10, 12].map((day) => ({
+        id: `order-1/10.${day === 10 ? '8768ef32' : '74abd8b5'}.${daysAfterStart(day)}/correction`,
+        at: daysAfterStart(day),
+        data: { interpretation: day === 10 ? 'abnormal' : 'normal' },
+      })),
     ]);
     expect(announced(announce(reports, chain))).toHaveLength(5);
     const corrected = [...happyPath, 'corrected'];
     announce([kitOf('order-1', corrected, { updatedAt: daysAfterStart(13), interpretation: 'abnormal' })], chain);
     expect(announced(chain).slice(5)).toEqual(['order-1/11/correction']);
+  });
+
+  test('an event that leaves the interpretation out takes it back of neither of two orders', () => {
+    const last = (statuses: readonly string[], day: number, interpretation?: string) =>
+      kitOf('order-2', statuses, { updatedAt: daysAfterStart(day), ...(interpretation && { interpretation }) });
+    const corrected = [...happyPath, 'corrected'];
+    const chain = announce([
+      kitOf('order-1', happyPath, { interpretation: 'normal' }),
+      last(happyPath, 9, 'abnormal'),
+      last(corrected, 10),
+      last(corrected, 11, 'abnormal'),
+    ]);
+    const ofSecond = announcedBy(chain).filter(({ orderId }) => orderId === 'order-2');
+    expect(ofSecond.map(({ id, data }) => [id, data])).toEqual([
+      ['order-2/10/result', { interpretation: 'abnormal' }],
+      ['order-2/10/phase_changed', { phase: 'completed', status: 'completed.testkit.completed' }],
+      ['order-2/11/correction', { interpretation: 'abnormal' }],
+    ]);
+  });
+
+  test('the product is notified of each event with results, but of no partial ones after them', () => {
+    const partial = 'sample_with_lab.testkit.partial_results';
+    const chain = announce([kitOf('order-1', happyPath), kitOf('order-1', [...happyPath, 'completed', partial])]);
+    expect(announced(chain)).toEqual([
+      ...['order-1/10/result', 'order-1/10/phase_changed', 'order-1/11/result', 'order-1/12/phase_changed'],
+    ]);
+  });
+
+  test('a correction has the id of the results, even if something unknown came after them', () => {
+    const odd = [...happyPath, 'invented.testkit.status'];
+    const chain = announce([kitOf('order-1', odd), kitOf('order-1', odd, { interpretation: 'critical' })]);
+    expect(announcedBy(chain).at(-1)).toMatchObject({ id: 'order-1/10.06892ce3/correction', at: daysAfterStart(9) });
   });
 
   test('the product is notified of an event with the id 0, even for an order that was reported without any', () => {
@@ -204,6 +241,23 @@ describe('the product is notified of', () => {
     ]);
     const chain = caseOf([steps.at(-1) as OrderSnapshot]);
     expect(ordersOf(chain)[0]?.standing.problem).toMatchObject({ eventId: 10, detail: 'demographics_mismatch' });
+  });
+
+  test('a reason that came late for an event that was announced is notified with the next event that gives it', () => {
+    const blocked = (...details: (string | undefined)[]): OrderSnapshot => {
+      const path = pathTo('delivered_to_lab');
+      const events = eventsOf(...path, ...details.map(() => 'lab_processing_blocked')).map((event, index) => {
+        const detail = details[index - path.length];
+        return detail === undefined ? event : { ...event, detail };
+      });
+      return { orderId: 'order-1', events };
+    };
+    const late = announce([blocked(undefined), blocked('x'), blocked('x', undefined)]);
+    expect(announced(late)).toEqual(['order-1/10/phase_changed']);
+    const again = announce([blocked(undefined), blocked('x'), blocked('x', 'y', 'x')]);
+    expect(announced(again)).toEqual(['order-1/10/phase_changed', 'order-1/12/phase_changed']);
+    // What came and went between two reports is not news.
+    expect(announced(announce([blocked('x'), blocked('x', 'y', 'x')]))).toEqual(['order-1/10/phase_changed']);
   });
 
   test('the product is notified of partial results whenever there are more, and when a redraw is to bring the others', () => {
@@ -326,11 +380,44 @@ describe('an end that only the order’s own status reports', () => {
     expect(announced(reinstated).slice(2)).toEqual(['order-1/4/phase_changed']);
   });
 
+  test('of an order that was cancelled is not corrected by an interpretation', () => {
+    const chain = announce([byStatus('cancelled')]);
+    announce([byStatus('cancelled', { interpretation: 'normal', updatedAt: daysAfterStart(6) })], chain);
+    expect(announced(chain)).toHaveLength(2);
+  });
+
+  test('that is taken back brings nothing again, and neither does the event that it lacked', () => {
+    const chain = announce([kitOf('order-1', shipped), byStatus('cancelled')]);
+    const before = announced(chain);
+    const back = { status: 'collecting_sample', updatedAt: daysAfterStart(6) };
+    announce([kitOf('order-1', shipped, back)], chain);
+    announce([kitOf('order-1', shipped, { ...back, updatedAt: daysAfterStart(7), interpretation: 'normal' })], chain);
+    expect(announced(chain)).toEqual(before);
+  });
+
+  test('that is taken back and comes after all is notified once', () => {
+    const chain = announce([kitOf('order-1', shipped), byStatus('cancelled')]);
+    announce([kitOf('order-1', shipped, { status: 'collecting_sample', updatedAt: daysAfterStart(6) })], chain);
+    announce([kitOf('order-1', [...shipped, 'cancelled'], { updatedAt: daysAfterStart(7) })], chain);
+    expect(announced(chain).filter((id) => id.endsWith('cancellation'))).toEqual(['order-1/2.cancelled/cancellation']);
+  });
+
   test('is not notified again by a later run', () => {
     const resumed = caseOf([byStatus('cancelled')]);
     for (const order of ordersOf(resumed)) markAnnounced(resumed, order);
     expect(announced(announce([kitOf('order-1', [...shipped, 'cancelled'])], resumed))).toEqual([]);
   });
+});
+
+test('a reminder of the registration comes with a link for the user, if there is one; no other notification does', () => {
+  for (const userId of [undefined, 'user-1']) {
+    const chain = caseOf([kitOf('order-1', pathTo('with_customer'), userId === undefined ? {} : { userId })]);
+    announceNews(chain);
+    remind(chain, start + 8 * day);
+    const portalLink = userId === undefined ? [] : [{ userId, orderId: 'order-1' }];
+    expect(chain.outbox.map(({ type }) => type)).toEqual(['order.phase_changed', 'order.registration_reminder']);
+    expect(chain.outbox.flatMap(({ portalLink: link }) => link ?? [])).toEqual(portalLink);
+  }
 });
 
 describe('a replacement', () => {
@@ -354,6 +441,12 @@ describe('a replacement', () => {
         data: { replaces: 'order-1' },
       },
     ]);
+  });
+
+  test('is notified even if it has no event yet', () => {
+    const chain = caseOf([lost, { ...kit, events: [] }], { replacements: [{ ...claim, orderId: 'order-2' }] });
+    announceReplacements(chain, start);
+    expect(announced(chain)).toEqual(['order-2/0/replacement']);
   });
 
   test('is notified once, even after continue-as-new', () => {

@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
-import type { Chain } from '../../../workflows/order/chain.js';
-import { deadlinesOf, isOverdueName, isUnasked } from '../../../workflows/order/deadlines.js';
+import { currentOrder, type Chain } from '../../../workflows/order/chain.js';
+import {
+  deadlinesOf,
+  givingUpAt,
+  isKeyOfReminder,
+  isOverdueName,
+  isUnasked,
+  momentsOf,
+  nextMoment,
+  shipsKit,
+} from '../../../workflows/order/deadlines.js';
 import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import { stateOf } from '../../../workflows/order/view.js';
 import {
@@ -112,6 +121,7 @@ describe('the deadlines that stand, with the default policy', () => {
       ['problem_persists 16', 'results_overdue 22'],
     ],
     ['completed', happyPath, []],
+    ['completed, and never registered', ['ordered', 'awaiting_registration', 'completed'], []],
     ['cancelled', ['ordered', 'cancelled'], []],
     ['lost', [...pathTo('transit_customer'), 'lost'], ['decision 33']],
     ['not delivered to the lab', [...pathTo('transit_lab'), 'failure_to_deliver_to_lab'], ['decision 38']],
@@ -153,6 +163,18 @@ describe('the deadlines that stand, with the default policy', () => {
     const chain = kitCase([], {}, { status: 'received', createdAt: daysAfterStart(3) });
     expect(daysOf(chain)).toEqual(['shipping_overdue 8']);
     expect(daysOf(caseOf([{ orderId: 'order-1', events: [], status: 'received' }]))).toEqual([]);
+  });
+
+  test('have no reminders if nobody is notified of them', () => {
+    expect(daysOf(kitCase(pathTo('testkit_registered'), { notifies: false }))).toEqual(['return_overdue 19']);
+  });
+
+  test('for an order without any event, too, wherever its other fields place it', () => {
+    const bare = (fields: Partial<OrderSnapshot>) => kitCase([], {}, { createdAt: daysAfterStart(3), ...fields });
+    expect(daysOf(bare({ status: 'failed' }))).toEqual(['decision 33']);
+    expect(daysOf(bare({ method: 'walk_in_test', resultsBy: '2024-03-20' }))).toEqual(['results_overdue 17']);
+    const missed = { ...bare({ status: 'received' }), met: ['order-1/shipping_overdue'] };
+    expect(givingUpAt(missed)).toBe(start + (8 + 60) * day);
   });
 
   test('do not exist for an event whose time cannot be read, which breaks nothing', () => {
@@ -214,7 +236,25 @@ describe('the deadline for results', () => {
   });
 });
 
+test('a date that the service names for the results counts if it is over after the sample came, and up to the limit', () => {
+  const arrived = '2024-03-02T12:00:00.000Z';
+  const events = [{ id: 1, at: arrived, status: 'sample_with_lab.testkit.delivered_to_lab' }];
+  const keys = (resultsBy: string) =>
+    deadlinesOf(caseOf([{ orderId: 'order-1', events, resultsBy }])).map(({ key }) => key);
+  expect(keys('2024-03-01')).toEqual(['order-1/1.results_overdue']);
+  expect(keys('2024-03-02')).toEqual(['order-1/1.results_overdue.2024-03-02']);
+  expect(keys('2024-04-30')).toEqual(['order-1/1.results_overdue.2024-04-30']);
+  expect(keys('2024-05-01')).toEqual(['order-1/1.results_overdue.limit']);
+});
+
 describe('an order that is scheduled for a later date', () => {
+  test('begins, once it is sent at once, with its second event, or when that was reported', () => {
+    const sent = (statuses: readonly string[], more: Partial<OrderSnapshot> = {}) =>
+      keysOf(caseOf([kitOf('order-1', ['ordered'], { activateBy: '2024-05-01' }), kitOf('order-1', statuses, more)]));
+    expect(sent(['ordered', 'requisition_created'])).toEqual(['order-1/shipping_overdue.begun at 6']);
+    expect(sent(['ordered'], { updatedAt: daysAfterStart(3) })).toEqual(['order-1/shipping_overdue.begun at 8']);
+  });
+
   const scheduled = (
     statuses: readonly string[],
     activateBy: string,
@@ -398,6 +438,15 @@ describe('the time to decide', () => {
   test('cannot be up before anybody was asked, or if the answer was more time', () => {
     const unasked = (chain: Chain) => decisionOf(chain).map((decision) => isUnasked(chain, decision));
     expect(unasked(kitCase(failed))).toEqual([true]);
+    const other = {
+      key: 'order-1',
+      reason: 'late_arrival',
+      orderId: 'order-1',
+      since: daysAfterStart(9),
+      time: 1,
+    } as const;
+    const elsewhere = { key: 'order-1/shipping_overdue', since: daysAfterStart(2) };
+    expect(unasked(kitCase(failed, { attention: [other], patience: [elsewhere] }))).toEqual([true]);
     expect(unasked(askedOn(50))).toEqual([false]);
     expect(unasked(kitCase(failed, { patience: [{ key, since: daysAfterStart(20) }] }))).toEqual([false]);
   });
@@ -417,4 +466,61 @@ test('limits differ from reminders, the redraw and the decision', () => {
   for (const name of ['registration_reminder', 'return_reminder', 'redraw', 'decision'] as const) {
     expect(isOverdueName(name)).toBe(false);
   }
+});
+
+test('a key is a reminder’s by its end', () => {
+  for (const key of ['order-1/registration_reminder.1', 'order-1/5.return_reminder.12'])
+    expect(isKeyOfReminder(key)).toBe(true);
+  for (const key of ['order-1/5.return_overdue', 'an_reminder.1/shipping_overdue', 'order-1/return_reminder.x'])
+    expect(isKeyOfReminder(key)).toBe(false);
+});
+
+test('a kit is shipped, unless the order is a visit or an import', () => {
+  const ships = (statuses: readonly string[], method: string) =>
+    shipsKit(currentOrder(kitCase(statuses, {}, { method })));
+  expect(ships(['ordered'], 'testkit')).toBe(true);
+  expect(ships(['requisition_bypassed'], 'testkit')).toBe(false);
+  expect(ships(['received.walk_in_test.ordered'], 'walk_in_test')).toBe(false);
+});
+
+describe('the next moment', () => {
+  const named = (chain: Chain) => momentsOf(chain).map(({ name, at }) => `${name} ${(at - start) / day}`);
+  const key = 'order-1/shipping_overdue';
+  const critical = {
+    ...{ orderId: 'order-1', status: 'partial', since: daysAfterStart(1), isOpen: true },
+    ...{ reminders: 0, announced: [], acknowledgements: [] },
+  };
+
+  test('is nothing after an end, except a reminder of a critical result', () => {
+    const ended = kitCase(['ordered'], { ending: 'abandoned' });
+    expect([nextMoment(ended), momentsOf(ended)]).toEqual([undefined, []]);
+    const open = kitCase(['ordered'], { ending: 'abandoned', criticalResults: [critical] });
+    expect(named(open)).toEqual([`critical_result_reminder ${1 + 1 / 24}`]);
+    expect(nextMoment(open)).toEqual(momentsOf(open)[0]);
+  });
+
+  test('is nothing once a person has no time left to decide', () => {
+    const failed = kitCase([...pathTo('transit_customer'), 'lost'], { met: ['order-1/4.decision'] });
+    expect(nextMoment(failed)).toBeUndefined();
+  });
+
+  test('is one of all that the policy brings: deadlines that are not met, reminders, giving up', () => {
+    expect(named(kitCase(['ordered']))).toEqual(['shipping_overdue 5']);
+    expect(named(kitCase(['ordered'], { met: [key] }))).toEqual(['give_up 65']);
+    expect(named(kitCase(['ordered'], { criticalResults: [critical] }))).toContain(
+      `critical_result_reminder ${1 + 1 / 24}`,
+    );
+  });
+
+  test('is the next read while the service does not answer, unless a reminder comes before', () => {
+    const unanswered = (again: number) => ({
+      unanswered: { since: daysAfterStart(5), attempts: 1, againAt: start + again * day },
+    });
+    expect(nextMoment(kitCase(['ordered'], unanswered(6) as never))).toEqual({
+      name: 'read_again',
+      at: start + 6 * day,
+    });
+    const registered = kitCase(pathTo('testkit_registered'), unanswered(20) as never);
+    expect(nextMoment(registered)).toEqual({ name: 'return_reminder 1', at: start + 7 * day });
+  });
 });
