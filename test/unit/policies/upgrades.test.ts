@@ -5,7 +5,7 @@ import { appointmentResultOf } from '../../../workflows/appointment/view.js';
 import { upgradeDelivery } from '../../../workflows/delivery.js';
 import { openDeletion } from '../../../workflows/deletion/deletion.js';
 import { upgradeDeletion } from '../../../workflows/deletion/versions.js';
-import { StateTooNew, upgrade, type Step } from '../../../workflows/entity/versions.js';
+import { StateTooNew, upgrade, versionOf, type Step } from '../../../workflows/entity/versions.js';
 import { upgradeLink } from '../../../workflows/link/versions.js';
 import { upgradeReview, upgradeReviewResult } from '../../../workflows/match-review/versions.js';
 import { reviewResultOf } from '../../../workflows/match-review/view.js';
@@ -116,4 +116,11 @@ test('an old state takes every step on the way, once and in order', () => {
   expect(upgrade('thing', steps, { version: 1, names: ['a'] })).toEqual(now);
   expect(upgrade('thing', steps, now)).toEqual(now);
   expect(upgrade('thing', steps, undefined)).toEqual({ version: 2, names: [undefined], count: 0 });
+});
+
+test('what has no version that is a whole number was written before there were versions', () => {
+  const versions = [{ version: 2 }, { version: 1.5 }, { version: '2' }, {}, null, 2].map((state) =>
+    versionOf('thing', state, 2),
+  );
+  expect(versions).toEqual([2, 0, 0, 0, 0, 0]);
 });

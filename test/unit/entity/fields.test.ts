@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { isObject, readDate, readTime, textsOf, timesOf } from '../../../workflows/entity/fields.js';
+
+test.each<[unknown, string | undefined]>([
+  ['2024-03-01T10:00:00.000Z', '2024-03-01T10:00:00.000Z'],
+  ['2024-03-01T10:00:00', '2024-03-01T10:00:00.000Z'],
+  ['2024-03-01T10:00', '2024-03-01T10:00:00.000Z'],
+  ['2024-03-01T10:00:00.123456+02:00', '2024-03-01T08:00:00.123Z'],
+  ['2024-03-01T10:00-01:30', '2024-03-01T11:30:00.000Z'],
+  ['0000-01-01T00:00:00Z', '0000-01-01T00:00:00.000Z'],
+  ['0000-01-01T00:00:00+01:00', undefined],
+  ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+  ['9999-12-31T23:59:59-01:00', undefined],
+  ['2024-13-01T10:00:00Z', undefined],
+  ['2024-03-01', undefined],
+  ['2024-03-01 10:00:00', undefined],
+  ['on 2024-03-01T10:00:00Z', undefined],
+  ['2024-03-01T10:00:00Z or so', undefined],
+  ['2024-03-01T10:00:00.Z', undefined],
+  ['12024-03-01T10:00:00Z', undefined],
+  [1_709_287_200_000, undefined],
+  [null, undefined],
+])('the time %j is read as %j', (value, expected) => {
+  expect(readTime(value)).toBe(expected);
+});
+
+test.each<[unknown, boolean]>([
+  ['2024-02-29', true],
+  ['2023-02-29', false],
+  ['2024-13-01', false],
+  ['2024-02-29T00:00:00Z', false],
+  ['on 2024-02-29', false],
+  ['12024-02-29', false],
+  ['2024-2-29', false],
+  [20_240_229, false],
+  [undefined, false],
+])('%j is a date: %s', (value, isOne) => {
+  expect(readDate(value)).toBe(isOne ? value : undefined);
+});
+
+test('of an object the fields of the right type are read, and nothing else', () => {
+  const value = { a: 'text', b: 1, c: '2024-03-01T10:00Z', d: 'soon' };
+  expect(textsOf(value, ['a', 'b', 'e'])).toStrictEqual({ a: 'text' });
+  expect(timesOf(value, ['b', 'c', 'd', 'e'])).toStrictEqual({ c: '2024-03-01T10:00:00.000Z' });
+  expect([value, {}, null, [], 'text', 1, undefined].map(isObject)).toEqual([
+    ...[true, true, false, false, false, false, false],
+  ]);
+});
