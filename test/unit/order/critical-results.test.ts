@@ -12,6 +12,7 @@ import {
   remindOfCriticalResults,
   shownCriticalResult,
 } from '../../../workflows/order/critical-results.js';
+import { raise } from '../../../workflows/order/announcements.js';
 import { nextMoment } from '../../../workflows/order/deadlines.js';
 import type { CriticalResultReported } from '../../../protocol/order/messages.js';
 import type { KitOrderRun } from '../../../workflows/order/run.js';
@@ -116,6 +117,30 @@ describe('a result is one and the same critical result', () => {
     reported(chain, { status: 'final', updatedAt: daysAfterStart(11) });
     expect(alarms(chain)).toEqual(['order-1/final', 'order-1/final.2']);
     expect(chain.attention).toHaveLength(1);
+  });
+
+  test('a critical result is another one each time that it is reported again, also before the acknowledgement’s time', () => {
+    const chain = reported(caseWith(completed), { status: 'final', updatedAt: daysAfterStart(9) });
+    for (const day of [10, 11])
+      reported(acknowledged(chain, start + 500 * hour), { status: 'final', updatedAt: daysAfterStart(day) });
+    expect(alarms(chain)).toEqual(['order-1/final', 'order-1/final.2', 'order-1/final.3']);
+  });
+
+  test('a critical result is the same if its order calls it so after it was acknowledged', () => {
+    const chain = acknowledged(reported(caseWith(completed), { status: 'final' }));
+    expect(alarms(shown(chain, { ...completed, interpretation: 'critical' }))).toEqual(['order-1/final']);
+  });
+
+  test('a critical result has the status of the latest report of its kind', () => {
+    const chain = acknowledged(reported(caseWith(atLab), { status: 'partial' }));
+    reported(chain, { status: 'amended', updatedAt: daysAfterStart(10) });
+    expect(shownCriticalResult(chain)).toMatchObject({ status: 'amended' });
+  });
+
+  test('a critical result is another one if its correction is the order’s first event', () => {
+    const chain = acknowledged(reported(caseWith({ orderId: 'order-1', events: [] }), { status: 'final' }));
+    shown(chain, kitOf('order-1', ['corrected'], { interpretation: 'critical' }));
+    expect(alarms(chain)).toEqual(['order-1/final', 'order-1/1.final']);
   });
 
   test('a critical result is another one if it was corrected and is critical still', () => {
@@ -319,9 +344,13 @@ describe('several orders with a critical result', () => {
     const chain = both();
     remindOfCriticalResults(chain, start + hour);
     expect(reminders(chain)).toHaveLength(2);
+    raise(chain, { key: 'k', reason: 'late_arrival', orderId: 'order-1' }, start);
     acknowledged(chain, start + hour);
     expect(reminders(chain)).toEqual(['order-2/final/critical_result_reminder/1']);
-    expect(chain.attention).toMatchObject([{ reason: 'critical_result', orderId: 'order-2' }]);
+    expect(chain.attention).toMatchObject([
+      { reason: 'critical_result', orderId: 'order-2' },
+      { reason: 'late_arrival', orderId: 'order-1' },
+    ]);
     expect(awaitsAcknowledgement(chain)).toBe(true);
     acknowledge(chain, { orderId: 'order-2', by: 'nurse-17', outcome: 'confirmed' }, start + hour);
     expect(awaitsAcknowledgement(chain)).toBe(false);
@@ -335,6 +364,7 @@ describe('several orders with a critical result', () => {
     acknowledge(chain, { orderId: 'order-2', by: 'nurse-17', outcome: 'confirmed' }, start);
     expect(shownCriticalResult(chain)).toMatchObject({ orderId: 'order-2', isOpen: false });
     expect(shownCriticalResult(caseWith(atLab))).toBeUndefined();
+    expect(shownCriticalResult(acknowledged(reported(caseWith(atLab))))).toMatchObject({ isOpen: false });
   });
 
   test('are handed to another chain with all that was reported, and only those that are open', () => {
@@ -372,7 +402,11 @@ test('an alarm that turns final while it is open counts its reminders on, also f
   recountReminders(chain, hour);
   reported(chain, { status: 'final' }, start + 2.5 * hour);
   expect(chain.criticalResults).toMatchObject([{ since: daysAfterStart(0), reminders: 2 }]);
+  expect(chain.attention).toHaveLength(1);
   expect(nextMoment(chain)).toMatchObject({ at: start + 5 * hour });
+  // One that is raised after its acknowledgement begins to count.
+  reported(acknowledged(chain), { status: 'final', updatedAt: daysAfterStart(1) }, start + 10 * hour);
+  expect(nextMoment(chain)).toMatchObject({ at: start + 13 * hour });
 });
 
 test('an interval that did not change restarts no count', () => {

@@ -167,7 +167,13 @@ describe('a kit that is lost', () => {
   test('is followed by another by the policy, which is announced with the one that it replaces', async () => {
     const events = [{ id: 71, at: '2024-03-02T10:00:00.000Z', status: 'received.testkit.ordered' }];
     const placed = { orderId: newId, userId: 'user-1', method: 'testkit', events, createdAt: events[0]?.at };
-    const order = await life(lost, { onLost: 'replace' }, { replaceKitOrder: { snapshot: placed, adopted: false } });
+    const decided: unknown[] = [];
+    const replaceKitOrder = (_now: number, { decidedOn }: { decidedOn: unknown }) => {
+      decided.push(decidedOn);
+      return { snapshot: placed, adopted: false };
+    };
+    const order = await life(lost, { onLost: 'replace' }, { replaceKitOrder });
+    expect(decided).toEqual([{ eventId: 4 }]);
     expect(order.events).toEqual([
       '0h order.phase_changed failed',
       '0h order.phase_changed preparing',
@@ -223,4 +229,16 @@ test('a critical result is announced, and repeated each hour until somebody has 
     '2h order.attention_cleared critical_result',
     '2h completed',
   ]);
+});
+
+test('an order that a webhook brings is read first, with all of its chain', async () => {
+  const snapshot = shownAt(['ordered']);
+  const opening = { workflow: kitOrder, type: 'kitOrder', workflowId: `kit-order/${orderId}`, now: start };
+  const readChain = { snapshots: [snapshot], gone: false, rootOrderId: orderId, notifies: true };
+  const order = new Life(opening, { readOrder: snapshot, readChain });
+  const policy = resolveOrderPolicy();
+  await order.start({ rootOrderId: orderId, policy }, { name: 'orderChanged', argument: snapshot });
+  await order.until(1);
+  expect(order.calls.map((call) => call.replace(/^[\d.]+h /, ''))).toEqual(['readChain']);
+  expect(order.announced.map(({ type }) => type)).toEqual(['order.phase_changed']);
 });

@@ -5,6 +5,7 @@ import { acknowledge, raiseCriticalResults } from '../../../workflows/order/crit
 import { recordResolution, resolutionOf } from '../../../workflows/order/resolutions.js';
 import type { KitOrderRun } from '../../../workflows/order/run.js';
 import {
+  validate,
   validateAcknowledgement,
   validateCancellation,
   validateDecision,
@@ -104,6 +105,25 @@ test('what has happened already is accepted again, also at the end', () => {
   );
 });
 
+test('what has happened otherwise, or to another order, is not what was asked for', () => {
+  const abandon: Send = (run) => validateDecision(run, { orderId, decision: 'abandon' });
+  const failed = lost();
+  recordResolution(failed, orderId, 'abandon');
+  failed.ending = 'failed';
+  expect(refusal(abandon, failed)).toBe('OrderEnded failed');
+  const byOperator = lost();
+  byOperator.answers = [{ orderId: 'order-2', eventId: 4, decision: 'abandon' }];
+  byOperator.ending = 'abandoned';
+  expect(refusal(abandon, byOperator)).toBe('OrderEnded abandoned');
+  const cancelled = caseOf([kitOf(orderId, ['ordered', 'cancelled'])], { identified: true });
+  expect(refusal(commands['register'] as Send, cancelled)).toBe('OrderEnded cancelled');
+});
+
+test('a command that waited is refused by a run that passes everything on', () => {
+  const waited: Send = (run) => validate(run, { kind: 'cancel', orderId });
+  expect(refusal(waited, underWay(), { forwardsTo: 'order-0' })).toBe('OrderForwarded order-0');
+});
+
 describe('a decision about a problem', () => {
   const decide =
     (decision: 'wait' | 'replace' | 'abandon', more: object = {}): Send =>
@@ -120,6 +140,27 @@ describe('a decision about a problem', () => {
     expect(refusal(decide('wait'), waiting())).toBeUndefined();
     expect(refusal(decide('abandon'), waiting())).toBe('AlreadyResolved wait');
     expect(refusal(decide('abandon', { insteadOf: 'wait' }), waiting())).toBeUndefined();
+  });
+
+  test('that stands concerns no other command, and no other order', () => {
+    expect(refusal(commands['replaceKit'] as Send, waiting())).toBeUndefined();
+    const both = lost();
+    both.answers = [{ orderId: 'order-2', eventId: 4, decision: 'wait' }];
+    expect(resolutionOf(both, orderId)).toBeUndefined();
+    recordResolution(both, orderId, 'abandon');
+    expect(both.answers.map(({ decision }) => decision)).toEqual(['wait', 'abandon']);
+  });
+
+  test('to replace the kit stands once there is another one, which no other decision undoes', () => {
+    const replacements = [{ replaces: orderId, atEventId: 4, n: 2, claimedAt: '', orderId: 'order-2' }];
+    const followed = (more: Partial<Chain>) =>
+      caseOf([kitOf(orderId, [...pathTo('transit_customer'), 'lost']), kitOf('order-2', ['ordered'])], {
+        ...{ identified: true, ...more },
+      });
+    expect(resolutionOf(followed({ replacements }), orderId)).toBe('replace');
+    expect(refusal(decide('wait', { insteadOf: 'wait' }), followed({ replacements }))).toBe('AlreadyResolved replace');
+    expect(resolutionOf(followed({}), orderId)).toBeUndefined();
+    expect(resolutionOf({ ...lost(), replacements }, orderId)).toBeUndefined();
   });
 
   test('does not stand once the order asks again, or has moved on', () => {
@@ -173,12 +214,16 @@ describe('an acknowledgement', () => {
     [{ outcome: 'ignored' }, 'outcome'],
     [{ note: 'x'.repeat(2001) }, 'note'],
     [{ note: 7 }, 'note'],
+    [{ note: ['x'] }, 'note'],
   ])('with %j is refused, naming the field', (more, field) => {
     expect(refusal(acknowledging(more), alarmed('partial'))).toBe(`InvalidCommand ${field}`);
   });
 
   test('that is missing is refused with every field', () => {
     const none: Send = (run) => validateAcknowledgement(run, undefined);
+    expect(() => none({ chain: alarmed('partial') } as never)).toThrow(
+      /^orderId must be .*; by must be .*; outcome must/,
+    );
     expect(refusal(none, alarmed('partial'))).toBe('InvalidCommand orderId');
   });
 
@@ -210,6 +255,16 @@ describe('an acknowledgement', () => {
     expect(refusal(acknowledging({ alarm: partial }), chain)).toBe(`AlarmOutdated ${final}`);
     expect(refusal(acknowledging({ alarm: final }), chain)).toBeUndefined();
     expect(refusal(acknowledging({ alarm: partial, by: 'nurse-1' }), chain)).toBeUndefined();
+  });
+
+  test('of the second of three alarms does not clear the third', () => {
+    const chain = alarmed('partial', 'final');
+    acknowledge(chain, { ...acknowledgement, by: 'nurse-1' }, start);
+    chain.criticalReports = [{ orderId, status: 'final', updatedAt: '2024-04-01T10:00:00.000Z' }];
+    raiseCriticalResults({ chain } as unknown as KitOrderRun, start);
+    const third = 'order-1/final.2/critical_result';
+    expect(refusal(acknowledging({ alarm: final }), chain)).toBe(`AlarmOutdated ${third}`);
+    expect(refusal(acknowledging({ alarm: third }), chain)).toBeUndefined();
   });
 
   test('without a name means the only alarm that nobody has answered', () => {
