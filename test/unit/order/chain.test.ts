@@ -10,6 +10,7 @@ import {
   openChain,
   outcomeOf,
   replacementOf,
+  standingAt,
   unfinishedOrders,
   unreadOrder,
   type Chain,
@@ -214,6 +215,14 @@ describe('a kit that is replaced while it only has a problem', () => {
     expect(lateArrivals(chain)).toEqual([]);
   });
 
+  test('comes back, too, if it is in a transaction without its replacement', () => {
+    const alone = { transaction: transactionOf({ id: 'order-1' }) };
+    const chain = caseOf([initialOf([...stuck, 'delivered_to_lab'], alone), replacementKit('order-3', ['ordered'])], {
+      replacements: [replacing('order-1', 'order-3', initialOf(stuck))],
+    });
+    expect(lateArrivals(chain).map(({ orderId }) => orderId)).toEqual(['order-1']);
+  });
+
   test.each([
     ['lab_processing_blocked'],
     ['delivered_to_lab', 'lab_processing_blocked'],
@@ -369,4 +378,11 @@ describe('links', () => {
       { orderId: 'order-2', replaces: 'order-1' },
     ]);
   });
+});
+
+test('what a decision about an order is based on is its last event, and its own status', () => {
+  const standing = (more: Partial<OrderSnapshot>) =>
+    standingAt(currentOrder(caseOf([kitOf('order-1', ['ordered'], more)])));
+  expect(standing({})).toEqual({ eventId: 1 });
+  expect(standing({ status: 'received' })).toEqual({ eventId: 1, status: 'received' });
 });
