@@ -173,7 +173,7 @@ const transactionOrderSchema = z.looseObject({
 });
 
 export const orderTransactionSchema = z.looseObject({
-  id: textSchema,
+  id: referredIdSchema,
   team_id: textSchema,
   /** `active`, `completed`, `cancelled`, or one not known yet. */
   status: textSchema,

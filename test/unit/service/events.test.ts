@@ -59,8 +59,8 @@ describe('order events', () => {
     });
   });
 
-  test('the UUIDs of orders and of their users are read in lower case, wherever one order names another', () => {
-    const order_transaction = { id: 'transaction-1', orders: [{ id: capitals, parent_id: capitals }] };
+  test('the UUIDs of orders, of their users and transactions are read in lower case, wherever one order names another', () => {
+    const order_transaction = { id: capitals, orders: [{ id: capitals, parent_id: capitals }] };
     const data = { id: capitals, user_id: capitals, parent_id: capitals, order_transaction };
     const lower = capitals.toLowerCase();
     expect(readEvent({ event_type: 'labtest.order.updated', data })).toMatchObject({
@@ -68,7 +68,7 @@ describe('order events', () => {
         id: lower,
         user_id: lower,
         parent_id: lower,
-        order_transaction: { orders: [{ id: lower, parent_id: lower }] },
+        order_transaction: { id: lower, orders: [{ id: lower, parent_id: lower }] },
       },
     });
   });
