@@ -16,7 +16,7 @@ export interface OrderRecord {
   orderId: string;
   /** All events ever reported of the order, ascending by id. The order's status is that of the last one. */
   events: readonly OrderEvent[];
-  /** The greatest snapshot by (highest event id, `updatedAt`, an alarm, an own status that is an end, a date, canonical JSON): it gives the fields without an event id. */
+  /** The greatest snapshot by (highest event id, `updatedAt`, an alarm, an own status that is an end, a date, the number of fields, canonical JSON): it gives the fields without an event id. */
   greatest: OrderSnapshot;
   /** Any snapshot had the date that the order is scheduled for. */
   wasScheduled?: true;
@@ -80,6 +80,8 @@ function compareSnapshots(a: OrderSnapshot, b: OrderSnapshot): number {
     Number(isEnd(a.status ?? '')) - Number(isEnd(b.status ?? '')) ||
     // Neither must the date that an order is scheduled for: one report may leave it out.
     Number(a.activateBy !== undefined) - Number(b.activateBy !== undefined) ||
+    // Nor may anything else that only one of them says, such as the transaction that names a redraw.
+    Object.keys(a).length - Object.keys(b).length ||
     compareText(canonicalJson(a), canonicalJson(b))
   );
 }

@@ -78,12 +78,13 @@ export function deliveriesOf(reports: readonly OrderSnapshot[]): fc.Arbitrary<Or
     .chain((some) => anyOrderOf([...some, ...greatest]));
 }
 
-/** By the highest event id, then the time of the update, then an alarm, then the text (design: "The order fold"). */
+/** By the highest event id, then the time of the update, then an alarm, then the number of fields, then the text (design: "The order fold"). */
 function byGreatness(a: OrderSnapshot, b: OrderSnapshot): number {
   return (
     (a.events.at(-1)?.id ?? 0) - (b.events.at(-1)?.id ?? 0) ||
     compareText(a.updatedAt ?? '', b.updatedAt ?? '') ||
     Number(a.interpretation === 'critical') - Number(b.interpretation === 'critical') ||
+    Object.keys(a).length - Object.keys(b).length ||
     compareText(canonicalJson(a), canonicalJson(b))
   );
 }

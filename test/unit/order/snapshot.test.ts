@@ -326,6 +326,17 @@ describe('what we send ourselves comes back unchanged:', () => {
   });
 });
 
+test('of two reports that are equally late the one that says more counts, whichever comes first', () => {
+  const listed = [{ id: minimal.orderId }, { id: 'order-2', origin: 'redraw' }];
+  const whole = { ...minimal, updatedAt: at, transaction: { id: 'transaction-1', orders: listed } };
+  const partial = { ...minimal, updatedAt: at };
+  for (const reports of [
+    [whole, partial],
+    [partial, whole],
+  ])
+    expect(reports.reduce<Orders>(observe, [])).toMatchObject([{ greatest: { transaction: { orders: listed } } }]);
+});
+
 describe('the date that an order is scheduled for', () => {
   const dated = { ...minimal, updatedAt: at, activateBy: '2024-04-01' };
   const undated = { ...minimal, updatedAt: at };
