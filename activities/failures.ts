@@ -108,9 +108,13 @@ const never: Retry = { nonRetryable: true };
 /** When the activity's own retry policy says; for creations never before the settling has passed. */
 const soon: Retry = { nonRetryable: false };
 
-/** When the service asked for the retry, but not before the settling has passed. */
+/**
+ * When the service asked for the retry, but not before the settling has passed. Without a time, or with one that is over by our clock,
+ * the retry policy decides: a delay of 0 means to Temporal that the activity has no time left, and fails it for good.
+ */
 function after(asked: number | undefined, settling = 0): Retry {
-  return asked === undefined ? soon : { nonRetryable: false, nextRetryDelay: Math.max(asked, settling) };
+  const delay = asked === undefined ? 0 : Math.max(asked, settling);
+  return delay > 0 ? { nonRetryable: false, nextRetryDelay: delay } : soon;
 }
 
 function detailsOf(error: ServiceError): FailureDetails {

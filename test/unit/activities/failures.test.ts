@@ -54,7 +54,14 @@ const table: [name: string, error: ServiceError, type: string, retried: Retry, r
     after(90_000),
     after(90_000),
   ],
-  ['429 with no time left', new TooManyRequests(refused(429), refusal, 0), 'TooManyRequests', after(0), after(45_000)],
+  // Temporal would fail an activity for good whose next delay is 0.
+  [
+    '429 with no time left',
+    new TooManyRequests(refused(429), refusal, 0),
+    'TooManyRequests',
+    bySchedule,
+    after(45_000),
+  ],
   ['500', new ServiceUnavailable(refused(500), refusal, undefined), 'ServiceUnavailable', bySchedule, bySchedule],
   ['408', new ServiceUnavailable(refused(408), refusal, undefined), 'ServiceUnavailable', bySchedule, bySchedule],
   [
