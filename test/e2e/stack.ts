@@ -110,6 +110,10 @@ export function stack(options: StackOptions = {}): Stack {
     parts = { receiver, ingress, sandbox, sandboxUrl, labs: labOperations(rig, sandboxUrl), worker: ingress };
     await sandboxControl(sandboxUrl).changeSettings(settingsFor(ingress));
     await startWorker();
+    if (!onTopology) return;
+    const first = up().worker;
+    await startWorker();
+    up().worker = together(first, up().worker);
   });
   afterEach(async () => {
     const control = sandboxControl(up().sandboxUrl);
@@ -251,6 +255,20 @@ function workerEnv({ sandboxUrl, receiver }: Parts, rig: Rig, options: StackOpti
     RECONCILE_EVERY_MINUTES: '0',
     ...(notifies ? { NOTIFY_URL: receiver.url, NOTIFY_SECRET: notifySecret } : { NOTIFICATIONS: 'off' }),
     ...worker,
+  };
+}
+
+/** `npm run topology`: two workers, as in production, and what a story does to the worker it does to both. */
+const onTopology = process.env['TOPOLOGY_SERVER'] !== undefined;
+
+function together(worker: StartedProcess, second: StartedProcess): StartedProcess {
+  return {
+    ...worker,
+    output: () => worker.output() + second.output(),
+    stop: async (signal) => {
+      const [exit] = await Promise.all([worker, second].map((each) => each.stop(signal)));
+      return exit ?? worker.exit;
+    },
   };
 }
 
