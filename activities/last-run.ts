@@ -102,7 +102,7 @@ export function isEndNews(run: LastRun, orderId: string, { final, phase }: Pick<
  * The longest time by which an event may be backdated or listed late (not documented; assumed). If no run is left to
  * compare, an older end is assumed to have been processed by a run that is no longer retained.
  */
-const backdating = 7 * 24 * 60 * 60_000;
+export const assumedBackdating = 7 * 24 * 60 * 60_000;
 
 /**
  * @param last the order's last event; undefined if only its status shows that it has ended
@@ -115,7 +115,7 @@ export function isEndKnown(
   from: string,
 ): boolean {
   const at = Date.parse(last?.at ?? updatedAt ?? from);
-  if (run === undefined) return at <= Date.parse(from) - backdating;
+  if (run === undefined) return at <= Date.parse(from) - assumedBackdating;
   switch (run.ended) {
     case undefined:
       return false;

@@ -102,6 +102,11 @@ const overlap = hour;
 /** How far back a first pass reads. Webhooks are retried for 28 hours; this is a long weekend more. */
 const firstRead = 5 * 24 * hour;
 
+/** How far back the range of a pass begins if the one before it was complete. 0: there are no passes. */
+export function reachOfPasses(everyMinutes: number): number {
+  return everyMinutes === 0 ? 0 : everyMinutes * minute + settling + overlap;
+}
+
 /** @throws RangeError when a time is none, or the range is empty */
 export function rangeOf(input: ReconcileInput, watermark: string | undefined, now: number): ReconcileRange {
   const settled = now - settling;

@@ -1,6 +1,7 @@
 import type { WebhookPlace } from '../service/management-webhooks.js';
 import { type IngressConfig, readIngressConfig, readWorkerConfig, type WorkerConfig } from './config.js';
 import { ConfigInvalid, type SettingFault } from './setting-faults.js';
+import type { CodecEndpoint } from './doctor/codec-server.js';
 import { type Finding, fault, ok, notChecked, warning } from './doctor/findings.js';
 import { misspeltSettings } from './misspelt.js';
 
@@ -16,6 +17,8 @@ export interface DoctorConfig {
   ingress?: IngressConfig;
   /** The team whose endpoints are checked: the settings of `labops webhooks`. */
   place?: WebhookPlace;
+  /** Present if TEMPORAL_CODEC_ENDPOINT is set, as for the `temporal` command line. */
+  codec?: CodecEndpoint;
   findings: Finding[];
 }
 
@@ -40,12 +43,13 @@ export function readDoctorConfig(env: Env = process.env): DoctorConfig {
         )
       : [{ check: 'ingress settings', ...notChecked('WEBHOOK_SECRETS is not set here') }]),
   ];
-  const place = placeOf(env);
+  const [place, codec] = [placeOf(env), codecOf(env)];
   return {
     ...(config && { worker: config }),
     unreadable: rest.checks,
     ...(ingress?.config && { ingress: ingress.config }),
     ...(place && { place }),
+    ...(codec && { codec }),
     findings,
   };
 }
@@ -64,7 +68,7 @@ const groups: readonly { of: RegExp; checks: readonly string[]; standIn?: Env }[
   { of: /^TEMPORAL_(DEPLOYMENT_NAME|WORKER_BUILD_ID)$/, checks: ['release'] },
   { of: /^(TEMPORAL_|TASK_QUEUE$)/, checks: ['Temporal'] },
   { of: /^(ENCRYPTION$|LABOPS_ENCRYPTION_KEYS)/, checks: ['encryption'], standIn: { ENCRYPTION: 'optional' } },
-  { of: /^RECONCILE_/, checks: ['reconciliation'] },
+  { of: /^RECONCILE_/, checks: ['reconciliation', 'retention'] },
   { of: /^(DATABASE_|HEALTH_DATA)/, checks: ['database'] },
   { of: /^SERVICE_ECHOES_PASSTHROUGH$/, checks: ['retention'] },
   {
@@ -125,4 +129,9 @@ function placeOf(env: Env): WebhookPlace | undefined {
     (name) => env[name]?.trim() || undefined,
   );
   return orgId && teamId && environment ? { orgId, teamId, environment } : undefined;
+}
+
+function codecOf(env: Env): CodecEndpoint | undefined {
+  const [url, authorization] = ['TEMPORAL_CODEC_ENDPOINT', 'TEMPORAL_CODEC_AUTH'].map((name) => env[name]?.trim());
+  return url ? { url, ...(authorization && { authorization }) } : undefined;
 }

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type DoctorConfig, readDoctorConfig } from './doctor.config.js';
 import { clockOfService, clockOfTemporal } from './doctor/clocks.js';
+import { codecServer } from './doctor/codec-server.js';
 import { database } from './doctor/database.js';
 import { encryption } from './doctor/encryption.js';
 import { type Finding, linesOf, notChecked, ok, runChecks, type Verdict } from './doctor/findings.js';
@@ -22,7 +23,7 @@ const serverChecks: Checks<[server.Temporal]> = [
 
 const namespaceChecks: Checks<[server.Temporal, WorkerConfig]> = [
   ['search attributes', server.searchAttributes],
-  ['retention', (temporal, { echoesPassthrough }) => server.retention(temporal, echoesPassthrough)],
+  ['retention', server.retention],
   ['encryption', encryption],
   ['clock (Temporal)', (temporal, { taskQueue }) => clockOfTemporal(temporal, taskQueue)],
   ['reconciliation', reconciliation],
@@ -36,6 +37,7 @@ const otherChecks: Checks<[Subject]> = [
   ['clock (service)', ({ worker }) => clockOfService(worker.service)],
   ['webhook endpoint', ({ worker, place, ingress }) => webhookEndpoint(worker.service, place, ingress?.webhookSecrets)],
   ['notifications', ({ worker }) => notificationTarget(worker.notify)],
+  ['codec server', ({ worker, codec }) => codecServer(codec, worker.keyRing)],
 ];
 
 /**
@@ -106,8 +108,8 @@ function unchecked(names: readonly string[], because: string): Finding[] {
 const help = `Usage: labops doctor [--json]
 
 Checks a deployment: Temporal, its namespace, encryption, clocks, database, reconciliation, the lab service, the webhook
-endpoint, the receiver of notifications, and the workers. It changes nothing and needs no running worker. Set what the worker is
-started with, and WEBHOOK_SECRETS for the settings of the ingress.
+endpoint, the receiver of notifications, the codec server, and the workers. It changes nothing and needs no running worker. Set what
+the worker is started with, WEBHOOK_SECRETS for the settings of the ingress, and TEMPORAL_CODEC_ENDPOINT for the codec server.
 
 Exit status: 0 no fault; 1 a fault; 2 the command line is invalid.
 `;

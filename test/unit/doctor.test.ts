@@ -3,13 +3,18 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { randomBytes } from 'node:crypto';
 import type { Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
+import { pino } from 'pino';
 import { workerIdentity } from '../../client/encryption/key-requirement.js';
 import { parseKeyRing } from '../../client/encryption/key-ring.js';
+import { startCodecServer } from '../../workers/codec-server.js';
+import { readCodecServerConfig } from '../../workers/config.js';
+import { codecServer } from '../../workers/doctor/codec-server.js';
 import { encryption } from '../../workers/doctor/encryption.js';
 import { answerWithinMs, linesOf, notChecked, ok, runChecks } from '../../workers/doctor/findings.js';
+import { retention } from '../../workers/doctor/server.js';
 import { clientAnsweredWith } from '../rig/grpc-answers.js';
 
-const { DescribeTaskQueueResponse } = proto.temporal.api.workflowservice.v1;
+const { DescribeNamespaceResponse, DescribeTaskQueueResponse } = proto.temporal.api.workflowservice.v1;
 
 test('a worker without keys is named while it polls, and no longer when it has been replaced', async () => {
   let secondsAgo = 60;
@@ -31,6 +36,51 @@ test('a worker without keys is named while it polls, and no longer when it has b
   expect(await checked()).toMatchObject({ status: 'fault', found });
   secondsAgo = 150;
   expect(await checked()).toMatchObject({ status: 'ok' });
+});
+
+test('a retention is compared with how far reconciliation looks back, which grows with the pause between its passes', async () => {
+  const ttl = { seconds: Long.fromNumber(10 * 86_400) };
+  const { client, close } = await clientAnsweredWith(() =>
+    DescribeNamespaceResponse.encode({ config: { workflowExecutionRetentionTtl: ttl } }).finish(),
+  );
+  onTestFinished(close);
+  const connection = client.connection as Connection;
+  const temporal = { connection, address: '', namespace: 'default', skewMs: () => undefined };
+  const checked = (reconcileEveryMinutes: number) =>
+    retention(temporal, { echoesPassthrough: true, reconcileEveryMinutes });
+  expect(await checked(60)).toMatchObject({ status: 'ok', found: 'Ended workflows are retained for 10 days.' });
+  expect(await checked(7 * 1440)).toMatchObject({
+    status: 'warning',
+    remedy: expect.stringMatching(/^Keep them for at least 15 days: /) as string,
+  });
+});
+
+test('a codec server is asked to decrypt, and a missing token, other keys or its absence is named', async () => {
+  const [keys, token] = [`invented:${randomBytes(32).toString('base64')}`, 'an-invented-token-of-24-characters'];
+  const config = readCodecServerConfig({ LABOPS_ENCRYPTION_KEYS: keys, CODEC_PORT: '0', CODEC_TOKEN: token });
+  const server = await startCodecServer(config, pino({ level: 'silent' }));
+  const { url } = server;
+  const bearer = { url, authorization: `Bearer ${token}` };
+  expect(await codecServer(bearer, parseKeyRing(keys))).toMatchObject({ status: 'ok' });
+  expect(await codecServer({ url }, parseKeyRing(keys))).toMatchObject({
+    status: 'fault',
+    remedy: expect.stringContaining('TEMPORAL_CODEC_AUTH') as string,
+  });
+  const other = parseKeyRing(`other:${randomBytes(32).toString('base64')}`);
+  expect(await codecServer(bearer, other)).toMatchObject({
+    status: 'fault',
+    remedy: 'Give it the LABOPS_ENCRYPTION_KEYS of the workers.',
+  });
+  expect(await codecServer({ ...bearer, url: `${url}/decode` }, other)).toMatchObject({
+    status: 'fault',
+    found: 'The codec server answered 404.',
+  });
+  await server.close();
+  expect(await codecServer(bearer, other)).toMatchObject({
+    status: 'fault',
+    found: expect.stringMatching(/cannot be reached/) as string,
+  });
+  expect(await codecServer(undefined, other)).toMatchObject({ status: 'not_checked' });
 });
 
 const healthy = { name: 'healthy', run: () => Promise.resolve(ok('It answers.')) };

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
 import { code, hasCode } from '../../client/temporal-errors.js';
+import { assumedBackdating } from '../../activities/last-run.js';
+import { reachOfPasses } from '../../protocol/reconcile.js';
+import type { WorkerConfig } from '../config.js';
 import type { TemporalConfig } from '../temporal-config.js';
 import { requireSearchAttributes, SearchAttributesMissing } from '../search-attributes.js';
 import { answerWithinMs, fault, ok, reasonOf, type Verdict, warning } from './findings.js';
@@ -132,21 +135,29 @@ export async function searchAttributes({ connection, namespace }: Temporal): Pro
   }
 }
 
-/** Reconciliation looks a week back, and a run that acknowledged a critical result must still be there (docs/operations.md). */
-const leastRetentionDays = 7;
+const dayMs = 86_400_000;
 
-/** @param echoesPassthrough false: only retained workflows recognise a reference that comes again */
-export async function retention({ connection, namespace }: Temporal, echoesPassthrough: boolean): Promise<Verdict> {
+type Retaining = Pick<WorkerConfig, 'echoesPassthrough' | 'reconcileEveryMinutes'>;
+
+/**
+ * Retention begins at a workflow's end, so no wait of a policy needs it. These do: a pass of the reconciliation asks what the last run of
+ * an ended order knew, and a deletion asks for an earlier one that is still in its grace period, a week at most.
+ */
+export async function retention(
+  { connection, namespace }: Temporal,
+  { echoesPassthrough, reconcileEveryMinutes }: Retaining,
+): Promise<Verdict> {
+  const leastDays = Math.ceil((assumedBackdating + reachOfPasses(reconcileEveryMinutes)) / dayMs);
   const { config } = await connection.workflowService.describeNamespace({ namespace });
   const seconds = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
   const days = Math.round(seconds / 8640) / 10;
   const kept = `Ended workflows are retained for ${days} ${days === 1 ? 'day' : 'days'}`;
-  const remedy = `Keep them for at least ${leastRetentionDays} days: temporal operator namespace update --namespace ${namespace} --retention 30d${inCloud}`;
+  const remedy = `Keep them for at least ${leastDays} days: temporal operator namespace update --namespace ${namespace} --retention 30d${inCloud}`;
   if (echoesPassthrough) {
-    if (days >= leastRetentionDays) return ok(`${kept}.`);
+    if (days >= leastDays) return ok(`${kept}.`);
     return warning(`${kept}: a critical result that was acknowledged before that may be announced again.`, remedy);
   }
-  if (days >= leastRetentionDays) {
+  if (days >= leastDays) {
     return ok(`${kept}. SERVICE_ECHOES_PASSTHROUGH=false: no reference may come again later than that.`);
   }
   return fault(

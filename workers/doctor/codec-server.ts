@@ -1,0 +1,57 @@
+import { createPayloadCodec } from '../../client/encryption/payload-codec.js';
+import type { KeyRing } from '../../client/encryption/key-ring.js';
+import { answerWithinMs, fault, notChecked, ok, reasonOf, type Verdict } from './findings.js';
+
+/** The codec server as the Web UI and the `temporal` command line reach it. */
+export interface CodecEndpoint {
+  /** Without `/decode`. */
+  url: string;
+  /** The header, such as `Bearer …`. */
+  authorization?: string;
+}
+
+/** Lets the codec server decrypt a payload that was made here: nobody looks at an encrypted history otherwise. */
+export async function codecServer(endpoint: CodecEndpoint | undefined, keyRing?: KeyRing): Promise<Verdict> {
+  if (!endpoint) return notChecked('TEMPORAL_CODEC_ENDPOINT is not set here');
+  if (!keyRing) return notChecked('no keys are set here');
+  let status: number;
+  try {
+    status = await decode(endpoint, keyRing);
+  } catch (error) {
+    const remedy = 'Start it, or correct TEMPORAL_CODEC_ENDPOINT or the way to it (DNS, TLS, firewall).';
+    return fault(`The codec server cannot be reached (${reasonOf(error)}).`, remedy);
+  }
+  if (status === 200) return ok('The codec server decrypts what is encrypted with the keys set here.');
+  if (status === 401) {
+    return fault(
+      'The codec server refuses the token.',
+      'Set TEMPORAL_CODEC_AUTH to "Bearer " and the CODEC_TOKEN of the codec server.',
+    );
+  }
+  if (status === 422) {
+    const remedy = 'Give it the LABOPS_ENCRYPTION_KEYS of the workers.';
+    return fault('The codec server cannot decrypt what is encrypted with the keys set here.', remedy);
+  }
+  return fault(
+    `The codec server answered ${status}.`,
+    'Set TEMPORAL_CODEC_ENDPOINT to its address, without /decode, or look into its log.',
+  );
+}
+
+async function decode({ url, authorization }: CodecEndpoint, keyRing: KeyRing): Promise<number> {
+  const plain = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('"doctor"') };
+  const base64 = (bytes: Uint8Array | null | undefined) => Buffer.from(bytes ?? []).toString('base64');
+  const payloads = (await createPayloadCodec(keyRing).encode([plain])).map(({ metadata, data }) => ({
+    metadata: Object.fromEntries(Object.entries(metadata ?? {}).map(([name, bytes]) => [name, base64(bytes)])),
+    data: base64(data),
+  }));
+  const response = await fetch(`${url.replace(/\/$/, '')}/decode`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(authorization !== undefined && { authorization }) },
+    body: JSON.stringify({ payloads }),
+    redirect: 'manual',
+    signal: AbortSignal.timeout(answerWithinMs / 2),
+  });
+  await response.body?.cancel();
+  return response.status;
+}
