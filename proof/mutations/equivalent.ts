@@ -28,6 +28,69 @@ export const equivalents: readonly Equivalent[] = [
     mutator: 'ConditionalExpression',
     at: /⟦default:/,
   },
+  {
+    reason: 'the same: a field that is undefined',
+    mutator: 'ConditionalExpression',
+    at: /⟦(\w+) === undefined⟧ \? \{\} : \{ (?:\w+: )?\1 \}/,
+    to: /^false$/,
+  },
+  {
+    reason: 'the same: undefined in place of nothing',
+    mutator: 'ConditionalExpression',
+    at: /if \(⟦((?:\w+\.)?(\w+)) !== undefined⟧\) \w+\.\2 (?:\?\?)?= \1;/,
+    to: /^true$/,
+  },
+  {
+    reason: 'the same: none of these fields is one that it would take the place of',
+    in: ['workflows/order/critical-results.ts'],
+    mutator: 'ConditionalExpression',
+    at: /\.\.\.\(⟦(interpretation|updatedAt|correctedBy) !== undefined⟧ && \{ \1 \}\)/,
+    to: /^true$/,
+  },
+  {
+    reason: 'both sides are the same then, and so is the result',
+    mutator: 'EqualityOperator',
+    at: /⟦(\w+) > (\w+)⟧ \? \1 : \2/,
+    to: />=/,
+  },
+  {
+    reason: 'the case of 0 was answered before',
+    in: ['workflows/appointment/appointment.ts'],
+    mutator: 'EqualityOperator',
+    at: /⟦(?:more|later) > 0⟧ \? 'newer' : 'nothing'/,
+    to: />= 0/,
+  },
+  {
+    reason: 'there is an appointment in every phase in which this is asked, which the compiler does not know',
+    in: ['workflows/appointment/appointment.ts', 'workflows/appointment/deadlines.ts'],
+    mutator: 'OptionalChaining',
+    at: /⟦known\?\.(?:status|startAt|endAt|appointmentId)⟧/,
+  },
+  {
+    reason: 'a result that is not open has an acknowledgement',
+    in: ['workflows/order/critical-results.ts'],
+    mutator: 'OptionalChaining',
+    at: /⟦known\.acknowledgements\.at\(-1\)\?\.at⟧/,
+  },
+  {
+    reason: 'undefined is sorted to the end, and only the first is taken',
+    in: ['workflows/order/deadlines.ts'],
+    mutator: 'ConditionalExpression',
+    at: /if \(⟦reminder⟧\) others\.push/,
+    to: /^true$/,
+  },
+  {
+    reason: 'the others are among the moments anyway',
+    in: ['workflows/order/deadlines.ts'],
+    mutator: 'MethodExpression',
+    at: /⟦unmet\.filter\(needsRead\)⟧/,
+  },
+  {
+    reason: 'an order that has ended was answered before',
+    in: ['workflows/order/deadlines.ts'],
+    mutator: 'ConditionalExpression',
+    at: /⟦case 'cancelled':/,
+  },
 ];
 
 /** A change as it stands in its file. */
@@ -62,6 +125,6 @@ export function contextOf({ location: { start, end } }: Change, text: string): s
   const lines = text.split('\n').slice(start.line - 1, end.line);
   const last = lines.pop() ?? '';
   const marked = `${last.slice(0, end.column - 1)}⟧${last.slice(end.column - 1)}`;
-  const [first = '', ...rest] = [...lines, marked];
+  const [first, ...rest] = [...lines, marked];
   return [`${first.slice(0, start.column - 1)}⟦${first.slice(start.column - 1)}`, ...rest].join('\n');
 }

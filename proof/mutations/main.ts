@@ -53,7 +53,7 @@ function report(mutants: Mutants): void {
     console.log(`| ${[`\`${relative('.', file)}\``, ...numbers, `${share.toFixed(1)} %`].join(' | ')} |`);
     if (!listsSurvivors) continue;
     for (const mutant of open) {
-      const { location, mutatorName, replacement = '', status } = mutant;
+      const { location, mutatorName, replacement, status } = mutant;
       const [line = ''] = contextOf(mutant, text).split('\n');
       console.log(`  ${location.start.line} ${status} ${mutatorName} ${line.trim()} → ${replacement.slice(0, 100)}`);
     }
