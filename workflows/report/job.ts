@@ -123,7 +123,6 @@ export function saidNothing(job: Job, now: number): void {
 }
 
 function learn(job: Job, reported: Reported, now: number): boolean {
-  if (reported === job.reported) return false;
   const before = saidBy(job);
   job.reported = reported;
   const { status = 'unknown', isReviewed, userId } = currentJob(job);

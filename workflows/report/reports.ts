@@ -96,5 +96,5 @@ function readCounts(value: unknown): ReportCounts | undefined {
 
 function countIn(counts: unknown, name: string): number {
   const count = isObject(counts) ? counts[name] : undefined;
-  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : 0;
+  return typeof count === 'number' && Number.isSafeInteger(count) ? Math.max(count, 0) : 0;
 }

@@ -63,6 +63,8 @@ describe('the deadline', () => {
   test('the deadline, once missed, is the beginning of giving up', () => {
     const job = handedOver();
     expect(giveUpAt(job)).toBe(Infinity);
+    raise(job, 'notifications_undelivered', began);
+    expect(giveUpAt(job)).toBe(Infinity);
     raise(job, 'parsing_overdue', began);
     expect(giveUpAt(job)).toBe(began + ms('1h') + ms('14d'));
     learnFromWebhook(job, snapshot('processing'), began + ms('3d'));

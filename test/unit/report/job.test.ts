@@ -111,6 +111,8 @@ describe('the product is notified', () => {
 
   test('the product is notified of a claim only if something was notified before it', () => {
     const job = handedOver();
+    learnFromWebhook(job, snapshot('upload_pending'), began);
+    announceNews(job, began);
     announceClaim(job, began);
     expect(notified(job)).toEqual([]);
     learnFromWebhook(job, snapshot('started'), began);
@@ -223,6 +225,32 @@ describe('what was reported of a job', () => {
     expect(other.timeline.at(-1)?.status).toBe('odd_59');
   });
 
+  test('is not in its timeline if neither the status nor the review changes', () => {
+    const job = openJob({ jobId }, began);
+    for (const each of [
+      snapshot('started', { isReviewed: false }),
+      snapshot('processing'),
+      snapshot('pending_review'),
+      snapshot('pending_review', { needsHumanReview: true }),
+      snapshot('completed', { isReviewed: true }),
+      snapshot('completed', { isReviewed: true, counts }),
+    ])
+      learnFromWebhook(job, each, began);
+    expect(job.timeline.map(({ status, isReviewed }) => [status, isReviewed])).toEqual([
+      ...[
+        ['started', undefined],
+        ['processing', undefined],
+        ['pending_review', undefined],
+        ['completed', true],
+      ],
+    ]);
+  });
+
+  test('goes on as it is in a new run', () => {
+    const carried = handedOver();
+    expect(openJob({ jobId, carried }, began + 1)).toEqual(carried);
+  });
+
   test('names its user, the first one', () => {
     const job = openJob({ jobId }, began);
     learnFromWebhook(job, snapshot('started', { userId: 'user-1' }), began);
@@ -263,6 +291,7 @@ test.each([
   ['abandoned', 'started', true],
   ['abandoned', 'completed', false],
   ['abandoned', 'failed', false],
+  ['superseded', 'completed', true],
 ] as const)('a job that ended as %s stays so when it is reported again as %s: %s', (ending, status, stays) => {
   const job = { ...openJob({ jobId }, began), ending, endAnnounced: true as const };
   learnFromWebhook(job, snapshot(status), began);

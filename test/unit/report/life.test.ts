@@ -92,6 +92,16 @@ test('a review, its delay and its result are announced, and answer the questions
   expect(job.announced.at(-1)?.data).toEqual({ ...about, isReviewed: true, ...counts });
 });
 
+test('a result answers the question of its delay', async () => {
+  const job = await (await life(snapshot('started'))).until(2);
+  await report(job, 'completed', { counts });
+  expect(job.events.slice(2)).toEqual([
+    '2h report.attention_cleared parsing_overdue',
+    '2h report.completed',
+    '2h completed',
+  ]);
+});
+
 test('a delay that is over when the review ends without a result needs nobody either', async () => {
   const job = await life(snapshot('pending_review'));
   await report(job, 'pending_review');

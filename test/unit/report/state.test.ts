@@ -55,6 +55,15 @@ describe('webhooks', () => {
     expect(knownOf(receivedAll([snapshot('completed', { counts }), snapshot('completed')]))?.counts).toEqual(counts);
   });
 
+  test('webhooks that bring the counts come after those that say more of anything else', () => {
+    const more = snapshot('completed', { needsHumanReview: true, failureReason: 'x', userId: 'user-1' });
+    for (const reported of [
+      [snapshot('completed', { counts }), more],
+      [more, snapshot('completed', { counts })],
+    ])
+      expect(knownOf(receivedAll(reported))?.counts).toEqual(counts);
+  });
+
   test('webhooks that leave fields out take nothing away', () => {
     const whole = snapshot('pending_review', { needsHumanReview: true, isReviewed: false });
     expect(knownOf(receivedAll([whole, snapshot('pending_review')]))).toEqual(whole);
@@ -81,6 +90,17 @@ describe('a read', () => {
     expect(knownOf(foldRead(foldWebhook(asked, snapshot('processing')), snapshot('completed'), asked))?.status).toBe(
       'completed',
     );
+  });
+
+  test('says where the job is though a read before it said the same, and a webhook between them something else', () => {
+    const received = foldWebhook(foldRead({}, snapshot('started')), snapshot('completed'));
+    expect(knownOf(foldRead(received, snapshot('started'), received))?.status).toBe('started');
+  });
+
+  test('counts, too, if another read was answered meanwhile', () => {
+    const asked = receivedAll([snapshot('started')]);
+    const meanwhile = foldRead(asked, snapshot('processing'), asked);
+    expect(knownOf(foldRead(meanwhile, snapshot('completed'), asked))?.status).toBe('completed');
   });
 
   test('is only overtaken by webhooks that are further', () => {
