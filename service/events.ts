@@ -343,8 +343,9 @@ function startsWithAny(text: string, prefixes: readonly string[]): boolean {
   return prefixes.some((prefix) => text.startsWith(prefix));
 }
 
+/** The user that an event names: a UUID in lower case, so it is the same user everywhere. */
 function userAs(value: unknown): { userId?: string } {
-  return typeof value === 'string' && value !== '' ? { userId: canonicalId(value) } : {};
+  return textAs('userId', typeof value === 'string' ? canonicalId(value) : value);
 }
 
 function textAs<K extends string>(key: K, value: unknown): { [key in K]?: string } {

@@ -226,6 +226,8 @@ function dispatchOptions(
 ): Dispatcher.DispatchOptions {
   const headers: Record<string, string> = {
     accept: 'application/json',
+    // Without this header a server may choose any coding (RFC 9110), and nothing here decodes one.
+    'accept-encoding': 'identity',
     ...authentication(config, call),
     ...call.headers,
   };

@@ -7,6 +7,7 @@ import {
   numberSchema,
   orderSchema,
   partSchema,
+  referredIdSchema,
   textSchema,
   timestampSchema,
   type Order,
@@ -22,7 +23,7 @@ import { checkedRequest } from './validation.js';
 const candidateSchema = z.looseObject({
   /** `provenance_order`, `order_option`, or one not known yet. */
   candidate_type: textSchema,
-  order_id: textSchema,
+  order_id: referredIdSchema,
   order_transaction_id: textSchema,
   last_status: textSchema,
   /** `high`, `medium`, `low`, or one not known yet. */
@@ -55,10 +56,10 @@ const matchReviewSchema = z.looseObject({
   /** `accept`, `reject`, `unsure`, or ones not known yet. */
   allowed_actions: listSchema(z.string()),
   /** The orders that the result may belong to, by user. */
-  candidate_groups: listSchema(z.looseObject({ user_id: textSchema, candidates: listSchema(candidateSchema) })),
+  candidate_groups: listSchema(z.looseObject({ user_id: referredIdSchema, candidates: listSchema(candidateSchema) })),
   resolution_action: textSchema,
-  resolved_user_id: textSchema,
-  resolved_order_id: textSchema,
+  resolved_user_id: referredIdSchema,
+  resolved_order_id: referredIdSchema,
   created_at: timestampSchema,
   updated_at: timestampSchema,
   reviewed_at: timestampSchema,

@@ -142,6 +142,12 @@ describe('addressing', () => {
   });
 });
 
+test('a call asks for an answer without compression, which nothing here could read', async () => {
+  const { baseUrl, requests } = await answering(() => ({ body: {} }));
+  await ping(transportTo(baseUrl));
+  expect(requests[0]?.headers).toMatchObject({ 'accept-encoding': 'identity' });
+});
+
 describe('connections', () => {
   test('a connection is kept and serves one call after another', async () => {
     const { baseUrl, requests, connections } = await answering(() => ({ body: {} }));

@@ -73,6 +73,17 @@ test('what enters a history names nobody, and a sentence in the place of a word 
   });
 });
 
+test('the ids of the order and the user that a result was given to are read in lower case, if they are UUIDs', async () => {
+  const capitals = 'ABCDEF01-2345-4789-8ABC-DEF012345678';
+  const body = { ...item, resolved_order_id: capitals, resolved_user_id: capitals };
+  const { baseUrl } = await answering(() => ({ body }));
+  const lower = capitals.toLowerCase();
+  expect(matchReviewSnapshotOf(await serviceAt(baseUrl).matchReviews.get('result-1'))).toMatchObject({
+    resolvedOrderId: lower,
+    resolvedUserId: lower,
+  });
+});
+
 test.each([{}, { user_id: 'user-1', client_user_id: 'client-1' }])(
   'a webhook is a stub, with a user in its envelope or without: %j',
   (envelope) => {
