@@ -134,7 +134,9 @@ function nothingLost({ before, move, after, calls }: Step<ReviewWorld>): string[
   const shown = shownIn(after.world);
   if (move.signal && !isDisturbed && !wasSilent) {
     const phase = shown ? openPhaseOf(shown.status, shown.allowedActions) : review.stage.phase;
-    if (review.stage.phase !== phase) found.push(`the review is ${phase}, and is taken for ${review.stage.phase}`);
+    // That it is back is believed by a later read.
+    if (review.stage.phase !== phase && review.backSince === undefined)
+      found.push(`the review is ${phase}, and is taken for ${review.stage.phase}`);
     if (!calls.some(({ call }) => readings.includes(call.name))) found.push('a webhook brought no read');
   }
   const { stage, known } = review;

@@ -129,6 +129,7 @@ describe('a result that a person accepts', () => {
     await stage.product.matchReviews.start({ rawResultId: review.id });
     await stage.sandbox.moveMatchReview(review.id, { status: 'pending_customer_review', webhook: false });
     await stage.product.matchReviews.start({ rawResultId: review.id });
+    await stage.skip('61 seconds');
     await review.until({ phase: 'awaiting_decision' });
     stage.receiver.isDown = false;
     expect(await review.handle.reject()).toMatchObject({ outcome: 'rejected' });
@@ -263,6 +264,29 @@ test('a result that is rejected ends its review, and a late webhook announces no
   });
   expect(review.notified()).toEqual([
     'review_needed no_match',
+    'attention_raised decision_needed',
+    'attention_cleared decision_needed',
+    'ended rejected',
+  ]);
+});
+
+test('a decision is not asked for again because the service, whose reads lag, still shows the review open at its own webhook', async () => {
+  const review = await unmatched();
+  const stale = {
+    kind: 'answer',
+    status: 200,
+    body: { id: review.id, status: 'pending_customer_review', allowed_actions: ['accept'] },
+  } as const;
+  await review.handle.reject();
+  await review.handle.result();
+  const path = `/v3/unmatched_result/${review.id}`;
+  await stage.sandbox.addFault({ method: 'GET', path, times: 1, action: stale });
+  await stage.sandbox.moveMatchReview(review.id, 'resolved');
+  await eventually(async () => expect(await stage.countRequests('GET', path)).toBeGreaterThan(2));
+  await stage.skip('61 seconds');
+  expect(await review.handle.result()).toMatchObject({ outcome: 'rejected' });
+  expect(review.notified()).toEqual([
+    'review_needed match_sample_id',
     'attention_raised decision_needed',
     'attention_cleared decision_needed',
     'ended rejected',

@@ -61,6 +61,8 @@ function take(review: Review, decision: MatchReviewDecision, decided: MatchRevie
   if (isOurs) {
     review.decision = decision;
     delete review.doubt;
+    // What the service lets somebody decide is open, whatever an earlier run announced.
+    delete review.before;
     note(review, `decided: ${decision.action}`, now);
   }
   if (order) takeOrder(review, order, now);

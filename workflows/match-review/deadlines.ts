@@ -3,7 +3,7 @@ import { absenceBelieved, doubled, longestOutage, minute } from '../entity/spans
 import { note } from '../entity/journal.js';
 import { announceNews, clear, enqueue, headOf, raise } from './announcements.js';
 import { bringOrder, readReview } from './reading.js';
-import { mayContradict, type Review } from './review.js';
+import { backBelieved, mayContradict, type Review } from './review.js';
 
 /** The moments at which silence means something. `deadlinesOf` derives them from what happened and from the policy, without a clock. */
 
@@ -34,13 +34,14 @@ function stageDeadlines(review: Review): Deadline[] {
 }
 
 function nextReadOf(review: Review): Deadline {
-  const { lookedAt, unclear, unanswered, absentSince, doubt } = review;
+  const { lookedAt, unclear, unanswered, absentSince, backSince, doubt } = review;
   const usual = pollAt(review);
   const moments = [
     usual,
     // What a webhook reported is read at once, but not again and again while the service is silent.
     ...(unclear && !unanswered ? [lookedAt] : []),
     ...(doubt && !unanswered ? [doubt.until] : []),
+    ...(backSince !== undefined && lookedAt < backSince + backBelieved ? [backSince + backBelieved] : []),
     ...(absentSince !== undefined && lookedAt < absentSince + absenceBelieved ? [absentSince + absenceBelieved] : []),
   ];
   return { name: 'read_the_review', key: '', at: Math.min(...moments), ordinal: 1 };

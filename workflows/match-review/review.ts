@@ -15,7 +15,8 @@ import { type Attentive, nothingYet } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
-import { answered, type Polled } from '../entity/polling.js';
+import { answered, takeSilence, type Polled } from '../entity/polling.js';
+import { minute } from '../entity/spans.js';
 import { matchReviewPolicyVersions, reviewVersion, upgradeReview } from './versions.js';
 
 /**
@@ -43,6 +44,8 @@ export interface Review
   stage: { phase: OpenPhase; since: number };
   /** When the service first said that it does not know the review; missing once it has shown it. */
   absentSince?: number;
+  /** When reads first showed it back with a person who has decided, or open after its end; missing once that was believed or taken back. */
+  backSince?: number;
   /** The decision that was made here, once the service has it. */
   decision?: MatchReviewDecision;
   /** A decision that was sent without an answer, and until when the service may be at work on it. */
@@ -96,12 +99,16 @@ export function learnFromWebhook(review: Review, report: MatchReviewReport): voi
   review.unclear = true;
 }
 
+/** How long reads have to show that a review is back before that is believed: right after a decision a read may be older than it. */
+export const backBelieved = minute;
+
 /**
- * A read is the review as it is now, whatever was reported before it.
+ * A read is the review as it is now, whatever was reported before it; only that it is back is not believed at once.
  * @param asked `received` of when it was asked for
  */
 export function takeRead(review: Review, item: MatchReviewSnapshot, asked: number, now: number): void {
   delete review.absentSince;
+  if (mayBeOlder(review, item, now)) return takeSilence(review, now);
   const isNews = canonicalJson(item) !== canonicalJson(review.known ?? null);
   review.known = item;
   answered(review, isNews, now);
@@ -114,6 +121,18 @@ export function takeRead(review: Review, item: MatchReviewSnapshot, asked: numbe
   if (isBack) takeEndBack(review);
   const phase = openPhaseOf(item.status, item.allowedActions);
   if (isBack || phase !== review.stage.phase) enterStage(review, phase, now);
+}
+
+function mayBeOlder(review: Review, item: MatchReviewSnapshot, now: number): boolean {
+  const { before, stage } = review;
+  const phase = openPhaseOf(item.status, item.allowedActions);
+  const isBack = before !== undefined || (stage.phase === 'with_service' && phase === 'awaiting_decision');
+  if (!isBack || outcomeOf(item) !== undefined) {
+    delete review.backSince;
+    return false;
+  }
+  review.backSince ??= now;
+  return now - review.backSince < backBelieved;
 }
 
 /** The service may show less than an earlier run announced: deployments differ in what they show of a closed review. */

@@ -4,6 +4,7 @@ import { takeSilence } from '../../../workflows/entity/polling.js';
 import { announceEnd, announceNews } from '../../../workflows/match-review/announcements.js';
 import { deadlinesOf } from '../../../workflows/match-review/deadlines.js';
 import {
+  currentPhase,
   learnFromWebhook,
   mayContradict,
   openReview,
@@ -143,6 +144,35 @@ describe('an end', () => {
   });
 });
 
+describe('a read that may be older than', () => {
+  const minute = 60_000;
+
+  test('the end that an earlier run announced is read again after a minute, before anybody is asked', () => {
+    const review = openReview({ rawResultId }, start);
+    Object.assign(review, { identified: true, notifies: true, before: { outcome: 'rejected' } });
+    learnFromWebhook(review, { rawResultId, status: 'resolved' });
+    takeRead(review, item(), 1, start);
+    announceNews(review, start);
+    expect(review).toMatchObject({ stage: { phase: 'unknown' }, outbox: [] });
+    expect(deadlinesOf(review)[0]?.at).toBe(start + minute);
+    const late = structuredClone(review);
+    takeRead(review, item({ status: 'resolved', resolutionAction: 'reject' }), 1, start + minute);
+    expect(review.ending).toBe('rejected');
+    takeRead(late, item(), 1, start + minute);
+    expect(currentPhase(late)).toBe('awaiting_decision');
+  });
+
+  test('the decision that left it to the service’s staff keeps that decision', () => {
+    const review = readCase({ status: 'pending_ops_review', allowedActions: [] });
+    review.decision = { action: 'unsure' };
+    takeRead(review, item(), 0, start + hour);
+    expect(review).toMatchObject({ stage: { phase: 'with_service' }, decision: { action: 'unsure' } });
+    takeRead(review, item(), 0, start + hour + minute);
+    expect(review).toMatchObject({ stage: { phase: 'awaiting_decision' } });
+    expect(review).not.toHaveProperty('decision');
+  });
+});
+
 test('a result that turns out to be critical is announced once more', () => {
   const review = readCase();
   announceNews(review, start);
@@ -180,6 +210,7 @@ test('a person is reminded only while a person has to decide, and again when the
   takeRead(review, item({ status: 'pending_ops_review', allowedActions: [] }), 0, start + day);
   expect(names().slice(1)).toEqual(['service_review 8']);
   review.decision = { action: 'unsure' };
+  takeRead(review, item(), 0, start + 2 * day - 60_000);
   takeRead(review, item(), 0, start + 2 * day);
   expect(names().slice(1)).toEqual(['decision_reminder 3', 'decision_reminder 5']);
   expect(review.decision).toBeUndefined();
