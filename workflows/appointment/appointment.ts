@@ -145,12 +145,21 @@ export function takeDoubtful(appointment: Appointment, now: number): boolean {
 export function takeAnswer(appointment: Appointment, answer: AppointmentSnapshot, asked: number, now: number): boolean {
   if (answer.userId !== undefined) appointment.userId ??= answer.userId;
   appointment.missing = 0;
-  const compared = appointment.received === asked ? 'newer' : compareReceived(appointment.known, answer);
+  const isNow = appointment.received === asked && !hasFewerEvents(answer, appointment.known);
+  const compared = isNow ? 'newer' : compareReceived(appointment.known, answer);
   if (compared === 'nothing') return false;
   if (compared === 'unclear') appointment.unclear = true;
   if (appointment.known && canonicalJson(said(appointment.known)) === canonicalJson(said(answer))) return false;
   learn(appointment, answer, now);
   return true;
+}
+
+/** Right after its webhook, which has every event, a read may be older. */
+function hasFewerEvents(
+  { appointmentId, events }: AppointmentSnapshot,
+  known: AppointmentSnapshot | undefined,
+): boolean {
+  return known?.appointmentId === appointmentId && events.length > 0 && events.length < known.events.length;
 }
 
 /** So often in a row the service has to show no appointment before one that it reported is believed to be gone. */

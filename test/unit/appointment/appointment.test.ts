@@ -106,8 +106,16 @@ describe('an answer of the service', () => {
 
   test('counts over whatever was received before it was requested', () => {
     const appointment = requestedCase(snapshot(['pending', 'confirmed', 'cancelled']));
-    expect(takeAnswer(appointment, booked, appointment.received, start)).toBe(true);
+    const answer = { ...booked, events: [] };
+    expect(takeAnswer(appointment, answer, appointment.received, start)).toBe(true);
     expect(appointment.stage.phase).toBe('confirmed');
+  });
+
+  test('that has fewer events than a webhook is older, because the service’s reads lag: the cancellation stands', () => {
+    const appointment = requestedCase(booked);
+    learnFromWebhook(appointment, snapshot(['pending', 'confirmed', 'cancelled']), start);
+    expect(takeAnswer(appointment, booked, appointment.received, start)).toBe(false);
+    expect(appointment).toMatchObject({ stage: { phase: 'awaiting_choice' }, fallen: { reason: 'cancelled' } });
   });
 
   test('an answer of the service that was requested before a later webhook came does not count', () => {
