@@ -83,6 +83,13 @@ describe('a read', () => {
     expect(knownOf(reported)?.status).toBe('started');
   });
 
+  test('that lacks the review that a webhook reported is older: the review is not lost', () => {
+    const reviewed = { ...snapshot('completed'), isReviewed: true };
+    const reported = foldRead(foldWebhook({}, reviewed), { ...snapshot('completed'), isReviewed: false });
+    expect(knownOf(reported)).toEqual(reviewed);
+    expect(foldRead(reported, reviewed)).toEqual({ read: reviewed });
+  });
+
   test('does not take back what a webhook reported while it was under way', () => {
     const asked = receivedAll([snapshot('started')]);
     const meanwhile = foldWebhook(asked, snapshot('completed'));
