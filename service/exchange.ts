@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { decoded } from './decoding.js';
 import { type CallFacts, AnswerLost, AnswerUnreadable, ServiceUnreachable } from './errors.js';
 import type { UploadBody } from './upload-body.js';
 
@@ -208,7 +209,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   #answer(): void {
     const head = this.#head;
     if (head === undefined) return;
-    this.#settle(() => this.#resolve({ ...head, body: Buffer.concat(this.#chunks) }));
+    const { 'content-encoding': coding } = head.headers;
+    const body = decoded(Buffer.concat(this.#chunks), coding, this.#limits.maxResponseBytes);
+    this.#settle(() => this.#resolve({ ...head, body }));
   }
 
   #settle(outcome: () => void): void {

@@ -226,7 +226,7 @@ function dispatchOptions(
 ): Dispatcher.DispatchOptions {
   const headers: Record<string, string> = {
     accept: 'application/json',
-    // Without this header a server may choose any coding (RFC 9110), and nothing here decodes one.
+    // Without this header a server may choose any coding (RFC 9110), also for a document that is read as a stream.
     'accept-encoding': 'identity',
     ...authentication(config, call),
     ...call.headers,

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { inspect } from 'node:util';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import {
@@ -142,10 +143,36 @@ describe('addressing', () => {
   });
 });
 
-test('a call asks for an answer without compression, which nothing here could read', async () => {
-  const { baseUrl, requests } = await answering(() => ({ body: {} }));
-  await ping(transportTo(baseUrl));
-  expect(requests[0]?.headers).toMatchObject({ 'accept-encoding': 'identity' });
+describe('compression', () => {
+  test('is not asked for', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: {} }));
+    await ping(transportTo(baseUrl));
+    expect(requests[0]?.headers).toMatchObject({ 'accept-encoding': 'identity' });
+  });
+
+  test.each<[string, (text: string) => Buffer]>([
+    ['gzip', gzipSync],
+    ['GZIP', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['gzip', Buffer.from],
+    ['invented', Buffer.from],
+  ])('of an answer that comes with %s nevertheless is undone, or never was there', async (coding, encode) => {
+    const { baseUrl } = await serving((_request, reply) => {
+      reply.writeHead(200, { 'content-type': 'application/json', 'content-encoding': coding });
+      reply.end(encode('{"answer":42}'));
+    });
+    expect(await ping(transportTo(baseUrl))).toEqual({ answer: 42 });
+  });
+
+  test('that hides more than an answer may have is not undone', async () => {
+    const { baseUrl } = await serving((_request, reply) => {
+      reply.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+      reply.end(gzipSync(JSON.stringify('x'.repeat(2_000_000))));
+    });
+    const error = await rejection(ping(transportTo(baseUrl, { maxResponseBytes: 1_000_000 })));
+    expect(error).toBeInstanceOf(AnswerUnreadable);
+  });
 });
 
 describe('connections', () => {
