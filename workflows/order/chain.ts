@@ -236,11 +236,15 @@ export function lateArrivals(chain: Chain): ChainOrder[] {
   );
 }
 
-function isRedrawn(orders: Orders, { orderId, greatest }: OrderRecord): boolean {
-  const transactionId = greatest.transaction?.id;
-  const followers = orders.slice(orders.findIndex((order) => order.orderId === orderId) + 1);
-  return followers.some(
-    ({ greatest: follower }) =>
-      follower.parentId === orderId || (transactionId !== undefined && follower.transaction?.id === transactionId),
-  );
+function isRedrawn(orders: Orders, order: OrderRecord): boolean {
+  const { orderId } = order;
+  const followers = orders.slice(orders.findIndex((each) => each.orderId === orderId) + 1);
+  return followers.some((follower) => follower.greatest.parentId === orderId || isOfTransactionOf(follower, order));
+}
+
+/** The earlier order may have been reported without a transaction, before there was a redraw: then the later one's lists it. */
+export function isOfTransactionOf({ greatest: { transaction } }: OrderRecord, earlier: OrderRecord): boolean {
+  if (transaction === undefined) return false;
+  const isListed = transaction.orders.some(({ id }) => id === earlier.orderId);
+  return isListed || transaction.id === earlier.greatest.transaction?.id;
 }

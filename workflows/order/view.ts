@@ -23,6 +23,7 @@ import { code, moment, plain, sentence, table, waitingLine, words, showToOperato
 import {
   ordersOf,
   currentOrder,
+  isOfTransactionOf,
   needsSuccessor,
   outcomeOf,
   replacementOf,
@@ -118,7 +119,8 @@ function predecessorOf(chain: Chain, orders: readonly ChainOrder[], order: Chain
   const replaced = chain.replacements.find(({ orderId }) => orderId === order.orderId)?.replaces;
   const { parentId } = order.greatest;
   if (replaced !== undefined || (originOf(chain, order) === 'initial' && parentId === undefined)) return replaced;
-  const sameTransaction = (other: ChainOrder) => other.greatest.transaction?.id === order.greatest.transaction?.id;
+  const sameTransaction = (other: ChainOrder) =>
+    other.greatest.transaction?.id === order.greatest.transaction?.id || isOfTransactionOf(order, other);
   const earlier = orders.slice(0, orders.indexOf(order)).findLast(sameTransaction)?.orderId;
   const parent = orders.find(({ orderId }) => orderId === parentId && orderId !== order.orderId)?.orderId;
   return parent ?? earlier;

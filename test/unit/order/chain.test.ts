@@ -159,6 +159,14 @@ describe('a redraw', () => {
     expect(unfinishedOrders(chain)).toEqual([]);
   });
 
+  test('an order that was last reported without a transaction is followed by the redraw whose transaction lists it', () => {
+    const { transaction: _unknownThen, ...initial } = initialOf(pathTo('transit_lab'));
+    const chain = caseOf([initial, redrawOf(['ordered'])]);
+    expect(lateArrivals(chain)).toEqual([]);
+    expect(unfinishedOrders(chain)).toEqual([{ orderId: 'order-1', key: 'order-1/followed' }]);
+    expect(linksOf(chain)).toMatchObject([{}, { orderId: 'order-2', replaces: 'order-1' }]);
+  });
+
   test('a redraw that is cancelled ends the chain as cancelled; one that fails needs a successor itself', () => {
     expect(outcomeOf(caseOf([initialOf(badSample), redrawOf(['ordered', 'cancelled'])]))).toBe('cancelled');
     const chain = caseOf([initialOf(badSample), redrawOf(lost)]);
