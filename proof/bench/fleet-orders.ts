@@ -21,8 +21,7 @@ const path = [
 ];
 
 /** Every third order has had two webhooks before the restart. */
-const earlierSteps = [1, 2];
-const hasEarlierWebhooks = (_: OpenOrder, index: number): boolean => index % 3 === 0;
+const earlierStepsOf = (index: number): readonly number[] => (index % 3 === 0 ? [1, 2] : []);
 
 export interface OpenOrder {
   orderId: string;
@@ -31,23 +30,21 @@ export interface OpenOrder {
   at: string;
 }
 
-/** Opened by the hand-over, and quiet. */
+/** Opened by the hand-over, and quiet. Each waits for the one before it: a fleet of thousands would be too long a backlog. */
 export async function openFleet(side: Side, ingress: Endpoint, orders: number): Promise<OpenOrder[]> {
-  const opened = await inParallel(orders, width, async () => {
+  return inParallel(orders, width, async (index) => {
     const order = { orderId: randomUUID(), userId: randomUUID(), at: new Date().toISOString() };
     const { orderId, userId, at } = order;
     const events = [{ id: 0, at, status: path[0] ?? '' }];
     const snapshot = { orderId, userId, status: 'received', events, createdAt: at };
     await handOver(side, snapshot, { notifies: false });
+    await untilQuiet(workflowOf(side, order));
+    for (const step of earlierStepsOf(index)) {
+      await report(ingress, [order], step);
+      await untilQuiet(workflowOf(side, order));
+    }
     return order;
   });
-  const quiet = () => inParallel(orders, width, (index) => untilQuiet(workflowOf(side, opened[index])));
-  await quiet();
-  for (const step of earlierSteps) {
-    await report(ingress, opened.filter(hasEarlierWebhooks), step);
-    await quiet();
-  }
-  return opened;
 }
 
 /** Sends the webhook of the last step to each order. */
