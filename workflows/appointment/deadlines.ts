@@ -19,8 +19,6 @@ interface Deadline extends Moment {
   key: string;
   /** Which of several reminders, from 1. */
   ordinal: number;
-  /** Of an end, which waits for the service's answer: when it comes without one; milliseconds since the epoch. */
-  latest?: number;
 }
 
 /** Those that are not met yet, the earliest first. */
@@ -78,7 +76,7 @@ function overdue(appointment: Appointment, name: 'confirmation' | 'visit', at: n
 function end(appointment: Appointment, name: 'choice' | 'give_up', from: number): Deadline {
   const latest = from + longestOutage;
   const at = appointment.unanswered ? Math.max(from, Math.min(nextRead(appointment), latest)) : from;
-  return { ...deadline(appointment, name, at), latest };
+  return deadline(appointment, name, at);
 }
 
 function choiceReminders(appointment: Appointment): Deadline[] {
@@ -126,7 +124,7 @@ function isOpenWalkIn(appointment: Appointment): boolean {
 }
 
 function isOverdue({ attention }: Appointment): boolean {
-  return attention.some(({ reason }) => reason === 'confirmation_overdue' || reason === 'visit_overdue');
+  return attention.some(({ reason }) => reason === 'visit_overdue');
 }
 
 /** Each read that says nothing new doubles the pause. */
@@ -150,9 +148,9 @@ export async function handlePassedDeadlines(appointment: Appointment): Promise<v
   settle(appointment);
   const due = () => deadlinesOf(appointment).filter(({ at }) => at <= Date.now());
   if (due().length === 0 && !mayContradict(appointment)) return;
-  const isAnswered = await readAppointment(appointment);
+  await readAppointment(appointment);
   settle(appointment);
-  for (const deadline of due()) handleDeadline(appointment, deadline, isAnswered, Date.now());
+  for (const deadline of due()) handleDeadline(appointment, deadline, Date.now());
 }
 
 /** Something was received after the end that only the service can put in order. */
@@ -169,23 +167,22 @@ function settle(appointment: Appointment): void {
     appointment.ending = 'cancelled';
 }
 
-function handleDeadline(appointment: Appointment, due: Deadline, isAnswered: boolean, now: number): void {
-  // An end was reached by one before it, or the read has brought another stage.
-  if (
-    appointment.ending !== undefined ||
-    !deadlinesOf(appointment).some(({ key, name }) => key === due.key && name === due.name)
-  )
-    return;
+function handleDeadline(appointment: Appointment, due: Deadline, now: number): void {
+  // An end was reached by one before it.
+  if (appointment.ending !== undefined) return;
   switch (due.name) {
     case 'read_the_appointment':
       return;
     case 'choice_reminder':
     case 'visit_reminder':
       return remind(appointment, due, now);
+    // An appointment may have been made without a report: without the service's answer, neither is due for a day.
     case 'choice':
-      return endIfAnswered(appointment, due, isAnswered, 'expired', now);
+      appointment.ending = 'expired';
+      return;
     case 'give_up':
-      return endIfAnswered(appointment, due, isAnswered, 'unresolved', now);
+      appointment.ending = 'unresolved';
+      return;
     case 'confirmation':
       return ask(appointment, due, 'confirmation_overdue', now);
     case 'visit':
@@ -209,17 +206,6 @@ function remind(appointment: Appointment, { name, ordinal, key }: Deadline, now:
   enqueue(appointment, { ...head, type: 'choice_reminder', data: { reminder: ordinal, until } });
 }
 
-/** An appointment may have been made without a report: without the service's answer nothing ends, for a day at most. */
-function endIfAnswered(
-  appointment: Appointment,
-  { latest = 0 }: Deadline,
-  isAnswered: boolean,
-  ending: 'expired' | 'unresolved',
-  now: number,
-): void {
-  if (isAnswered || now >= latest) appointment.ending = ending;
-}
-
 function ask(appointment: Appointment, { key }: Deadline, reason: AppointmentAttentionReason, now: number): void {
   appointment.met.push(key);
   raise(appointment, reason, now);
@@ -229,7 +215,7 @@ function ask(appointment: Appointment, { key }: Deadline, reason: AppointmentAtt
 export function bringInLine(appointment: Appointment): void {
   const now = Date.now();
   const { phase } = appointment.stage;
-  const isOpen = openVisit(appointment) !== undefined && appointment.ending === undefined;
+  const isOpen = appointment.ending === undefined;
   if (!isOpen || phase !== 'awaiting_confirmation' || isReserved(appointment))
     clear(appointment, ['confirmation_overdue'], now);
   if (!isOpen || appointment.met.every((key) => !isOfStage(appointment, key)))

@@ -14,19 +14,14 @@ import { openVisit, takeAnswer, takeDoubtful, takeNone, type Appointment, markRe
 import { upgradeAppointmentResult } from './versions.js';
 import type { AppointmentRun } from './run.js';
 
-/**
- * Asks the service for the appointment and its order. What cannot be read now is as silent as before.
- * @returns whether the service has answered
- */
-export async function readAppointment(appointment: Appointment): Promise<boolean> {
+/** Asks the service for the appointment and its order. What cannot be read now is as silent as before. */
+export async function readAppointment(appointment: Appointment): Promise<void> {
   try {
     await readOrThrow(appointment);
-    return !appointment.unanswered;
   } catch (error) {
     const { type, message } = refusalOf(error);
     log.warn('appointment could not be read', { orderId: appointment.orderId, type, message });
     takeSilence(appointment, Date.now());
-    return false;
   }
 }
 

@@ -46,6 +46,9 @@ describe('the next thing to wait for', () => {
     expect(inBrief(requestedCase(soon)).filter((each) => each.startsWith('visit_reminder'))).toEqual([
       'visit_reminder 2 1h',
     ]);
+    // One that is due when it is booked says nothing either.
+    const inADay = snapshot(['pending', 'confirmed'], { startAt: new Date(start + day).toISOString() });
+    expect(inBrief(requestedCase(inADay))[0]).toBe('visit_reminder 2 22h');
   });
 
   test('is a read, at doubling intervals, while a walk-in is open, and its results are waited for longer', () => {
@@ -66,6 +69,7 @@ describe('the next thing to wait for', () => {
 
   test('is nothing once it has ended', () => {
     expect(deadlinesOf(requestedCase(undefined, { ending: 'expired' }))).toEqual([]);
+    expect(deadlinesOf(requestedCase(snapshot(['pending', 'completed'])))).toEqual([]);
   });
 });
 
@@ -88,6 +92,23 @@ describe('a read is due', () => {
     const fallen = { appointmentId: 'appointment-1', reason: 'cancelled' } as const;
     expect(inBrief(requestedCase(undefined, { fallen }))[0]).toBe('read_the_appointment 1 0h');
     expect(inBrief(requestedCase(undefined, { fallen: { ...fallen, asked: true } }))[0]).toBe('choice_reminder 1 24h');
+  });
+
+  test('a read is due when an order that is not known may be believed to be gone, and then at the usual intervals', () => {
+    const after = (minutes: number) =>
+      inBrief(requestedCase(undefined, { absentSince: start, lookedAt: start + minutes * 60_000 }))[0];
+    expect([9, 10, 70].map(after)).toEqual([
+      `read_the_appointment 1 ${1 / 6}h`,
+      `read_the_appointment 1 ${7 / 6}h`,
+      `read_the_appointment 1 ${13 / 6}h`,
+    ]);
+  });
+
+  test('a read is due while a visit is overdue, and not for another question', () => {
+    const asked = (reason: 'visit_overdue' | 'notifications_undelivered') =>
+      inBrief(requestedCase(snapshot(['pending', 'confirmed']), { attention: [{ ...visitOverdue, reason }] }))[0];
+    expect(asked('visit_overdue')).toBe('read_the_appointment 1 1h');
+    expect(asked('notifications_undelivered')).toBe('visit_reminder 1 96h');
   });
 
   test('a read is due once more if the service did not show an appointment', () => {

@@ -204,6 +204,56 @@ describe('a visit', () => {
   });
 });
 
+describe('an end that the product was not notified of yet', () => {
+  const cancelled = snapshot(['pending', 'confirmed', 'cancelled']);
+  const unordered = snapshot([], { status: 'confirmed' });
+
+  test('is contradicted by what only the service can put in order, once it was asked', async () => {
+    const appointment = await life(reading(confirmed), {}, false);
+    appointment.answers['notify'] = unavailable;
+    await report(appointment, cancelled);
+    appointment.answers['readAppointment'] = reading(confirmed);
+    await appointment.signal('appointmentChanged', cancelled);
+    expect(appointment.calls).not.toContain('0h readAppointment');
+    await appointment.signal('appointmentChanged', unordered);
+    expect(appointment.calls).toContain('0h readAppointment');
+    expect((await appointment.until(2)).run.end).toBeUndefined();
+  });
+
+  test('stays if somebody has given the appointment up', async () => {
+    const appointment = await life(reading(confirmed), {}, false);
+    appointment.answers['notify'] = unavailable;
+    await appointment.run.cancel();
+    await appointment.settle();
+    for (const each of [unordered, cancelled]) await appointment.signal('appointmentChanged', each);
+    await appointment.until(2);
+    expect(appointment.calls).not.toContain('0h readAppointment');
+    expect(appointment.run.end).toMatchObject({ result: { outcome: 'abandoned' } });
+  });
+});
+
+describe('a visit that is cancelled', () => {
+  const cancelled = snapshot(['pending', 'confirmed', 'cancelled']);
+
+  test('with its order needs no other choice', async () => {
+    const appointment = await life(reading(confirmed));
+    await report(appointment, cancelled, 'cancelled');
+    expect(appointment.events.slice(1)).toEqual(['0h appointment.ended order_ended', '0h completed']);
+  });
+
+  test('needs another choice once the service has said that the order needs one', async () => {
+    const appointment = await life(reading(confirmed));
+    await report(appointment, cancelled);
+    const silent = await life(reading(confirmed));
+    silent.answers['readAppointment'] = unavailable;
+    await silent.signal('appointmentChanged', cancelled);
+    expect(appointment.events.slice(1)).toEqual(['0h appointment.choice_needed cancelled']);
+    expect(silent.events.slice(1)).toEqual([]);
+    silent.answers['readAppointment'] = reading(cancelled);
+    expect((await silent.until(2)).events.slice(1)).toEqual(['2h appointment.choice_needed cancelled']);
+  });
+});
+
 describe('an appointment whose order', () => {
   test('the service does not know ends, once the service has said so twice within ten minutes', async () => {
     const { events, calls } = await (await life(reading(undefined, 'gone'))).until(1000);
