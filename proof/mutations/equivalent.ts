@@ -61,6 +61,13 @@ export const equivalents: readonly Equivalent[] = [
     to: />=/,
   },
   {
+    reason: 'both are the same time then',
+    in: ['workflows/order/deadlines.ts'],
+    mutator: 'EqualityOperator',
+    at: /⟦scheduled > Date\.parse\(placed \?\? ''\)⟧/,
+    to: />=/,
+  },
+  {
     reason: 'the case of 0 was answered before',
     in: ['workflows/appointment/appointment.ts'],
     mutator: 'EqualityOperator',

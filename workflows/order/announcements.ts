@@ -13,7 +13,6 @@ import {
   type Chain,
   type ChainOrder,
   currentOrder,
-  outcomeOf,
 } from './chain.js';
 import { deadlinesOf } from './deadlines.js';
 import type { KitOrderRun } from './run.js';
@@ -223,8 +222,8 @@ export function clearAnswered(chain: Chain, now: number): void {
 /** Announces an end that no event announced. Completion and cancellation were announced as events. */
 export function announceEnd(run: KitOrderRun): void {
   const { chain } = run;
-  const outcome = outcomeOf(chain);
-  if (outcome === undefined || chain.ending === undefined || chain.endAnnounced) return;
+  const { ending: outcome } = chain;
+  if (outcome === undefined || chain.endAnnounced) return;
   chain.endAnnounced = true;
   const order = currentOrder(chain);
   const head = headOf(
