@@ -88,6 +88,19 @@ describe('a user is restored', () => {
 });
 
 describe('a deletion that is requested again', () => {
+  test('at once is the one that runs, although the service, whose reads lag, still shows the user', async () => {
+    const leavingUser = await LeavingUser.arrive(stage);
+    await leavingUser.requestDeletion();
+    const stale = { kind: 'answer', status: 200, body: { user_id: leavingUser.userId } } as const;
+    await stage.sandbox.addFault({ method: 'GET', path: leavingUser.path, action: stale });
+    const again = await leavingUser.requestDeletion();
+    await stage.sandbox.removeFaults();
+    expect(again.requested).toMatchObject({ phase: 'grace' });
+    await stage.skip('1 minute');
+    expect(leavingUser.notified).toEqual(['deletion_scheduled']);
+    expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(1);
+  });
+
   test('a deletion that is requested again while it runs is the one that runs', async () => {
     const leavingUser = await LeavingUser.arrive(stage);
     const { requested } = await leavingUser.requestDeletion();

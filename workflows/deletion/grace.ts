@@ -64,10 +64,11 @@ function endRestored(run: DeletionRun): void {
   endUndone(run, run.doubt === 'undo' ? 'command' : 'elsewhere');
 }
 
-/** A repeated request starts a new deletion if somebody has restored the user meanwhile. */
+/** A repeated request starts a new deletion if somebody has restored the user meanwhile. Right after the first one a read may be older than it. */
 async function recheck(run: DeletionRun): Promise<DeletionState> {
   const { deletion } = run;
-  if (deletion.outcome !== undefined) return stateOf(deletion);
+  const isFresh = deletion.scheduledAt !== undefined && Date.now() < deletion.scheduledAt + usualSettling;
+  if (deletion.outcome !== undefined || isFresh) return stateOf(deletion);
   const options = { ...round('30 seconds'), summary: 'the user at a new request' };
   try {
     const { standing } = await activities.readUser.executeWithOptions(options, [deletion.userId]);
