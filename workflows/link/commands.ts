@@ -12,7 +12,7 @@ import type {
 import { activities } from '../activities.js';
 import { commandWait, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { obtainPolicy } from '../entity/policy.js';
-import { readConnection, connectionQueryOf } from './deadlines.js';
+import { readConnection, connectionQueryOf } from './reading.js';
 import {
   pageOf,
   sourceSlug,

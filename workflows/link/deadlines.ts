@@ -1,8 +1,6 @@
-import type { ConnectionQuery } from '../../activities/new-connection.js';
-import { activities } from '../activities.js';
 import type { Moment } from '../entity/alarm.js';
-import { refusalOf } from '../entity/commands.js';
-import { type Link, confirmAt, endWait, remind, sourceSlug, oldestOwn, takeConnection, takeSilence } from './link.js';
+import { type Link, confirmAt, endWait, remind } from './link.js';
+import { readConnection } from './reading.js';
 
 /** The moments at which silence means something. `deadlinesOf` derives them from what happened and from the policy, without a clock. */
 type LinkDeadline = Moment & { name: 'confirmation' | 'code reminder' | 'password' | 'code' | 'token' | 'link' };
@@ -57,33 +55,5 @@ async function handleDeadline(link: Link, { name }: LinkDeadline): Promise<void>
       return readConnection(link);
     default:
       return name satisfies never;
-  }
-}
-
-/** The facts that distinguish the link's own connection from an older one. */
-export function connectionQueryOf(link: Link, afterSuccess: boolean): ConnectionQuery {
-  const { userId, filterOnProviders, connectionsBefore } = link;
-  const slug = sourceSlug(link);
-  return {
-    userId,
-    ...(slug !== undefined && { sourceSlug: slug }),
-    ...(slug === undefined && filterOnProviders && { oneOf: filterOnProviders }),
-    ...(connectionsBefore && { except: connectionsBefore }),
-    since: oldestOwn(link, afterSuccess),
-  };
-}
-
-/** Reads the user at the service: only what it shows there makes a link connected. */
-export async function readConnection(link: Link): Promise<void> {
-  const { claim, provider } = link;
-  const sought = connectionQueryOf(link, claim?.by === 'success');
-  try {
-    const summary = `look for the connection with ${provider}`;
-    const { notifies, ...connection } = await activities.findConnection.executeWithOptions({ summary }, [sought]);
-    link.notifies ??= notifies;
-    takeConnection(link, connection, claim, Date.now());
-  } catch (error) {
-    refusalOf(error);
-    takeSilence(link, claim, Date.now());
   }
 }

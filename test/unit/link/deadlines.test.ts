@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LinkPolicy } from '../../../protocol/link/policy.js';
-import { connectionQueryOf, deadlinesOf, waitingUntil } from '../../../workflows/link/deadlines.js';
+import { deadlinesOf, waitingUntil } from '../../../workflows/link/deadlines.js';
+import { connectionQueryOf } from '../../../workflows/link/reading.js';
 import {
   receiveResult,
   receiveWebhook,

@@ -1,0 +1,32 @@
+import type { ConnectionQuery } from '../../activities/new-connection.js';
+import { activities } from '../activities.js';
+import { refusalOf } from '../entity/commands.js';
+import { type Link, sourceSlug, oldestOwn, takeConnection, takeSilence } from './link.js';
+
+/** The facts that distinguish the link's own connection from an older one. */
+export function connectionQueryOf(link: Link, afterSuccess: boolean): ConnectionQuery {
+  const { userId, filterOnProviders, connectionsBefore } = link;
+  const slug = sourceSlug(link);
+  return {
+    userId,
+    ...(slug !== undefined && { sourceSlug: slug }),
+    ...(slug === undefined && filterOnProviders && { oneOf: filterOnProviders }),
+    ...(connectionsBefore && { except: connectionsBefore }),
+    since: oldestOwn(link, afterSuccess),
+  };
+}
+
+/** Reads the user at the service: only what it shows there makes a link connected. */
+export async function readConnection(link: Link): Promise<void> {
+  const { claim, provider } = link;
+  const sought = connectionQueryOf(link, claim?.by === 'success');
+  try {
+    const summary = `look for the connection with ${provider}`;
+    const { notifies, ...connection } = await activities.findConnection.executeWithOptions({ summary }, [sought]);
+    link.notifies ??= notifies;
+    takeConnection(link, connection, claim, Date.now());
+  } catch (error) {
+    refusalOf(error);
+    takeSilence(link, claim, Date.now());
+  }
+}
