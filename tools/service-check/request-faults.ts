@@ -3,7 +3,8 @@ import type { SentRequest } from './exchanges.js';
 import type { Schemas } from './schemas.js';
 
 /** Headers that every HTTP request has, and those that are credentials, which are checked by themselves. */
-const usual = /^(?:accept|accept-encoding|connection|content-length|content-type|host|transfer-encoding|x-.*-(?:key|token))$/;
+const usual =
+  /^(?:accept|accept-encoding|connection|content-length|content-type|host|transfer-encoding|x-.*-(?:key|token))$/;
 
 /** The operation that a request is for. A path with fewer names in braces comes first: `/order/import` is not an order's id. */
 export function operationFor({ operations }: Description, { method, path }: SentRequest): Operation | undefined {
