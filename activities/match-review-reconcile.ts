@@ -4,7 +4,7 @@ import { FeatureNotEnabled, ServiceRefused, Unauthorized } from '../service/erro
 import type { LabService } from '../service/lab-service.js';
 import { matchReviewReportOf } from '../service/match-review-snapshot.js';
 import type { MatchReview } from '../service/match-reviews.js';
-import { signalOrStart } from '../protocol/earlier-run.js';
+import { signalOrStart } from '../protocol/signal-or-start.js';
 import { isAddressable, matchReviewId } from '../protocol/ids.js';
 import { matchReviewReportedSignal, type MatchReviewResult } from '../protocol/match-review/messages.js';
 import { matchReviewStart } from '../protocol/match-review/start.js';

@@ -4,7 +4,7 @@ import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
 import { canonicalJson } from '../protocol/canonical-json.js';
-import { signalOrStart } from '../protocol/earlier-run.js';
+import { signalOrStart } from '../protocol/signal-or-start.js';
 import { isAddressable, kitOrderId } from '../protocol/ids.js';
 import { rootOf } from '../protocol/order/root-order.js';
 import { isCritical, standingOf } from '../protocol/order/lifecycle.js';

@@ -2,7 +2,7 @@ import type { WorkflowExecutionInfo } from '@temporalio/client';
 import type { CancellationReason } from '../../service/appointments.js';
 import type { Centres, Coverage } from '../../service/centres.js';
 import type { CentresFilter, CoverageFilter, OrderCentresFilter } from '../../service/walk-in-requests.js';
-import { signalOrStart } from '../../protocol/earlier-run.js';
+import { signalOrStart } from '../../protocol/signal-or-start.js';
 import { bookAppointmentId, isAppointmentAddressable } from '../../protocol/ids.js';
 import {
   type AppointmentAttentionReason,

@@ -1,6 +1,6 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import type { MatchReview, MatchReviewSearch } from '../../service/match-reviews.js';
-import { signalOrStart } from '../../protocol/earlier-run.js';
+import { signalOrStart } from '../../protocol/signal-or-start.js';
 import { isAddressable, matchReviewId } from '../../protocol/ids.js';
 import {
   type MatchReviewAttentionReason,

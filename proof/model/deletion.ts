@@ -1,6 +1,7 @@
 import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import type { DeleteUserResult, DeletionState } from '../../protocol/deletion/messages.js';
-import { graceEndOf, reminderDueAt, type Deletion } from '../../workflows/deletion/deletion.js';
+import { graceEndOf, reminderDueAt } from '../../workflows/deletion/deadlines.js';
+import type { Deletion } from '../../workflows/deletion/deletion.js';
 import { deleteUser } from '../../workflows/deletion/workflow.js';
 import { afterCommand, afterEvent, fails, noAnswer, type Left } from './faults.js';
 import { carriedIn, type Choose, type Model, type Move, type State, type Step } from './model.js';

@@ -10,5 +10,5 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
   link: ['workflows/link/{consequences,deadlines,link}.ts'],
   report: ['workflows/report/{announcements,deadlines,job,reports}.ts'],
   appointment: ['workflows/appointment/{appointment,deadlines,validation}.ts'],
-  deletion: ['workflows/deletion/deletion.ts'],
+  deletion: ['workflows/deletion/{deadlines,deletion}.ts'],
 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { AlarmOutdated, NothingToAcknowledge, OrderInvalid } from '../../client/orders/errors.js';
 import { kitOrderId } from '../../protocol/ids.js';
-import { signalOrStart } from '../../protocol/earlier-run.js';
+import { signalOrStart } from '../../protocol/signal-or-start.js';
 import { criticalResultReportedSignal, orderChangedSignal } from '../../protocol/order/messages.js';
 import { kitOrderStart } from '../../protocol/order/start.js';
 import { taskQueue } from '../rig/environments.js';

@@ -321,3 +321,14 @@ function latest({ events }: AppointmentSnapshot): number {
 function began({ events }: AppointmentSnapshot): number {
   return events.length === 0 ? Number.NaN : Math.min(...events.map(({ at }) => Date.parse(at)));
 }
+
+/** Its slot is booked: it stays so until a scheduled order is begun, which may be weeks away. */
+export function isReserved({ known }: Appointment): boolean {
+  return known?.status === 'reserved' && known.startAt !== undefined;
+}
+
+/** No webhook of it reports that its order was cancelled, or that the results show the draw. */
+export function isOpenWalkIn(appointment: Appointment): boolean {
+  const open = openVisit(appointment);
+  return open !== undefined && isWalkIn(open);
+}

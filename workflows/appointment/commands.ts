@@ -25,7 +25,7 @@ import {
   type Appointment,
 } from './appointment.js';
 import { readOrThrow, readAppointmentSnapshot } from './reading.js';
-import { appointmentStateOf } from './view.js';
+import { stateOf } from './view.js';
 import { ended } from './validation.js';
 import type { AppointmentAnswer, AppointmentCommand } from './run.js';
 
@@ -51,7 +51,7 @@ export async function carryOut(appointment: Appointment, command: AppointmentCom
     default:
       return command satisfies never;
   }
-  return appointmentStateOf(appointment);
+  return stateOf(appointment);
 }
 
 async function findSlots({ orderId }: Appointment, question: SlotQuestion): Promise<Slots> {

@@ -3,8 +3,8 @@ import { isWalkIn } from '../../protocol/appointment/lifecycle.js';
 import { absenceBelieved, doubled, longestOutage } from '../entity/spans.js';
 import type { Moment } from '../entity/alarm.js';
 import { note } from '../entity/journal.js';
-import { announceFall, announceNews, clear, enqueue, headOf, raise } from './announcements.js';
-import { type Appointment, openVisit } from './appointment.js';
+import { enqueue, headOf, raise } from './announcements.js';
+import { type Appointment, isOpenWalkIn, isReserved } from './appointment.js';
 import { readAppointment } from './reading.js';
 
 /** The moments at which silence means something. `deadlinesOf` derives them from what happened and from the policy, without a clock. */
@@ -46,11 +46,6 @@ function stageDeadlines(appointment: Appointment): Deadline[] {
     default:
       return stage.phase satisfies never;
   }
-}
-
-/** Its slot is booked: it stays so until a scheduled order is begun, which may be weeks away. */
-function isReserved({ known }: Appointment): boolean {
-  return known?.status === 'reserved' && known.startAt !== undefined;
 }
 
 function untilVisitIsOver(appointment: Appointment): Deadline[] {
@@ -115,12 +110,6 @@ function reads(appointment: Appointment): Deadline[] {
     isOpenWalkIn(appointment);
   if (isAsking) read(nextRead(appointment));
   return found;
-}
-
-/** No webhook of it reports that its order was cancelled, or that the results show the draw. */
-function isOpenWalkIn(appointment: Appointment): boolean {
-  const open = openVisit(appointment);
-  return open !== undefined && isWalkIn(open);
 }
 
 function isOverdue({ attention }: Appointment): boolean {
@@ -209,28 +198,4 @@ function remind(appointment: Appointment, { name, ordinal, key }: Deadline, now:
 function ask(appointment: Appointment, { key }: Deadline, reason: AppointmentAttentionReason, now: number): void {
   appointment.met.push(key);
   raise(appointment, reason, now);
-}
-
-/** Brings everything in line with what is known now: questions and announcements. */
-export function bringInLine(appointment: Appointment): void {
-  const now = Date.now();
-  const { phase } = appointment.stage;
-  const isOpen = appointment.ending === undefined;
-  if (!isOpen || phase !== 'awaiting_confirmation' || isReserved(appointment))
-    clear(appointment, ['confirmation_overdue'], now);
-  if (!isOpen || appointment.met.every((key) => !isOfStage(appointment, key)))
-    clear(appointment, ['visit_overdue'], now);
-  if (isOpen && appointment.order === 'cancelled' && isOpenWalkIn(appointment))
-    raise(appointment, 'order_cancelled', now);
-  else clear(appointment, ['order_cancelled'], now);
-  appointment.met = appointment.met.filter((key) => isOfStage(appointment, key));
-  announceNews(appointment, now);
-  // Why it fell away is asked of the order first.
-  if (appointment.ending !== undefined) delete appointment.fallen;
-  else if (appointment.fallen?.asked) announceFall(appointment, now);
-}
-
-/** Keys of deadlines begin with the stage that they belong to. */
-function isOfStage({ stage }: Appointment, key: string): boolean {
-  return key.startsWith(`${stage.phase}/${stage.startAt ?? ''}/${stage.since}/`);
 }

@@ -23,7 +23,7 @@ import { waitingUntil } from './deadlines.js';
 import { appointmentResultVersion } from './versions.js';
 
 /** The answer of `state` and most updates. */
-export function appointmentStateOf(appointment: Appointment): AppointmentState {
+export function stateOf(appointment: Appointment): AppointmentState {
   const { orderId, userId, ending, order } = appointment;
   return {
     orderId,
@@ -39,11 +39,11 @@ export function appointmentStateOf(appointment: Appointment): AppointmentState {
   };
 }
 
-export function appointmentResultOf(appointment: Appointment): AppointmentResult {
+export function resultOf(appointment: Appointment): AppointmentResult {
   const { ending = 'unresolved', policy, announced, attention, raised } = appointment;
   return {
     version: appointmentResultVersion,
-    ...appointmentStateOf(appointment),
+    ...stateOf(appointment),
     outcome: ending,
     policy,
     announced,
@@ -124,7 +124,7 @@ function outcomeLine({ outcome, order }: AppointmentState): string {
 
 /** Shows the case file and the search attributes of the appointment as it is now. */
 export function show(appointment: Appointment): void {
-  const state = appointmentStateOf(appointment);
+  const state = stateOf(appointment);
   showToOperators(caseFileOf(state), [
     { key: labPhaseKey, value: state.phase },
     ...attentionAttributes(state.attention),

@@ -27,10 +27,11 @@ import { announceEnd, clear, raise } from './announcements.js';
 import { openAppointment, learnFromWebhook, takeRequest } from './appointment.js';
 import { carryOut } from './commands.js';
 import { validateCancellation, validateChoice, validateQuestion, validateRequest } from './validation.js';
-import { bringInLine, deadlinesOf, handlePassedDeadlines } from './deadlines.js';
+import { bringInLine } from './bring-in-line.js';
+import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readAppointmentSnapshot } from './reading.js';
 import type { AppointmentAnswer, AppointmentCommand, AppointmentRun } from './run.js';
-import { appointmentResultOf, show, appointmentStateOf } from './view.js';
+import { resultOf, show, stateOf } from './view.js';
 import { appointmentPolicyVersions } from './versions.js';
 import { refuse } from '../entity/commands.js';
 
@@ -53,7 +54,7 @@ export async function bookAppointment(input: BookAppointmentInput): Promise<Appo
     await identify(run);
     await runLoop(run, loopOf(run));
   });
-  return appointmentResultOf(run.appointment);
+  return resultOf(run.appointment);
 }
 
 /** No compiler checks the input of a backend in another language. */
@@ -105,7 +106,7 @@ function listen(run: AppointmentRun): void {
   setHandler(bookingRequestedSignal, (requested) => receiveRequest(run, requested), {
     description: 'The product requests an appointment for the order, and will choose a slot.',
   });
-  setHandler(stateQuery, () => appointmentStateOf(appointment), {
+  setHandler(stateQuery, () => stateOf(appointment), {
     description: 'Where the appointment stands, what it waits for and until when.',
   });
   setHandler(

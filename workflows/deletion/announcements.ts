@@ -9,13 +9,12 @@ import type {
 import type { DeletionNotification } from '../../protocol/deletion/notifications.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import { deleteUserId } from '../../protocol/ids.js';
-import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
-import { attentionAttributes, attentionVerbsFor } from '../entity/attention.js';
+import { attentionVerbsFor } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
-import { showToOperators } from '../entity/operators.js';
 import { enqueue } from '../entity/outbox.js';
-import { graceEndOf, stateOf, type Deletion } from './deletion.js';
-import { caseFileOf } from './view.js';
+import { graceEndOf } from './deadlines.js';
+import type { Deletion } from './deletion.js';
+import { show } from './view.js';
 import type { DeletionRun } from './run.js';
 import { refuse } from '../entity/commands.js';
 
@@ -55,15 +54,6 @@ export const { raise, clear } = attentionVerbsFor<RaisedAttention<DeletionAttent
   },
 });
 
-export function show(deletion: Deletion): void {
-  const { userId, phase, attention } = stateOf(deletion);
-  showToOperators(caseFileOf(deletion), [
-    { key: labUserIdKey, value: userId },
-    { key: labPhaseKey, value: phase },
-    ...attentionAttributes(attention),
-  ]);
-}
-
 /** @param refusal what requests are answered with from here on; a deletion that was undone can be requested again */
 export function end(run: DeletionRun, outcome: DeletionOutcome, refusal?: ApplicationFailure): void {
   const { deletion, answered } = run;
@@ -98,6 +88,11 @@ export function endUndone(run: DeletionRun, by: UndoReport['by']): void {
   if (!run.nextIfRestored) return;
   requestNext(run, run.nextIfRestored);
   delete run.nextIfRestored;
+}
+
+/** The user is there again: by an undo that got no answer, or by somebody else. */
+export function endRestored(run: DeletionRun): void {
+  endUndone(run, run.doubt === 'undo' ? 'command' : 'elsewhere');
 }
 
 /** A request after an end that leaves the user there is a new deletion. */

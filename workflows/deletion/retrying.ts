@@ -4,7 +4,8 @@ import type { DeletionAttentionReason } from '../../protocol/deletion/messages.j
 import { activities, round, type RoundLength } from '../activities.js';
 import { askedPause, isFinalRefusal, refusalOf } from '../entity/commands.js';
 import { hour, minute } from '../entity/spans.js';
-import { clear, raise, show } from './announcements.js';
+import { clear, raise } from './announcements.js';
+import { show } from './view.js';
 import { note } from '../entity/journal.js';
 import type { DeletionRun } from './run.js';
 

@@ -2,7 +2,8 @@ import { type ApplicationFailure, CancellationScope, condition, type ActivityOpt
 import type { DeletionOutcome, FoundWork, RunningWork, WorkFate } from '../../protocol/deletion/messages.js';
 import { activities, whileSomebodyWaits } from '../activities.js';
 import { refusalOf, refuse } from '../entity/commands.js';
-import { end, show } from './announcements.js';
+import { end } from './announcements.js';
+import { show } from './view.js';
 import { note } from '../entity/journal.js';
 import type { DeletionRun } from './run.js';
 

@@ -7,9 +7,10 @@ import {
 } from '@temporalio/workflow';
 import { activities } from '../activities.js';
 import { refusalOf } from '../entity/commands.js';
-import { end, userDeleted, userUnknown, raise, show, announceScheduled } from './announcements.js';
+import { end, userDeleted, userUnknown, raise, announceScheduled } from './announcements.js';
+import { show } from './view.js';
 import { note } from '../entity/journal.js';
-import { undo } from './grace.js';
+import { undo } from './commands.js';
 import { retry, isAboutTheTeam, standingNow, userNow } from './retrying.js';
 import { findEarlierEnd, findLateWork, findWork, meetWork } from './running-work.js';
 import type { DeletionRun } from './run.js';

@@ -1,7 +1,30 @@
 import type { DeletionState, FoundWork } from '../../protocol/deletion/messages.js';
-import { attentionLines } from '../entity/attention.js';
-import { code, historyTable, moment, plain, sentence, words } from '../entity/operators.js';
-import { stateOf, type Deletion } from './deletion.js';
+import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
+import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
+import { code, historyTable, moment, plain, sentence, showToOperators, words } from '../entity/operators.js';
+import { graceEndOf } from './deadlines.js';
+import type { Deletion } from './deletion.js';
+
+export function stateOf(deletion: Deletion): DeletionState {
+  const { userId, phase, requestedAt, scheduledAt, scheduledBefore, work = [], connections, attention } = deletion;
+  const { undo, outcome, failure, endedAt } = deletion;
+  const end = graceEndOf(deletion);
+  return {
+    userId,
+    phase: outcome ?? phase,
+    requestedAt,
+    ...(scheduledAt !== undefined && { scheduledAt: new Date(scheduledAt).toISOString() }),
+    ...(end !== undefined && { graceUntil: new Date(end).toISOString() }),
+    scheduledBefore,
+    work,
+    ...(connections && { connections }),
+    attention: shownAttention(attention),
+    ...(undo && { undo }),
+    ...(outcome !== undefined && { outcome }),
+    ...(failure !== undefined && { failure }),
+    ...(endedAt !== undefined && { endedAt }),
+  };
+}
 
 /** The case file that the Web UI shows, in Markdown. It names ids, slugs and times, never the person. */
 export function caseFileOf(deletion: Deletion): string {
@@ -51,4 +74,13 @@ function standing({ phase, graceUntil, scheduledBefore, failure, undo }: Deletio
 function workLine({ workflowId, name, fate, reason }: FoundWork): string {
   const why = reason === undefined ? '' : ` (${plain(reason)})`;
   return `- ${plain(name)} ${code(workflowId)}: ${fate === 'left' ? 'left running' : words(fate)}${why}`;
+}
+
+export function show(deletion: Deletion): void {
+  const { userId, phase, attention } = stateOf(deletion);
+  showToOperators(caseFileOf(deletion), [
+    { key: labUserIdKey, value: userId },
+    { key: labPhaseKey, value: phase },
+    ...attentionAttributes(attention),
+  ]);
 }

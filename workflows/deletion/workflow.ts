@@ -14,12 +14,15 @@ import { refusalOf, refuse } from '../entity/commands.js';
 import { openRun as openEntityRun, runLoop } from '../entity/loop.js';
 import { beginNext } from '../entity/outbox.js';
 import { settlePolicy } from '../entity/policy.js';
-import { clear, endFailed, raise, requestNext, show } from './announcements.js';
-import { isGraceOver, stateOf, type Deletion, openDeletion } from './deletion.js';
-import { confirm, actInGracePeriod, nextMoment, settleDoubt, undo, validateUndo } from './grace.js';
+import { clear, endFailed, raise, requestNext } from './announcements.js';
+import { undo, validateUndo } from './commands.js';
+import { isGraceOver, nextMoment } from './deadlines.js';
+import { type Deletion, openDeletion } from './deletion.js';
+import { confirm, actInGracePeriod, settleDoubt } from './grace.js';
 import type { DeletionCommand, DeletionRun } from './run.js';
 import { begin } from './scheduling.js';
 import { deletionPolicyVersions, upgradeDeletion } from './versions.js';
+import { show, stateOf } from './view.js';
 
 /**
  * Deletes one user at the lab service and holds the time in which that can be undone. Its history stays short however long

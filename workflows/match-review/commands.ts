@@ -17,14 +17,14 @@ import { note } from '../entity/journal.js';
 import { end, takeRead, type Review } from './review.js';
 import { readReview } from './reading.js';
 import type { MatchReviewCommand, MatchReviewRun } from './run.js';
-import { reviewStateOf } from './view.js';
+import { stateOf } from './view.js';
 
 /** Carries out one decision, and answers with what came of it. The same decision twice is one. */
 export async function carryOut(review: Review, command: MatchReviewCommand): Promise<MatchReviewState> {
-  if (isRepeated(review, command)) return reviewStateOf(review);
+  if (isRepeated(review, command)) return stateOf(review);
   const doubted = review.doubt;
   await outwaitDoubt(review);
-  if (isRepeated(review, command)) return reviewStateOf(review);
+  if (isRepeated(review, command)) return stateOf(review);
   if (review.ending !== undefined) throw ended(review);
   const { action, orderId, userId } = command;
   const decision: MatchReviewDecision = {
@@ -50,7 +50,7 @@ export async function carryOut(review: Review, command: MatchReviewCommand): Pro
     review.unclear = true;
     throw refusal;
   }
-  return reviewStateOf(review);
+  return stateOf(review);
 }
 
 function take(review: Review, decision: MatchReviewDecision, decided: MatchReviewDecided, asked: number): void {

@@ -1,7 +1,7 @@
 import type { Moment } from '../entity/alarm.js';
 import { absenceBelieved, doubled, longestOutage, minute } from '../entity/spans.js';
 import { note } from '../entity/journal.js';
-import { announceNews, clear, enqueue, headOf, raise } from './announcements.js';
+import { enqueue, headOf, raise } from './announcements.js';
 import { bringOrder, readReview } from './reading.js';
 import { backBelieved, mayContradict, type Review } from './review.js';
 
@@ -105,16 +105,4 @@ async function bringOrderIfDue(review: Review): Promise<void> {
     note(review, 'the order could not be read', Date.now());
     delete review.order;
   }
-}
-
-/** Brings everything in line with what is known now: questions and announcements. */
-export function bringInLine(review: Review): void {
-  const now = Date.now();
-  const { phase, since } = review.stage;
-  const isOpen = review.ending === undefined;
-  announceNews(review, now);
-  if (isOpen && phase === 'awaiting_decision') raise(review, 'decision_needed', now);
-  else clear(review, ['decision_needed'], now);
-  if (!isOpen || phase !== 'with_service') clear(review, ['service_review_overdue'], now);
-  review.met = review.met.filter((key) => key.startsWith(`${phase}/${since}/`));
 }

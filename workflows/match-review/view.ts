@@ -7,7 +7,7 @@ import { currentPhase, type Review } from './review.js';
 import { reviewResultVersion } from './versions.js';
 
 /** The answer of `state` and the updates. */
-export function reviewStateOf(review: Review): MatchReviewState {
+export function stateOf(review: Review): MatchReviewState {
   const { rawResultId, userId, known, decision, resolvedOrderId, resolvedUserId, ending } = review;
   const { status, decisionCode, interpretation, resultStatus, labSlug } = known ?? { labSlug: undefined };
   return {
@@ -31,9 +31,9 @@ export function reviewStateOf(review: Review): MatchReviewState {
   };
 }
 
-export function reviewResultOf(review: Review): MatchReviewResult {
+export function resultOf(review: Review): MatchReviewResult {
   const { policy, announced, raised } = review;
-  return { version: reviewResultVersion, ...reviewStateOf(review), policy, announced, raised };
+  return { version: reviewResultVersion, ...stateOf(review), policy, announced, raised };
 }
 
 const waitedFor: Partial<Readonly<Record<MatchReviewPhase, string>>> = {
@@ -70,7 +70,7 @@ function outcomeLine({ outcome, resolvedOrderId }: MatchReviewState): string {
 
 /** Shows the case file and the search attributes of the review as it is now. */
 export function show(review: Review): void {
-  const state = reviewStateOf(review);
+  const state = stateOf(review);
   showToOperators(caseFileOf(state), [
     { key: labPhaseKey, value: state.phase },
     ...attentionAttributes(state.attention),

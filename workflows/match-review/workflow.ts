@@ -21,12 +21,13 @@ import { openRun, runLoop, takeCancellation, workThrough } from '../entity/loop.
 import { choosePolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { carryOut, validate } from './commands.js';
-import { bringInLine, deadlinesOf, handlePassedDeadlines } from './deadlines.js';
+import { bringInLine } from './bring-in-line.js';
+import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readReport } from './reading.js';
 import { abandon, followAgain, learnFromWebhook, mayContradict, openReview } from './review.js';
 import type { MatchReviewCommand, MatchReviewRun } from './run.js';
 import { matchReviewPolicyVersions } from './versions.js';
-import { reviewResultOf, reviewStateOf, show } from './view.js';
+import { resultOf, stateOf, show } from './view.js';
 
 /**
  * Follows a result that the service could not match with an order, until somebody has decided whose it is. Started by
@@ -47,7 +48,7 @@ export async function matchReview(input: MatchReviewInput): Promise<MatchReviewR
     await identify(run);
     await runLoop(run, loopOf(run));
   });
-  return reviewResultOf(run.review);
+  return resultOf(run.review);
 }
 
 /** No compiler checks the input of a backend in another language. */
@@ -97,7 +98,7 @@ function listen(run: MatchReviewRun): void {
   setHandler(reviewRequestedSignal, (requested) => receiveRequest(run, requested), {
     description: 'The product follows the review, with a policy of its own.',
   });
-  setHandler(stateQuery, () => reviewStateOf(review), {
+  setHandler(stateQuery, () => stateOf(review), {
     description: 'Where the review stands, what may be decided, and what it waits for.',
   });
   const decide = (action: MatchReviewAction) => (given: Acceptance | undefined) =>

@@ -5,8 +5,7 @@ import type { ReportAttentionReason } from '../../protocol/report/messages.js';
 import type { ReportNotification, ReportNotificationHead } from '../../protocol/report/notifications.js';
 import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueue as enqueueIn, notificationOf } from '../entity/outbox.js';
-import type { OverdueReason } from './deadlines.js';
-import { currentJob, currentPhase, outcomeOf, type Job } from './job.js';
+import { currentJob, currentPhase, type Job } from './job.js';
 
 function enqueue(job: Job, notification: ReportNotification): void {
   enqueueIn(job, notificationOf({ area: 'report', source: parsingJobId(job.jobId), subject: job.jobId }, notification));
@@ -88,16 +87,3 @@ export const { raise, clear } = attentionVerbsFor<RaisedAttention<ReportAttentio
     enqueue(job, { ...headOf(job, id, type, now), type, data: { reason, since } });
   },
 });
-
-/** Brings everything in line with what is known now: questions and announcements. */
-export function bringInLine(job: Job): void {
-  const now = Date.now();
-  clear(job, answeredQuestions(job), now);
-  announceNews(job, now);
-}
-
-/** Moving on answers the question of the stage that is over. */
-function answeredQuestions(job: Job): OverdueReason[] {
-  if (outcomeOf(job) === undefined) return currentPhase(job) === 'in_review' ? ['parsing_overdue'] : ['review_overdue'];
-  return job.ending === undefined ? ['parsing_overdue', 'review_overdue'] : [];
-}

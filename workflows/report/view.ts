@@ -9,7 +9,7 @@ import { currentJob, currentPhase, outcomeOf, type Job } from './job.js';
 import { reportResultVersion } from './versions.js';
 
 /** The answer of `state` and `cancel`. */
-export function reportStateOf(job: Job): ReportState {
+export function stateOf(job: Job): ReportState {
   const { jobId, reference, userId, supersededBy } = job;
   const { status = 'unknown', isReviewed, needsHumanReview, failureReason, counts } = currentJob(job);
   const outcome = outcomeOf(job);
@@ -31,10 +31,10 @@ export function reportStateOf(job: Job): ReportState {
   };
 }
 
-export function reportResultOf(job: Job): ParsingJobResult {
+export function resultOf(job: Job): ParsingJobResult {
   return {
     version: reportResultVersion,
-    ...reportStateOf(job),
+    ...stateOf(job),
     outcome: outcomeOf(job) ?? 'unresolved',
     policy: job.policy,
     announced: job.announced,
@@ -58,8 +58,8 @@ function waitingOf(job: Job): ReportState['waiting'] {
 }
 
 /** The case file that the Web UI shows, in Markdown: where the report is, what it waits for, and what happened. */
-export function reportCaseFileOf(job: Job): string {
-  const state = reportStateOf(job);
+export function caseFileOf(job: Job): string {
+  const state = stateOf(job);
   const reference = state.reference === undefined ? '' : `, reference ${code(state.reference)}`;
   return [
     `### ${sentence(state.phase)}`,
@@ -98,7 +98,7 @@ function rowsOf({ timeline, journal }: Job): string[][] {
 /** Shows the case file and the search attributes of the job as it is now. */
 export function show(job: Job): void {
   const { reference, userId, attention, ending } = job;
-  showToOperators(reportCaseFileOf(job), [
+  showToOperators(caseFileOf(job), [
     { key: labPhaseKey, value: ending === 'superseded' ? supersededPhase : currentPhase(job) },
     ...attentionAttributes(attention),
     ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),

@@ -12,14 +12,15 @@ import {
 } from '../../protocol/report/messages.js';
 import { openRun, runLoop } from '../entity/loop.js';
 import { note } from '../entity/journal.js';
-import { announceEnd, bringInLine, clear, raise } from './announcements.js';
+import { announceEnd, clear, raise } from './announcements.js';
+import { bringInLine } from './bring-in-line.js';
 import { nextMoment } from './deadlines.js';
 import { identify } from './identify.js';
 import { receiveSnapshot, receiveSubmission } from './intake.js';
 import { openJob, outcomeOf } from './job.js';
 import { handlePassedDeadlines } from './reading.js';
 import type { ReportRun } from './run.js';
-import { reportResultOf, reportStateOf, show } from './view.js';
+import { resultOf, stateOf, show } from './view.js';
 import { refuse } from '../entity/commands.js';
 
 /**
@@ -37,7 +38,7 @@ export async function parsingJob(input: ParsingJobInput): Promise<ParsingJobResu
   listen(run);
   await identify(run);
   await runLoop(run, loopOf(run));
-  return reportResultOf(run.job);
+  return resultOf(run.job);
 }
 
 function loopOf(run: ReportRun) {
@@ -66,7 +67,7 @@ function listen(run: ReportRun): void {
   setHandler(reportSubmittedSignal, (submitted) => receiveSubmission(run, submitted), {
     description: 'submitReport hands over the report that it uploaded, with its reference and policy.',
   });
-  setHandler(stateQuery, () => reportStateOf(job), {
+  setHandler(stateQuery, () => stateOf(job), {
     description: 'Where the report stands, what it waits for, and its timeline.',
   });
   setHandler(cancelUpdate, () => abandon(run), {
@@ -84,5 +85,5 @@ function abandon(run: ReportRun): ReportState {
   job.ending = 'abandoned';
   note(job, 'the product stopped following the job', Date.now());
   run.hasNews = true;
-  return reportStateOf(job);
+  return stateOf(job);
 }

@@ -212,7 +212,7 @@ describe('an end that the product was not notified of yet', () => {
     const appointment = await life(reading(confirmed), {}, false);
     appointment.answers['notify'] = unavailable;
     await report(appointment, cancelled);
-    appointment.answers['readAppointment'] = reading(confirmed);
+    appointment.answers['readAppointment'] = reading(snapshot(['pending', 'confirmed', 'cancelled', 'confirmed']));
     await appointment.signal('appointmentChanged', cancelled);
     expect(appointment.calls).not.toContain('0h readAppointment');
     await appointment.signal('appointmentChanged', unordered);

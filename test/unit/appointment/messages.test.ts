@@ -5,7 +5,7 @@ import { slotIdOf, slotOf } from '../../../protocol/appointment/slots.js';
 import { appointmentSnapshotOf } from '../../../service/appointment-snapshot.js';
 import { appointmentSchema } from '../../../service/appointments.js';
 import { readAppointmentSnapshot } from '../../../workflows/appointment/reading.js';
-import { caseFileOf, appointmentStateOf } from '../../../workflows/appointment/view.js';
+import { caseFileOf, stateOf } from '../../../workflows/appointment/view.js';
 import { snapshot, requestedCase } from './appointments.js';
 
 describe('a slot’s id', () => {
@@ -147,12 +147,12 @@ describe('a policy', () => {
 });
 
 test('a case file shows the state, what it waits for and what happened', () => {
-  const file = caseFileOf(appointmentStateOf(requestedCase(snapshot(['pending', 'confirmed']))));
+  const file = caseFileOf(stateOf(requestedCase(snapshot(['pending', 'confirmed']))));
   expect(file).toContain('### Confirmed');
   expect(file).toContain('**Waits for** the visit until 2024-03-07 11:00:00, appointment at 2024-03-06 10:00:00');
   expect(file).toContain('| 2024-03-01 10:00:00 | Confirmed, for 2024-03-06 10:00:00 |');
   const ended = requestedCase(undefined, { ending: 'order_ended', order: 'cancelled' });
-  expect(caseFileOf(appointmentStateOf(ended))).toContain('**Outcome** order ended: the order was cancelled');
+  expect(caseFileOf(stateOf(ended))).toContain('**Outcome** order ended: the order was cancelled');
 });
 
 test.each([

@@ -1,15 +1,9 @@
 import ms from 'ms';
 import { describe, expect, test } from 'vitest';
 import { note } from '../../../workflows/entity/journal.js';
-import { caseFileOf } from '../../../workflows/deletion/view.js';
-import {
-  graceEndOf,
-  isGraceOver,
-  openDeletion,
-  reminderDueAt,
-  stateOf,
-  type Deletion,
-} from '../../../workflows/deletion/deletion.js';
+import { graceEndOf, isGraceOver, reminderDueAt } from '../../../workflows/deletion/deadlines.js';
+import { openDeletion, type Deletion } from '../../../workflows/deletion/deletion.js';
+import { caseFileOf, stateOf } from '../../../workflows/deletion/view.js';
 import { resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
 import type { DeleteUserInput, DeletionOutcome } from '../../../protocol/deletion/messages.js';
 

@@ -11,7 +11,7 @@ import {
   takeAbsence,
   takeRead,
 } from '../../../workflows/match-review/review.js';
-import { caseFileOf, reviewStateOf } from '../../../workflows/match-review/view.js';
+import { caseFileOf, stateOf } from '../../../workflows/match-review/view.js';
 import { day, hour, item, readCase, start } from './reviews.js';
 
 const rawResultId = 'result-1';
@@ -61,7 +61,7 @@ describe('a webhook', () => {
     learnFromWebhook(review, { rawResultId, status: 'pending_customer_review' });
     expect(deadlinesOf(review)[0]).toMatchObject({ name: 'read_the_review', at: start });
     learnFromWebhook(review, { rawResultId, status: 'resolved', resolvedOrderId: 'order-1' });
-    expect(reviewStateOf(review)).toMatchObject({ phase: 'awaiting_decision', status: 'pending_customer_review' });
+    expect(stateOf(review)).toMatchObject({ phase: 'awaiting_decision', status: 'pending_customer_review' });
     expect(deadlinesOf(review)[0]).toMatchObject({ name: 'read_the_review', at: start });
   });
 
@@ -70,7 +70,7 @@ describe('a webhook', () => {
     learnFromWebhook(review, { rawResultId, status: 'resolved', resolvedOrderId: 'order-1' });
     learnFromWebhook(review, { rawResultId, status: 'pending_ops_review' });
     takeAbsence(review, false, review.received, start + 1);
-    expect(reviewStateOf(review)).toMatchObject({ outcome: 'matched', status: 'resolved', resolvedOrderId: 'order-1' });
+    expect(stateOf(review)).toMatchObject({ outcome: 'matched', status: 'resolved', resolvedOrderId: 'order-1' });
   });
 
   test('that comes while the review is read has it read again', () => {
@@ -99,7 +99,7 @@ describe('an end', () => {
     expect(mayContradict(review)).toBe(true);
     expect(deadlinesOf(review)[0]?.at).toBe(start + hour);
     takeAbsence(review, false, review.received, start + hour);
-    expect(reviewStateOf(review)).toMatchObject({ outcome: 'matched', resolvedOrderId: 'order-1' });
+    expect(stateOf(review)).toMatchObject({ outcome: 'matched', resolvedOrderId: 'order-1' });
     learnFromWebhook(review, { rawResultId, status: 'resolved' });
     expect(mayContradict(review)).toBe(false);
     takeRead(review, item({ status: 'resolved' }), review.received, start + hour);
@@ -113,7 +113,7 @@ describe('an end', () => {
     announceEnd(review, start + hour);
     learnFromWebhook(review, { rawResultId, status: 'pending_customer_review' });
     takeRead(review, item(), review.received, start + 2 * hour);
-    expect(reviewStateOf(review)).not.toHaveProperty('outcome');
+    expect(stateOf(review)).not.toHaveProperty('outcome');
     takeAbsence(review, true, review.received, start + 3 * hour);
     announceEnd(review, start + 3 * hour);
     expect(review.announced).toEqual(['result-1/gone/ended', 'result-1/gone.2/ended']);
@@ -131,7 +131,7 @@ describe('an end', () => {
     if (changes) takeRead(review, item(changes), 1, start);
     else takeAbsence(review, false, 1, start);
     announceEnd(review, start);
-    expect(reviewStateOf(review)).toMatchObject({ outcome: 'accepted', resolvedOrderId: 'order-1' });
+    expect(stateOf(review)).toMatchObject({ outcome: 'accepted', resolvedOrderId: 'order-1' });
     expect(review).toMatchObject({ announced: ['result-1/accepted/ended'], outbox: [] });
     expect(review.order).toBeUndefined();
   });
@@ -217,7 +217,7 @@ test('a person is reminded only while a person has to decide, and again when the
 });
 
 test('the case file names the decision that is needed, and quotes nothing that could end a line', () => {
-  const state = reviewStateOf(readCase({ interpretation: 'critical', decisionCode: 'no_match' }));
+  const state = stateOf(readCase({ interpretation: 'critical', decisionCode: 'no_match' }));
   const text = caseFileOf(state);
   expect(text).toContain('### Awaiting decision');
   expect(text).toContain('**Reason** no match');

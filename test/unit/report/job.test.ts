@@ -14,7 +14,7 @@ import {
   saidNothing,
   type Job,
 } from '../../../workflows/report/job.js';
-import { reportCaseFileOf, reportResultOf, reportStateOf } from '../../../workflows/report/view.js';
+import { caseFileOf, resultOf, stateOf } from '../../../workflows/report/view.js';
 import { began, counts, handedOver, snapshot, jobId, userId } from './jobs.js';
 
 function notified(job: Job): string[] {
@@ -105,7 +105,7 @@ describe('the product is notified', () => {
       const { reason, sentence } = failureOf(failureReason);
       const about = { jobId, reference: 'report-1', userId };
       expect(job.outbox[0]?.data).toEqual({ ...about, failureReason: reason, failureSentence: sentence });
-      expect(reportResultOf(job)).toMatchObject({ outcome: 'failed', failure: { reason, sentence } });
+      expect(resultOf(job)).toMatchObject({ outcome: 'failed', failure: { reason, sentence } });
     },
   );
 
@@ -190,21 +190,21 @@ test('a job goes back if a read says so, and the timeline shows it', () => {
   expect(outcomeOf(job)).toBe('completed');
   learnFromRead(job, snapshot('started'), job.reported, began + 1_000);
   expect(outcomeOf(job)).toBeUndefined();
-  expect(reportStateOf(job).timeline.map(({ status }) => status)).toEqual(['completed', 'started']);
+  expect(stateOf(job).timeline.map(({ status }) => status)).toEqual(['completed', 'started']);
 });
 
 test('the case file shows phase, reference, what is awaited, counts and attention, and nothing that breaks it', () => {
   const job = handedOver();
   learnFromWebhook(job, snapshot('pending_review', { counts }), began);
   raise(job, 'review_overdue', began);
-  const file = reportCaseFileOf(job);
+  const file = caseFileOf(job);
   expect(file).toContain('### In review');
   expect(file).toContain('reference `report-1`');
   expect(file).toContain('**Waits for** a person at the service');
   expect(file).toContain('**Biomarkers** 3: 2 matched to LOINC, 1 to be reviewed; 1 above and 0 below their range');
   expect(file).toContain('**Attention** review overdue since 2026-11-02 09:00:00');
   learnFromRead(job, snapshot('odd | `status`\n# heading'), job.reported, began);
-  expect(reportCaseFileOf(job)).not.toMatch(/\n# heading|odd \|/);
+  expect(caseFileOf(job)).not.toMatch(/\n# heading|odd \|/);
 });
 
 describe('what was reported of a job', () => {

@@ -1,0 +1,72 @@
+import { WorkflowNotFoundError, type SignalDefinition } from '@temporalio/common';
+import type { EarlierRun } from './earlier-run.js';
+import type { WorkflowStart } from './workflow-start.js';
+
+/* The one way by which a sender reaches a workflow that may have ended: webhooks, hand-overs, reconciliation and the client. */
+
+/** Of the SDK's client, which is not known here, what is needed of it. */
+interface WorkflowCalls {
+  options: { namespace: string };
+  workflowService: {
+    describeWorkflowExecution(request: {
+      namespace: string;
+      execution: { workflowId: string };
+    }): Promise<{ workflowExecutionInfo?: { execution?: { runId?: string | null } | null } | null }>;
+  };
+  getHandle(workflowId: string): {
+    signal<Args extends unknown[]>(signal: SignalDefinition<Args>, ...args: Args): Promise<void>;
+  };
+  signalWithStart(workflow: string, options: never): Promise<unknown>;
+}
+
+/**
+ * Signals a workflow, and starts it if it does not run: as atomic as signal-with-start, which does the starting. A signal
+ * to a workflow that runs costs one call as well, a start three.
+ */
+export async function signalOrStart<Args extends unknown[]>(
+  workflow: WorkflowCalls,
+  taskQueue: string,
+  start: WorkflowStart<object>,
+  signal: SignalDefinition<Args>,
+  ...signalArgs: Args
+): Promise<void> {
+  try {
+    await workflow.getHandle(start.workflowId).signal(signal, ...signalArgs);
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    const earlierRun = await latestRunOf(workflow, start.workflowId);
+    await startAfter(earlierRun, workflow, taskQueue, start, signal, ...signalArgs);
+  }
+}
+
+/** Starts a workflow, or signals it if it runs, in one call: for a sender that knows which run came before. */
+export async function startAfter<Args extends unknown[]>(
+  earlierRun: EarlierRun,
+  workflow: WorkflowCalls,
+  taskQueue: string,
+  { name, args: [input], ...start }: WorkflowStart<object>,
+  signal: SignalDefinition<Args>,
+  ...signalArgs: Args
+): Promise<void> {
+  const options = { ...start, args: [{ ...input, earlierRun }], taskQueue, signal, signalArgs };
+  await workflow.signalWithStart(name, options as never);
+}
+
+/** gRPC's NOT_FOUND. */
+const notFound = 5;
+
+/** Asked without decoding anything: a sender need not be able to read what the earlier run was started with. */
+async function latestRunOf({ options, workflowService }: WorkflowCalls, workflowId: string): Promise<EarlierRun> {
+  try {
+    const { namespace } = options;
+    const { workflowExecutionInfo } = await workflowService.describeWorkflowExecution({
+      namespace,
+      execution: { workflowId },
+    });
+    const runId = workflowExecutionInfo?.execution?.runId;
+    return runId == null || runId === '' ? {} : { runId };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === notFound) return {};
+    throw error;
+  }
+}

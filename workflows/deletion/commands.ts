@@ -1,0 +1,85 @@
+import { sleep } from '@temporalio/workflow';
+import type { DeletionState } from '../../protocol/deletion/messages.js';
+import { deletionSettlingMs, usualSettling } from '../../protocol/settling.js';
+import { activities, round } from '../activities.js';
+import { refusalOf } from '../entity/commands.js';
+import { note } from '../entity/journal.js';
+import { endRestored, endUndone, graceEnded, graceNotBegun, nothingToUndo } from './announcements.js';
+import { isGraceOver } from './deadlines.js';
+import { show, stateOf } from './view.js';
+import type { DeletionRun } from './run.js';
+
+/** The conditions for accepting an undo at all; a refusal here leaves no trace in the history. */
+export function validateUndo({ deletion, answered, undoing, isRequestedAgain, next }: DeletionRun): void {
+  const { outcome, phase } = deletion;
+  // It is for the deletion that was requested since, of which nothing is known yet.
+  if (isRequestedAgain || next) throw graceNotBegun();
+  // Sent again, an undo that was accepted in time has the answer of the first, also if that comes after the grace.
+  if (outcome === 'undone' || (outcome === undefined && undoing !== undefined)) return;
+  if (outcome === 'deleted') throw graceEnded();
+  if (outcome !== undefined) throw nothingToUndo();
+  if (phase === 'requested' && !answered) throw graceNotBegun();
+  if (phase === 'confirming' || (phase === 'grace' && isGraceOver(deletion, Date.now()))) throw graceEnded();
+}
+
+/** A repeated request starts a new deletion if somebody has restored the user meanwhile. Right after the first one a read may be older than it. */
+export async function recheck(run: DeletionRun): Promise<DeletionState> {
+  const { deletion } = run;
+  const isFresh = deletion.scheduledAt !== undefined && Date.now() < deletion.scheduledAt + usualSettling;
+  if (deletion.outcome !== undefined || isFresh) return stateOf(deletion);
+  const options = { ...round('30 seconds'), summary: 'the user at a new request' };
+  try {
+    const { standing } = await activities.readUser.executeWithOptions(options, [deletion.userId]);
+    if (standing === 'present') endRestored(run);
+  } catch (error) {
+    refusalOf(error);
+    run.doubt ??= 'request';
+  }
+  return stateOf(deletion);
+}
+
+export async function undo(run: DeletionRun): Promise<DeletionState> {
+  const { deletion } = run;
+  // Several may have asked at once: the first has done it.
+  if (deletion.outcome === 'undone') return stateOf(deletion);
+  if (deletion.outcome !== undefined) throw nothingToUndo();
+  if (deletion.scheduledAt !== undefined) {
+    await untilRequestsHaveSettled(run);
+    await undoAtService(run);
+  }
+  delete run.nextIfRestored;
+  endUndone(run, 'command');
+  return stateOf(deletion);
+}
+
+/**
+ * Until the service has answered a request, one may still be on its way: the user would be read as present, nothing would be undone,
+ * and the deletion would happen after all.
+ */
+async function untilRequestsHaveSettled({ deletion, sentUntil }: DeletionRun): Promise<void> {
+  if (deletion.phase !== 'requested' || sentUntil === undefined) return;
+  const left = sentUntil + deletionSettlingMs - Date.now();
+  if (left <= 0) return;
+  note(deletion, 'an undo waits until no request of the deletion can arrive any more', Date.now());
+  show(deletion);
+  await sleep(left, { summary: 'a request of the deletion may still arrive' });
+}
+
+async function undoAtService(run: DeletionRun): Promise<void> {
+  const { deletion } = run;
+  const { userId, clientUserId } = deletion;
+  const deleted = { userId, ...(clientUserId !== undefined && { clientUserId }) };
+  try {
+    await activities.undoDeletion.executeWithOptions({ summary: 'undo the deletion' }, [deleted]);
+  } catch (error) {
+    // Whatever is not the service's own refusal of this undo may hide one that was carried out.
+    const { type } = refusalOf(error);
+    if (type !== 'UndoRefused' && type !== 'UndoImpossible') {
+      run.doubt = 'undo';
+      run.undoSentUntil = Date.now();
+    }
+    note(deletion, 'an undo was not carried out', Date.now());
+    show(deletion);
+    throw error;
+  }
+}
