@@ -31,7 +31,7 @@ export const equivalents: readonly Equivalent[] = [
   {
     reason: 'the same: a field that is undefined',
     mutator: 'ConditionalExpression',
-    at: /⟦(\w+) === undefined⟧ \? \{\} : \{ (?:\w+: )?\1 \}/,
+    at: /⟦((?:\w+\.)?\w+) === undefined⟧ \? \{\} : \{ (?:\w+: )?\1 \}/,
     to: /^false$/,
   },
   {
@@ -91,7 +91,14 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'a moment that is not a number is left out',
     in: ['workflows/appointment/deadlines.ts'],
     mutator: 'ConditionalExpression',
-    at: /if \(⟦doubtUntil !== undefined⟧\) read/,
+    at: /if \(⟦doubtUntil !== undefined⟧\) read|⟦case 'completed':/,
+    to: /^true$|^case/,
+  },
+  {
+    reason: 'what only the service can put in order is asked without an end, too',
+    in: ['workflows/appointment/deadlines.ts'],
+    mutator: 'ConditionalExpression',
+    at: /return ⟦ending !== undefined⟧ && ending !== 'abandoned' && unclear/,
     to: /^true$/,
   },
   {

@@ -156,9 +156,8 @@ function settle(appointment: Appointment): void {
     appointment.ending = 'cancelled';
 }
 
+/** An end is the last of what is due. */
 function handleDeadline(appointment: Appointment, due: Deadline, now: number): void {
-  // An end was reached by one before it.
-  if (appointment.ending !== undefined) return;
   switch (due.name) {
     case 'read_the_appointment':
       return;
