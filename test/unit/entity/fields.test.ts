@@ -19,6 +19,7 @@ test.each<[unknown, string | undefined]>([
   ['2024-03-01T10:00:00.Z', undefined],
   ['12024-03-01T10:00:00Z', undefined],
   [1_709_287_200_000, undefined],
+  [['2024-03-01T10:00:00Z'], undefined],
   [null, undefined],
 ])('the time %j is read as %j', (value, expected) => {
   expect(readTime(value)).toBe(expected);
@@ -33,6 +34,7 @@ test.each<[unknown, boolean]>([
   ['12024-02-29', false],
   ['2024-2-29', false],
   [20_240_229, false],
+  [['2024-02-29'], false],
   [undefined, false],
 ])('%j is a date: %s', (value, isOne) => {
   expect(readDate(value)).toBe(isOne ? value : undefined);

@@ -44,11 +44,17 @@ function boundsOf(setting: Settings[string]): { within: unknown[]; beyond: unkno
       return { within: [1, 3652.5 * day, '1bd', '999bd'], beyond: wrong };
     }
     case 'dates':
-      return { within: [[], ['2026-12-25']], beyond: [['soon'], [1], Array(201).fill('2026-12-25'), '2026-12-25'] };
+      return {
+        within: [[], Array(200).fill('2026-12-25')],
+        beyond: [['on 2026-12-25'], ['2026-12-25T00'], [['2026-12-25']], Array(201).fill('2026-12-25'), '2026-12-25'],
+      };
     case 'following':
       return { within: [setting.most], beyond: [setting.most + 1, 29_999] };
     case 'durations':
-      return { within: [[], [1, 3652.5 * day]], beyond: [[0], [1.5], [3652.5 * day + 1], Array(21).fill(1), 1] };
+      return {
+        within: [[], [1, 3652.5 * day], Array(20).fill(1)],
+        beyond: [[0], [1.5], [3652.5 * day + 1], Array(21).fill(1), 1],
+      };
     case 'choice':
       return { within: [...setting.choices], beyond: ['shrug', '', 1] };
     default:
