@@ -1,28 +1,39 @@
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, type ZlibOptions } from 'node:zlib';
 
-const decoders = {
+type Decode = (body: Buffer, options: ZlibOptions) => Buffer;
+
+const decoders: Readonly<Record<string, Decode>> = {
   gzip: gunzipSync,
   'x-gzip': gunzipSync,
-  deflate: inflateSync,
-  br: brotliDecompressSync,
-} as const;
+  deflate: inflate,
+  br: (body, { maxOutputLength = Infinity }) => brotliDecompressSync(body, { maxOutputLength }),
+  identity: (body) => body,
+};
 
 /**
- * The body of an answer without its content coding. None was asked for, but a proxy may add one nevertheless. What the
+ * The body of an answer without its content codings. None was asked for, but a proxy may add one nevertheless. What the
  * header does not describe, or what is longer than allowed, stays as it came: then no reader takes it for an answer.
  */
 export function decoded(body: Buffer, coding: string | string[] | undefined, maxBytes: number): Buffer {
-  const name = String(coding ?? '')
-    .trim()
-    .toLowerCase();
-  if (!isKnown(name)) return body;
+  const names = String(coding ?? 'identity')
+    .split(',')
+    .map((name) => name.trim().toLowerCase());
   try {
-    return decoders[name](body, { maxOutputLength: maxBytes });
+    return names.reduceRight((encoded, name) => {
+      const decode = decoders[name];
+      if (!decode) throw new TypeError('an unknown coding');
+      return decode(encoded, { maxOutputLength: maxBytes });
+    }, body);
   } catch {
     return body;
   }
 }
 
-function isKnown(name: string): name is keyof typeof decoders {
-  return Object.hasOwn(decoders, name);
+/** Some senders leave out the wrapping that RFC 9110 demands. */
+function inflate(body: Buffer, options: ZlibOptions): Buffer {
+  try {
+    return inflateSync(body, options);
+  } catch {
+    return inflateRawSync(body, options);
+  }
 }

@@ -13,6 +13,7 @@ import { encryption } from '../../workers/doctor/encryption.js';
 import { answerWithinMs, linesOf, notChecked, ok, runChecks } from '../../workers/doctor/findings.js';
 import { retention } from '../../workers/doctor/server.js';
 import { clientAnsweredWith } from '../rig/grpc-answers.js';
+import { serving } from './service/recording-server.js';
 
 const { DescribeNamespaceResponse, DescribeTaskQueueResponse } = proto.temporal.api.workflowservice.v1;
 
@@ -80,6 +81,19 @@ test('a codec server is asked to decrypt, and a missing token, other keys or its
     status: 'fault',
     found: expect.stringMatching(/cannot be reached/) as string,
   });
+  const { baseUrl: page } = await serving((_request, response) => response.end('<html>'));
+  expect(await codecServer({ url: page }, other)).toMatchObject({
+    status: 'fault',
+    found: 'What answers there takes the request and does not decrypt.',
+  });
+  const secret = 'sEcReT';
+  for (const wrong of [
+    { url: `http://user:${secret}@127.0.0.1:9` },
+    { url, authorization: `Bearer ${secret}\nmore` },
+  ]) {
+    const { status, found, remedy } = (await codecServer(wrong, other)) as { [key: string]: string };
+    expect({ status, quotes: `${found} ${remedy}`.includes(secret) }).toEqual({ status: 'fault', quotes: false });
+  }
   expect(await codecServer(undefined, other)).toMatchObject({ status: 'not_checked' });
 });
 

@@ -101,6 +101,18 @@ describe('a deletion that is requested again', () => {
     expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(1);
   });
 
+  test('at once is another one if somebody has restored the user between the two', async () => {
+    const leavingUser = await LeavingUser.arrive(stage);
+    await leavingUser.requestDeletion();
+    await leavingUser.expectNotifications('deletion_scheduled');
+    await stage.service.users.undoDelete({ userId: leavingUser.userId });
+    const again = await leavingUser.requestDeletion();
+    expect(again.requested).toMatchObject({ phase: 'grace' });
+    await stage.skip('1 minute');
+    await leavingUser.expectNotifications('deletion_scheduled', 'deletion_undone', 'deletion_scheduled');
+    expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(2);
+  });
+
   test('a deletion that is requested again while it runs is the one that runs', async () => {
     const leavingUser = await LeavingUser.arrive(stage);
     const { requested } = await leavingUser.requestDeletion();

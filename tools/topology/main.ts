@@ -31,21 +31,25 @@ async function main([command, ...args]: readonly string[]): Promise<number> {
       TOPOLOGY_DATABASE: database.url,
     };
     const health = await healthData(database.url);
-    const child = spawn(command, args, {
-      stdio: 'inherit',
-      env: { ...process.env, ...topology, ...health.environment, TEMPORAL_CLI: temporal },
-    });
-    // A terminal sends Ctrl-C to the child as well; who ends this process alone does not.
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
-    const exitCode = await new Promise<number>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('exit', (code) => resolve(code ?? 1));
-    });
-    await health.close();
-    return exitCode;
+    try {
+      return await run(command, args, { ...topology, ...health.environment, TEMPORAL_CLI: temporal });
+    } finally {
+      await health.close();
+    }
   } finally {
     await database.stop();
   }
+}
+
+/** @returns the exit code of the command */
+async function run(command: string, args: readonly string[], environment: Record<string, string>): Promise<number> {
+  const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, ...environment } });
+  // A terminal sends Ctrl-C to the child as well; who ends this process alone does not.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
 }
 
 /** The database of the demo's workers and ingress, and the reading of it, which is the product's part. */

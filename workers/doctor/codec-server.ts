@@ -14,7 +14,9 @@ export interface CodecEndpoint {
 export async function codecServer(endpoint: CodecEndpoint | undefined, keyRing?: KeyRing): Promise<Verdict> {
   if (!endpoint) return notChecked('TEMPORAL_CODEC_ENDPOINT is not set here');
   if (!keyRing) return notChecked('no keys are set here');
-  let status: number;
+  const wrong = wrongSetting(endpoint);
+  if (wrong) return wrong;
+  let status: number | 'not decrypted';
   try {
     status = await decode(endpoint, keyRing);
   } catch (error) {
@@ -22,6 +24,10 @@ export async function codecServer(endpoint: CodecEndpoint | undefined, keyRing?:
     return fault(`The codec server cannot be reached (${reasonOf(error)}).`, remedy);
   }
   if (status === 200) return ok('The codec server decrypts what is encrypted with the keys set here.');
+  if (status === 'not decrypted') {
+    const remedy = 'Set TEMPORAL_CODEC_ENDPOINT to the address of the codec server, without /decode.';
+    return fault('What answers there takes the request and does not decrypt.', remedy);
+  }
   if (status === 401) {
     return fault(
       'The codec server refuses the token.',
@@ -38,8 +44,21 @@ export async function codecServer(endpoint: CodecEndpoint | undefined, keyRing?:
   );
 }
 
-async function decode({ url, authorization }: CodecEndpoint, keyRing: KeyRing): Promise<number> {
-  const plain = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('"doctor"') };
+/** Said before `fetch` does, whose messages repeat the value. */
+function wrongSetting({ url, authorization = '' }: CodecEndpoint): Verdict | undefined {
+  const { protocol = '', username, password } = URL.parse(url) ?? {};
+  if (!/^https?:$/.test(protocol) || username !== '' || password !== '') {
+    const remedy = 'Set it to the address of the codec server; its token belongs into TEMPORAL_CODEC_AUTH.';
+    return fault('TEMPORAL_CODEC_ENDPOINT is not a web address without a user name.', remedy);
+  }
+  if (/^[\x20-\x7e]*$/.test(authorization)) return undefined;
+  return fault('TEMPORAL_CODEC_AUTH must be printable ASCII, on one line.', 'Set it to "Bearer " and the CODEC_TOKEN.');
+}
+
+const asked = '"doctor"';
+
+async function decode({ url, authorization }: CodecEndpoint, keyRing: KeyRing): Promise<number | 'not decrypted'> {
+  const plain = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(asked) };
   const base64 = (bytes: Uint8Array | null | undefined) => Buffer.from(bytes ?? []).toString('base64');
   const payloads = (await createPayloadCodec(keyRing).encode([plain])).map(({ metadata, data }) => ({
     metadata: Object.fromEntries(Object.entries(metadata ?? {}).map(([name, bytes]) => [name, base64(bytes)])),
@@ -52,6 +71,6 @@ async function decode({ url, authorization }: CodecEndpoint, keyRing: KeyRing): 
     redirect: 'manual',
     signal: AbortSignal.timeout(answerWithinMs / 2),
   });
-  await response.body?.cancel();
-  return response.status;
+  const text = await response.text();
+  return response.status === 200 && !text.includes(base64(plain.data)) ? 'not decrypted' : response.status;
 }

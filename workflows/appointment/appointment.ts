@@ -138,14 +138,23 @@ export function takeDoubtful(appointment: Appointment, now: number): boolean {
 }
 
 /**
- * Takes in what the service answered to a read or a command: the appointment as it was when that was asked.
+ * Takes in what the service answered to a command, or a read that is not older than what is known: the appointment as it was
+ * when that was asked.
  * @param asked `received` of when it was asked: a webhook that came meanwhile may be the later one
  * @returns whether it is news
  */
 export function takeAnswer(appointment: Appointment, answer: AppointmentSnapshot, asked: number, now: number): boolean {
+  return takeIn(appointment, answer, appointment.received === asked, now);
+}
+
+/** The same for a read. Right after a webhook, which has every event, a read may be older than it. */
+export function takeRead(appointment: Appointment, read: AppointmentSnapshot, asked: number, now: number): boolean {
+  return takeIn(appointment, read, appointment.received === asked && !isOlder(read, appointment.known), now);
+}
+
+function takeIn(appointment: Appointment, answer: AppointmentSnapshot, isNow: boolean, now: number): boolean {
   if (answer.userId !== undefined) appointment.userId ??= answer.userId;
   appointment.missing = 0;
-  const isNow = appointment.received === asked && !hasFewerEvents(answer, appointment.known);
   const compared = isNow ? 'newer' : compareReceived(appointment.known, answer);
   if (compared === 'nothing') return false;
   if (compared === 'unclear') appointment.unclear = true;
@@ -154,12 +163,10 @@ export function takeAnswer(appointment: Appointment, answer: AppointmentSnapshot
   return true;
 }
 
-/** Right after its webhook, which has every event, a read may be older. */
-function hasFewerEvents(
-  { appointmentId, events }: AppointmentSnapshot,
-  known: AppointmentSnapshot | undefined,
-): boolean {
-  return known?.appointmentId === appointmentId && events.length > 0 && events.length < known.events.length;
+/** It has fewer events, and none that is later. */
+function isOlder(read: AppointmentSnapshot, known: AppointmentSnapshot | undefined): boolean {
+  if (known?.appointmentId !== read.appointmentId || read.events.length === 0) return false;
+  return read.events.length < known.events.length && latest(read) <= latest(known);
 }
 
 /** So often in a row the service has to show no appointment before one that it reported is believed to be gone. */

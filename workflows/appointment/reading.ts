@@ -10,7 +10,7 @@ import { refusalOf, answeringMeanwhile } from '../entity/commands.js';
 import { isObject, readTime, textsOf, timesOf } from '../entity/fields.js';
 import { setPolicy } from '../entity/policy.js';
 import { answered, takeSilence } from '../entity/polling.js';
-import { openVisit, takeAnswer, takeDoubtful, takeNone, type Appointment, markRequested } from './appointment.js';
+import { openVisit, takeDoubtful, takeNone, takeRead, type Appointment, markRequested } from './appointment.js';
 import { upgradeAppointmentResult } from './versions.js';
 import type { AppointmentRun } from './run.js';
 
@@ -49,9 +49,7 @@ function takeReading(appointment: Appointment, reading: AppointmentReading, aske
   else appointment.order = order;
   if (order === 'gone' && appointment.ending === undefined) appointment.ending = 'order_gone';
   const snapshot = readAppointmentSnapshot(reading.appointment);
-  const isNews = snapshot
-    ? takeAnswer(appointment, snapshot, asked, now)
-    : takeMissing(appointment, reading, asked, now);
+  const isNews = snapshot ? takeRead(appointment, snapshot, asked, now) : takeMissing(appointment, reading, asked, now);
   if (!appointment.unclear) delete appointment.doubtful;
   answered(appointment, isNews, now);
   if (appointment.fallen) appointment.fallen.asked = true;

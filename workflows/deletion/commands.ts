@@ -1,11 +1,11 @@
 import { sleep } from '@temporalio/workflow';
 import type { DeletionState } from '../../protocol/deletion/messages.js';
-import { deletionSettlingMs, usualSettling } from '../../protocol/settling.js';
+import { deletionSettlingMs } from '../../protocol/settling.js';
 import { activities, round } from '../activities.js';
 import { refusalOf } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { endRestored, endUndone, graceEnded, graceNotBegun, nothingToUndo } from './announcements.js';
-import { isGraceOver } from './deadlines.js';
+import { isGraceOver, readableAt } from './deadlines.js';
 import { show, stateOf } from './view.js';
 import type { DeletionRun } from './run.js';
 
@@ -22,11 +22,17 @@ export function validateUndo({ deletion, answered, undoing, isRequestedAgain, ne
   if (phase === 'confirming' || (phase === 'grace' && isGraceOver(deletion, Date.now()))) throw graceEnded();
 }
 
-/** A repeated request starts a new deletion if somebody has restored the user meanwhile. Right after the first one a read may be older than it. */
+/**
+ * A repeated request starts a new deletion if somebody has restored the user meanwhile. Right after the request before it a read
+ * may be older than that: what it would show is found out a little later.
+ */
 export async function recheck(run: DeletionRun): Promise<DeletionState> {
   const { deletion } = run;
-  const isFresh = deletion.scheduledAt !== undefined && Date.now() < deletion.scheduledAt + usualSettling;
-  if (deletion.outcome !== undefined || isFresh) return stateOf(deletion);
+  if (deletion.outcome !== undefined) return stateOf(deletion);
+  if (Date.now() < readableAt(run)) {
+    run.doubt ??= 'request';
+    return stateOf(deletion);
+  }
   const options = { ...round('30 seconds'), summary: 'the user at a new request' };
   try {
     const { standing } = await activities.readUser.executeWithOptions(options, [deletion.userId]);

@@ -1,5 +1,7 @@
 import type { Moment } from '../entity/alarm.js';
+import { usualSettling } from '../../protocol/settling.js';
 import type { Deletion } from './deletion.js';
+import type { DeletionRun } from './run.js';
 
 /** The moments of the grace period, worked out from the request and the policy, without a clock. */
 
@@ -25,4 +27,15 @@ export function nextMoment(deletion: Deletion): Moment | undefined {
   if (reminder !== undefined) return { at: reminder, name: 'reminder' };
   const over = graceEndOf(deletion);
   return over === undefined ? undefined : { at: over, name: 'end of the grace' };
+}
+
+/** From when on a read shows what came of an undo that got no answer; milliseconds since the epoch. */
+export function undoReadableAt({ undoSentUntil = 0 }: DeletionRun): number {
+  return undoSentUntil + usualSettling;
+}
+
+/** The same for everything that was sent, requests included. */
+export function readableAt(run: DeletionRun): number {
+  const { deletion, sentUntil = deletion.scheduledAt ?? 0 } = run;
+  return Math.max(sentUntil + usualSettling, undoReadableAt(run));
 }

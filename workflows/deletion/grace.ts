@@ -1,10 +1,9 @@
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
-import { usualSettling } from '../../protocol/settling.js';
 import { activities } from '../activities.js';
 import { note } from '../entity/journal.js';
 import { announce, end, endRestored, userDeleted } from './announcements.js';
 import { recheck, undo } from './commands.js';
-import { isGraceOver, reminderDueAt } from './deadlines.js';
+import { isGraceOver, readableAt, reminderDueAt, undoReadableAt } from './deadlines.js';
 import { retry, standingNow, userNow } from './retrying.js';
 import type { DeletionRun } from './run.js';
 import { show, stateOf } from './view.js';
@@ -31,7 +30,7 @@ export async function confirm(run: DeletionRun): Promise<void> {
   const { deletion } = run;
   deletion.phase = 'confirming';
   show(deletion);
-  await untilUndoHasSettled(run);
+  await untilReadable(undoReadableAt(run));
   const { standing, keepsNoHealthData } = await userNow(run, 'confirmation_delayed');
   if (standing === 'present') return endRestored(run);
   if (keepsNoHealthData !== true && (await eraseHealthData(run)) === 'present') return endRestored(run);
@@ -55,7 +54,7 @@ export async function settleDoubt(run: DeletionRun): Promise<void> {
   const { alarm, commands } = run;
   const reading = new CancellationScope();
   const settled = reading.run(async () => {
-    await untilUndoHasSettled(run);
+    await untilReadable(readableAt(run));
     const standing = await standingNow(run, 'undo_doubtful');
     run.hasNews = true;
     if (standing === 'present') return endRestored(run);
@@ -85,8 +84,8 @@ function remindIfDue(run: DeletionRun): void {
   show(deletion);
 }
 
-/** A read that comes before the service has carried the undo out proves nothing. */
-async function untilUndoHasSettled({ undoSentUntil }: DeletionRun): Promise<void> {
-  const left = (undoSentUntil ?? 0) + usualSettling - Date.now();
-  if (left > 0) await sleep(left, { summary: 'an undo without an answer may still be carried out' });
+/** A read that comes before the service has carried out what was sent proves nothing. */
+async function untilReadable(at: number): Promise<void> {
+  const left = at - Date.now();
+  if (left > 0) await sleep(left, { summary: 'what was sent may still be carried out' });
 }

@@ -131,8 +131,10 @@ function mayBeOlder(review: Review, item: MatchReviewSnapshot, now: number): boo
     delete review.backSince;
     return false;
   }
-  review.backSince ??= now;
-  return now - review.backSince < backBelieved;
+  const since = (review.backSince ??= now);
+  if (now - since < backBelieved) return true;
+  delete review.backSince;
+  return false;
 }
 
 /** The service may show less than an earlier run announced: deployments differ in what they show of a closed review. */

@@ -33,8 +33,8 @@ export function foldRead(reported: Reported, snapshot: ReportSnapshot, asked: Re
   const { received } = reported;
   const isMissing =
     received?.isReviewed === true && snapshot.isReviewed !== true && received.status === snapshot.status;
-  if (received !== undefined && (isMissing || received !== asked.received))
-    return foldWebhook({ read: snapshot }, received);
+  if (isMissing) return foldWebhook({ read: { ...snapshot, isReviewed: true } }, received);
+  if (received !== undefined && received !== asked.received) return foldWebhook({ read: snapshot }, received);
   const isKnown = received === undefined && canonicalJson(reported.read) === canonicalJson(snapshot);
   return isKnown ? reported : { read: snapshot };
 }

@@ -235,6 +235,16 @@ describe('an end that the product was not notified of yet', () => {
 describe('a visit that is cancelled', () => {
   const cancelled = snapshot(['pending', 'confirmed', 'cancelled']);
 
+  test('by the product is cancelled, also if the service answers with fewer events than it had reported', async () => {
+    const answers = [snapshot(['pending']), { ...cancelled, events: cancelled.events.slice(-1) }];
+    for (const cancelAppointment of answers) {
+      const appointment = await life(reading(confirmed));
+      Object.assign(appointment.answers, { cancelAppointment });
+      const reply = await appointment.update('cancel', { reasonId: 'reason-1', rebook: true });
+      expect(reply).toMatchObject({ value: { phase: 'awaiting_choice' } });
+    }
+  });
+
   test('with its order needs no other choice', async () => {
     const appointment = await life(reading(confirmed));
     await report(appointment, cancelled, 'cancelled');

@@ -90,6 +90,14 @@ describe('a read', () => {
     expect(foldRead(reported, reviewed)).toEqual({ read: reviewed });
   });
 
+  test('that lacks the review and has the counts that the webhook left out adds them', () => {
+    const reported = foldRead(
+      foldWebhook({}, snapshot('completed', { isReviewed: true })),
+      snapshot('completed', { counts }),
+    );
+    expect(knownOf(reported)).toMatchObject({ isReviewed: true, counts });
+  });
+
   test('does not take back what a webhook reported while it was under way', () => {
     const asked = receivedAll([snapshot('started')]);
     const meanwhile = foldWebhook(asked, snapshot('completed'));

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { inspect } from 'node:util';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import {
@@ -154,6 +154,9 @@ describe('compression', () => {
     ['gzip', gzipSync],
     ['GZIP', gzipSync],
     ['deflate', deflateSync],
+    ['deflate', deflateRawSync],
+    ['identity, gzip', gzipSync],
+    ['deflate, gzip', (text) => gzipSync(deflateSync(text))],
     ['br', brotliCompressSync],
     ['gzip', (text) => Buffer.from(text)],
     ['invented', (text) => Buffer.from(text)],
