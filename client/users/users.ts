@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { NotFound } from '../../service/errors.js';
+import { NotFound, ServiceRefused } from '../../service/errors.js';
 import type { LabService } from '../../service/lab-service.js';
 import type { PortalUrl, PortalUrlRequest } from '../../service/portal.js';
 import type {
@@ -124,7 +125,7 @@ export class UserOperations {
     const userId = await this.undoneOrNamed(which, options);
     const deletion = await this.undoHere(userId, options);
     const user = await askService(this.access, userCalls.service, options, ({ users }, ends) =>
-      restoreAt(users, userId, ends),
+      restoreAt(users, userId, deletion !== undefined, ends),
     );
     return { user, ...(deletion && { deletion }) };
   }
@@ -235,20 +236,49 @@ export class UserOperations {
 
 type Users = LabService['users'];
 
-/** A user who is there was restored before, or never deleted. */
-async function restoreAt(users: Users, userId: string, ends: { signal: AbortSignal }): Promise<User> {
+/**
+ * A user who is there was restored before, or never deleted. Right after an undo a read may be older than it.
+ * @param isUndone the workflow has just undone the deletion, so a refusal means that nothing is left to undo
+ */
+async function restoreAt(
+  users: Users,
+  userId: string,
+  isUndone: boolean,
+  ends: { signal: AbortSignal },
+): Promise<User> {
   const present = await ifPresent(users, userId, ends);
   if (present) return present;
-  await users.undoDelete({ userId }, ends);
-  return users.get(userId, ends);
+  try {
+    // Also after the workflow's undo: the user may have been deleted elsewhere since.
+    await users.undoDelete({ userId }, ends);
+  } catch (error) {
+    const isRefused = error instanceof ServiceRefused;
+    const restored = isRefused && (await ifPresent(users, userId, ends, isUndone ? longestLag : 0));
+    if (restored) return restored;
+    throw error;
+  }
+  return (await ifPresent(users, userId, ends, longestLag)) ?? users.get(userId, ends);
 }
 
-async function ifPresent(users: Users, userId: string, ends: { signal: AbortSignal }): Promise<User | undefined> {
-  try {
-    return await users.get(userId, ends);
-  } catch (error) {
-    if (error instanceof NotFound) return undefined;
-    throw error;
+/** How long a read may show an older state, and the pause between two reads, in milliseconds. */
+const longestLag = 20_000;
+const pauseMs = 1_000;
+
+/** @param waitMs how long an absence is not believed */
+async function ifPresent(
+  users: Users,
+  userId: string,
+  ends: { signal: AbortSignal },
+  waitMs = 0,
+): Promise<User | undefined> {
+  for (let left = waitMs; ; left -= pauseMs) {
+    try {
+      return await users.get(userId, ends);
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error;
+      if (left <= 0) return undefined;
+    }
+    await pause(pauseMs, undefined, ends);
   }
 }
 

@@ -55,6 +55,31 @@ describe('a user is restored', () => {
     },
   );
 
+  test('through the deletion that runs here, or at the service, although reads right after it lag', async () => {
+    const leavingUser = await LeavingUser.arrive(stage);
+    const { userId, path } = leavingUser;
+    const body = { detail: 'You have scheduled this user for deletion.' };
+    const stale = { kind: 'answer', status: 404, body } as const;
+    await leavingUser.requestDeletion();
+    await stage.sandbox.addFault({ method: 'GET', path, times: 3, action: stale });
+    expect(await stage.product.users.restore({ userId })).toMatchObject({
+      user: { user_id: userId },
+      deletion: { outcome: 'undone' },
+    });
+    await stage.sandbox.removeFaults();
+    const other = await LeavingUser.arrive(stage);
+    await stage.sandbox.deleteUser(other.userId);
+    await stage.sandbox.addFault({ method: 'GET', path: other.path, times: 2, action: stale });
+    expect(await stage.product.users.restore({ userId: other.userId })).toMatchObject({
+      user: { user_id: other.userId },
+    });
+    // Somebody else has restored the user between the read and the undo.
+    await stage.sandbox.addFault({ method: 'GET', path: other.path, times: 1, action: stale });
+    expect(await stage.product.users.restore({ userId: other.userId })).toMatchObject({
+      user: { user_id: other.userId },
+    });
+  });
+
   test('a user whose deletion has ended here for good is not restored at the service, also while the product is notified', async () => {
     const leavingUser = await LeavingUser.arrive(stage);
     const { userId } = leavingUser;
