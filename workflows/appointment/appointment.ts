@@ -21,6 +21,7 @@ import { note } from '../entity/journal.js';
 import type { Outbox } from '../entity/outbox.js';
 import { choosePolicy, openPolicy, type Governed } from '../entity/policy.js';
 import { answered, type Polled } from '../entity/polling.js';
+import { minute } from '../entity/spans.js';
 import { appointmentPolicyVersions, appointmentVersion, upgradeAppointment } from './versions.js';
 
 /**
@@ -71,6 +72,8 @@ export interface Appointment
   refund?: { appointmentId: string; refundable: boolean };
   /** The appointment that fell away otherwise, until the order was asked why and the product notified. */
   fallen?: { appointmentId: string; reason: 'cancelled' | 'not_shown'; asked?: true };
+  /** When the order of one that fell away is asked once more: right after that, a read may be older than the order's own cancellation. */
+  askAgainAt?: number;
   /** Keys of deadlines that were acted on. */
   met: string[];
   /** Ids of what was put into the outbox. */
@@ -206,9 +209,13 @@ function learn(appointment: Appointment, snapshot: AppointmentSnapshot, now: num
   answered(appointment, true, now);
   const { appointmentId, status = 'unknown', startAt } = snapshot;
   const hasFallen = before !== undefined && isOpen(before) && visitPhaseOf(snapshot) === 'cancelled';
-  if (hasFallen && appointmentId !== appointment.cancelledId)
+  if (hasFallen && appointmentId !== appointment.cancelledId) {
     appointment.fallen = { appointmentId, reason: 'cancelled' };
-  else if (isOpen(snapshot)) delete appointment.fallen;
+    appointment.askAgainAt = now + minute;
+  } else if (isOpen(snapshot)) {
+    delete appointment.fallen;
+    delete appointment.askAgainAt;
+  }
   if (before?.status !== status || before.startAt !== startAt || before.appointmentId !== appointmentId) {
     note(appointment, startAt === undefined ? status : `${status}, for ${startAt}`, now);
   }

@@ -43,6 +43,7 @@ function takeReading(appointment: Appointment, reading: AppointmentReading, aske
   if (reading.order !== 'gone') delete appointment.absentSince;
   if (appointment.received === asked) appointment.unclear = false;
   if (appointment.doubtUntil !== undefined && now >= appointment.doubtUntil) delete appointment.doubtUntil;
+  if (appointment.askAgainAt !== undefined && now >= appointment.askAgainAt) delete appointment.askAgainAt;
   if (reading.userId !== undefined) appointment.userId ??= reading.userId;
   const { order } = reading;
   if (order === 'open' || order === 'gone') delete appointment.order;

@@ -94,6 +94,12 @@ describe('a read is due', () => {
     expect(inBrief(requestedCase(undefined, { fallen: { ...fallen, asked: true } }))[0]).toBe('choice_reminder 1 24h');
   });
 
+  test('the order of an appointment that fell away is asked once more, at the usual intervals while the service is silent', () => {
+    const askAgainAt = start + 45_000;
+    expect(inBrief(requestedCase(undefined, { askAgainAt }))[0]).toBe('read_the_appointment 1 0.0125h');
+    expect(inBrief(requestedCase(undefined, { askAgainAt, unanswered: true }))[0]).toBe('read_the_appointment 1 1h');
+  });
+
   test('a read is due when an order that is not known may be believed to be gone, and then at the usual intervals', () => {
     const after = (minutes: number) =>
       inBrief(requestedCase(undefined, { absentSince: start, lookedAt: start + minutes * 60_000 }))[0];

@@ -251,6 +251,29 @@ describe('a visit that is cancelled', () => {
     expect(appointment.events.slice(1)).toEqual(['0h appointment.ended order_ended', '0h completed']);
   });
 
+  test('with its order needs no other choice, although a read right after its webhook shows the order as it was before', async () => {
+    const appointment = await life(reading(confirmed));
+    await report(appointment, cancelled);
+    appointment.answers['readAppointment'] = reading(cancelled, 'cancelled');
+    expect((await appointment.until(1)).events.slice(1)).toEqual([
+      '0h appointment.choice_needed cancelled',
+      '0.017h appointment.ended order_ended',
+      '0.017h completed',
+    ]);
+  });
+
+  test('is asked about once more, and not again', async () => {
+    const reads = async (appointment: Awaited<ReturnType<typeof life>>) =>
+      (await appointment.until(20)).calls.filter((call) => call.endsWith('readAppointment'));
+    const appointment = await life(reading(confirmed));
+    await report(appointment, cancelled);
+    const rebooked = await life(reading(confirmed));
+    await report(rebooked, cancelled);
+    await report(rebooked, snapshot(['confirmed'], { appointmentId: 'appointment-2', from: day }));
+    expect(await reads(appointment)).toEqual(['0h readAppointment', '0.017h readAppointment']);
+    expect(await reads(rebooked)).toEqual(['0h readAppointment']);
+  });
+
   test('needs another choice once the service has said that the order needs one', async () => {
     const appointment = await life(reading(confirmed));
     await report(appointment, cancelled);
