@@ -124,7 +124,8 @@ function readable(read: (page: number) => Promise<OrderPage>, mustRead: boolean)
     }
     return { items: orders, sent, size, total };
   };
-  return numberedPages(readPage, 50, ({ id }) => id);
+  // Whether a page is missing decides if a kit is ordered: no 404 does.
+  return numberedPages(readPage, 50, ({ id }) => id, false);
 }
 
 /** The runs in Temporal that report earlier placings of a reference. */

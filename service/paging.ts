@@ -1,3 +1,4 @@
+import { NotFound } from './errors.js';
 import type { AnsweredCall, Transport } from './http.js';
 
 /** One page of a list that is read by cursor. */
@@ -51,16 +52,26 @@ interface NumberedPage<T> {
  *
  * @param size items requested per page
  * @param idOf the id of an item: a page without new items ends the list, whatever the service counts
+ * @param mayEndIn404 a service that counts nothing may answer 404 to the page after the last one. A proxy's 404 looks the same, so with
+ *   `false` each is an error
  */
 export async function* numberedPages<T>(
   read: (page: number) => Promise<NumberedPage<T>>,
   size: number,
   idOf: (item: T) => string,
+  mayEndIn404 = true,
 ): AsyncGenerator<T, void, undefined> {
   let before = new Set<string>();
   let received = 0;
+  let isCounted = false;
+  const unlessPastTheEnd = (page: number) => (error: unknown) => {
+    if (page > 1 && !isCounted && mayEndIn404 && error instanceof NotFound) return undefined;
+    throw error;
+  };
   for (let page = 1; ; page += 1) {
-    const answer = await read(page);
+    const answer = await read(page).catch(unlessPastTheEnd(page));
+    if (!answer) return;
+    isCounted = answer.total != null;
     // A new item at the front shifts the list, so a page may begin with items that the one before it ended with.
     const fresh = answer.items.filter((item) => !before.has(idOf(item)));
     yield* fresh;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { NotFound } from '../../../service/errors.js';
 import { cursorPages, numberedPages } from '../../../service/paging.js';
 import { all } from '../../rig/all.js';
 
@@ -79,5 +80,23 @@ describe('numbered pages', () => {
     const { read, pages } = service(10, { ignoresPage: true });
     expect(await all(numberedPages(read(5), 5, String))).toEqual([0, 1, 2, 3, 4]);
     expect(pages).toEqual([1, 2]);
+  });
+
+  describe('that the service does not find', () => {
+    const notFound = new NotFound({ method: 'GET', path: '/list', status: 404 }, { fields: [] });
+    const missing = (from: number, total?: number) => (page: number) =>
+      page >= from
+        ? Promise.reject(notFound)
+        : Promise.resolve({ items: [2 * page, 2 * page + 1], ...(total !== undefined && { total }) });
+
+    test('end the list after a full page', async () => {
+      expect(await all(numberedPages(missing(3), 2, String))).toEqual([2, 3, 4, 5]);
+    });
+
+    test('are an error if they are the first, if the service counts more items, or if nothing may be missed', async () => {
+      await expect(all(numberedPages(missing(1), 2, String))).rejects.toBe(notFound);
+      await expect(all(numberedPages(missing(2, 4), 2, String))).rejects.toBe(notFound);
+      await expect(all(numberedPages(missing(2), 2, String, false))).rejects.toBe(notFound);
+    });
   });
 });
