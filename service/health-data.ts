@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { canonicalId } from './canonical-id.js';
 import type { ConnectionEventReceived, HealthDataReceived } from './events.js';
 import { textSchema } from './order.js';
 import { type SourceRead, sourceOf } from './source.js';
@@ -132,5 +133,5 @@ function readSample(data: unknown): SampleRead {
 /** The id inside `message` differs from `workout_id` in real notices: the field is right (docs/lab-service.md). */
 function workoutOf(data: unknown): { workoutId?: string } {
   const id = streamNoticeSchema.safeParse(data).data?.workout_id;
-  return id == null ? {} : { workoutId: id };
+  return id == null ? {} : { workoutId: canonicalId(id) };
 }

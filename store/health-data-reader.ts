@@ -1,5 +1,5 @@
 import type { Database } from './database.js';
-import { canonicalUser, ofUser } from './keys.js';
+import { canonicalUser, ofUser, ofWorkout } from './keys.js';
 import { postgres } from './postgres.js';
 import {
   connections,
@@ -68,7 +68,7 @@ export class HealthDataReader {
 
   /** A workout's notice, and its stream once it was fetched; `undefined` if there is neither. */
   async workoutStream(workout: { userId: string; workoutId: string }): Promise<StoredStream | undefined> {
-    return workoutStream(this.#database, ofUser(workout));
+    return workoutStream(this.#database, ofWorkout(workout));
   }
 
   /** The user's connections with the last event of each. */

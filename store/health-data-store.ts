@@ -2,7 +2,7 @@ import type { HealthDataRead } from '../service/health-data.js';
 import { accept, type Acceptance, setAside } from './message-acceptance.js';
 import { type Database, StoreFailed } from './database.js';
 import { deleteUser, isDeleted, type UserToDelete } from './deleted-users.js';
-import { canonicalUser, keyPart, ofUser } from './keys.js';
+import { canonicalUser, keyPart, ofWorkout } from './keys.js';
 import { HealthDataReader } from './health-data-reader.js';
 import { type Chore, Housekeeping } from './housekeeping.js';
 import { forgetOldMessages, type ReceivedMessage, rememberMessage, wasTaken } from './messages.js';
@@ -101,7 +101,7 @@ export class HealthDataStore extends HealthDataReader {
     stream: unknown;
     notice?: string | null;
   }): Promise<'stored' | 'user_deleted' | 'unstorable'> {
-    const written = ofUser(stream);
+    const written = ofWorkout(stream);
     for (const field of ['userId', 'workoutId'] as const) {
       if (keyPart(stream[field]) === undefined) throw new TypeError(`writeStream: ${field} cannot be a key`);
     }
@@ -122,7 +122,7 @@ export class HealthDataStore extends HealthDataReader {
 
   /** Says if a workout's stream must be fetched from the service. Ask before each fetch: the answer belongs to it. */
   async streamStanding(workout: { userId: string; workoutId: string }): Promise<StreamStanding> {
-    return streamStanding(this.#database, ofUser(workout));
+    return streamStanding(this.#database, ofWorkout(workout));
   }
 
   /**

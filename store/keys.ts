@@ -203,3 +203,8 @@ export function userKey(userId: string | undefined): string | undefined {
 export function ofUser<Query extends { userId: string }>(query: Query): Query {
   return { ...query, userId: canonicalUser(query.userId) };
 }
+
+/** The same with the workout's id. */
+export function ofWorkout<Query extends { userId: string; workoutId: string }>(query: Query): Query {
+  return { ...ofUser(query), workoutId: canonicalUser(query.workoutId) };
+}

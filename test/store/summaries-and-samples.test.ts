@@ -256,6 +256,23 @@ describeStores('health data', (rig) => {
       expect(await store.workoutStream({ userId: randomUUID(), workoutId })).toBeUndefined();
     });
 
+    test('a workout is the same in upper and lower case', async () => {
+      const { store } = rig();
+      const [userId, workoutId] = [randomUUID(), randomUUID()];
+      const event = { event_type: 'daily.data.workout_stream.created', user_id: userId };
+      await receive(store, { ...event, data: { source, workout_id: workoutId.toUpperCase() } });
+      await store.writeStream({ userId, workoutId: workoutId.toUpperCase(), stream: { time: [1] } });
+      for (const id of [workoutId, workoutId.toUpperCase()]) {
+        const read = await store.workoutStream({ userId, workoutId: id });
+        expect(read).toMatchObject({
+          workoutId,
+          notice: { workout_id: workoutId.toUpperCase() },
+          stream: { time: [1] },
+        });
+        expect(await store.streamStanding({ userId, workoutId: id })).toMatchObject({ standing: 'current' });
+      }
+    });
+
     test('a stream without a notice is kept too', async () => {
       const { store } = rig();
       const workout = { userId: randomUUID(), workoutId: randomUUID() };

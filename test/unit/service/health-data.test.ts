@@ -125,6 +125,12 @@ describe('the kind of an event follows from its shape', () => {
     });
   });
 
+  test('the id of a workout is in lower case if it is a UUID', () => {
+    const id = '6F0C0A49-2F0A-4B5E-8D6F-00000000000A';
+    expect(read(of('workout_stream', { workout_id: id }))).toMatchObject({ workoutId: id.toLowerCase() });
+    expect(read(of('workout_stream', { workout_id: 'W' }))).toMatchObject({ workoutId: 'W' });
+  });
+
   // proves 258, 259, 269
   test.each(['created', 'updated'])('%s data is read alike', (action) => {
     const event = { event_type: `daily.data.activity.${action}`, user_id: 'u', data: { id: 'one' } };
