@@ -186,7 +186,7 @@ describe('a service that is down at an undo', () => {
   });
 });
 
-test('an undo whose answer is lost has happened: the user is there', async () => {
+test('an undo whose answer is lost has happened: it is sent again, refused, and the user is there', async () => {
   const leavingUser = await LeavingUser.arrive(stage);
   const handle = await leavingUser.requestDeletion();
   await stage.sandbox.addFault({ method: 'POST', path: undoPath, times: 1, action: { kind: 'drop_response' } });
@@ -194,7 +194,8 @@ test('an undo whose answer is lost has happened: the user is there', async () =>
   await stage.expectRequests('POST', undoPath);
   await stage.skip('40 seconds');
   expect(await undoing).toMatchObject({ outcome: 'undone' });
-  expect(await stage.countRequests('POST', undoPath)).toBe(1);
+  expect(await stage.countRequests('POST', undoPath)).toBe(2);
+  expect(await leavingUser.readUser()).toBe('present');
 });
 
 test('a service that is down at the end of the grace delays the end, which must not be reported wrongly', async () => {
