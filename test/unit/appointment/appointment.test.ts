@@ -6,6 +6,7 @@ import {
   learnFromWebhook,
   openAppointment,
   takeAnswer,
+  takeRead,
   takeDoubtful,
   takeNone,
   takeRequest,
@@ -111,10 +112,10 @@ describe('an answer of the service', () => {
     expect(appointment.stage.phase).toBe('confirmed');
   });
 
-  test('that has fewer events than a webhook is older, because the service’s reads lag: the cancellation stands', () => {
+  test('to a read, that has fewer events than a webhook is older, because the service’s reads lag: the cancellation stands', () => {
     const appointment = requestedCase(booked);
     learnFromWebhook(appointment, snapshot(['pending', 'confirmed', 'cancelled']), start);
-    expect(takeAnswer(appointment, booked, appointment.received, start)).toBe(false);
+    expect(takeRead(appointment, booked, appointment.received, start)).toBe(false);
     expect(appointment).toMatchObject({ stage: { phase: 'awaiting_choice' }, fallen: { reason: 'cancelled' } });
   });
 
