@@ -5,5 +5,10 @@ const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * everything that is read it is always lower case, so every spelling finds the same workflow. Other ids are unchanged.
  */
 export function canonicalId(id: string): string {
-  return uuidPattern.test(id) ? id.toLowerCase() : id;
+  return isUuid(id) ? id.toLowerCase() : id;
+}
+
+/** In either case. */
+export function isUuid(text: string): boolean {
+  return uuidPattern.test(text);
 }

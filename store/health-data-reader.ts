@@ -1,5 +1,6 @@
+import { canonicalId } from '../service/canonical-id.js';
 import type { Database } from './database.js';
-import { canonicalUser, ofUser, ofWorkout } from './keys.js';
+import { ofUser, ofWorkout } from './keys.js';
 import { postgres } from './postgres.js';
 import {
   connections,
@@ -73,12 +74,12 @@ export class HealthDataReader {
 
   /** The user's connections with the last event of each. */
   async connections(userId: string): Promise<StoredConnection[]> {
-    return connections(this.#database, canonicalUser(userId));
+    return connections(this.#database, canonicalId(userId));
   }
 
   /** The resources whose past has been fetched, each with its last notice. */
   async historyNotices(userId: string): Promise<StoredHistoryNotice[]> {
-    return historyNotices(this.#database, canonicalUser(userId));
+    return historyNotices(this.#database, canonicalId(userId));
   }
 
   /** Ends the connections. */

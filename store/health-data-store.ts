@@ -1,8 +1,9 @@
+import { canonicalId } from '../service/canonical-id.js';
 import type { HealthDataRead } from '../service/health-data.js';
 import { accept, type Acceptance, setAside } from './message-acceptance.js';
 import { type Database, StoreFailed } from './database.js';
 import { deleteUser, isDeleted, type UserToDelete } from './deleted-users.js';
-import { canonicalUser, keyPart, ofWorkout } from './keys.js';
+import { keyPart, ofWorkout } from './keys.js';
 import { HealthDataReader } from './health-data-reader.js';
 import { type Chore, Housekeeping } from './housekeeping.js';
 import { forgetOldMessages, type ReceivedMessage, rememberMessage, wasTaken } from './messages.js';
@@ -134,7 +135,7 @@ export class HealthDataStore extends HealthDataReader {
    */
   async deleteUserData(userId: string, ids: Omit<UserToDelete, 'userId'> = {}): Promise<void> {
     if (keyPart(userId) === undefined) throw new TypeError('deleteUserData: this cannot be the id of a user');
-    await deleteUser(this.#database, this.#transactions, this.#hashes, { ...ids, userId: canonicalUser(userId) });
+    await deleteUser(this.#database, this.#transactions, this.#hashes, { ...ids, userId: canonicalId(userId) });
   }
 
   /** How many rejected events wait, and how many waited for too long. */

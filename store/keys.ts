@@ -1,3 +1,4 @@
+import { canonicalId } from '../service/canonical-id.js';
 import type { HealthDataRead, SampleRead } from '../service/health-data.js';
 import { isStorableText, whyUnstorable } from './storable.js';
 
@@ -179,32 +180,21 @@ export function keyPart(text: string | undefined): string | undefined {
   return isStorableText(text) ? text : undefined;
 }
 
-const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /**
- * The user's id as stored: the service treats a UUID in either case as one user, so here it is always in lower case.
- * Otherwise a deletion would miss data stored in the other case.
+ * The user's id as stored, if it can be a part of a key: the service treats a UUID in either case as one user, and otherwise a
+ * deletion would miss data stored in the other case.
  */
-export function canonicalUser(userId: string): string {
-  return isUuid(userId) ? userId.toLowerCase() : userId;
-}
-
-export function isUuid(text: string): boolean {
-  return uuidPattern.test(text);
-}
-
-/** The same, if it can be a part of a key. */
 export function userKey(userId: string | undefined): string | undefined {
   const part = keyPart(userId);
-  return part === undefined ? undefined : canonicalUser(part);
+  return part === undefined ? undefined : canonicalId(part);
 }
 
 /** A query with the user's id as the store writes it. */
 export function ofUser<Query extends { userId: string }>(query: Query): Query {
-  return { ...query, userId: canonicalUser(query.userId) };
+  return { ...query, userId: canonicalId(query.userId) };
 }
 
 /** The same with the workout's id. */
 export function ofWorkout<Query extends { userId: string; workoutId: string }>(query: Query): Query {
-  return { ...ofUser(query), workoutId: canonicalUser(query.workoutId) };
+  return { ...ofUser(query), workoutId: canonicalId(query.workoutId) };
 }

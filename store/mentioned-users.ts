@@ -1,4 +1,5 @@
-import { isUuid, userKey } from './keys.js';
+import { isUuid } from '../service/canonical-id.js';
+import { userKey } from './keys.js';
 
 /** Whom an event names that could not be read. */
 interface MentionedUsers {
