@@ -31,7 +31,7 @@ export const webAddress = z
 /** An address that paths are appended to. */
 export const baseAddress = webAddress.refine((text) => !/[?#]/.test(text), { error: 'has a query or a fragment' });
 
-function isWebAddress(text: string): boolean {
+export function isWebAddress(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
   return /^https?:$/.test(url.protocol) && url.username + url.password === '';

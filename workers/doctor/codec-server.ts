@@ -1,5 +1,7 @@
 import { createPayloadCodec } from '../../client/encryption/payload-codec.js';
 import type { KeyRing } from '../../client/encryption/key-ring.js';
+import { headerFault } from '../../client/temporal-key-file.js';
+import { isWebAddress } from '../setting-values.js';
 import { answerWithinMs, fault, notChecked, ok, reasonOf, type Verdict } from './findings.js';
 
 /** The codec server as the Web UI and the `temporal` command line reach it. */
@@ -46,13 +48,14 @@ export async function codecServer(endpoint: CodecEndpoint | undefined, keyRing?:
 
 /** Said before `fetch` does, whose messages repeat the value. */
 function wrongSetting({ url, authorization = '' }: CodecEndpoint): Verdict | undefined {
-  const { protocol = '', username, password } = URL.parse(url) ?? {};
-  if (!/^https?:$/.test(protocol) || username !== '' || password !== '') {
+  if (!isWebAddress(url)) {
     const remedy = 'Set it to the address of the codec server; its token belongs into TEMPORAL_CODEC_AUTH.';
-    return fault('TEMPORAL_CODEC_ENDPOINT is not a web address without a user name.', remedy);
+    return fault('TEMPORAL_CODEC_ENDPOINT is not an http or https address without credentials.', remedy);
   }
-  if (/^[\x20-\x7e]*$/.test(authorization)) return undefined;
-  return fault('TEMPORAL_CODEC_AUTH must be printable ASCII, on one line.', 'Set it to "Bearer " and the CODEC_TOKEN.');
+  const problem = headerFault(authorization);
+  return problem === undefined
+    ? undefined
+    : fault(`TEMPORAL_CODEC_AUTH ${problem}.`, 'Set it to "Bearer " and the CODEC_TOKEN.');
 }
 
 const asked = '"doctor"';
