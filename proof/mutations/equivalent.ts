@@ -91,7 +91,7 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'a moment that is not a number is left out',
     in: ['workflows/appointment/deadlines.ts'],
     mutator: 'ConditionalExpression',
-    at: /if \(⟦(?:doubtUntil|askAgainAt) !== undefined⟧\) read|⟦case 'completed':/,
+    at: /if \(⟦at !== undefined⟧\) read|⟦case 'completed':/,
     to: /^true$|^case/,
   },
   {

@@ -98,8 +98,9 @@ function reads(appointment: Appointment): Deadline[] {
   const read = (at: number) => found.push({ name: 'read_the_appointment', key: '', at, ordinal: 1 });
   // What cannot be put in order is asked at once, but not again and again while the service is silent.
   if (appointment.unclear || (fallen && !fallen.asked)) read(appointment.unanswered ? nextRead(appointment) : lookedAt);
-  if (doubtUntil !== undefined) read(appointment.unanswered ? Math.max(doubtUntil, nextRead(appointment)) : doubtUntil);
-  if (askAgainAt !== undefined) read(appointment.unanswered ? Math.max(askAgainAt, nextRead(appointment)) : askAgainAt);
+  for (const at of [doubtUntil, askAgainAt]) {
+    if (at !== undefined) read(appointment.unanswered ? Math.max(at, nextRead(appointment)) : at);
+  }
   if (absentSince !== undefined) {
     const believedAt = absentSince + absenceBelieved;
     read(lookedAt < believedAt ? believedAt : nextRead(appointment));
