@@ -1,12 +1,12 @@
-import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, type ZlibOptions } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 
-type Decode = (body: Buffer, options: ZlibOptions) => Buffer;
+type Decode = (body: Buffer, options: { maxOutputLength: number }) => Buffer;
 
 const decoders: Readonly<Record<string, Decode>> = {
   gzip: gunzipSync,
   'x-gzip': gunzipSync,
   deflate: inflate,
-  br: (body, { maxOutputLength = Infinity }) => brotliDecompressSync(body, { maxOutputLength }),
+  br: brotliDecompressSync,
   identity: (body) => body,
 };
 
@@ -30,10 +30,10 @@ export function decoded(body: Buffer, coding: string | string[] | undefined, max
 }
 
 /** Some senders leave out the wrapping that RFC 9110 demands. */
-function inflate(body: Buffer, options: ZlibOptions): Buffer {
+function inflate(...of: Parameters<Decode>): Buffer {
   try {
-    return inflateSync(body, options);
+    return inflateSync(...of);
   } catch {
-    return inflateRawSync(body, options);
+    return inflateRawSync(...of);
   }
 }
