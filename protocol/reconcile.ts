@@ -102,7 +102,7 @@ const overlap = hour;
 /** How far back a first pass reads. Webhooks are retried for 28 hours; this is a long weekend more. */
 const firstRead = 5 * 24 * hour;
 
-/** How far back the range of a pass begins if the one before it was complete. 0: there are no passes. */
+/** How far back the range of a pass begins if the one before it was complete. 0 if no pass runs. */
 export function reachOfPasses(everyMinutes: number): number {
   return everyMinutes === 0 ? 0 : everyMinutes * minute + settling + overlap;
 }

@@ -3,7 +3,7 @@ import { Run, type Answer, type Message, type Reply } from '../../proof/model/ru
 
 type Opening = ConstructorParameters<typeof Run>[0];
 
-/** Values, or functions of the moment (milliseconds since the epoch) and the argument; a `failure` is no answer. */
+/** Values, or functions of the moment (milliseconds since the epoch) and the argument; with a `failure` the activity fails. */
 export type Answers = Record<string, unknown>;
 
 export const unavailable = { failure: { type: 'ServiceUnavailable', isFinal: false } };

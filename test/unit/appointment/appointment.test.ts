@@ -93,11 +93,11 @@ describe('a webhook', () => {
 });
 
 describe('an answer of the service', () => {
-  test('is no news if it shows what is known', () => {
+  test('brings nothing new if it shows what is known', () => {
     expect(takeAnswer(requestedCase(booked), booked, 0, start)).toBe(false);
   });
 
-  test('without an appointment is none either if nobody was to come', () => {
+  test('without an appointment brings nothing new either if nobody was to come', () => {
     for (const known of [undefined, snapshot(['pending', 'cancelled'])]) {
       const appointment = requestedCase(known);
       for (let n = 0; n < 3; n += 1) expect(takeNone(appointment, 0, start)).toBe(false);
