@@ -23,77 +23,65 @@ export type ReceivedEvent =
   | OtherReceived
   | UnreadableReceived;
 
-/** An order's current state. A delivery may be late, repeated or out of order. */
-export interface OrderEventReceived {
-  kind: 'order';
-  /** For instance `labtest.order.updated`; `BARE_ORDER_EVENT` if the order came without an envelope. */
+/** What every event that is handled has in common. */
+interface Received {
   eventType: string;
-  order: Order;
-  /** The envelope's user, else the order's. */
+  /** The envelope's user, else the one inside the data. */
   userId?: string;
+  /** The envelope's team, else the one inside the data. */
   teamId?: string;
 }
 
 /**
- * An order has a critical result, by the event type; a delivery may be late, repeated, or before any other event of the
- * order.
+ * An order's current state: `labtest.order.updated` and others; `BARE_ORDER_EVENT` if the order came without an envelope. A
+ * delivery may be late, repeated or out of order.
  */
-export interface CriticalResultReceived {
+export interface OrderEventReceived extends Received {
+  kind: 'order';
+  order: Order;
+}
+
+/**
+ * An order has a critical result, by the event type (`labtest.result.critical`); a delivery may be late, repeated, or before any
+ * other event of the order.
+ */
+export interface CriticalResultReceived extends Received {
   kind: 'critical_result';
-  /** `labtest.result.critical`. */
-  eventType: string;
   report: CriticalResultReport;
   /** The whole order, which some deployments send in the place of the result's own fields. */
   order?: Order;
-  /** The envelope's user, else the result's. */
-  userId?: string;
-  teamId?: string;
 }
 
-/** A parsing job's current state. A delivery may be late, repeated or out of order. */
-export interface ParsingJobReceived {
+/** A parsing job's current state: `lab_report.parsing_job.updated` and others. A delivery may be late, repeated or out of order. */
+export interface ParsingJobReceived extends Received {
   kind: 'parsing_job';
-  /** For instance `lab_report.parsing_job.updated`. */
-  eventType: string;
   jobId: string;
-  /** The envelope's user, else the job's. */
-  userId?: string;
-  teamId?: string;
   job: ParsingJob;
 }
 
-/** An appointment's current state. A delivery may be late, repeated or out of order. */
-export interface AppointmentReceived {
+/** An appointment's current state: `labtest.appointment.updated` and others. A delivery may be late, repeated or out of order. */
+export interface AppointmentReceived extends Received {
   kind: 'appointment';
-  /** For instance `labtest.appointment.updated`. */
-  eventType: string;
   /** The order that the appointment is for. */
   orderId: string;
-  /** The envelope's user, else the appointment's. */
-  userId?: string;
-  teamId?: string;
   appointment: Appointment;
 }
 
-/** A result could not be matched with an order and waits for a review, or its review has news. It may be late or repeated. */
-export interface MatchReviewReceived {
+/**
+ * A result could not be matched with an order and waits for a review, or its review has news: `labtest.match_review.created` and
+ * others. It may be late or repeated. The documented schema has no user in the envelope, and none in the data.
+ */
+export interface MatchReviewReceived extends Received {
   kind: 'match_review';
-  /** For instance `labtest.match_review.created`. */
-  eventType: string;
   report: MatchReviewReport;
-  /** The envelope's user, which the documented schema does not have. */
-  userId?: string;
-  teamId?: string;
 }
 
-/** News of a provider connection: it was made, or it broke. A delivery may be late, repeated or of an older connection. */
-export interface ConnectionEventReceived {
+/**
+ * News of a provider connection: it was made (`provider.connection.created`), it broke (`provider.connection.error`), or something
+ * not known yet. A delivery may be late, repeated or of an older connection.
+ */
+export interface ConnectionEventReceived extends Received {
   kind: 'connection';
-  /** `provider.connection.created`, `provider.connection.error`, or one not known yet. */
-  eventType: string;
-  /** The envelope's user, else the one inside the data. */
-  userId?: string;
-  teamId?: string;
   /** The customer's own reference: free text, and perhaps personal. */
   clientUserId?: string;
   /**
@@ -106,12 +94,8 @@ export interface ConnectionEventReceived {
 }
 
 /** Health data. */
-export interface HealthDataReceived {
+export interface HealthDataReceived extends Received {
   kind: 'health_data';
-  eventType: string;
-  /** The envelope's user, else the one inside the data. */
-  userId?: string;
-  teamId?: string;
   /** The customer's own reference: free text, and perhaps personal. */
   clientUserId?: string;
   /** As it was sent. */
@@ -209,11 +193,22 @@ export function teamOf(event: object): string | undefined {
 
 /** The envelope's fields of an event about a user. */
 function aboutUser(eventType: string, envelope: Record<string, unknown>): Omit<HealthDataReceived, 'kind' | 'data'> {
+  const received = receivedOf(eventType, { user_id: userOf(envelope) }, envelope);
+  return { ...received, ...textAs('clientUserId', envelope['client_user_id']) };
+}
+
+/** @param said what the data themselves say of the user and the team: the envelope counts more */
+function receivedOf(
+  eventType: string,
+  said: { user_id?: unknown; team_id?: unknown },
+  envelope: Record<string, unknown>,
+): Received {
   return {
     eventType,
-    ...userAs(userOf(envelope)),
+    ...userAs(said.user_id),
+    ...userAs(envelope['user_id']),
+    ...textAs('teamId', said.team_id),
     ...textAs('teamId', envelope['team_id']),
-    ...textAs('clientUserId', envelope['client_user_id']),
   };
 }
 
@@ -222,15 +217,7 @@ function readOrder(eventType: string, data: unknown, envelope: Record<string, un
   const sent = isObject(data) && !('id' in data) && isObject(data['order']) ? data['order'] : data;
   const result = orderSchema.safeParse(isObject(sent) ? withId(sent, 'order_id') : sent);
   if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
-  return {
-    kind: 'order',
-    eventType,
-    order: result.data,
-    ...userAs(result.data.user_id),
-    ...userAs(envelope['user_id']),
-    ...textAs('teamId', result.data.team_id),
-    ...textAs('teamId', envelope['team_id']),
-  };
+  return { kind: 'order', ...receivedOf(eventType, result.data, envelope), order: result.data };
 }
 
 /**
@@ -251,17 +238,13 @@ function readCriticalResult(eventType: string, data: unknown, envelope: Record<s
   const { status, ...report } = criticalResultReportOf(result.data);
   return {
     kind: 'critical_result',
-    eventType,
+    ...receivedOf(eventType, result.data, envelope),
     report: {
       ...report,
       ...(order && { orderId: order.id }),
       ...(whole !== candidates[0] && textAs('status', status)),
     },
     ...(order && { order }),
-    ...userAs(result.data.user_id),
-    ...userAs(envelope['user_id']),
-    ...textAs('teamId', result.data.team_id),
-    ...textAs('teamId', envelope['team_id']),
   };
 }
 
@@ -272,43 +255,22 @@ function readAppointment(eventType: string, data: unknown, envelope: Record<stri
   const { user_id: userId } = result.data;
   const orderId = result.data.order_id ?? referredIdSchema.parse(envelope['order_id']);
   if (orderId == null) return { kind: 'unreadable', eventType, problem: 'order_id: is missing' };
-  return {
-    kind: 'appointment',
-    eventType,
-    orderId,
-    ...userAs(userId),
-    ...userAs(envelope['user_id']),
-    ...textAs('teamId', envelope['team_id']),
-    appointment: result.data,
-  };
+  const received = receivedOf(eventType, { user_id: userId }, envelope);
+  return { kind: 'appointment', ...received, orderId, appointment: result.data };
 }
 
 function readMatchReview(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {
   // In the paths of the API the id is called that.
   const result = matchReviewEventSchema.safeParse(isObject(data) ? withId(data, 'raw_result_id') : data);
   if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
-  return {
-    kind: 'match_review',
-    eventType,
-    report: matchReviewReportOf(result.data),
-    ...userAs(envelope['user_id']),
-    ...textAs('teamId', envelope['team_id']),
-  };
+  return { kind: 'match_review', ...receivedOf(eventType, {}, envelope), report: matchReviewReportOf(result.data) };
 }
 
 function readParsingJob(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {
   const result = parsingJobSchema.safeParse(data);
   if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
-  return {
-    kind: 'parsing_job',
-    eventType,
-    jobId: result.data.id,
-    ...userAs(result.data.user_id),
-    ...userAs(envelope['user_id']),
-    ...textAs('teamId', result.data.team_id),
-    ...textAs('teamId', envelope['team_id']),
-    job: result.data,
-  };
+  const received = receivedOf(eventType, result.data, envelope);
+  return { kind: 'parsing_job', ...received, jobId: result.data.id, job: result.data };
 }
 
 /** With the id that a deployment may call otherwise. */
