@@ -1,4 +1,4 @@
-import { referencePattern } from '../protocol/ids.js';
+import { isReference, referencePattern } from '../protocol/ids.js';
 import { PolicyInvalid, PolicyTooNew } from '../protocol/policy-resolution.js';
 import { compareText } from '../protocol/canonical-json.js';
 import { ReadInvalid, type RefusedField } from './errors.js';
@@ -18,7 +18,7 @@ export function policyFaults(resolve: () => unknown): RefusedField[] {
 }
 
 export function referenceFaults(reference: unknown): RefusedField[] {
-  if (typeof reference === 'string' && referencePattern.test(reference)) return [];
+  if (isReference(reference)) return [];
   return [{ field: 'reference', message: `must be a string that matches ${referencePattern.source}` }];
 }
 

@@ -98,7 +98,7 @@ function queryOf({ workflows, hidden, invalid }: ListedArea<object>, filter: Wor
     new invalid(`The filter is not valid: ${field}`, { fields: [{ field, message }] });
   /** Nothing that goes into a query may end its quotes. */
   const quoted = (field: string, value: string): string => {
-    if (typeof value === 'string' && isAddressable(value)) return value;
+    if (isAddressable(value)) return value;
     throw refused(field, 'must be letters, digits, dots, hyphens or underscores');
   };
   // JavaScript lets a variable that was never set through. It must not list everybody's work to one user.

@@ -23,8 +23,8 @@ export function isReference(value: unknown): value is string {
  */
 const addressablePattern = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
 
-export function isAddressable(id: string): boolean {
-  return addressablePattern.test(id);
+export function isAddressable(id: unknown): id is string {
+  return typeof id === 'string' && addressablePattern.test(id);
 }
 
 /** A request to the service with the user's id as we write it. */
@@ -41,7 +41,7 @@ export function kitOrderId(rootOrderId: string): string {
 }
 
 export function isLinkAddressable(userId: unknown, provider: unknown): boolean {
-  return [userId, provider].every((part) => typeof part === 'string' && isAddressable(part));
+  return isAddressable(userId) && isAddressable(provider);
 }
 
 /**
@@ -59,10 +59,6 @@ export function submitReportId(reference: string): string {
 /** The id is the service's: it must be addressable (`isAddressable`). */
 export function parsingJobId(jobId: string): string {
   return `parsing-job/${canonicalId(jobId)}`;
-}
-
-export function isAppointmentAddressable(orderId: unknown): orderId is string {
-  return typeof orderId === 'string' && isAddressable(orderId);
 }
 
 /** One workflow for the appointments of an order: there is one at a time. */

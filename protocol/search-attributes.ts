@@ -41,19 +41,19 @@ export function ofAttention(reasons: readonly string[], since: readonly string[]
   ];
 }
 
+/*
+ * A webhook's ids may be anything, even an e-mail address; and Temporal refuses an event whose ids are too long: only addressable ones
+ * become search attributes.
+ */
+
 /** LabUserId if a user is known, in the spelling of searches. */
 export function ofUser(userId: string | undefined): SearchAttributePair[] {
-  return isId(userId) ? [{ key: labUserIdKey, value: canonicalId(userId) }] : [];
+  return isAddressable(userId) ? [{ key: labUserIdKey, value: canonicalId(userId) }] : [];
 }
 
 /** LabTransactionId if a transaction is known. */
 export function ofTransaction(transactionId: string | undefined): SearchAttributePair[] {
-  return isId(transactionId) ? [{ key: labTransactionIdKey, value: transactionId }] : [];
-}
-
-/** A webhook's ids may be anything, even an e-mail address; and Temporal refuses an event whose ids are too long. */
-function isId(text: string | undefined): text is string {
-  return typeof text === 'string' && isAddressable(text);
+  return isAddressable(transactionId) ? [{ key: labTransactionIdKey, value: transactionId }] : [];
 }
 
 /** LabPhase of a placing: there is no order yet. */

@@ -87,7 +87,7 @@ async function rotate(
 function checkedPlace({ orgId, teamId, environment }: Partial<WebhookPlace>): WebhookPlace {
   const place = { orgId, teamId, environment } as WebhookPlace;
   for (const [field, value] of Object.entries(place)) {
-    if (typeof value !== 'string' || !isAddressable(value)) throw invalid(field, addressable);
+    if (!isAddressable(value)) throw invalid(field, addressable);
   }
   if (workflowInfo().workflowId !== manageWebhooksId(place)) {
     throw invalid('workflowId', 'must be manage-webhooks/<orgId>/<teamId>/<environment>');
@@ -128,7 +128,7 @@ function checkChange(change: unknown): void {
 const changeable: readonly (keyof WebhookChange)[] = ['url', 'description', 'disabled', 'eventTypes', 'rateLimit'];
 
 function checkedId(webhookId: unknown): string {
-  if (typeof webhookId === 'string' && isAddressable(webhookId)) return webhookId;
+  if (isAddressable(webhookId)) return webhookId;
   throw invalid('webhookId', addressable);
 }
 

@@ -73,8 +73,7 @@ function checked(input: Partial<FetchWorkoutStreamInput> | undefined): FetchWork
   const { userId, workoutId } = input ?? {};
   if (typeof userId !== 'string' || userId === '')
     throw refuse('InvalidCommand', 'userId must be an id of the service');
-  if (typeof workoutId !== 'string' || !isAddressable(workoutId))
-    throw refuse('InvalidCommand', 'workoutId must be an id of the service');
+  if (!isAddressable(workoutId)) throw refuse('InvalidCommand', 'workoutId must be an id of the service');
   if (workflowInfo().workflowId !== workoutStreamId(workoutId)) {
     throw refuse('InvalidCommand', 'the workflow ID must be workout-stream/<workoutId>');
   }

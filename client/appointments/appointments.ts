@@ -3,7 +3,7 @@ import type { CancellationReason } from '../../service/appointments.js';
 import type { Centres, Coverage } from '../../service/centres.js';
 import type { CentresFilter, CoverageFilter, OrderCentresFilter } from '../../service/walk-in-requests.js';
 import { signalOrStart } from '../../protocol/signal-or-start.js';
-import { bookAppointmentId, isAppointmentAddressable } from '../../protocol/ids.js';
+import { bookAppointmentId, isAddressable } from '../../protocol/ids.js';
 import {
   type AppointmentAttentionReason,
   type AppointmentPhase,
@@ -63,7 +63,7 @@ export class AppointmentOperations {
 
   /** The appointment that is followed, or was last. Deadline: 30 seconds. @throws AppointmentNotFound */
   async get({ orderId }: Pick<AppointmentStart, 'orderId'>, options: CallOptions = {}): Promise<AppointmentHandle> {
-    if (!isAppointmentAddressable(orderId)) throw new AppointmentNotFound('This is not a valid order id');
+    if (!isAddressable(orderId)) throw new AppointmentNotFound('This is not a valid order id');
     const workflow = this.calls.client.workflow.getHandle(bookAppointmentId(orderId));
     await this.calls.call(appointmentCalls.reading, options, () => workflow.describe());
     return new AppointmentHandle(this.calls, orderId);
@@ -143,7 +143,7 @@ const ofCoverage = {
 /** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
 function check({ orderId, policy }: AppointmentStart): void {
   const faults: RefusedField[] = [];
-  if (!isAppointmentAddressable(orderId)) {
+  if (!isAddressable(orderId)) {
     faults.push({ field: 'orderId', message: "must be the service's id of an order" });
   }
   faults.push(...policyFaults(() => resolveAppointmentPolicy(policy)));

@@ -63,7 +63,7 @@ export class MatchReviewOperations {
 
   /** The review that is followed, or was last. @throws MatchReviewNotFound */
   async get({ rawResultId }: WhichMatchReview, options: CallOptions = {}): Promise<MatchReviewHandle> {
-    if (!isId(rawResultId)) throw new MatchReviewNotFound('This is not a valid id of a result');
+    if (!isAddressable(rawResultId)) throw new MatchReviewNotFound('This is not a valid id of a result');
     const workflow = this.calls.client.workflow.getHandle(matchReviewId(rawResultId));
     await this.calls.call(matchReviewCalls.reading, options, () => workflow.describe());
     return new MatchReviewHandle(this.calls, rawResultId);
@@ -110,14 +110,11 @@ const searchable = {
   searchInput: 'a non-empty string',
 } as const satisfies Record<keyof MatchReviewSearch, string>;
 
-function isId(rawResultId: unknown): boolean {
-  return typeof rawResultId === 'string' && isAddressable(rawResultId);
-}
-
 /** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
 function check({ rawResultId, policy }: MatchReviewFollowed): void {
   const faults: RefusedField[] = [];
-  if (!isId(rawResultId)) faults.push({ field: 'rawResultId', message: "must be the service's id of a result" });
+  if (!isAddressable(rawResultId))
+    faults.push({ field: 'rawResultId', message: "must be the service's id of a result" });
   faults.push(...policyFaults(() => resolveMatchReviewPolicy(policy)));
   if (faults.length === 0) return;
   throw new MatchReviewInvalid(`The review is not valid: ${joinFaults(faults)}`, { fields: faults });

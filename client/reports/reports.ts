@@ -130,7 +130,7 @@ function check({ reference, userId, file, needsHumanReview, policy }: ReportSubm
     ...fileFaults(file),
     ...policyFaults(() => resolveReportPolicy(policy)),
   ];
-  if (typeof userId !== 'string' || !isAddressable(userId)) {
+  if (!isAddressable(userId)) {
     faults.push({ field: 'userId', message: "must be the service's id of a user" });
   }
   if (needsHumanReview !== undefined && typeof needsHumanReview !== 'boolean') {

@@ -300,7 +300,7 @@ function requireAddressable(userId: string): void {
 }
 
 function userIdFaults(userId: unknown): RefusedField[] {
-  if (typeof userId === 'string' && isAddressable(userId)) return [];
+  if (isAddressable(userId)) return [];
   return [{ field: 'userId', message: 'must be letters, digits, dots, hyphens or underscores' }];
 }
 

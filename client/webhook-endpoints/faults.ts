@@ -21,7 +21,7 @@ export function checkCommand({ orgId, teamId, environment }: WebhookPlace, other
 /** They are part of a workflow ID, which is readable: an e-mail address, for example, must not be. */
 export function idFaults(ids: Readonly<Record<string, unknown>>): RefusedField[] {
   return Object.entries(ids)
-    .filter(([, id]) => typeof id !== 'string' || !isAddressable(id))
+    .filter(([, id]) => !isAddressable(id))
     .map(([field]) => ({ field, message: 'must be 1 to 128 letters, digits, dots, hyphens or underscores' }));
 }
 

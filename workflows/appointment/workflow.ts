@@ -20,7 +20,7 @@ import {
   rescheduleUpdate,
   type BookingRequested,
 } from '../../protocol/appointment/messages.js';
-import { canonicalId, bookAppointmentId, isAppointmentAddressable } from '../../protocol/ids.js';
+import { canonicalId, bookAppointmentId, isAddressable } from '../../protocol/ids.js';
 import { openRun, runLoop, takeCancellation, workThrough } from '../entity/loop.js';
 import { settlePolicyOrKeep } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';
@@ -60,7 +60,7 @@ export async function bookAppointment(input: BookAppointmentInput): Promise<Appo
 /** No compiler checks the input of a backend in another language. */
 function check(input: Partial<BookAppointmentInput> | undefined): BookAppointmentInput {
   const { orderId } = input ?? {};
-  if (isAppointmentAddressable(orderId) && workflowInfo().workflowId === bookAppointmentId(orderId)) {
+  if (isAddressable(orderId) && workflowInfo().workflowId === bookAppointmentId(orderId)) {
     return { ...input, orderId: canonicalId(orderId) };
   }
   const message = 'the workflow ID must be appointment/<order id>, as bookAppointmentId makes it';

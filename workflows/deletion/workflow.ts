@@ -205,8 +205,7 @@ function openChecked(input: Partial<DeleteUserInput> | undefined): Deletion | Ap
   // A part of the policy beside it, if it were ignored, would change what is deleted and when.
   const [misplaced] = Object.keys(unknown);
   if (misplaced !== undefined) return refuse('InvalidCommand', `${misplaced} is not known here`);
-  if (typeof userId !== 'string' || !isAddressable(userId))
-    return refuse('InvalidCommand', 'userId must be an id of the service');
+  if (!isAddressable(userId)) return refuse('InvalidCommand', 'userId must be an id of the service');
   if (workflowInfo().workflowId !== deleteUserId(userId))
     return refuse('InvalidCommand', 'the workflow ID must be delete-user/<userId>, a UUID in lower case');
   if (clientUserId != null && typeof clientUserId !== 'string')

@@ -107,7 +107,7 @@ export function validate(run: MatchReviewRun, action: MatchReviewAction, given: 
   const { orderId, userId, note: text } = given ?? {};
   for (const [field, id] of Object.entries({ orderId, userId })) {
     if (id === undefined) continue;
-    if (typeof id !== 'string' || !isAddressable(id)) throw refuseField(field, 'must be an id of the service');
+    if (!isAddressable(id)) throw refuseField(field, 'must be an id of the service');
     if (action !== 'accept') throw refuseField(field, 'is not known here');
   }
   const isNote = typeof text === 'string' && text !== '' && Array.from(text).length <= longestNote;

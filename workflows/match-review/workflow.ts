@@ -54,8 +54,8 @@ export async function matchReview(input: MatchReviewInput): Promise<MatchReviewR
 /** No compiler checks the input of a backend in another language. */
 function check(input: Partial<MatchReviewInput> | undefined): MatchReviewInput {
   const { rawResultId } = input ?? {};
-  const isId = typeof rawResultId === 'string' && isAddressable(rawResultId);
-  if (isId && workflowInfo().workflowId === matchReviewId(rawResultId)) return { ...input, rawResultId };
+  if (isAddressable(rawResultId) && workflowInfo().workflowId === matchReviewId(rawResultId))
+    return { ...input, rawResultId };
   const message = 'the workflow ID must be match-review/<raw result id>, as matchReviewId makes it';
   throw refuse('InvalidCommand', message);
 }

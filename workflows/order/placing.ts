@@ -114,12 +114,11 @@ function stateOf({ input, waitsFor, attention, end }: PlacingRun): PlacingState 
 
 /** A backend may set no search attributes at the start: lists and deletions find the placing by them. */
 function showWhose({ reference, order }: PlaceKitOrderInput): void {
-  const userId: unknown = order.user_id;
   setAbsentSearchAttributes([
     { key: labReferenceKey, value: reference },
     { key: labPhaseKey, value: placingPhase },
     // Search attributes are never encrypted: what is not an id may be personal.
-    ...ofUser(typeof userId === 'string' && isAddressable(userId) ? userId : undefined),
+    ...ofUser(order.user_id),
   ]);
 }
 

@@ -131,7 +131,7 @@ export function readCriticalReport(value: unknown): CriticalResultReported | und
     ...timesOf(value, ['createdAt', 'updatedAt']),
     orderId: canonicalId(value['orderId']),
     // It stands in the ids of notifications.
-    ...(typeof status === 'string' && isAddressable(status) && { status: status.toLowerCase() }),
+    ...(isAddressable(status) && { status: status.toLowerCase() }),
     ...(order && { order }),
   };
 }

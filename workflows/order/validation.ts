@@ -1,5 +1,5 @@
 import type { ApplicationFailure } from '@temporalio/workflow';
-import { canonicalId, referencePattern } from '../../protocol/ids.js';
+import { canonicalId, isReference, referencePattern } from '../../protocol/ids.js';
 import type {
   CancelCommand,
   RegisterCommand,
@@ -156,15 +156,14 @@ function requireAlarm(chain: Chain, command: AcknowledgeCriticalResultCommand): 
 }
 
 function faultsOf({ orderId, alarm, by, outcome, note }: Record<string, unknown>) {
-  const isId = (id: unknown) => typeof id === 'string' && referencePattern.test(id);
   return [
-    ...(isId(orderId)
+    ...(isReference(orderId)
       ? []
       : [{ field: 'orderId', message: 'must be the id of the order that has the critical result' }]),
     ...(alarm === undefined || typeof alarm === 'string'
       ? []
       : [{ field: 'alarm', message: 'must be the id of a critical_result notification' }]),
-    ...(isId(by)
+    ...(isReference(by)
       ? []
       : [{ field: 'by', message: `must be an id that matches ${referencePattern.source}, not a name` }]),
     ...(acknowledgementOutcomes.includes(outcome)

@@ -133,7 +133,7 @@ function begin(input: Partial<SubmitReportInput> | undefined): Submission {
   if (workflowInfo().workflowId !== submitReportId(reference)) {
     throw refuse('ReferenceInvalid', 'the workflow ID must be submit-report/<reference>');
   }
-  if (typeof userId !== 'string' || !isAddressable(userId)) throw refuse('InvalidCommand', 'userId must be a user id');
+  if (!isAddressable(userId)) throw refuse('InvalidCommand', 'userId must be a user id');
   if (!isSource(file)) throw refuse('InvalidCommand', 'file must have either a path or a url');
   if (needsHumanReview != null && typeof needsHumanReview !== 'boolean') {
     throw refuse('InvalidCommand', 'needsHumanReview must be true or false');
