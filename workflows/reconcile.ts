@@ -12,7 +12,7 @@ import {
   type ReconcileRange,
 } from '../protocol/reconcile.js';
 import { activities } from './activities.js';
-import { isFinalRefusal, refusalOf, refuse } from './entity/commands.js';
+import { isFinalRefusal, loggedRefusal, refusalOf, refuse } from './entity/commands.js';
 import { continueInNewRun, isNewRunSuggested } from './entity/loop.js';
 import { table } from './entity/operators.js';
 
@@ -81,8 +81,7 @@ async function passCriticalBy(
       page = passed.nextPage;
     } while (page !== undefined && !(isIgnored() && outside > mostOdd));
   } catch (error) {
-    const { type, message } = refusalOf(error);
-    log.warn('critical orders could not be listed', { filter: critical, type, message });
+    loggedRefusal('critical orders could not be listed', { filter: critical }, error);
     return isFinalRefusal(error) ? 'ignored' : 'failed';
   }
   setCurrentDetails(detailsOf(range, counts, undefined));
@@ -100,8 +99,7 @@ async function passMatchReviews(range: ReconcileRange, counts: ReconcileCounts):
     counts.matchReviews = started;
     setCurrentDetails(detailsOf(range, counts, undefined));
   } catch (error) {
-    const { type, message } = refusalOf(error);
-    log.warn('match reviews could not be listed', { type, message });
+    loggedRefusal('match reviews could not be listed', {}, error);
   }
 }
 

@@ -1,4 +1,3 @@
-import { log } from '@temporalio/workflow';
 import { setNotifies } from '../entity/outbox.js';
 import type { AppointmentReading } from '../../activities/appointment-reading.js';
 import { isOpen, isWalkIn } from '../../protocol/appointment/lifecycle.js';
@@ -6,7 +5,7 @@ import type { AppointmentEvent, AppointmentSnapshot } from '../../service/appoin
 import { activities } from '../activities.js';
 import { noteAbsence } from '../entity/spans.js';
 import { resumeQuestions } from '../entity/attention.js';
-import { refusalOf, answeringMeanwhile } from '../entity/commands.js';
+import { loggedRefusal, answeringMeanwhile } from '../entity/commands.js';
 import { isObject, readTime, textsOf, timesOf } from '../entity/fields.js';
 import { setPolicy } from '../entity/policy.js';
 import { answered, takeSilence } from '../entity/polling.js';
@@ -19,8 +18,7 @@ export async function readAppointment(appointment: Appointment): Promise<void> {
   try {
     await readOrThrow(appointment);
   } catch (error) {
-    const { type, message } = refusalOf(error);
-    log.warn('appointment could not be read', { orderId: appointment.orderId, type, message });
+    loggedRefusal('appointment could not be read', { orderId: appointment.orderId }, error);
     takeSilence(appointment, Date.now());
   }
 }

@@ -5,6 +5,7 @@ import {
   condition,
   isCancellation,
   TemporalFailure,
+  log,
 } from '@temporalio/workflow';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import { day } from './spans.js';
@@ -88,6 +89,16 @@ export function refusalOf(error: unknown): ApplicationFailure {
     return ApplicationFailure.nonRetryable(cause.message, cause.type, ...(cause.details ?? []));
   }
   return ApplicationFailure.nonRetryable('The command could not be carried out in time; try again', 'CommandTimedOut');
+}
+
+/**
+ * The same for a failure that nobody is answered with: it is logged.
+ * @param about ids, nothing personal
+ */
+export function loggedRefusal(what: string, about: Record<string, string>, error: unknown): ApplicationFailure {
+  const refusal = refusalOf(error);
+  log.warn(what, { ...about, type: refusal.type, message: refusal.message });
+  return refusal;
 }
 
 /** A failure that no repetition changes: its type, a sentence, and details of which the fields are always there. */

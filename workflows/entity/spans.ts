@@ -3,6 +3,11 @@ export const minute = 60 * second;
 export const hour = 60 * minute;
 export const day = 24 * hour;
 
+/** A moment, in milliseconds since the epoch, as states and notifications write it. */
+export function iso(time: number): string {
+  return new Date(time).toISOString();
+}
+
 /** Longer than the service's usual outages. After it an end no longer waits for its answer, and a person is asked to look. */
 export const longestOutage = day;
 

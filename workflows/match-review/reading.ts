@@ -1,4 +1,3 @@
-import { log } from '@temporalio/workflow';
 import type { MatchReviewReading } from '../../activities/match-reviews.js';
 import { canonicalId, isAddressable } from '../../protocol/ids.js';
 import { isCarriedOut, orderInQuestion } from '../../protocol/match-review/lifecycle.js';
@@ -8,7 +7,7 @@ import type { MatchReviewReport } from '../../service/match-review-snapshot.js';
 import { activities } from '../activities.js';
 import { noteAbsence } from '../entity/spans.js';
 import { resumeQuestions } from '../entity/attention.js';
-import { answeringMeanwhile, refusalOf } from '../entity/commands.js';
+import { answeringMeanwhile, loggedRefusal } from '../entity/commands.js';
 import { isObject, textsOf } from '../entity/fields.js';
 import { note } from '../entity/journal.js';
 import { setNotifies } from '../entity/outbox.js';
@@ -27,8 +26,7 @@ export async function readReview(review: Review): Promise<void> {
     takeReading(review, reading, asked, Date.now());
     if (review.doubt) await settleDoubt(review, review.doubt, reading.item ?? review.reported);
   } catch (error) {
-    const { type, message } = refusalOf(error);
-    log.warn('match review could not be read', { rawResultId: review.rawResultId, type, message });
+    loggedRefusal('match review could not be read', { rawResultId: review.rawResultId }, error);
     takeSilence(review, Date.now());
   }
 }
@@ -100,8 +98,7 @@ async function readOrder(review: Review, orderId: string) {
   try {
     return await activities.readOrder.executeWithOptions({ summary: 'read the order' }, [orderId]);
   } catch (error) {
-    const { type, message } = refusalOf(error);
-    log.warn('the order of a match review could not be read', { orderId, type, message });
+    loggedRefusal('the order of a match review could not be read', { orderId }, error);
     takeSilence(review, Date.now());
     return undefined;
   }

@@ -8,6 +8,7 @@ import { note } from '../entity/journal.js';
 import { ordersOf, currentOrder, findOrder, type Chain, type ChainOrder } from './chain.js';
 import { reminderAt } from './deadlines.js';
 import type { KitOrderRun } from './run.js';
+import { iso } from '../entity/spans.js';
 
 /*
  * Results that somebody must act on at once. A report of the service's own is one, and so is an order whose
@@ -253,8 +254,4 @@ function orderOf(chain: Chain, orderId: string): ChainOrder {
 
 function dropReminders(chain: Chain, orderId: string): void {
   chain.outbox = chain.outbox.filter((each) => !(isAlarmReminder(each) && each.subject === orderId));
-}
-
-function iso(time: number): string {
-  return new Date(time).toISOString();
 }

@@ -19,6 +19,7 @@ import type { KitOrderRun } from './run.js';
 import { requireOpen, forwarded } from './validation.js';
 import { orderPolicyVersions } from './versions.js';
 import { stateOf, waitingOf } from './view.js';
+import { iso } from '../entity/spans.js';
 
 /** The settings that still count for an order that has its outcome and that a critical result keeps open. */
 const lastSettings = ['criticalResultReminder', 'notificationDeadline'];
@@ -141,8 +142,4 @@ function movesBetween(before: readonly Moment[], after: readonly Moment[]): Move
       { name, ...(was !== undefined && { before: iso(was) }), ...(willBe !== undefined && { after: iso(willBe) }) },
     ];
   });
-}
-
-function iso(time: number): string {
-  return new Date(time).toISOString();
 }

@@ -1,9 +1,9 @@
-import { log, type ActivityOptions, type ApplicationFailure } from '@temporalio/workflow';
+import type { ActivityOptions, ApplicationFailure } from '@temporalio/workflow';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { activities } from '../activities.js';
 import { absenceBelieved, doubled, hour, isAbsenceBelieved, longestOutage, minute, spread } from '../entity/spans.js';
-import { askedPause, refusalOf } from '../entity/commands.js';
+import { askedPause, loggedRefusal } from '../entity/commands.js';
 import { clear, raise } from './announcements.js';
 import { currentOrder, outcomeOf, unfinishedOrders, unreadOrder, type Chain } from './chain.js';
 import { receiveSnapshot } from './intake.js';
@@ -19,6 +19,8 @@ export async function readUnreadOrders(run: KitOrderRun): Promise<void> {
   }
 }
 
+const unread = 'order could not be read';
+
 /** Nothing waits for their answer: without one they stay as they are known. */
 export async function readUnfinishedOrders(run: KitOrderRun): Promise<void> {
   const { chain } = run;
@@ -28,7 +30,7 @@ export async function readUnfinishedOrders(run: KitOrderRun): Promise<void> {
       const snapshot = await askService(orderId);
       if (snapshot) receiveSnapshot(run, snapshot);
     } catch (error) {
-      loggedRefusal(orderId, error);
+      loggedRefusal(unread, { orderId }, error);
     }
   }
 }
@@ -54,7 +56,7 @@ export async function readOrder(
     else if (orderId === currentOrder(chain).orderId && outcomeOf(chain) === undefined) chain.ending = 'order_gone';
     return snapshot ? 'read' : 'gone';
   } catch (error) {
-    const refusal = loggedRefusal(orderId, error);
+    const refusal = loggedRefusal(unread, { orderId }, error);
     if (refusal.type === 'ServiceRefused' && !isNotFound(refusal)) return 'refused';
     postpone(chain, orderId, Date.now(), askedPause(refusal));
     return 'unanswered';
@@ -64,13 +66,6 @@ export async function readOrder(
 function askService(orderId: string, more: ActivityOptions = {}): Promise<OrderSnapshot | null> {
   const summary = `read order ${orderId.slice(0, 8)}`;
   return activities.readOrder.executeWithOptions({ ...more, summary }, [orderId]);
-}
-
-function loggedRefusal(orderId: string, error: unknown): ApplicationFailure {
-  const refusal = refusalOf(error);
-  const { type, message } = refusal;
-  log.warn('order could not be read', { orderId, type, message });
-  return refusal;
 }
 
 /** A 404 that is not the service's own answer. */

@@ -1,8 +1,7 @@
-import { log } from '@temporalio/workflow';
 import { readStatus } from '../../protocol/order/lifecycle.js';
 import type { RaisedOrderAttention } from '../../protocol/order/state.js';
 import type { Remedy } from '../../protocol/order/policy.js';
-import { refusalOf } from '../entity/commands.js';
+import { loggedRefusal } from '../entity/commands.js';
 import { raise } from './announcements.js';
 import {
   currentOrder,
@@ -109,8 +108,7 @@ async function replace(run: KitOrderRun, order: ChainOrder, key: string): Promis
     await replaceKit(run, orderId);
     return true;
   } catch (error) {
-    const { type, message } = refusalOf(error);
-    log.warn('replacement failed', { orderId, type, message });
+    const { type } = loggedRefusal('replacement failed', { orderId }, error);
     // It was given up, or brought its results, meanwhile: nobody is asked any more.
     if (outcomeOf(chain) !== undefined) return false;
     const now = findOrder(chain, orderId) ?? order;

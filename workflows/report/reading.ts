@@ -1,6 +1,5 @@
-import { log } from '@temporalio/workflow';
 import { activities } from '../activities.js';
-import { refusalOf } from '../entity/commands.js';
+import { loggedRefusal } from '../entity/commands.js';
 import { raise } from './announcements.js';
 import { deadlineOf, giveUpAt, mustGiveUpAt, nextMoment } from './deadlines.js';
 import { takeAbsence, takeRead, takeUnsureAbsence } from './intake.js';
@@ -60,8 +59,7 @@ async function readJob(run: ReportRun): Promise<boolean> {
     else takeRead(run, read, asked);
     return true;
   } catch (error) {
-    const { type, message } = refusalOf(error);
-    log.warn('parsing job could not be read', { jobId: job.jobId, type, message });
+    loggedRefusal('parsing job could not be read', { jobId: job.jobId }, error);
     saidNothing(job, Date.now());
     return false;
   }

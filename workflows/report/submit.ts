@@ -33,7 +33,7 @@ import { askedPause, isAccessRefused, refuse } from '../entity/commands.js';
 import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
 import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
 import { openPolicy, settlePolicy, type Governed } from '../entity/policy.js';
-import { doubled, hour, minute, second } from '../entity/spans.js';
+import { doubled, hour, minute, second, iso } from '../entity/spans.js';
 import { reportPolicyVersions, submissionVersion, upgradeSubmission, type CarriedSubmission } from './versions.js';
 
 /** The state of a submission beside its input; it goes through continue-as-new. */
@@ -159,7 +159,7 @@ function isSource(file: unknown): file is SubmitReportInput['file'] {
 async function upload(submission: Submission): Promise<SubmittedJob> {
   await settlePolicy(submission, reportPolicyVersions);
   for (;;) {
-    const from = isoOf(Date.now());
+    const from = iso(Date.now());
     const late = submission.lostUploads.length > 0 ? await findLostJob(submission, submission.lostUploads) : undefined;
     if (late) return settle(late);
     const answer = await attempt(submission);
@@ -175,7 +175,7 @@ async function upload(submission: Submission): Promise<SubmittedJob> {
     const type = failure?.type ?? undefined;
     const outcome = uploadOutcomeOf(type);
     if (outcome !== 'nothing_created') {
-      const lost = { from, until: isoOf(Date.now()) };
+      const lost = { from, until: iso(Date.now()) };
       const found = await awaitLostJob(submission, [lost], type ?? 'WorkerLost');
       if (found) return settle(found);
     }
@@ -261,7 +261,7 @@ async function awaitLostJob(
     const left = Math.min(next, giveUpAt) - Date.now();
     if (left > 0) await sleep(left, { summary: 'for the job of the lost answer' });
     const waited = Math.min(Date.now(), giveUpAt) - since;
-    const waitedFor = lost.map(({ from, until }) => ({ from, until: isoOf(Date.parse(until) + waited) }));
+    const waitedFor = lost.map(({ from, until }) => ({ from, until: iso(Date.parse(until) + waited) }));
     submission.lostUploads = [...before, ...waitedFor];
     const found = await findLostJob(submission, submission.lostUploads);
     if (found) return found;
@@ -278,10 +278,6 @@ async function findLostJob(submission: Submission, lostUploads: LostUpload[]): P
   if (!answer.found) return undefined;
   submission.lostUploads = answer.remaining;
   return { snapshot: answer.found, adopted: true };
-}
-
-function isoOf(time: number): string {
-  return new Date(time).toISOString();
 }
 
 const firstPause = 2 * second;
@@ -325,7 +321,7 @@ function askForAttention(reasons: ReportAttentionReason[]): void {
   setSearchAttributes(
     ofAttention(
       reasons,
-      reasons.map(() => isoOf(Date.now())),
+      reasons.map(() => iso(Date.now())),
     ),
   );
 }
