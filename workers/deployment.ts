@@ -1,6 +1,7 @@
-import { type Connection, isGrpcServiceError } from '@temporalio/client';
+import type { Connection } from '@temporalio/client';
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { code, hasCode } from '../client/temporal-errors.js';
 
 /** The release of this process, for Temporal's Worker Versioning. */
 export interface DeploymentConfig {
@@ -55,11 +56,10 @@ export async function hasCurrentRelease(
     return currentDeploymentVersion != null || (currentVersion ?? unversioned) !== unversioned;
   } catch (error) {
     // No worker of it has polled yet.
-    if (isGrpcServiceError(error) && error.code === notFound) return false;
+    if (hasCode(error, code.notFound)) return false;
     throw error;
   }
 }
 
 /** Temporal's name for the workers without a version. */
 const unversioned = '__unversioned__';
-const notFound = 5;

@@ -62,18 +62,17 @@ export function unreachable({ address }: TemporalConfig, error: unknown): Verdic
 }
 
 /** The oldest server that the tests run on. */
-const oldestServer = { major: 1, minor: 29 };
+const oldestServer = '1.29';
 
 export async function serverVersion({ connection }: Temporal): Promise<Verdict> {
   const { serverVersion: version } = await connection.workflowService.getSystemInfo({});
-  const [, major, minor] = /^(\d+)\.(\d+)/.exec(version ?? '') ?? [];
-  const { major: leastMajor, minor: leastMinor } = oldestServer;
-  if (major === undefined || minor === undefined) return ok('The server does not say its version.');
-  const isOld = Number(major) < leastMajor || (Number(major) === leastMajor && Number(minor) < leastMinor);
-  if (!isOld) return ok(`The server's version is ${version}.`);
+  const [release] = /^\d+\.\d+/.exec(version ?? '') ?? [];
+  if (release === undefined) return ok('The server does not say its version.');
+  if (release.localeCompare(oldestServer, 'en', { numeric: true }) >= 0)
+    return ok(`The server's version is ${version}.`);
   return warning(
     `The server's version is ${version}, older than any that was tried.`,
-    `Upgrade Temporal to ${leastMajor}.${leastMinor} or later.`,
+    `Upgrade Temporal to ${oldestServer} or later.`,
   );
 }
 

@@ -1,5 +1,5 @@
-import { isGrpcServiceError } from '@temporalio/client';
 import proto from '@temporalio/proto';
+import { code, hasCode } from '../../client/temporal-errors.js';
 import { reconcileScheduleId } from '../../protocol/reconcile.js';
 import { sideQueueName, sideQueues } from '../../protocol/task-queues.js';
 import type { WorkerConfig } from '../config.js';
@@ -115,13 +115,11 @@ async function lastPass({ connection, namespace }: Temporal, passes: readonly st
   return ok('The schedule is there. No pass of it has ended yet.');
 }
 
-const notFound = 5;
-
 async function found<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await asked;
   } catch (error) {
-    if (isGrpcServiceError(error) && error.code === notFound) return undefined;
+    if (hasCode(error, code.notFound)) return undefined;
     throw error;
   }
 }
