@@ -6,6 +6,7 @@ import {
   notificationTypes,
 } from '../../protocol/notification-events.js';
 import { isObject } from '../../service/json-object.js';
+import { isText } from '../input-faults.js';
 import { BodyMemory, parseObject, usualBodyDeadlineMs } from '../webhooks/body.js';
 import type { WebhookAnswer } from '../webhooks/common-answers.js';
 import type { AnswerCounts } from '../webhooks/counts.js';
@@ -150,10 +151,6 @@ function isEvent(value: object): value is CloudEvent {
   const { specversion, data, ...event }: Partial<Record<keyof CloudEvent, unknown>> = value;
   const texts = [event.id, event.type, event.source, event.subject, event.time];
   return specversion === '1.0' && isObject(data) && texts.every(isText);
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === 'string' && value !== '';
 }
 
 async function handOver(
