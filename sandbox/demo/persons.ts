@@ -1,7 +1,7 @@
 import type { KitOrderHandle } from '../../client/index.js';
 import { inventedAddress, inventedPatient } from '../lab-service/invented-user.js';
 
-type Registration = Parameters<KitOrderHandle['register']>[0];
+export type Registration = Parameters<KitOrderHandle['register']>[0];
 
 /** The address that the kit is sent to, and at which blood is drawn. */
 export const address = { ...inventedAddress, country: 'US' };

@@ -5,15 +5,13 @@ import { lowLevel } from '../lab-service/lifecycle.js';
 import type { StoryStep } from '../lab-service/stories.js';
 import type { Narrator } from './narrator.js';
 import { Notifications, Occurrences, type EventOf, type NotificationReceiver } from './notifications.js';
-import { registrationOf } from './persons.js';
-
-type Registration = Parameters<KitOrderHandle['register']>[0];
+import { registrationOf, type Registration } from './persons.js';
 
 /** Changes the usual registration. */
 export type Change = (usual: Registration) => Registration;
 
 /** Often enough that a line comes with its event, seldom enough for a small machine with several orders. */
-const watching = { minInterval: 120, maxInterval: 240 };
+export const watching = { minInterval: 120, maxInterval: 240 };
 
 /** How long an event's line waits for the notification about it, so both are shown in one line. */
 const togetherMs = 300;

@@ -17,6 +17,7 @@ import {
 } from '../../client/index.js';
 import type { Narrator } from './narrator.js';
 import { Notifications, type NotificationReceiver } from './notifications.js';
+import { watching } from './played-order.js';
 import { codeAnswerWords, linkStateWords, linkWaits, parsingWords, shortened } from './words.js';
 
 /** The subjects of stories beside orders: a deletion, an appointment, a report and a link. */
@@ -80,9 +81,6 @@ export class PlayedVisit {
 function momentOf(at: string | undefined): string {
   return at === undefined ? 'no day' : `${at.slice(0, 16).replace('T', ' ')} UTC`;
 }
-
-/** Often enough that a line comes with its event. */
-const watching = { minInterval: 120, maxInterval: 240 };
 
 /** A lab report of a story. */
 export class PlayedReport {

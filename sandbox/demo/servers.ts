@@ -9,6 +9,7 @@ import { findDevServer } from '../temporal/find.js';
 import { freePort, isFree, loopback } from '../temporal/ports.js';
 import { startProgram, type Program, type ProgramFailed } from '../temporal/programs.js';
 import type { Closing } from './closing.js';
+import { newSecret } from '../lab-service/webhook-endpoints.js';
 import { ports, type DemoConfig, type Ports } from './config.js';
 import { NotificationReceiver } from './notifications.js';
 
@@ -117,10 +118,6 @@ function startPrograms(
 
 /** `ready` is what it writes once it is ready. */
 type Part = [name: string, file: string, ready: RegExp];
-
-function newSecret(): string {
-  return `whsec_${randomBytes(24).toString('base64')}`;
-}
 
 /** Before anything is started, because programs report a busy port late, and without the setting that changes it. */
 async function choosePorts(config: DemoConfig): Promise<Ports> {

@@ -113,6 +113,6 @@ function isSame(one: EndpointPlace, other: EndpointPlace): boolean {
   return one.teamId === other.teamId && one.environment === other.environment;
 }
 
-function newSecret(): string {
+export function newSecret(): string {
   return `whsec_${randomBytes(24).toString('base64')}`;
 }
