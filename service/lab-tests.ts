@@ -9,6 +9,7 @@ import {
   numberSchema,
   partSchema,
   textSchema,
+  valueSchema,
 } from './order.js';
 import { listByCursor, numberedPages } from './paging.js';
 
@@ -68,7 +69,7 @@ const markerSchema = z.looseObject({
   /** `biomarker`, `panel`, or one not known yet. */
   type: textSchema,
   unit: textSchema,
-  price: textSchema,
+  price: valueSchema,
   a_la_carte_enabled: flagSchema,
   is_orderable: flagSchema,
   common_tat_days: numberSchema,

@@ -17,9 +17,24 @@ import { withZone } from './timestamps.js';
 const numberAsText = z.int().transform(String);
 
 export const textSchema = z.union([z.string(), numberAsText]).nullish().catch(undefined);
+/** A value that is documented as text; a deployment that sends the number means its digits. */
+export const valueSchema = z
+  .union([z.string(), z.number().transform(String)])
+  .nullish()
+  .catch(undefined);
 export const timestampSchema = z.string().transform(withZone).nullish().catch(undefined);
 export const flagSchema = z.boolean().nullish().catch(undefined);
-export const numberSchema = z.number().nullish().catch(undefined);
+/** A number, which a deployment may write as a text. */
+export const numberSchema = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^\s*-?\d+(?:\.\d+)?\s*$/)
+      .transform(Number),
+  ])
+  .nullish()
+  .catch(undefined);
 /** A number, which some examples write as a text. */
 export const countedSchema = z
   .union([

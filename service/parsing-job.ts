@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { canonicalId } from './canonical-id.js';
-import { flagSchema, listSchema, numberSchema, partSchema, referredIdSchema, textSchema } from './order.js';
+import {
+  flagSchema,
+  listSchema,
+  numberSchema,
+  partSchema,
+  referredIdSchema,
+  textSchema,
+  valueSchema,
+} from './order.js';
 
 /*
  * The parsing job of a lab report as the service sends it, in answers and in webhooks (docs/lab-service.md, "Report
@@ -26,12 +34,6 @@ export const parsingFailureReasons = [
   'too_many_pages',
   'processing_error',
 ] as const;
-
-/** A value is documented as text; a deployment that sends the number means its digits. */
-const valueSchema = z
-  .union([z.string(), z.number().transform(String)])
-  .nullish()
-  .catch(undefined);
 
 const loincMatchSchema = z.looseObject({
   loinc_code: textSchema,

@@ -2,11 +2,13 @@ import { z } from 'zod';
 import {
   flagSchema,
   listSchema,
+  numberSchema,
   orderTransactionSchema,
   partSchema,
   readable,
   textSchema,
   timestampSchema,
+  valueSchema,
 } from './order.js';
 
 /*
@@ -29,35 +31,20 @@ export const resultMetadataSchema = z.looseObject({
   interpretation: textSchema,
 });
 
-/** A number, which a deployment may write as a text. */
-const decimalSchema = z
-  .union([
-    z.number(),
-    z
-      .string()
-      .regex(/^\s*-?\d+(?:\.\d+)?\s*$/)
-      .transform(Number),
-  ])
-  .nullish()
-  .catch(undefined);
-
 const sentResultSchema = z.looseObject({
   name: textSchema,
   slug: textSchema,
   /** The number of a numeric result. */
-  value: decimalSchema,
-  /** The lab's own text; a deployment that sends the number means its digits. */
-  result: z
-    .union([z.string(), z.number().transform(String)])
-    .nullish()
-    .catch(undefined),
+  value: numberSchema,
+  /** The lab's own text. */
+  result: valueSchema,
   /** `numeric`, `range`, `comment`, `coded_value`, or one not known yet. */
   type: textSchema,
   unit: textSchema,
   timestamp: timestampSchema,
   reference_range: textSchema,
-  min_range_value: decimalSchema,
-  max_range_value: decimalSchema,
+  min_range_value: numberSchema,
+  max_range_value: numberSchema,
   is_above_max_range: flagSchema,
   is_below_min_range: flagSchema,
   interpretation: textSchema,

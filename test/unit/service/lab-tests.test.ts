@@ -88,6 +88,20 @@ describe('markers', () => {
     ]);
   });
 
+  test('have their price whether it is sent as a text or as a number', async () => {
+    const markers = [
+      { id: 1, price: '12.50', common_tat_days: 3 },
+      { id: 2, price: 12.5, common_tat_days: '3' },
+      { id: 3, price: 12, common_tat_days: 'soon' },
+    ];
+    const { baseUrl } = await answering(() => ({ body: { markers } }));
+    expect(await all(serviceAt(baseUrl).labTests.listMarkers())).toEqual([
+      { id: 1, price: '12.50', common_tat_days: 3 },
+      { id: 2, price: '12.5', common_tat_days: 3 },
+      { id: 3, price: '12', common_tat_days: undefined },
+    ]);
+  });
+
   // proves 224
   test('markers without an id are unreadable: nothing tells them apart', async () => {
     const { baseUrl } = await answering(() => ({ body: { markers: [{ name: 'Invented' }] } }));
@@ -130,6 +144,14 @@ describe('lab tests', () => {
     const untidy = { id: 'test-2', price: 'a lot', markers: [null, { id: 'x' }], lab: 7, worst_case_tat_days: 'soon' };
     const { baseUrl } = await answering(() => ({ body: { data: [labTest, untidy] } }));
     expect(await all(serviceAt(baseUrl).labTests.list())).toEqual([labTest, { id: 'test-2', markers: [] }]);
+  });
+
+  test('have numbers that a deployment writes as texts', async () => {
+    const sent = { id: 'test-1', price: '79.50', common_tat_days: '2', worst_case_tat_days: '7' };
+    const { baseUrl } = await answering(() => ({ body: { data: [sent] } }));
+    expect(await all(serviceAt(baseUrl).labTests.list())).toEqual([
+      { id: 'test-1', price: 79.5, common_tat_days: 2, worst_case_tat_days: 7 },
+    ]);
   });
 
   test('are read one by one', async () => {

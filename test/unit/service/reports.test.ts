@@ -369,6 +369,13 @@ describe('reading a job', () => {
     expect(data).toEqual({ metadata: { lab_name: 'Invented Lab' }, results: [result], unreadable_results: 0 });
   });
 
+  test('reads ranges that are written as texts', async () => {
+    const result = { value: 5.6, min_reference_range: '-4', max_reference_range: '5.6' };
+    const { baseUrl } = await answering(() => ({ body: { id: 'job-1', data: { results: [result] } } }));
+    const { data } = await serviceAt(baseUrl).reports.getJob('job-1');
+    expect(data?.results).toEqual([{ value: '5.6', min_reference_range: -4, max_reference_range: 5.6 }]);
+  });
+
   test('treats a bad field as absent, and leaves out and counts a result that is not an object', async () => {
     const results = [
       'nonsense',
