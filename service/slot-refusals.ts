@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { BookingKeyExpired, sentencesOf, ServiceRefused, SlotUnavailable } from './errors.js';
+import { BookingKeyExpired, FeatureNotEnabled, sentencesOf, ServiceRefused, SlotUnavailable } from './errors.js';
 import type { ServiceCall, Transport } from './http.js';
 import { collisionOf } from './idempotency.js';
 
@@ -29,6 +29,8 @@ export async function takeSlot<T>(
  */
 function slotProblem(error: unknown): SlotUnavailable | BookingKeyExpired | undefined {
   if (!(error instanceof ServiceRefused) || !SLOT_STATUSES.includes(error.status)) return undefined;
+  // No other slot helps: the status of such an answer is not documented.
+  if (error instanceof FeatureNotEnabled) return undefined;
   // It says when, and not what.
   const text = sentencesOf(error).replaceAll(/\bat th(?:is|e) (?:present )?(?:moment|time)\b/gi, '');
   const refusal = { fields: [...error.fields], ...(error.reason !== undefined && { reason: error.reason }) };

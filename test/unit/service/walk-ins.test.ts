@@ -153,6 +153,8 @@ describe('an appointment', () => {
     [400, 'Idempotency key invalid', 'ServiceRefused'],
     [422, 'Idempotency key of a request in progress with another body', 'ServiceRefused'],
     [403, 'Feature not enabled for your team', 'FeatureNotEnabled'],
+    [400, 'This endpoint is in closed beta', 'FeatureNotEnabled'],
+    [404, 'Feature not enabled', 'FeatureNotEnabled'],
     [403, 'Idempotency key not enabled for your team: in progress', 'FeatureNotEnabled'],
     [401, 'Idempotency keys are not for this API key', 'Unauthorized'],
   ])('refused with %i "%s" is a %s', async (status, detail, name) => {
