@@ -188,16 +188,19 @@ function timeOf(event: SentEvent, order: Order): string {
   return times.find((time) => time !== undefined) ?? new Date(0).toISOString();
 }
 
-/** Couriers and tracking numbers; the notes are free text and may name people. */
+/**
+ * Couriers and tracking numbers; the notes are free text and may name people. The service may show a shipment before it knows any
+ * of them, long before the kit ships.
+ */
 function shipmentOf(order: Order): ShipmentSnapshot | undefined {
-  const shipment = order.details?.data?.shipment;
-  if (shipment == null) return undefined;
-  return present<ShipmentSnapshot>({
-    outboundCourier: shipment.outbound_courier,
-    outboundTrackingNumber: shipment.outbound_tracking_number,
-    inboundCourier: shipment.inbound_courier,
-    inboundTrackingNumber: shipment.inbound_tracking_number,
+  const sent = order.details?.data?.shipment;
+  const shipment = present<ShipmentSnapshot>({
+    outboundCourier: sent?.outbound_courier || undefined,
+    outboundTrackingNumber: sent?.outbound_tracking_number || undefined,
+    inboundCourier: sent?.inbound_courier || undefined,
+    inboundTrackingNumber: sent?.inbound_tracking_number || undefined,
   });
+  return Object.keys(shipment).length === 0 ? undefined : shipment;
 }
 
 function transactionOf(order: Order): TransactionSnapshot | undefined {

@@ -101,6 +101,13 @@ test('an order with nothing in it has no empty keys', () => {
   });
 });
 
+test('a shipment of which nothing is known yet is none: a kit without one has not shipped', () => {
+  const shipment = { id: 'shipment-1', outbound_courier: null, outbound_tracking_number: '', notes: null };
+  expect(snapshot({ details: { data: { shipment } } })).not.toHaveProperty('shipment');
+  const shipped = { ...shipment, outbound_tracking_number: '9400' };
+  expect(snapshot({ details: { data: { shipment: shipped } } }).shipment).toEqual({ outboundTrackingNumber: '9400' });
+});
+
 // proves 142, 325
 test('an order is followed whatever is odd about its other fields', () => {
   const event = { id: '7', created_at: AT, status: 'received.testkit.ordered', status_detail: ['a'] };
