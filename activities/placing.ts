@@ -176,11 +176,16 @@ async function findEarlier(given: ActivityDependencies, input: CreateKitOrder) {
   if (known) return { found: { snapshot: known, adopted: true }, mayExist: true, attempt, passthrough };
   const times = await firstPlacing(dependencies, runs, input, creationSettling);
   const criteria = { ...times, reference, triedBefore };
+  // No proxy answers 422 with a sentence: the request names a user that cannot be one. There is no order yet that could be missed.
+  const isAnswer = ({ status, reason }: ServiceRefused) =>
+    status === 422 && reason !== undefined && !mayHaveBeenSent(criteria);
   try {
-    const found = await unreadableIfRefused(() =>
-      request.kind === 'import'
-        ? importedBefore(dependencies, { ...criteria, order: request.order }, attempt)
-        : placedBefore(dependencies, { ...criteriaOf(request, passthrough, reference), ...criteria }, attempt),
+    const found = await unreadableIfRefused(
+      () =>
+        request.kind === 'import'
+          ? importedBefore(dependencies, { ...criteria, order: request.order }, attempt)
+          : placedBefore(dependencies, { ...criteriaOf(request, passthrough, reference), ...criteria }, attempt),
+      isAnswer,
     );
     return { found: found && adopted(found), mayExist: mayHaveBeenSent(criteria), attempt, passthrough };
   } catch (error) {

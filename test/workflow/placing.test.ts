@@ -56,8 +56,10 @@ describe('exactly one kit is ordered', () => {
     expect(await stage.countRequests('POST', createPath)).toBe(1);
   });
 
-  test('a search that the service refuses because of a field refuses the placing', async () => {
-    const detail = [{ type: 'uuid_parsing', loc: ['query', 'user_id'], msg: 'Invented: not a UUID' }];
+  test.each([
+    ['naming it', [{ type: 'uuid_parsing', loc: ['query', 'user_id'], msg: 'Invented: not a UUID' }]],
+    ['in a sentence', 'Invalid format for parameter user_id: invalid UUID length: 3'],
+  ])('a search that the service refuses because of a field, %s, refuses the placing', async (_how, detail) => {
     const action = { kind: 'answer', status: 422, body: { detail } } as const;
     await stage.sandbox.addFault({ method: 'GET', path: '/orders', times: 1, action });
     const handle = await stage.product.orders.place(await stage.input());
