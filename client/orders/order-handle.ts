@@ -4,6 +4,7 @@ import {
   type UpdateDefinition,
   type WorkflowHandle,
 } from '@temporalio/client';
+import type { LabService } from '../../service/lab-service.js';
 import { registerRequestSchema } from '../../service/orders.js';
 import type { Results } from '../../service/results.js';
 import { brokenRulesOf } from '../../service/validation.js';
@@ -238,14 +239,15 @@ export class KitOrderHandle {
   }
 
   /**
-   * The lab values of the current order of the chain, read from the service; they are never in Temporal. Deadline: 30 seconds.
+   * The lab values of the current order of the chain, read from the service; they are never in Temporal. Those of a redraw are those
+   * of all orders of its transaction, because its own are only what was missing. Deadline: 30 seconds.
    * @throws ServiceNotConfigured, and the service's own errors (`NotFound` until there are results)
    */
   async results(options: CallOptions = {}): Promise<Results> {
     const service = requireService(this.access);
     return this.access.calls.call(orderCalls.reading, options, async (call) => {
-      const { orderId } = await this.current(call);
-      return call.service((ends) => service.orders.results(orderId, ends));
+      const state = await this.current(call);
+      return call.service((ends) => resultsOf(service, state, ends));
     });
   }
 
@@ -316,7 +318,7 @@ export class KitOrderHandle {
   }
 
   /** After the order's end its result names the current order: reading a history needs no worker. */
-  private async current(call: OneCall): Promise<{ orderId: string }> {
+  private async current(call: OneCall): Promise<OrderState> {
     const workflow = await this.workflow(call);
     const { status } = await workflow.describe();
     return status.name === 'COMPLETED' ? this.ended(call) : call.query(workflow, stateQuery);
@@ -392,4 +394,13 @@ function isAcknowledged({ timeline }: OrderState, command: AcknowledgeCriticalRe
     (entry) =>
       entry.orderId === canonicalId(orderId) && entry.by === by && entry.detail === outcome && isMeant(entry.alarm),
   );
+}
+
+/** A replacement has a transaction of its own. */
+async function resultsOf({ orders }: LabService, state: OrderState, ends: { signal: AbortSignal }): Promise<Results> {
+  const { orderId } = state;
+  const { replaces, origin } = linkOf(state, orderId) ?? {};
+  const isRedraw = replaces !== undefined && origin !== 'replacement';
+  const transactionId = isRedraw ? (await orders.get(orderId, ends)).order_transaction?.id : undefined;
+  return transactionId == null ? orders.results(orderId, ends) : orders.transactionResults(transactionId, ends);
 }
