@@ -11,6 +11,7 @@ import type {
   WebhookRegistered,
 } from '../protocol/webhook-endpoints.js';
 import type { ActivityDependencies } from './dependencies.js';
+import { isFirstOfActivity } from './attempt.js';
 import { asFailures } from './failures.js';
 
 interface OneWebhook {
@@ -76,14 +77,14 @@ function endpointActivities({ service, encrypts }: Dependencies) {
       });
     },
 
-    /** True if there was one to delete. */
+    /** True if there was one to delete. A 404 after another attempt is no news: that attempt may have deleted it. */
     async deleteWebhook({ place, webhookId }: OneWebhook): Promise<boolean> {
       return calling(async () => {
         try {
           await webhooks.delete(place, webhookId);
           return true;
         } catch (error) {
-          if (error instanceof NotFound) return false;
+          if (error instanceof NotFound) return !isFirstOfActivity();
           throw error;
         }
       });

@@ -98,7 +98,7 @@ export interface WebhookSecretRotated {
 
 export interface WebhookDeleted {
   webhookId: string;
-  /** False if there was none with this id. */
+  /** False if there was none with this id. True after a lost answer, too: its request may have deleted it. */
   deleted: boolean;
 }
 

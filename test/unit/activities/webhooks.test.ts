@@ -1,4 +1,5 @@
 import type { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
 import type { WebhookChange } from '../../../protocol/webhook-endpoints.js';
 import { webhookActivities } from '../../../activities/webhooks.js';
@@ -204,7 +205,17 @@ describe('a failure', () => {
 
   test('a failure of a deletion does not occur if there is nothing to delete', async () => {
     const { activities } = await activitiesWith({ 'DELETE /ep_1': { status: 204 } });
-    expect(await activities.deleteWebhook({ place, webhookId: 'ep_1' })).toBe(true);
-    expect(await activities.deleteWebhook({ place, webhookId: 'ep_2' })).toBe(false);
+    const deleting = (webhookId: string, attempt: number) =>
+      new MockActivityEnvironment({ attempt }).run(() => activities.deleteWebhook({ place, webhookId }));
+    expect(await deleting('ep_1', 1)).toBe(true);
+    expect(await deleting('ep_2', 1)).toBe(false);
+  });
+
+  test('an endpoint that is gone after another attempt may have been deleted by it: the answer is not that there was none', async () => {
+    const { activities } = await activitiesWith({});
+    const again = new MockActivityEnvironment({ attempt: 2 }).run(() =>
+      activities.deleteWebhook({ place, webhookId: 'ep_1' }),
+    );
+    expect(await again).toBe(true);
   });
 });
