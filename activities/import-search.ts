@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { shownId } from '../protocol/ids.js';
 import { standingOf } from '../protocol/order/lifecycle.js';
 import { readPassthrough } from '../protocol/order/root-order.js';
 import { snapshotOf } from '../service/order-snapshot.js';
@@ -51,7 +52,7 @@ export async function importedBefore(
     if (claim !== undefined) throw ofAnotherReference(order);
     // Nothing was sent yet: another reference may be about to hand it over. The next attempt sees if one has.
     if (!isFirstAttempt(criteria)) return order;
-    throw ApplicationFailure.retryable(`Order ${order.id} may belong to another reference`, 'OrderUnclaimed');
+    throw ApplicationFailure.retryable(`Order ${shownId(order.id)} may belong to another reference`, 'OrderUnclaimed');
   }
   return mayHaveBeenSent(criteria) ? ownOf([...withoutSample.values()], dependencies, criteria, attempt) : undefined;
 }
@@ -77,7 +78,7 @@ async function ownOf(
   const { inDoubt } = (attempt.earlier ?? {}) as SearchProgress;
   if (inDoubt) throw ambiguous(unclaimed);
   attempt.call({ all: true, inDoubt: true } satisfies SearchProgress);
-  const ids = unclaimed.map(({ id }) => id).join(', ');
+  const ids = unclaimed.map(({ id }) => shownId(id)).join(', ');
   throw ApplicationFailure.retryable(`The import may be among orders without a sample id: ${ids}`, 'OrderUnclaimed');
 }
 

@@ -3,7 +3,7 @@ import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '
 import { countryCodeOf, isIdRefused, type Order, type OrderPage } from '../service/orders.js';
 import { numberedPages } from '../service/paging.js';
 import { utcInstant } from '../service/timestamps.js';
-import { kitOrderId, placeKitOrderId } from '../protocol/ids.js';
+import { kitOrderId, placeKitOrderId, shownId } from '../protocol/ids.js';
 import { canonicalId } from '../service/canonical-id.js';
 import { readPassthrough } from '../protocol/order/root-order.js';
 import { standingOf } from '../protocol/order/lifecycle.js';
@@ -338,7 +338,7 @@ async function onlyUnclaimed(
   // over. The next attempt sees which.
   if (only && isFirstAttempt(criteria)) {
     throw ApplicationFailure.retryable(
-      `Order ${only.id} may belong to this reference, or to another one`,
+      `Order ${shownId(only.id)} may belong to this reference, or to another one`,
       'OrderUnclaimed',
     );
   }
@@ -358,7 +358,7 @@ export async function claimOn(temporal: Client, orderId: string): Promise<string
 
 export function ambiguous(orders: readonly Order[]): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
-    `More than one order could be the one that was placed: ${orders.map(({ id }) => id).join(', ')}. Nothing was created.`,
+    `More than one order could be the one that was placed: ${orders.map(({ id }) => shownId(id)).join(', ')}. Nothing was created.`,
     'AmbiguousOrder',
     { fields: [], orderIds: orders.map(({ id }) => id) },
   );

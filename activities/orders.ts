@@ -6,6 +6,7 @@ import type { LabService } from '../service/lab-service.js';
 import { needsPhysician } from '../service/lab-tests.js';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
 import { isStatedUnknownOrder, type Order, type RegisterRequest } from '../service/orders.js';
+import { shownId } from '../protocol/ids.js';
 import { standingOf } from '../protocol/order/lifecycle.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { endingWithActivity } from './attempt.js';
@@ -150,7 +151,7 @@ function isRegistered(order: Order): boolean {
 
 function registeredAnotherOrder(meant: string, registered: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
-    `The service registered order ${registered} instead of ${meant}`,
+    `The service registered order ${shownId(registered)} instead of ${meant}`,
     'RegisteredAnotherOrder',
     { fields: [], orderId: registered },
   );

@@ -13,7 +13,7 @@ import {
 } from '../service/orders.js';
 import { utcInstant } from '../service/timestamps.js';
 import { brokenRulesOf } from '../service/validation.js';
-import { isAddressable } from '../protocol/ids.js';
+import { isAddressable, shownId } from '../protocol/ids.js';
 import { handOverOf } from '../protocol/order/hand-over.js';
 import { standingOf } from '../protocol/order/lifecycle.js';
 import { writePassthrough } from '../protocol/order/root-order.js';
@@ -278,7 +278,9 @@ async function create(
     send(service, request, passthrough, attempt.call()),
   );
   if (request.kind !== 'import' && echoesPassthrough && order.passthrough !== passthrough) {
-    log.error('the service did not echo our passthrough: set SERVICE_ECHOES_PASSTHROUGH=false', { orderId: order.id });
+    log.error('the service did not echo our passthrough: set SERVICE_ECHOES_PASSTHROUGH=false', {
+      orderId: shownId(order.id),
+    });
   }
   return { snapshot: snapshotOf(order), adopted: false };
 }

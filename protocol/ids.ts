@@ -27,6 +27,11 @@ export function isAddressable(id: unknown): id is string {
   return typeof id === 'string' && addressablePattern.test(id);
 }
 
+/** For messages and logs. An id of the service that cannot be part of a workflow ID may be anything, a person's name too: its length has to do. */
+export function shownId(id: string): string {
+  return isAddressable(id) ? id : `(an id of ${id.length} characters that cannot be part of a workflow ID)`;
+}
+
 /** A request to the service with the user's id as we write it. */
 export function ofCanonicalUser<Request extends { user_id: string }>(request: Request): Request {
   return { ...request, user_id: canonicalId(request.user_id) };

@@ -50,6 +50,14 @@ describe('an import that shows no sample id', () => {
     expect(first).toMatchObject({ type: 'OrderUnclaimed', nonRetryable: false });
   });
 
+  test('is not named in a message if its id may be anything, a name too', async () => {
+    for (const heartbeatDetails of [undefined, { all: true, inDoubt: true }]) {
+      const failure = await search({ ...silent, id: 'Testperson, Invented' }, { heartbeatDetails });
+      expect(failure).toMatchObject({ message: expect.stringContaining('an id of 20 characters') });
+      expect(failure).not.toMatchObject({ message: expect.stringContaining('Testperson') });
+    }
+  });
+
   test('is the import if its reference has claimed it', async () => {
     expect(await search(silent, { claim: 'invented-1' })).toMatchObject({ id: 'order-1' });
   });

@@ -64,6 +64,17 @@ test("the service's own 404 to the read before a command refuses the command", a
   await expect(cancel()).rejects.toMatchObject(refused);
 });
 
+test('a registration of another order does not say its id if that may be anything, a name too', async () => {
+  const { baseUrl } = await answering(({ method }) => ({
+    body: method === 'GET' ? order('ordered') : { order: { ...order('registered'), id: 'Testperson, Invented' } },
+  }));
+  const failure: unknown = await commandsAt(baseUrl)
+    .register()
+    .catch((error: unknown) => error);
+  expect(failure).toMatchObject({ type: 'RegisteredAnotherOrder' });
+  expect(failure).not.toMatchObject({ message: expect.stringContaining('Testperson') });
+});
+
 test('an order that the service does not show yet is cancelled and registered all the same', async () => {
   const { baseUrl } = await answering(({ method, url }) => {
     if (method === 'GET') return { status: 404, body: { detail: "This order doesn't exist" } };
