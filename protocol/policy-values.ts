@@ -86,8 +86,6 @@ function isDate(value: unknown): value is string {
 
 /** @param first the other one, if it is known */
 function readFollowing({ usual, most }: FollowingSetting, value: unknown, first: unknown, fault: Fault): number {
-  // The other one's fault is named already.
-  if (first === 0) return 0;
   return typeof first === 'number'
     ? readDuration(value ?? usual(first), fault, first, most)
     : readDuration(value, fault, 1, most);
@@ -102,7 +100,7 @@ function readDurations(value: unknown, fault: Fault): number[] {
 }
 
 function readChoice(value: unknown, fault: Fault, choices: readonly string[]): unknown {
-  if (typeof value !== 'string' || !choices.includes(value)) {
+  if (!choices.includes(value as string)) {
     fault(`must be ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`);
   }
   return value;

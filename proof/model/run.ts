@@ -1,6 +1,6 @@
 import './sandbox.js';
 import type { Workflow } from '@temporalio/common';
-import type { coresdk } from '@temporalio/proto';
+import type { coresdk, google } from '@temporalio/proto';
 import { setActivator } from '@temporalio/workflow/lib/global-attributes.js';
 import type { WorkflowInfo } from '@temporalio/workflow';
 import { Activator } from '@temporalio/workflow/lib/internals.js';
@@ -15,6 +15,8 @@ type Command = coresdk.workflow_commands.IWorkflowCommand;
 export interface ActivityCall {
   name: string;
   argument: never;
+  /** How long it may take with all its attempts, in milliseconds; absent is without end. */
+  within?: number;
 }
 
 export type Answer = { value: unknown } | { failure: Failure };
@@ -159,12 +161,12 @@ export class Run {
     const { scheduleActivity, startTimer, cancelTimer, updateResponse } = command;
     if (scheduleActivity) {
       const [argument] = (scheduleActivity.arguments ?? []) as JsonPayload[];
-      const call = { name: scheduleActivity.activityType ?? '', argument: fromPayload(argument) as never };
-      this.calls.push({ seq: scheduleActivity.seq ?? 0, call });
+      const { activityType, scheduleToCloseTimeout: limit } = scheduleActivity;
+      const call = { name: activityType ?? '', argument: fromPayload(argument) as never };
+      this.calls.push({ seq: scheduleActivity.seq ?? 0, call: { ...call, ...(limit && { within: msOf(limit) }) } });
     }
     if (startTimer) {
-      const { seconds = 0, nanos = 0 } = startTimer.startToFireTimeout ?? {};
-      this.timers.set(startTimer.seq ?? 0, this.now + Number(seconds) * 1000 + (nanos ?? 0) / 1e6);
+      this.timers.set(startTimer.seq ?? 0, this.now + msOf(startTimer.startToFireTimeout ?? {}));
     }
     if (cancelTimer) this.timers.delete(cancelTimer.seq ?? 0);
     if (updateResponse) this.takeReply(updateResponse);
@@ -185,6 +187,10 @@ export class Run {
     if (failure) this.end = { kind: 'failed', type: typeOfFailure(failure) };
     if (command.cancelWorkflowExecution) this.end = { kind: 'failed', type: 'cancelled' };
   }
+}
+
+function msOf({ seconds, nanos }: google.protobuf.IDuration): number {
+  return Number(seconds ?? 0) * 1000 + (nanos ?? 0) / 1e6;
 }
 
 function job(variant: Variant, content: object): Job {

@@ -54,14 +54,9 @@ function followsAnother({ orderId, origin, parentId }: OrderSnapshot): boolean {
 }
 
 /** The transaction's orders; the order itself belongs to them even if its transaction lists only the others. */
-function siblingsOf({ orderId, origin, parentId, createdAt, transaction }: OrderSnapshot): Sibling[] {
+function siblingsOf({ orderId, origin, createdAt, transaction }: OrderSnapshot): Sibling[] {
   const listed = transaction?.orders ?? [];
-  const own = {
-    id: orderId,
-    ...(origin !== undefined && { origin }),
-    ...(parentId !== undefined && { parentId }),
-    ...(createdAt !== undefined && { createdAt }),
-  };
+  const own = { id: orderId, ...(origin !== undefined && { origin }), ...(createdAt !== undefined && { createdAt }) };
   const all = listed.some(({ id }) => id === orderId) ? listed : [...listed, own];
   return all.filter(({ id }) => isAddressable(id));
 }
@@ -88,12 +83,12 @@ function endOfParents(snapshot: OrderSnapshot, siblings: readonly Sibling[]): st
     seen.add(parent);
     last = parent;
   }
-  const isParent = siblings.some(({ id, parentId }) => id !== last && parentId === last);
+  const isParent = siblings.some(({ parentId }) => parentId === last);
   return last === snapshot.orderId && !isParent ? undefined : last;
 }
 
 function addressable(id: string | undefined): string | undefined {
-  return id !== undefined && isAddressable(id) ? id : undefined;
+  return isAddressable(id ?? '') ? id : undefined;
 }
 
 function byCreationThenId(a: Sibling, b: Sibling): number {

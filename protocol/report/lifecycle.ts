@@ -26,7 +26,7 @@ export function isUnknown(status: string | undefined): boolean {
 }
 
 export function isFinal(status: string | undefined): boolean {
-  return status !== undefined && ends.includes(status);
+  return ends.includes(status ?? '');
 }
 
 /** A status that is not known yet is somewhere between start and end: the job is being worked on. */

@@ -1,9 +1,9 @@
 import type { Notification } from '../../protocol/notifications.js';
-import { Run, type Answer, type Message, type Reply } from '../../proof/model/run.js';
+import { Run, type ActivityCall, type Answer, type Message, type Reply } from '../../proof/model/run.js';
 
 type Opening = ConstructorParameters<typeof Run>[0];
 
-/** Values, or functions of the moment (milliseconds since the epoch) and the argument; with a `failure` the activity fails. */
+/** Values, or functions of the moment (milliseconds since the epoch), the argument and the call; with a `failure` the activity fails. */
 export type Answers = Record<string, unknown>;
 
 export const unavailable = { failure: { type: 'ServiceUnavailable', isFinal: false } };
@@ -72,7 +72,8 @@ export class Life {
     return this;
   }
 
-  private answerTo({ name, argument }: { name: string; argument: unknown }): Answer {
+  private answerTo(call: ActivityCall): Answer {
+    const { name, argument } = call;
     if (name === 'notify' && !(name in this.answers)) {
       const { notifications } = argument as { notifications: Notification[] };
       this.announced.push(...notifications);
@@ -83,7 +84,7 @@ export class Life {
     const given = this.answers[name];
     const answer =
       typeof given === 'function'
-        ? (given as (now: number, argument: unknown) => unknown)(this.run.now, argument)
+        ? (given as (now: number, argument: unknown, call: ActivityCall) => unknown)(this.run.now, argument, call)
         : given;
     return isFailure(answer) ? answer : { value: answer ?? null };
   }

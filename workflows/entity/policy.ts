@@ -1,6 +1,5 @@
 import type { PolicyName, ResolvedPolicies } from '../../activities/policies.js';
-import type { Duration } from '@temporalio/common';
-import { log } from '@temporalio/workflow';
+import { log, type ActivityOptions } from '@temporalio/workflow';
 import { countOf } from '../../protocol/business-days.js';
 import { activities } from '../activities.js';
 import { refusalOf } from './commands.js';
@@ -115,25 +114,24 @@ export async function settlePolicyOrKeep<Of extends PolicyName>(
   }
 }
 
-interface Resolution<Policy> {
+/** `scheduleToCloseTimeout`: how long somebody waits for it; without it, it waits for a worker that knows the policy. */
+interface Resolution<Policy> extends Pick<ActivityOptions, 'scheduleToCloseTimeout'> {
   /** Gives what is left out, instead of the defaults. */
   base?: Policy;
-  /** How long somebody waits for it; without a limit it waits for a worker that knows the policy. */
-  within?: Duration;
 }
 
 export async function obtainPolicy<Of extends PolicyName>(
   versions: PolicyVersions<Of>,
   given: unknown,
-  { base, within }: Resolution<ResolvedPolicies[Of]> = {},
+  { base, ...limit }: Resolution<ResolvedPolicies[Of]> = {},
 ): Promise<ResolvedPolicies[Of]> {
-  if (base === undefined && isResolved(versions, given)) return upgradePolicy(versions, given);
+  if (isResolved(versions, given)) return upgradePolicy(versions, given);
   const { of } = versions;
   try {
     const summary = `resolve the ${of} policy`;
-    const options = { summary, ...(within !== undefined && { scheduleToCloseTimeout: within }) };
     const question = { of, policy: given, ...(base && { base }) };
-    return upgradePolicy(versions, await activities.resolvePolicy.executeWithOptions(options, [question]));
+    const resolved = await activities.resolvePolicy.executeWithOptions({ ...limit, summary }, [question]);
+    return upgradePolicy(versions, resolved);
   } catch (error) {
     throw refusalOf(error);
   }
@@ -195,8 +193,9 @@ function isWithin(bounds: Bounds, value: unknown, others: Record<string, unknown
   if (bounds === 'dates') return Array.isArray(value) && value.length <= mostDates && value.every(isDate);
   if (Array.isArray(value)) return value.length <= longestList && value.every((each) => isWithin(bounds, each, others));
   if (isChoice(bounds)) return bounds.includes(String(value));
-  const { least, most, notBelow, below, orBusinessDays } = { ...anyDuration, ...bounds };
-  if (orBusinessDays === true && countOf(value) !== undefined) return true;
+  // Where they are not allowed, `isLike` has refused them.
+  if (countOf(value) !== undefined) return true;
+  const { least, most, notBelow, below } = { ...anyDuration, ...bounds };
   const number = Number(value);
   if (!Number.isInteger(number) || number < least || number > most) return false;
   if (notBelow !== undefined && !(number >= Number(others[notBelow]))) return false;
@@ -216,7 +215,7 @@ function isLike(constant: Value, value: unknown, bounds: Bounds = {}): boolean {
   if (Array.isArray(constant)) return Array.isArray(value) && value.every((each) => isLike(0, each));
   if ('orBusinessDays' in Object(bounds) && countOf(value) !== undefined) return true;
   if (typeof constant === 'number') {
-    return typeof value === 'number' && Number.isFinite(value) && (value >= 0 || constant < 0);
+    return Number.isFinite(value) && (Number(value) >= 0 || constant < 0);
   }
   return typeof value === 'string';
 }

@@ -81,7 +81,9 @@ type RequestLink = Extract<LinkCommand, { kind: 'requestLink' }>;
 /** The options of a caller that joins a link that stands change nothing, and are refused all the same if they are wrong. */
 async function startNew(link: Link, options: LinkOptions, joins: boolean): Promise<void> {
   if (joins && options.policy == null) return;
-  const policy = await obtainPolicy(linkPolicyVersions, options.policy, { within: commandWait });
+  const policy = await obtainPolicy(linkPolicyVersions, options.policy, {
+    scheduleToCloseTimeout: commandWait,
+  });
   if (!joins && link.outcome !== undefined) beginNext(link, { ...options, policy }, Date.now());
 }
 

@@ -67,7 +67,7 @@ async function resolved(run: KitOrderRun, given: object): Promise<ResolvedOrderP
   for (;;) {
     requireEffect(run, Object.keys(given));
     const base = chain.policy;
-    const policy = await obtainPolicy(orderPolicyVersions, given, { base, within: commandWait });
+    const policy = await obtainPolicy(orderPolicyVersions, given, { base, scheduleToCloseTimeout: commandWait });
     if (chain.policy === base) return policy;
   }
 }

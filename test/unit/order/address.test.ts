@@ -33,6 +33,11 @@ describe('the root of a chain is', () => {
     },
   );
 
+  test('the root of a chain is the order itself, if our own passthrough names none and its parent is itself', () => {
+    const transaction = transactionOf({ id: 'a', origin: 'initial' }, { id: 'b' });
+    expect(rootOf(order('b', { passthrough: 'labops:-:ref:1', transaction, parentId: 'b' }))).toBe('b');
+  });
+
   test('the root of a chain is otherwise the order with origin initial, even if another is older', () => {
     const initial = { id: 'b', origin: 'initial', createdAt: daysAfterStart(2) };
     const older = { id: 'a', createdAt: daysAfterStart(1) };
@@ -60,6 +65,17 @@ describe('the root of a chain is', () => {
   test('the root of a chain is the end of the parents even if the transaction does not list it', () => {
     expect(rootOf(inTransaction('b', { id: 'b', parentId: 'a' }))).toBe('a');
     expect(rootOf(order('b', { parentId: 'a', transaction: transactionOf({ id: 'b' }) }))).toBe('a');
+    expect(rootOf(order('b', { parentId: 'c', transaction: transactionOf({ id: 'a' }) }))).toBe('c');
+  });
+
+  test('the root of a chain is found in what its transaction lists of an order, so all its orders find the same one', () => {
+    const listed = [
+      { id: 'a', createdAt: daysAfterStart(1) },
+      { id: 'b', createdAt: daysAfterStart(2) },
+    ];
+    const says = { origin: 'initial', createdAt: daysAfterStart(0) };
+    for (const id of ['a', 'b'])
+      expect(rootOf(order(id, { ...says, transaction: transactionOf(...listed) }))).toBe('a');
   });
 
   test('the root of a chain is otherwise the earliest of the transaction, and the smallest id of several as early', () => {
@@ -69,8 +85,21 @@ describe('the root of a chain is', () => {
       { id: 'b', createdAt: daysAfterStart(1) },
       { id: 'a', createdAt: daysAfterStart(3) },
     ];
-    for (const { id } of orders) expect(rootOf(inTransaction(id, ...orders)), id).toBe('b');
+    for (const { id } of orders) {
+      expect(rootOf(inTransaction(id, ...orders)), id).toBe('b');
+      expect(rootOf(inTransaction(id, ...orders.toReversed())), id).toBe('b');
+    }
     expect(rootOf(inTransaction('y', { id: 'y' }, { id: 'x' }))).toBe('x');
+    // The order's own time counts, too, if its transaction lists only others; one without a time is older than all.
+    const other = { id: 'z', createdAt: daysAfterStart(1) };
+    const seen = (createdAt?: string) =>
+      rootOf(order('a', { ...(createdAt !== undefined && { createdAt }), transaction: transactionOf(other) }));
+    expect([seen(daysAfterStart(2)), seen(daysAfterStart(0)), seen()]).toEqual(['z', 'a', 'a']);
+    for (const both of [
+      [{ id: 'a' }, other],
+      [other, { id: 'a' }],
+    ])
+      expect(rootOf(inTransaction('z', ...both))).toBe('a');
   });
 
   test('the root of a chain is the same for two orders of which each lists only the other', () => {
@@ -130,6 +159,11 @@ describe('the root of a chain is', () => {
   test('the root of a chain is even one whose id is not a UUID', () => {
     expect(rootOf(inTransaction('b', { id: noUuid, origin: 'initial' }, { id: 'b' }))).toBe(noUuid);
     expect(rootOf(order('b', { parentId: noUuid }))).toBe(noUuid);
+  });
+
+  test('the root of a chain is the order itself if its id cannot be part of a workflow ID: who asks refuses that', () => {
+    expect(rootOf(order('a/b'))).toBe('a/b');
+    expect(rootOf(inTransaction('a/b', { id: 'c/d', origin: 'initial' }))).toBe('a/b');
   });
 
   test.each(['a b', 'a/b', 'a:b', '', '..', '.', 'ä', 'a\n', 'a'.repeat(129)])(

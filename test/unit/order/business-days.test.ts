@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { timeAfter, type BusinessDays } from '../../../protocol/business-days.js';
+import { countOf, timeAfter, type BusinessDays } from '../../../protocol/business-days.js';
 import { PolicyInvalid } from '../../../protocol/policy-resolution.js';
 import { resolveOrderPolicy, type OrderPolicy } from '../../../protocol/order/policy.js';
 import { deadlinesOf } from '../../../workflows/order/deadlines.js';
@@ -51,6 +51,17 @@ describe('a span of business days', () => {
         expect(timeAfter(from, `${days + 1}bd`, calendar)).toBeGreaterThan(until);
       }),
     );
+  });
+
+  test.each(['x6bd', '6bdx', '6bd\n', '06bd', '0bd', '1000bd', '-1bd', '1.5bd', 'bd', '6 bd', '6BD', ['6bd'], 6, null])(
+    'is a number of them from 1 to 999 in one spelling: not %j',
+    (value) => {
+      expect(countOf(value)).toBeUndefined();
+    },
+  );
+
+  test.each([1, 10, 999])('is one of %d', (count) => {
+    expect(countOf(`${count}bd`)).toBe(count);
   });
 
   test('ends, whatever it begins with', () => {

@@ -111,6 +111,12 @@ describe('an invalid setting is named with its rule', () => {
     },
   );
 
+  test.each(['11m', 'soon'])('its own fault, %j, beside that of the time that the creation may take', (given) => {
+    const named = faultsOf({ creationTimeout: 'soon', creationSettling: given }).map((fault) => fault.split(' ')[0]);
+    expect(named).toEqual(['creationTimeout', 'creationSettling']);
+    expect(faultsOf({ creationTimeout: 'soon' })).toHaveLength(1);
+  });
+
   const badDurations = [
     '',
     ' ',
@@ -176,12 +182,12 @@ describe('the limits of a setting', () => {
     expect(faultsOf(tooMuch)).toHaveLength(1);
   });
 
-  test.each(['x2026-12-25', '2026-12-25x', '2026-12-25T00:00:00Z', '2026-02-30', 20_261_225, null])(
-    'a holiday is a date that exists, and no other text: %j',
-    (date) => {
-      expect(faultsOf({ holidays: [date] as never })).toHaveLength(1);
-    },
-  );
+  test.each([
+    ...['x2026-12-25', '2026-12-25x', '2026-12-25T00:00:00Z', '2026-02-30', '2026-13-01', '2026', 'soon'],
+    ...[20_261_225, null, ['2026-12-25']],
+  ])('a holiday is a date that exists, and no other text: %j', (date) => {
+    expect(faultsOf({ holidays: [date] as never })).toHaveLength(1);
+  });
 
   test.each([
     ['6bd', '6bd'],
@@ -195,6 +201,15 @@ describe('the limits of a setting', () => {
   test.each(['x6bd', '6bdx', '6 business dayss', '0bd', '-1bd'])('no business days: %j', (written) => {
     expect(faultsOf({ shippingDeadline: written as never })).toHaveLength(1);
   });
+});
+
+test('a duration has the bounds that its table gives, or from more than nothing to ten years', () => {
+  const settings = { given: duration('1d', { least: '1h', most: '2d' }), open: duration('1d') };
+  const resolved = (values: object) => resolveSettings({ of: 'invented', version: 1, settings }, values);
+  expect(resolved({ given: '1h', open: 1 })).toEqual({ given: 3_600_000, open: 1, version: 1 });
+  expect(resolved({ given: '2d', open: '10y' })).toEqual({ given: 2 * day, open: 3652.5 * day, version: 1 });
+  for (const values of [{ given: '59m' }, { given: '49h' }, { open: 0 }, { open: '11y' }])
+    expect(() => resolved(values)).toThrow(PolicyInvalid);
 });
 
 test('all faults are listed at once, in one message', () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
+import { resolveLinkPolicy } from '../../../protocol/link/policy.js';
 import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import { bookAppointment } from '../../../workflows/appointment/workflow.js';
 import { linkProvider } from '../../../workflows/link/workflow.js';
@@ -15,7 +16,13 @@ const invalid = { failure: { type: 'PolicyInvalid', isFinal: true } };
 /** @returns the run, and what it asked for */
 async function appointment(given: unknown, requested?: unknown): Promise<Life & { asked: unknown[] }> {
   const asked: unknown[] = [];
-  const resolvePolicy = (_now: number, { policy }: { policy: { choiceWait?: string } }) => {
+  const resolvePolicy = (
+    _now: number,
+    { policy }: { policy: { choiceWait?: string } },
+    { within }: { within?: number },
+  ) => {
+    // Nobody waits for it: it takes as long as it takes to find a worker that knows the policy.
+    expect(within).toBeUndefined();
     asked.push(policy);
     return policy.choiceWait === 'soon' ? invalid : resolveAppointmentPolicy(policy as object);
   };
@@ -64,12 +71,39 @@ test('a link that is started with a wrong policy fails, and says so', async () =
   expect(link.events).toEqual(['0h failed: PolicyInvalid']);
 });
 
+test('a new link after the end of another asks for its policy only if that is a part of one, and for as long as a caller waits', async () => {
+  for (const [given, asked] of [
+    [resolveLinkPolicy({ tokenLife: '20m' }), []],
+    [{ tokenLife: '20m' }, [180_000]],
+  ] as const) {
+    const opening = {
+      workflow: linkProvider,
+      type: 'linkProvider',
+      workflowId: 'link-provider/user-1/oura',
+      now: start,
+    };
+    const within: unknown[] = [];
+    const resolvePolicy = (_now: number, { policy }: { policy: object }, call: { within?: number }) => {
+      within.push(call.within);
+      return resolveLinkPolicy(policy);
+    };
+    const createLinkToken = { linkToken: 'token', linkWebUrl: 'https://link.example/token', notifies: true };
+    const link = new Life(opening, { createLinkToken, resolvePolicy, findConnection: { found: 'none' } });
+    await link.run.start({ userId: 'user-1', provider: 'oura', policy: resolveLinkPolicy() });
+    // The end and the request for the next one arrive together: the run has not closed yet.
+    await link.run.update({ name: 'cancel' });
+    await link.update('requestLink', { newLink: { policy: given } });
+    expect(link.run.replies.at(-1)).toMatchObject({ value: { expiresAt: new Date(start + 1_200_000).toISOString() } });
+    expect(within).toEqual(asked);
+  }
+});
+
 test('changes of a running order’s policy are completed by the policy that it has', async () => {
   const snapshot = kitOf(orderId, ['ordered']);
   const opening = { workflow: kitOrder, type: 'kitOrder', workflowId: `kit-order/${orderId}`, now: start };
   const asked: unknown[] = [];
-  const resolvePolicy = (_now: number, question: { policy: object; base: object }) => {
-    asked.push(question);
+  const resolvePolicy = (_now: number, question: { policy: object; base: object }, { within }: { within?: number }) => {
+    asked.push({ ...question, within });
     return { ...question.base, ...question.policy };
   };
   const order = new Life(opening, { readOrder: snapshot, resolvePolicy });
@@ -77,7 +111,8 @@ test('changes of a running order’s policy are completed by the policy that it 
   const placed = { reference: 'ref-1', policy, adopted: false, notifies: true, snapshot };
   await order.start({ rootOrderId: orderId }, { name: 'orderPlaced', argument: placed });
   await order.update('setPolicy', { policy: { shippingDeadline: 172_800_000 } });
-  expect(asked).toEqual([{ of: 'order', policy: { shippingDeadline: 172_800_000 }, base: policy }]);
+  // The caller waits for as long as for other commands.
+  expect(asked).toEqual([{ of: 'order', policy: { shippingDeadline: 172_800_000 }, base: policy, within: 180_000 }]);
   expect((await order.until(1000)).events.slice(1)).toEqual([
     '48h order.attention_raised shipping_overdue',
     '72h order.ended unresolved',

@@ -9,7 +9,13 @@ import { orderSettings, resolveOrderPolicy } from '../../../protocol/order/polic
 import { reportSettings, resolveReportPolicy } from '../../../protocol/report/policy.js';
 import { appointmentPolicyVersions } from '../../../workflows/appointment/versions.js';
 import { deletionPolicyVersions } from '../../../workflows/deletion/versions.js';
-import { openPolicy, upgradePolicy, type PolicyVersions } from '../../../workflows/entity/policy.js';
+import {
+  openPolicy,
+  upgradeGoverned,
+  upgradePolicy,
+  type Governed,
+  type PolicyVersions,
+} from '../../../workflows/entity/policy.js';
 import { StateTooNew } from '../../../workflows/entity/versions.js';
 import { linkPolicyVersions } from '../../../workflows/link/versions.js';
 import { matchReviewPolicyVersions } from '../../../workflows/match-review/versions.js';
@@ -124,7 +130,9 @@ describe.each(all)('of %j', (resolved, versions, table, resolve) => {
     const wrong = [
       less,
       { ...resolved, unknown: 1 },
+      { ...resolved, unknown: '1' },
       { ...resolved, notificationDeadline: '3d' },
+      { ...resolved, notificationDeadline: '3bd' },
       { ...resolved, notificationDeadline: -1 },
       { ...resolved, notificationDeadline: null },
     ];
@@ -145,6 +153,21 @@ test('a resolved policy whose settings contradict each other is asked for', () =
   expect(openPolicy(reportPolicyVersions, report)).toMatchObject({ requestedPolicy: report });
 });
 
+test('a creation may settle in just the time that it may take', () => {
+  const order = { ...resolveOrderPolicy(), creationTimeout: 60_000, creationSettling: 60_000 };
+  expect(openPolicy(orderPolicyVersions, order)).toEqual({ policy: order });
+});
+
+test('a policy is open in the next run, too, only if something was requested and nothing is settled yet', () => {
+  const policy = resolveOrderPolicy();
+  const open = { ...policy, version: 0 };
+  const next = (state: Parameters<typeof upgradeGoverned<'order', Governed<typeof policy>>>[1]) =>
+    upgradeGoverned(orderPolicyVersions, state).policy;
+  expect(next({ policy: open, requestedPolicy: { onLost: 'fail' } })).toEqual(open);
+  expect(next({ policy: open })).toEqual(policy);
+  expect(next({ policy, requestedPolicy: { onLost: 'fail' } })).toEqual(policy);
+});
+
 /** What a release would write that adds two settings to the order's policy. */
 const later: PolicyVersions<'order'> = {
   ...orderPolicyVersions,
@@ -161,11 +184,13 @@ test('an order under way gets the constant of a setting that a release adds, and
 });
 
 test('a policy from before versions gets constants for what it lacks, and never the defaults of today', () => {
-  const old = { shippingDeadline: 3 * day, returnReminders: [day], resultsDeadline: Number.NaN, forgotten: 1 };
+  const wrong = { resultsDeadline: Number.NaN, returnDeadline: Infinity, problemLimit: -1, replacementLimit: -1 };
+  const old = { shippingDeadline: 3 * day, returnReminders: [day], forgotten: 1, ...wrong };
+  const constants = { resultsDeadline: 99, returnDeadline: 98, problemLimit: 97, replacementLimit: 0 };
   const upgraded = upgradePolicy(
     {
       ...orderPolicyVersions,
-      added: [{ ...orderPolicyVersions.added[0], resultsDeadline: 99 }, ...orderPolicyVersions.added.slice(1)],
+      added: [{ ...orderPolicyVersions.added[0], ...constants }, ...orderPolicyVersions.added.slice(1)],
     },
     old,
   );
@@ -173,6 +198,6 @@ test('a policy from before versions gets constants for what it lacks, and never 
     ...resolveOrderPolicy(),
     shippingDeadline: 3 * day,
     returnReminders: [day],
-    resultsDeadline: 99,
+    ...constants,
   });
 });
