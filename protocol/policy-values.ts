@@ -42,7 +42,7 @@ function readCount(value: unknown, fault: Fault, least: number, most: number): u
 /** Milliseconds, rounded up. A fault unless it is a duration within the bounds, which are milliseconds too. */
 function readDuration(value: unknown, fault: Fault, least = 1, most = longest): number {
   // `ms` throws on an empty string; here every fault is collected.
-  const span = typeof value === 'string' && value !== '' && value.length <= 100 ? ms(value as StringValue) : value;
+  const span = typeof value === 'string' && value !== '' ? ms(value as StringValue) : value;
   if (typeof span === 'number' && Math.ceil(span) >= least && span <= most) return Math.ceil(span);
   const range = least > 1 ? `at least ${ms(least, { long: true })}` : 'more than 0';
   const limit = most === longest ? '10 years' : ms(most, { long: true });
@@ -84,11 +84,9 @@ function isDate(value: unknown): value is string {
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(value);
 }
 
-/** @param first the other one, if it is known */
+/** @param first the other one; undefined if it is not known, and then there is a value */
 function readFollowing({ usual, most }: FollowingSetting, value: unknown, first: unknown, fault: Fault): number {
-  return typeof first === 'number'
-    ? readDuration(value ?? usual(first), fault, first, most)
-    : readDuration(value, fault, 1, most);
+  return readDuration(value ?? usual(Number(first)), fault, first as number | undefined, most);
 }
 
 function readDurations(value: unknown, fault: Fault): number[] {

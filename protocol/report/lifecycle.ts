@@ -15,9 +15,8 @@ const ends: readonly string[] = ['failed', 'completed'];
 export function rankOf(status: string | undefined): number {
   if (status === undefined) return -1;
   const known = way.indexOf(status);
-  if (known !== -1) return known;
-  const end = ends.indexOf(status);
-  return end === -1 ? way.length : way.length + 1 + end;
+  // -1 of an unknown status is a place before the ends.
+  return known === -1 ? way.length + 1 + ends.indexOf(status) : known;
 }
 
 /** An unknown status; its meaning depends on the one before it. */

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import {
   defaultPolicy,
+  orderSettings,
   readPolicyChanges,
   resolveOrderPolicy,
   type OrderPolicy,
 } from '../../../protocol/order/policy.js';
 import { PolicyInvalid, PolicyTooNew, resolveSettings } from '../../../protocol/policy-resolution.js';
-import { duration } from '../../../protocol/policy-settings.js';
+import { defaultsOf, duration } from '../../../protocol/policy-settings.js';
 import { day } from './histories.js';
 
 /** Policies come in as JSON, which no type constrains. */
@@ -52,6 +53,8 @@ test('an empty policy is the documented default, in milliseconds', () => {
   expect(resolveOrderPolicy()).toEqual(defaults);
   expect(resolveOrderPolicy({})).toEqual(defaults);
   expect(resolveOrderPolicy(defaultPolicy)).toEqual(defaults);
+  // It follows from another one.
+  expect(Object.keys(defaultsOf(orderSettings))).not.toContain('creationSettling');
 });
 
 test('given settings count: durations as text or milliseconds, remedies, lists even if empty, the limit even if 0', () => {
