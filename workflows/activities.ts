@@ -125,7 +125,7 @@ const resolution = {
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 } satisfies Row;
 
-const options = {
+export const activityOptions = {
   resolvePolicy: resolution,
   readOrder: backgroundRead,
   readParsingJob: backgroundRead,
@@ -302,7 +302,7 @@ const options = {
 /** All activities, each with its options. A call adds its summary by `executeWithOptions`. */
 export const activities = Object.defineProperties(
   {},
-  Object.fromEntries(Object.entries<Row>(options).map(([name, row]) => [name, { get: () => proxy(name, row) }])),
+  Object.fromEntries(Object.entries<Row>(activityOptions).map(([name, row]) => [name, { get: () => proxy(name, row) }])),
 ) as ActivityInterfaceFor<Activities>;
 
 /** Made when it is called: only a running workflow knows its task queue. */

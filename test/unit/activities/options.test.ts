@@ -1,0 +1,235 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ms, { type StringValue } from 'ms';
+import { describe, expect, test } from 'vitest';
+import { withStore } from '../../../activities/worker-store.js';
+import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
+import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
+import { resolveReportPolicy } from '../../../protocol/report/policy.js';
+import { deletionRequestMs, usualSettling } from '../../../protocol/settling.js';
+import { readWorkerConfig } from '../../../workers/config.js';
+import { activityOptions, booking, creation, orderSearch, round, upload } from '../../../workflows/activities.js';
+import { commandWait } from '../../../workflows/entity/commands.js';
+import { projectFolder } from '../../rig/processes.js';
+import { everyNode, parse, specifierOf, type Node } from '../../rig/syntax.js';
+
+/* The rules that the timeouts and retries of workflows/activities.ts must keep to, whatever their numbers are. */
+
+type Name = keyof typeof activityOptions;
+
+interface Options {
+  queue?: string;
+  scheduleToStartTimeout?: StringValue | number;
+  startToCloseTimeout?: StringValue | number;
+  scheduleToCloseTimeout?: StringValue | number;
+  heartbeatTimeout?: StringValue | number;
+  cancellationType?: string;
+  retry?: {
+    initialInterval?: StringValue | number;
+    backoffCoefficient?: number;
+    maximumInterval?: StringValue | number;
+    maximumAttempts?: number;
+    nonRetryableErrorTypes?: readonly string[];
+  };
+}
+
+const day = 86_400_000;
+
+/** What a call adds: options that follow from a policy, or from who waits. */
+const byCall: Partial<Record<Name, object>> = {
+  createKitOrder: creation(resolveOrderPolicy(), day),
+  replaceKitOrder: creation(resolveOrderPolicy(), day),
+  findKitOrder: orderSearch(resolveOrderPolicy()),
+  bookSlot: booking(resolveAppointmentPolicy().bookingTimeout),
+  requestAppointment: booking(resolveAppointmentPolicy().bookingTimeout),
+  rescheduleAppointment: booking(resolveAppointmentPolicy().bookingTimeout),
+  uploadReport: upload(resolveReportPolicy(), day),
+  readUser: round('30 seconds'),
+  scheduleDeletion: round('30 seconds'),
+  eraseHealthData: round('1 hour'),
+};
+
+const rows = Object.entries(activityOptions).map(([name, row]): [Name, Options] => {
+  const added = (byCall[name as Name] ?? {}) as Options;
+  return [name as Name, { ...(row as Options), ...added, retry: { ...row.retry, ...added.retry } as object }];
+});
+const named = (...names: Name[]) => rows.filter(([name]) => names.includes(name));
+
+function inMs(span: StringValue | number | undefined): number {
+  if (span === undefined) return Infinity;
+  return typeof span === 'number' ? span : ms(span);
+}
+
+/** The longest that one call of the service may take, as the worker is set up if nothing is said. */
+const { timeoutMs: oneCall = 0 } = readWorkerConfig({
+  SERVICE_BASE_URL: 'http://127.0.0.1:1',
+  SERVICE_API_KEY: 'key',
+  NOTIFICATIONS: 'off',
+  HEALTH_DATA: 'off',
+}).service;
+
+describe.each(rows)('%s', (_name, { queue, retry = {}, cancellationType, ...limits }) => {
+  const startToClose = inMs(limits.startToCloseTimeout);
+  const heartbeat = inMs(limits.heartbeatTimeout);
+
+  test('has an end for each attempt: one whose worker died is not waited for without end', () => {
+    expect(startToClose).toBeLessThanOrEqual(ms('1h'));
+  });
+
+  test('is repeated after pauses that never shrink, or is not repeated at all', () => {
+    if (retry.maximumAttempts === 1) return expect(retry.initialInterval).toBeUndefined();
+    expect(retry.backoffCoefficient).toBeGreaterThanOrEqual(1);
+    expect(inMs(retry.initialInterval)).toBeGreaterThanOrEqual(1_000);
+    expect(inMs(retry.maximumInterval)).toBeGreaterThanOrEqual(inMs(retry.initialInterval));
+  });
+
+  test('sends heartbeats several times before it is given up for their lack, and is given up sooner than by its time', () => {
+    if (heartbeat === Infinity) return;
+    expect(heartbeat).toBeGreaterThanOrEqual(4 * 5_000);
+    expect(heartbeat).toBeLessThanOrEqual(startToClose);
+  });
+
+  test('learns of a cancellation whose outcome is waited for: only heartbeats bring it', () => {
+    if (cancellationType === 'WAIT_CANCELLATION_COMPLETED') expect(heartbeat).toBeLessThan(Infinity);
+  });
+
+  test('waits in no backlog of a side queue if an answer is expected within minutes', () => {
+    if (inMs(limits.scheduleToCloseTimeout) <= ms('5m') && queue !== undefined) expect(queue).toBe('unused');
+  });
+});
+
+test('an activity that sends heartbeats has a time after which their lack ends it, and no other has', () => {
+  const sends = sendersOfHeartbeats();
+  // It makes the same calls as a booking, and has half a minute for all of them.
+  sends.delete('findSlots');
+  const missed = rows.filter(([, { heartbeatTimeout }]) => heartbeatTimeout !== undefined).map(([name]) => name);
+  expect(missed.toSorted()).toEqual(
+    rows
+      .map(([name]) => name)
+      .filter((name) => sends.has(name))
+      .toSorted(),
+  );
+});
+
+test('an attempt that calls the service has time for a call that takes as long as it may', () => {
+  const ours = [
+    ...(['resolvePolicy', 'handOver', 'forwardOrder', 'forwardCriticalResult', 'joinChain', 'handOverReport'] as const),
+    ...(['handOverNotifications', 'findRunningWork', 'findEarlierDeletion', 'findUnclaimedJob'] as const),
+    ...(['listRejected', 'discardRejected', 'replayRejected'] as const),
+    // It gives its calls less time.
+    'findConnection',
+  ];
+  expect(oneCall).toBeGreaterThanOrEqual(30_000);
+  for (const [name, { startToCloseTimeout }] of rows.filter(([each]) => !ours.includes(each)))
+    expect(inMs(startToCloseTimeout), name).toBeGreaterThan(oneCall);
+  for (const [, { startToCloseTimeout }] of named('scheduleDeletion'))
+    expect(inMs(startToCloseTimeout)).toBeGreaterThan(deletionRequestMs);
+});
+
+test('a command is given up when a caller would be, and another workflow waits for its command for longer than that', () => {
+  const commands = named('registerKit', 'cancelOrder', 'undoDeletion', 'cancelAppointment', 'decideMatchReview');
+  for (const [name, { scheduleToCloseTimeout }] of commands)
+    expect(inMs(scheduleToCloseTimeout), name).toBeLessThanOrEqual(ms(commandWait));
+  for (const [, { startToCloseTimeout }] of named('cancelWork'))
+    expect(inMs(startToCloseTimeout)).toBeGreaterThan(ms(commandWait));
+  for (const [name, { scheduleToCloseTimeout }] of named(
+    'createLinkToken',
+    'findSlots',
+    'listRejected',
+    'findConnection',
+  ))
+    expect(inMs(scheduleToCloseTimeout), name).toBeLessThanOrEqual(30_000);
+});
+
+test('a change that is not idempotent at the service is tried again only when what was sent has settled, or not at all', () => {
+  for (const [name, { retry, heartbeatTimeout }] of named(
+    ...(['decideMatchReview', 'registerWebhook', 'rotateWebhookSecret', 'createKitOrder', 'replaceKitOrder'] as const),
+    ...(['bookSlot', 'requestAppointment', 'rescheduleAppointment'] as const),
+  )) {
+    expect(inMs(retry?.initialInterval), name).toBeGreaterThanOrEqual(usualSettling);
+    if (heartbeatTimeout !== undefined) expect(inMs(heartbeatTimeout), name).toBeGreaterThanOrEqual(usualSettling);
+  }
+  for (const [name, { retry }] of named('completeMfa', 'uploadReport')) expect(retry?.maximumAttempts, name).toBe(1);
+});
+
+test('a creation has time for its search, is silent for longer than it takes, and is repeated when it must have settled', () => {
+  for (const creationTimeout of [1_000, 30_000, 300_000]) {
+    const policy = resolveOrderPolicy({ creationTimeout });
+    const bookings = booking(creationTimeout);
+    for (const { startToCloseTimeout, heartbeatTimeout, retry } of [creation(policy, day), bookings]) {
+      expect(Number(startToCloseTimeout) - creationTimeout).toBeGreaterThanOrEqual(oneCall);
+      expect(Number(heartbeatTimeout)).toBeGreaterThan(creationTimeout);
+      expect(Number(retry?.initialInterval)).toBeGreaterThan(creationTimeout);
+    }
+    expect(creation(policy, 5_000).scheduleToCloseTimeout).toBe(5_000);
+    const { heartbeatTimeout } = upload({ creationTimeout, uploadTimeout: 600_000 }, day);
+    expect(Number(heartbeatTimeout)).toBeGreaterThan(creationTimeout);
+  }
+});
+
+test('what must not get lost is tried without end: signals to our own workflows, and what identifies a run', () => {
+  const endless = rows.filter(([name, { scheduleToCloseTimeout, retry }]) => {
+    const isLimited = scheduleToCloseTimeout !== undefined || retry?.maximumAttempts !== undefined;
+    return !isLimited && byCall[name] === undefined;
+  });
+  expect(endless.map(([name]) => name).toSorted()).toEqual(
+    [
+      ...['resolvePolicy', 'identifyJob', 'identifyMatchReview', 'identifyAppointment', 'handOver', 'forwardOrder'],
+      ...['forwardCriticalResult', 'joinChain', 'handOverReport', 'handOverNotifications', 'findUnclaimedJob'],
+      // Callers limit these while somebody waits, and a notification by the policy's deadline.
+      ...['findRunningWork', 'findEarlierDeletion', 'notify'],
+    ].toSorted(),
+  );
+});
+
+test('an error that is named as final is one that is thrown', async () => {
+  const thrown = await withStore('off', async () => undefined).catch((error: { type?: string }) => error.type);
+  const final = rows.flatMap(([, { retry }]) => retry?.nonRetryableErrorTypes ?? []);
+  expect([...new Set(final)]).toEqual([thrown]);
+});
+
+interface Function {
+  file: string;
+  name: string;
+  mentions: readonly string[];
+}
+
+/** The activities that send a heartbeat, themselves or through the functions of `activities/` that they mention. */
+function sendersOfHeartbeats(): Set<string> {
+  const folder = join(projectFolder, 'activities');
+  const files = readdirSync(folder).filter((file) => file.endsWith('.ts'));
+  const functions: Function[] = [];
+  const imported = new Map<string, string>();
+  for (const file of files) {
+    for (const node of everyNode(parse(readFileSync(join(folder, file), 'utf8')))) {
+      functions.push(...functionIn(file, node));
+      const from = specifierOf(node)?.replace(/^\.\/(.+)\.js$/, '$1.ts');
+      for (const { local } of (node['specifiers'] ?? []) as { local?: Node }[])
+        if (from !== undefined) imported.set(`${file} ${String(local?.['name'])}`, from);
+    }
+  }
+  const senders = new Set(['@temporalio/activity heartbeat']);
+  const sends = ({ file, mentions }: Function) =>
+    mentions.some((name) => name === '.heartbeat' || senders.has(`${imported.get(`${file} ${name}`) ?? file} ${name}`));
+  for (let known = 0; known < senders.size;) {
+    known = senders.size;
+    for (const each of functions) if (sends(each)) senders.add(`${each.file} ${each.name}`);
+  }
+  return new Set([...senders].map((sender) => sender.split(' ')[1] ?? ''));
+}
+
+/** A function with its name, and the names that it mentions: those of variables, and of methods with a dot. */
+function functionIn(file: string, node: Node): Function[] {
+  const { type, id, key, value, init } = node as Record<string, Node | undefined> & { type: string };
+  const isFunction = (each: Node | undefined) => /Function/.test(each?.type ?? '');
+  const body = type === 'FunctionDeclaration' ? node : isFunction(value) ? value : isFunction(init) ? init : undefined;
+  const name = (id ?? key)?.['name'];
+  // Of the methods only the activities: others share their names.
+  if (!body || typeof name !== 'string' || (key && !(name in activityOptions))) return [];
+  const nodes = [...everyNode(body['body'])];
+  const members = new Set(nodes.flatMap(({ type: kind, property }) => (kind === 'MemberExpression' ? [property] : [])));
+  const mentions = nodes
+    .filter((each) => each.type === 'Identifier')
+    .map((each) => `${members.has(each) ? '.' : ''}${String(each['name'])}`);
+  return [{ file, name, mentions }];
+}
