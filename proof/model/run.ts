@@ -76,23 +76,27 @@ export class Run {
     Object.assign(this.activator, { payloadConverter: asJson });
   }
 
-  /** Starts the workflow, together with signals, as signal-with-start does. */
-  async start(input: unknown, signals: readonly Message[] = []): Promise<void> {
+  /** Starts the workflow, together with signals and an update, as signal-with-start and update-with-start do. */
+  async start(input: unknown, signals: readonly Message[] = [], update?: Message): Promise<void> {
     const initialize = { arguments: [asJson.toPayload(input)], headers: {} };
-    await this.activate([job('initializeWorkflow', initialize), ...signals.map(signalJob)]);
+    const messages = [...signals.map(signalJob), ...(update ? [this.updateJob(update)] : [])];
+    await this.activate([job('initializeWorkflow', initialize), ...messages]);
   }
 
   async signal(message: Message): Promise<void> {
     await this.activate([signalJob(message)]);
   }
 
-  async update({ name, argument }: Message): Promise<void> {
+  async update(message: Message): Promise<void> {
+    await this.activate([this.updateJob(message)]);
+  }
+
+  private updateJob({ name, argument }: Message): Job {
     this.updates += 1;
     const id = String(this.updates);
     this.asked.set(id, name);
     const input = argument === undefined ? [] : [asJson.toPayload(argument)];
-    const update = { id, protocolInstanceId: id, name, input, headers: {}, runValidator: true };
-    await this.activate([job('doUpdate', update)]);
+    return job('doUpdate', { id, protocolInstanceId: id, name, input, headers: {}, runValidator: true });
   }
 
   async cancel(): Promise<void> {

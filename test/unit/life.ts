@@ -8,6 +8,9 @@ export type Answers = Record<string, unknown>;
 
 export const unavailable = { failure: { type: 'ServiceUnavailable', isFinal: false } };
 
+/** It has not answered yet: `settle` after another answer was given. */
+export const silent = Symbol('silent');
+
 const hour = 3_600_000;
 
 /** What goes on longer does not end: a test must say so and not hang. */
@@ -63,10 +66,11 @@ export class Life {
   /** Answers what the run asks. */
   async settle(): Promise<this> {
     const { run } = this;
-    for (let turn = 0; run.calls[0] && !run.end; turn += 1) {
+    for (let turn = 0; !run.end; turn += 1) {
       if (turn > mostTurns) throw new Error('it calls without end');
-      const { seq, call } = run.calls[0];
-      await run.answer(seq, call.name, this.answerTo(call));
+      const next = run.calls.find(({ call }) => this.answers[call.name] !== silent);
+      if (!next) break;
+      await run.answer(next.seq, next.call.name, this.answerTo(next.call));
     }
     if (run.end) this.events.push(this.timed(run.end.kind === 'failed' ? `failed: ${run.end.type}` : run.end.kind));
     return this;

@@ -1,0 +1,734 @@
+import { describe, expect, test } from 'vitest';
+import { resolveDeletionPolicy, type DeletionPolicy } from '../../../protocol/deletion/policy.js';
+import { deleteUser } from '../../../workflows/deletion/workflow.js';
+import { Life, silent, unavailable, type Answers } from '../life.js';
+
+/* The lives of deletions, from the request to the end: what callers and the product learn, and when the service is asked. */
+
+const start = Date.parse('2026-03-01T10:00:00.000Z');
+const userId = '00000000-0000-4000-8000-000000000001';
+const workflowId = `delete-user/${userId}`;
+const opening = { workflow: deleteUser, type: 'deleteUser', workflowId, now: start };
+
+const final = (type: string) => ({ failure: { type } });
+const kit = { workflowId: 'kit-order/a', name: 'kitOrder' };
+const link = { workflowId: 'link-provider/u/oura', name: 'linkProvider' };
+
+const usual: Answers = {
+  findRunningWork: { work: [], notifies: true },
+  readUser: { standing: 'present', connections: ['oura'] },
+  scheduleDeletion: 'accepted',
+  findEarlierDeletion: {},
+  cancelWork: { fate: 'cancelled' },
+  eraseHealthData: 'erased',
+  resolvePolicy: (_now: number, { policy }: { policy: object }) => resolveDeletionPolicy(policy),
+};
+
+/** A deletion that was requested as the client does it: the start and the first request arrive together. */
+async function requested(answers: Answers = {}, policy: DeletionPolicy = {}): Promise<Life> {
+  const begun = new Life(opening, { ...usual, ...answers });
+  return begin(begun, { userId, clientUserId: 'reference-1', policy: resolveDeletionPolicy(policy) });
+}
+
+async function begin(life: Life, input: unknown): Promise<Life> {
+  await life.run.start(input, [], { name: 'request', argument: input });
+  return life.settle();
+}
+
+const request = (life: Life, more: object = {}) =>
+  life.update('request', { userId, policy: resolveDeletionPolicy(), ...more });
+const gone = { readUser: { standing: 'scheduled' } };
+/** Hours. */
+const minutes = (count: number) => count / 60;
+const resultOf = ({ run }: Life) => (run.end as { result?: Record<string, unknown> } | undefined)?.result;
+
+/** The request, and whatever comes before the grace. */
+const begins = ['0h findRunningWork', '0h readUser', '0h findRunningWork', '0h scheduleDeletion'];
+
+describe('a deletion that nobody undoes', () => {
+  test('is accepted, has one reminder a day before the end of its week, and is final once the user is seen to be gone', async () => {
+    const life = await requested();
+    expect(life.run.replies).toMatchObject([
+      { value: { phase: 'grace', graceUntil: '2026-03-08T10:00:00.000Z', connections: ['oura'] } },
+    ]);
+    expect(life.run.replies[0]?.value).toMatchObject({ scheduledBefore: false, work: [] });
+    Object.assign(life.answers, gone);
+    const { calls, events, announced } = await life.until(1000);
+    expect(calls).toEqual([...begins, '168h readUser', '168h eraseHealthData']);
+    expect(events).toEqual([
+      '0h user.deletion_scheduled',
+      '144h user.deletion_reminder',
+      '168h user.deleted',
+      '168h completed',
+    ]);
+    expect(announced[1]?.data).toMatchObject({ graceUntil: '2026-03-08T10:00:00.000Z', scheduledBefore: false });
+    expect(resultOf(life)).toMatchObject({ outcome: 'deleted', endedAt: '2026-03-08T10:00:00.000Z' });
+  });
+
+  test('erases health data by both ids of the user, unless the deployment keeps none', async () => {
+    const erased: unknown[] = [];
+    const eraseHealthData = (_now: number, deleted: unknown) => {
+      erased.push(deleted);
+      return 'erased';
+    };
+    const life = await requested({ eraseHealthData });
+    Object.assign(life.answers, gone);
+    await life.until(1000);
+    expect(erased).toEqual([{ userId, clientUserId: 'reference-1' }]);
+    const without = await requested();
+    without.answers['readUser'] = { standing: 'scheduled', keepsNoHealthData: true };
+    expect((await without.until(1000)).calls.at(-1)).toBe('168h readUser');
+    expect(without.events.at(-1)).toBe('168h completed');
+  });
+
+  test('has no reminder if no product is notified, or if it fell due when the grace was over', async () => {
+    const without = await requested({ findRunningWork: { work: [], notifies: false } });
+    expect(without.run.nextTimer()).toBe(start + 168 * 3_600_000);
+    const late = await requested({}, { grace: '2d' });
+    Object.assign(late.answers, gone);
+    late.run.now = start + 50 * 3_600_000;
+    await late.until(50);
+    expect(late.events).toEqual(['0h user.deletion_scheduled', '50h user.deleted', '50h completed']);
+  });
+
+  test('is not final if the user is there at its end, or while the data were erased: somebody else has restored them', async () => {
+    const seen = await (await requested()).until(1000);
+    expect(seen.events.slice(2)).toEqual(['168h user.deletion_undone', '168h completed']);
+    const undo = {
+      by: 'elsewhere',
+      restored: ['user', 'data'],
+      notRestored: ['connections'],
+      lostConnections: ['oura'],
+    };
+    expect(resultOf(seen)).toMatchObject({ outcome: 'undone', undo });
+    const later = await requested({ eraseHealthData: 'present' });
+    Object.assign(later.answers, gone);
+    expect((await later.until(1000)).events.slice(2)).toEqual(['168h user.deletion_undone', '168h completed']);
+  });
+
+  test('asks a person to look if the service, or the store, does not answer at its end for a round, and goes on asking', async () => {
+    const life = await requested();
+    life.answers['readUser'] = unavailable;
+    await life.until(169);
+    expect(life.events.slice(2)).toEqual(['168h user.attention_raised confirmation_delayed']);
+    expect(await life.update('undo')).toMatchObject({ refused: 'GraceEnded' });
+    Object.assign(life.answers, gone, { eraseHealthData: unavailable });
+    await life.until(170);
+    expect(life.events.slice(3)).toEqual([
+      '169.167h user.attention_cleared confirmation_delayed',
+      '169.167h user.attention_raised erasure_delayed',
+    ]);
+    life.answers['eraseHealthData'] = 'erased';
+    expect((await life.until(1000)).events.slice(5)).toEqual([
+      '170.167h user.attention_cleared erasure_delayed',
+      '170.167h user.deleted',
+      '170.167h completed',
+    ]);
+  });
+});
+
+describe('an undo', () => {
+  test('in the grace restores the user, says what is not restored, and ends the deletion', async () => {
+    const undone: unknown[] = [];
+    const life = await requested({ undoDeletion: (_now: number, deleted: unknown) => void undone.push(deleted) });
+    await life.until(24);
+    const reply = await life.update('undo');
+    const undo = { by: 'command', restored: ['user', 'data'], notRestored: ['connections'], lostConnections: ['oura'] };
+    expect(reply).toMatchObject({ value: { phase: 'undone', undo: { at: '2026-03-02T10:00:00.000Z', ...undo } } });
+    expect(undone).toEqual([{ userId, clientUserId: 'reference-1' }]);
+    expect(life.calls).toEqual([...begins, '24h undoDeletion']);
+    expect(life.events.slice(1)).toEqual(['24h user.deletion_undone', '24h completed']);
+    expect(life.announced.at(-1)?.data).toMatchObject({ userId, ...undo });
+  });
+
+  test('that is sent twice at once is carried out once, and both callers get the same answer', async () => {
+    const life = await requested({ undoDeletion: silent });
+    await life.update('undo');
+    await life.update('undo');
+    life.answers['undoDeletion'] = null;
+    await life.settle();
+    expect(life.run.replies.slice(1)).toMatchObject(Array(2).fill({ value: { phase: 'undone' } }));
+    expect(life.calls.filter((call) => call.includes('undo'))).toHaveLength(1);
+  });
+
+  test('that comes again while the product is notified has the answer of the first', async () => {
+    const life = await requested();
+    life.answers['notify'] = silent;
+    await life.update('undo');
+    expect(await life.update('undo')).toMatchObject({ name: 'undo', value: { phase: 'undone' } });
+    expect(life.calls.filter((call) => call.includes('undo'))).toHaveLength(1);
+  });
+
+  test.each(['UndoRefused', 'UndoImpossible'])(
+    'that the service refuses (%s) leaves no doubt: the grace goes on',
+    async (type) => {
+      const life = await requested({ undoDeletion: final(type) });
+      expect(await life.update('undo')).toEqual({ name: 'undo', refused: type });
+      Object.assign(life.answers, gone);
+      expect((await life.until(1000)).calls.slice(4)).toEqual([
+        '0h undoDeletion',
+        '168h readUser',
+        '168h eraseHealthData',
+      ]);
+    },
+  );
+
+  test('without an answer is looked into when a read can show what came of it', async () => {
+    const found = await requested({ undoDeletion: unavailable });
+    await found.until(1);
+    expect(await found.update('undo')).toEqual({ name: 'undo', refused: 'ServiceUnavailable' });
+    const { calls, events } = await found.until(1000);
+    expect(calls.slice(4)).toEqual(['1h undoDeletion', '1.01h readUser']);
+    expect(events.slice(1)).toEqual(['1.01h user.deletion_undone', '1.01h completed']);
+    expect(resultOf(found)).toMatchObject({ undo: { by: 'command' } });
+    const lost = await requested({ undoDeletion: unavailable });
+    Object.assign(lost.answers, gone);
+    await lost.update('undo');
+    expect((await lost.until(1000)).calls.slice(5)).toEqual([
+      '0.01h readUser',
+      '168h readUser',
+      '168h eraseHealthData',
+    ]);
+    expect(lost.events.at(-1)).toBe('168h completed');
+  });
+
+  test('without an answer is a person’s case if no read shows what came of it, and stays in doubt until the end', async () => {
+    const life = await requested({ undoDeletion: unavailable });
+    life.answers['readUser'] = unavailable;
+    await life.update('undo');
+    await life.until(2);
+    expect(life.events.slice(1)).toEqual(['0.01h user.attention_raised undo_doubtful']);
+    life.answers['readUser'] = { standing: 'present' };
+    const { events } = await life.until(1000);
+    expect(events.slice(2).map((event) => event.replace(/^\S+ /, ''))).toEqual([
+      'user.attention_cleared undo_doubtful',
+      'user.deletion_undone',
+      'completed',
+    ]);
+    expect(resultOf(life)).toMatchObject({ undo: { by: 'command' } });
+  });
+
+  test('without an answer just before the end delays the last read, so it shows what came of it', async () => {
+    const life = await requested({ undoDeletion: unavailable }, { grace: '1h', reminderBefore: '30m' });
+    Object.assign(life.answers, gone);
+    await life.until(1 - 10 / 3600);
+    await life.update('undo');
+    expect((await life.until(1000)).calls.slice(5)).toEqual(['1.007h readUser', '1.007h eraseHealthData']);
+  });
+
+  test('interrupts the read that looks into an earlier one', async () => {
+    const life = await requested({ undoDeletion: unavailable });
+    await life.update('undo');
+    life.answers['undoDeletion'] = null;
+    expect(await life.update('undo')).toMatchObject({ value: { phase: 'undone' } });
+    expect(life.calls.slice(4)).toEqual(['0h undoDeletion', '0h undoDeletion']);
+  });
+
+  test('is refused before the request is answered, when the grace is over, and when the user is deleted', async () => {
+    const early = new Life(opening, { ...usual, findRunningWork: silent });
+    await early.run.start({ userId, policy: resolveDeletionPolicy() });
+    await early.run.update({ name: 'request', argument: { userId } });
+    expect(await early.update('undo')).toEqual({ name: 'undo', refused: 'GraceNotBegun' });
+    const late = await requested();
+    Object.assign(late.answers, gone);
+    late.run.now = start + 168 * 3_600_000;
+    expect(await late.update('undo')).toEqual({ name: 'undo', refused: 'GraceEnded' });
+    late.answers['notify'] = silent;
+    await late.until(168);
+    expect(await late.update('undo')).toEqual({ name: 'undo', refused: 'GraceEnded' });
+    expect(await request(late)).toEqual({ name: 'request', refused: 'UserUnknown' });
+  });
+
+  test('before anything was sent withdraws the deletion at once, without a call', async () => {
+    const reader = await requested({ readUser: unavailable });
+    const reply = await reader.update('undo');
+    expect(reply).toMatchObject({ value: { phase: 'undone', undo: { by: 'command', restored: [], notRestored: [] } } });
+    expect((reply?.value as { undo: object }).undo).not.toHaveProperty('lostConnections');
+    expect(reader.calls).toEqual(['0h findRunningWork', '0h readUser']);
+    expect(reader.events).toEqual(['0h user.deletion_undone', '0h completed']);
+  });
+
+  test('before the service has accepted the deletion waits until no request can arrive any more, then undoes', async () => {
+    const life = await requested({ scheduleDeletion: unavailable });
+    expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
+    await life.update('undo');
+    expect(life.run.replies).toHaveLength(1);
+    const { calls } = await life.until(1);
+    expect(calls.slice(3)).toEqual(['0h scheduleDeletion', '0.026h undoDeletion']);
+    expect(life.run.replies[1]).toMatchObject({ value: { phase: 'undone', undo: { restored: ['user', 'data'] } } });
+  });
+
+  test('that fails before the grace lets the deletion go on from where it was', async () => {
+    const life = await requested({ scheduleDeletion: unavailable, undoDeletion: final('UndoRefused') });
+    await life.update('undo');
+    await life.until(minutes(1));
+    life.answers['scheduleDeletion'] = 'scheduled';
+    await life.until(1);
+    expect(life.run.replies[1]).toEqual({ name: 'undo', refused: 'UndoRefused' });
+    expect(life.calls.slice(-2)).toEqual(['0.026h undoDeletion', '0.026h scheduleDeletion']);
+    // Its grace counts from the first attempt, and "scheduled" is the echo of that.
+    expect(life.announced.at(-1)?.data).toMatchObject({
+      graceUntil: '2026-03-08T10:00:00.000Z',
+      scheduledBefore: false,
+    });
+  });
+});
+
+describe('a user’s running work', () => {
+  const answers = { findRunningWork: { work: [kit, link], notifies: true } };
+
+  test('refuses the deletion by the usual policy: nothing is asked of the service', async () => {
+    const life = await requested(answers);
+    expect(life.run.replies).toEqual([{ name: 'request', refused: 'UserHasRunningWork' }]);
+    expect(life.calls).toEqual(['0h findRunningWork']);
+    expect(life.events).toEqual(['0h completed']);
+    expect(resultOf(life)).toMatchObject({
+      outcome: 'running_work',
+      work: [kit, link].map((each) => ({ ...each, fate: 'left' })),
+    });
+  });
+
+  test('is left alone, or cancelled, by the policy, and the answer and the notification say what became of it', async () => {
+    const left = await requested(answers, { onRunningWork: 'leave' });
+    expect(left.run.replies).toMatchObject([{ value: { work: [{ fate: 'left' }, { fate: 'left' }] } }]);
+    expect(left.calls).not.toContain('0h cancelWork');
+    const cancelWork = (_now: number, { name }: { name: string }) =>
+      name === 'kitOrder' ? final('OrderEnded') : { fate: 'cancelled', reason: 'NoLongerFollowed' };
+    const cancelled = await requested({ ...answers, cancelWork }, { onRunningWork: 'cancel' });
+    const work = [
+      { ...kit, fate: 'not_cancelled', reason: 'OrderEnded' },
+      { ...link, fate: 'cancelled', reason: 'NoLongerFollowed' },
+    ];
+    expect(cancelled.run.replies).toMatchObject([{ value: { phase: 'grace', work } }]);
+    expect(cancelled.announced[0]?.data).toMatchObject({ work });
+    expect(cancelled.calls.slice(1, 4)).toEqual(['0h readUser', '0h cancelWork', '0h cancelWork']);
+  });
+
+  test('that takes long to cancel keeps no caller waiting for more than half a minute, and an undo until it is done', async () => {
+    const life = await requested({ ...answers, cancelWork: silent }, { onRunningWork: 'cancel' });
+    expect(life.run.replies).toEqual([]);
+    await life.until(minutes(0.5));
+    expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
+    await life.update('undo');
+    expect(life.run.replies).toHaveLength(1);
+    life.answers['cancelWork'] = { fate: 'cancelled' };
+    await life.settle();
+    const undone = { phase: 'undone', work: [{ fate: 'cancelled' }, { fate: 'cancelled' }], undo: { restored: [] } };
+    expect(life.run.replies[1]).toMatchObject({ value: undone });
+    expect(life.calls).toEqual(['0h findRunningWork', '0h readUser', '0.008h cancelWork', '0.008h cancelWork']);
+  });
+
+  test('that is cancelled in time is waited for without another timer', async () => {
+    const life = await requested({ ...answers, cancelWork: silent }, { onRunningWork: 'cancel' });
+    life.answers['cancelWork'] = { fate: 'cancelled' };
+    await life.settle();
+    expect(life.run.replies).toMatchObject([{ value: { phase: 'grace' } }]);
+    expect(life.run.nextTimer()).toBe(start + 144 * 3_600_000);
+  });
+
+  describe('that began meanwhile', () => {
+    const searches = (...found: object[][]) => {
+      const left = [...found];
+      return () => ({ work: left.shift() ?? [], notifies: true });
+    };
+
+    test('refuses the deletion by the usual policy', async () => {
+      const life = await requested({ findRunningWork: searches([], [link]) });
+      expect(life.run.replies).toEqual([{ name: 'request', refused: 'UserHasRunningWork' }]);
+      expect(life.calls).toEqual(begins.slice(0, 3));
+      expect(resultOf(life)).toMatchObject({ outcome: 'running_work', work: [{ ...link, fate: 'left' }] });
+    });
+
+    test('is left alone beside what was found before, which counts once', async () => {
+      const life = await requested({ findRunningWork: searches([kit], [kit, link]) }, { onRunningWork: 'leave' });
+      const work = [kit, link].map((each) => ({ ...each, fate: 'left' }));
+      expect((life.run.replies[0]?.value as { work: unknown }).work).toEqual(work);
+    });
+
+    test('is cancelled, too, but for what had ended with what was cancelled before', async () => {
+      const ended = { workflowId: 'place-kit-order/a', name: 'placeKitOrder' };
+      const cancelWork = (_now: number, { name }: { name: string }) => ({
+        fate: name === 'linkProvider' ? 'cancelled' : 'ended',
+      });
+      const findRunningWork = searches([kit], [kit, link, ended]);
+      const life = await requested({ findRunningWork, cancelWork }, { onRunningWork: 'cancel' });
+      expect((life.run.replies[0]?.value as { work: unknown }).work).toEqual([
+        { ...kit, fate: 'ended' },
+        { ...link, fate: 'cancelled' },
+      ]);
+    });
+
+    test('is not looked for again once something was sent', async () => {
+      const life = await requested({ scheduleDeletion: unavailable, undoDeletion: final('UndoRefused') });
+      await life.update('undo');
+      await life.until(0.5);
+      expect(life.calls.filter((call) => call.includes('findRunningWork'))).toHaveLength(2);
+    });
+  });
+
+  test('that cannot be listed is searched without end, and the caller waits half a minute for it', async () => {
+    const within: unknown[] = [];
+    const findRunningWork = (_now: number, _user: string, call: { within?: number }) => {
+      within.push(call.within);
+      return within.length === 1 ? unavailable : { work: [kit], notifies: true };
+    };
+    const life = await requested({ findRunningWork });
+    expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
+    expect(within).toEqual([30_000, undefined]);
+    // Nobody waits any more, so the product is notified.
+    expect(life.events).toEqual(['0h user.deletion_failed running_work', '0h completed']);
+    expect(life.announced[0]?.data).toMatchObject({ work: [{ ...kit, fate: 'left' }] });
+  });
+});
+
+describe('a user', () => {
+  test('whom the service does not know is not deleted', async () => {
+    const life = await requested({ readUser: { standing: 'unknown' } });
+    expect(life.run.replies).toEqual([{ name: 'request', refused: 'UserUnknown' }]);
+    expect(life.calls).toEqual(begins.slice(0, 2));
+    expect(resultOf(life)).toMatchObject({ outcome: 'unknown_user' });
+    expect(life.events).toEqual(['0h completed']);
+  });
+
+  test('whom something else than the service calls unknown is read again ten minutes later, and the caller is answered', async () => {
+    const readUser = (now: number) => (now === start ? { standing: 'unknown', unsure: true } : { standing: 'unknown' });
+    const life = await requested({ readUser });
+    expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
+    await life.until(1);
+    expect(life.calls).toEqual(['0h findRunningWork', '0h readUser', '0h readUser', '0.167h readUser']);
+    expect(life.events).toEqual(['0.167h user.deletion_failed unknown_user', '0.167h completed']);
+  });
+
+  test('who was scheduled before has a grace that may end earlier, and stays deleted if a deletion was final', async () => {
+    const life = await requested({ ...gone, scheduleDeletion: 'scheduled' });
+    expect(life.run.replies).toMatchObject([{ value: { phase: 'grace', scheduledBefore: true } }]);
+    expect(life.calls).toEqual(['0h findRunningWork', '0h readUser', '0h findEarlierDeletion', ...begins.slice(2)]);
+    const deleted = await requested({ ...gone, findEarlierDeletion: { outcome: 'deleted' } });
+    expect(deleted.run.replies).toEqual([{ name: 'request', refused: 'UserUnknown' }]);
+    expect(resultOf(deleted)).toMatchObject({ outcome: 'deleted' });
+    // The product was notified of that one.
+    expect(deleted.events).toEqual(['0h completed']);
+  });
+});
+
+describe('the service', () => {
+  test('that refuses the deletion of a user who is there is repeated to the caller', async () => {
+    const life = await requested({ scheduleDeletion: final('DeletionRefused') });
+    expect(life.run.replies).toEqual([{ name: 'request', refused: 'DeletionRefused' }]);
+    expect(life.events).toEqual(['0h failed: DeletionRefused']);
+    expect(life.calls.slice(4)).toEqual(['0h readUser']);
+  });
+
+  test('that refuses after the caller was answered has the product notified', async () => {
+    const readUser = (now: number) => (now === start ? unavailable : { standing: 'present' });
+    const life = await requested({ readUser, scheduleDeletion: final('DeletionRefused') });
+    expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
+    expect((await life.until(1)).events).toEqual([
+      '0.017h user.deletion_failed DeletionRefused',
+      '0.017h failed: DeletionRefused',
+    ]);
+  });
+
+  test.each(['Unauthorized', 'FeatureNotEnabled'])(
+    'that refuses the team (%s) is the caller’s case, later a person’s, who is given an hour',
+    async (type) => {
+      const at = await requested({ scheduleDeletion: final(type) });
+      expect(at.run.replies).toEqual([{ name: 'request', refused: type }]);
+      expect(at.events).toEqual([`0h failed: ${type}`]);
+      const readUser = (now: number) => (now === start ? unavailable : { standing: 'present' });
+      const later = await requested({ readUser, scheduleDeletion: final(type) });
+      await later.until(0.5);
+      expect(later.events).toEqual(['0.017h user.attention_raised deletion_delayed']);
+      later.answers['scheduleDeletion'] = 'accepted';
+      await later.until(2);
+      expect(later.calls.slice(3)).toEqual([
+        '0.017h findRunningWork',
+        ...['0.017h', '1.017h'].map((at) => `${at} scheduleDeletion`),
+      ]);
+      expect(later.events.slice(1)).toEqual([
+        '1.017h user.attention_cleared deletion_delayed',
+        '1.017h user.deletion_scheduled',
+      ]);
+    },
+  );
+
+  test.each([
+    ['scheduled', 'present', ['grace', false]],
+    ['scheduled', 'scheduled', ['grace', true]],
+    ['unknown', 'present', ['grace', false]],
+  ] as const)(
+    'that denies a user who is then %s, and was %s, has deleted',
+    async (standing, before, [phase, scheduledBefore]) => {
+      let reads = 0;
+      const readUser = () => ({ standing: (reads += 1) === 1 ? before : standing });
+      const life = await requested({ readUser, scheduleDeletion: 'unknown' });
+      expect(life.run.replies).toMatchObject([{ value: { phase, scheduledBefore } }]);
+    },
+  );
+
+  test('that denies a user who was scheduled before and whom it does not know has nothing to delete', async () => {
+    let reads = 0;
+    const readUser = () => ({ standing: (reads += 1) === 1 ? 'scheduled' : 'unknown' });
+    const life = await requested({ readUser, scheduleDeletion: 'unknown' });
+    expect(life.run.replies).toEqual([{ name: 'request', refused: 'UserUnknown' }]);
+    expect(resultOf(life)).toMatchObject({ outcome: 'unknown_user' });
+  });
+
+  test('that denies a user whom it shows is asked again every ten minutes, and a person is asked to look', async () => {
+    const life = await requested({ scheduleDeletion: 'unknown' });
+    expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
+    expect(life.events).toEqual(['0h user.attention_raised deletion_delayed']);
+    await life.until(minutes(15));
+    life.answers['scheduleDeletion'] = 'accepted';
+    await life.until(1);
+    expect(life.calls.filter((call) => call.includes('schedule'))).toEqual(
+      ['0h', '0.167h', '0.333h'].map((at) => `${at} scheduleDeletion`),
+    );
+    expect(life.events.at(-1)).toBe('0.333h user.deletion_scheduled');
+  });
+
+  test('that does not answer is asked in rounds of half a minute, an hour and days, with the pauses that it asks for', async () => {
+    const rounds: unknown[] = [];
+    const readUser = (now: number, _user: string, { within = 0 }: { within?: number }) => {
+      rounds.push([(now - start) / 60_000, within / 60_000]);
+      const isPausing = rounds.length === 4;
+      const details = isPausing ? { fields: [], retryAfterMs: 7_200_000 } : undefined;
+      return { failure: { type: 'ServiceUnavailable', isFinal: false, ...(details && { details }) } };
+    };
+    const life = await requested({ readUser });
+    expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
+    expect(life.events).toEqual([]);
+    await life.until(3);
+    expect(rounds).toEqual([
+      [0, 0.5],
+      [1, 60],
+      [11, 1440],
+      [21, 1440],
+      [141, 1440],
+      ...[151, 161, 171].map((at) => [at, 1440]),
+    ]);
+    // A person is asked to look once.
+    expect(life.events).toEqual(['0.017h user.attention_raised deletion_delayed']);
+  });
+});
+
+describe('a request for a deletion that is under way', () => {
+  test('gets its state, and reads the user: who was restored meanwhile is deleted by a new one', async () => {
+    const life = await requested();
+    await life.until(24);
+    life.answers['readUser'] = { standing: 'scheduled' };
+    expect(await request(life)).toMatchObject({ value: { phase: 'grace', graceUntil: '2026-03-08T10:00:00.000Z' } });
+    life.answers['readUser'] = { standing: 'present' };
+    await life.until(48);
+    expect(await request(life, { clientUserId: 'reference-2' })).toMatchObject({
+      value: { phase: 'grace', requestedAt: '2026-03-03T10:00:00.000Z', graceUntil: '2026-03-10T10:00:00.000Z' },
+    });
+    expect(life.events.slice(1)).toEqual(['48h user.deletion_undone', '48h user.deletion_scheduled']);
+    expect(life.announced[1]?.data).toMatchObject({ by: 'elsewhere' });
+    expect(life.calls.slice(4)).toEqual([
+      '24h readUser',
+      '48h readUser',
+      ...begins.map((call) => call.replace('0h', '48h')),
+    ]);
+    life.answers['readUser'] = { standing: 'scheduled' };
+    expect((await life.until(1000)).events.slice(3)).toEqual([
+      '192h user.deletion_reminder',
+      '216h user.deleted',
+      '216h completed',
+    ]);
+  });
+
+  test.each(['present', 'scheduled'] as const)(
+    'right after the one before is looked into when a read shows what came of that: %s',
+    async (standing) => {
+      const life = await requested();
+      life.answers['readUser'] = { standing };
+      expect(await request(life)).toMatchObject({ value: { phase: 'grace' } });
+      expect(life.calls.slice(4)).toEqual([]);
+      await life.until(1);
+      const isThere = standing === 'present';
+      expect(life.calls.slice(4, 7)).toEqual([
+        '0.01h readUser',
+        ...(isThere ? ['0.01h findRunningWork', '0.01h readUser'] : []),
+      ]);
+      expect(life.events.slice(1)).toEqual(
+        isThere ? ['0.01h user.deletion_undone', '0.01h user.deletion_scheduled'] : [],
+      );
+      expect(life.announced[1]?.data['by']).toBe(isThere ? 'elsewhere' : undefined);
+    },
+  );
+
+  test('whose read gets no answer within half a minute is answered, and looked into later', async () => {
+    const within: unknown[] = [];
+    const life = await requested();
+    await life.until(1);
+    life.answers['readUser'] = (_now: number, _user: string, call: { within?: number }) => {
+      within.push(call.within);
+      return within.length === 1 ? unavailable : { standing: 'present' };
+    };
+    expect(await request(life)).toMatchObject({ value: { phase: 'grace' } });
+    expect(within.slice(0, 2)).toEqual([30_000, 3_600_000]);
+    expect(life.announced[1]?.data).toMatchObject({ by: 'elsewhere' });
+    expect(life.announced[2]?.type).toBe('user.deletion_scheduled');
+  });
+
+  test('after the grace waits for the last read: a user who was restored is deleted by a new one', async () => {
+    for (const standing of ['present', 'scheduled']) {
+      const life = await requested({}, { grace: '1h', reminderBefore: '30m' });
+      life.answers['readUser'] = silent;
+      await life.until(1);
+      await request(life);
+      life.answers['readUser'] = { standing };
+      life.answers['scheduleDeletion'] = 'accepted';
+      await life.settle();
+      const isThere = standing === 'present';
+      expect(life.events.slice(2)).toEqual(
+        isThere ? ['1h user.deletion_undone', '1h user.deletion_scheduled'] : ['1h user.deleted', '1h completed'],
+      );
+    }
+  });
+
+  test('that comes at the moment at which the grace ends waits for the last read, too', async () => {
+    const life = await requested({}, { grace: '1h', reminderBefore: '30m' });
+    life.run.now = start + 3_600_000;
+    await request(life);
+    await life.until(1);
+    expect(life.announced.map(({ type }) => type)).toContain('user.deletion_undone');
+    expect(life.announced.at(-1)).toMatchObject({
+      type: 'user.deletion_scheduled',
+      data: { graceUntil: '2026-03-08T11:00:00.000Z' },
+    });
+  });
+
+  test('while an undo is being carried out is for the next deletion, which cannot be undone yet', async () => {
+    const life = await requested({ undoDeletion: silent });
+    await life.update('undo');
+    await request(life);
+    expect(await life.update('undo')).toEqual({ name: 'undo', refused: 'GraceNotBegun' });
+    life.answers['undoDeletion'] = null;
+    await life.settle();
+    expect(life.run.replies.slice(2)).toMatchObject([
+      { name: 'undo', value: { phase: 'undone' } },
+      { name: 'request', value: { phase: 'grace' } },
+    ]);
+    expect(life.events.slice(1)).toEqual(['0h user.deletion_undone', '0h user.deletion_scheduled']);
+  });
+
+  test('after a deletion that was undone, while the product is notified, is a new one, in the same run', async () => {
+    const life = await requested();
+    life.answers['notify'] = silent;
+    await life.update('undo');
+    await request(life, { clientUserId: 'reference-2' });
+    delete life.answers['notify'];
+    await life.settle();
+    expect(life.run.replies.at(-1)).toMatchObject({ name: 'request', value: { phase: 'grace' } });
+    expect(life.run.end).toBeUndefined();
+    expect(life.events).toEqual([
+      '0h user.deletion_scheduled',
+      '0h user.deletion_undone',
+      '0h user.deletion_scheduled',
+    ]);
+  });
+
+  test('gives its reference to the undo if the first gave none', async () => {
+    const undone: unknown[] = [];
+    for (const first of [undefined, 'reference-1']) {
+      const life = new Life(opening, {
+        ...usual,
+        undoDeletion: (_now: number, deleted: unknown) => void undone.push(deleted),
+      });
+      const input = { userId, policy: resolveDeletionPolicy(), ...(first !== undefined && { clientUserId: first }) };
+      await begin(life, input);
+      await request(life, { clientUserId: 'reference-2' });
+      await life.update('undo');
+    }
+    expect(undone).toEqual(['reference-2', 'reference-1'].map((clientUserId) => ({ userId, clientUserId })));
+  });
+});
+
+describe('an input', () => {
+  test.each<[string, unknown]>([
+    ['an unknown field', { userId, graceDays: 2 }],
+    ['no user', {}],
+    ['nothing', undefined],
+    ['an id that is not one', { userId: 'a/b' }],
+    ['another user than its ID names', { userId: 'user-2' }],
+    ['a reference that is not a text', { userId, clientUserId: 5 }],
+  ])('with %s is refused: the run fails, and so does the request', async (_what, input) => {
+    const life = new Life(opening, usual);
+    await begin(life, input);
+    expect(life.run.replies).toEqual([{ name: 'request', refused: 'InvalidCommand' }]);
+    expect(life.events).toEqual(['0h failed: InvalidCommand']);
+    expect(life.calls).toEqual([]);
+    const right = await requested();
+    expect(await right.update('request', input)).toEqual({ name: 'request', refused: 'InvalidCommand' });
+    expect(right.run.end).toBeUndefined();
+  });
+
+  test('that is wrong at the start is the answer to a request that is right', async () => {
+    const life = new Life(opening, usual);
+    await life.run.start({ userId, graceDays: 2 }, [], { name: 'request', argument: { userId } });
+    expect(life.run.replies).toEqual([{ name: 'request', refused: 'InvalidCommand' }]);
+    expect(life.run.end).toEqual({ kind: 'failed', type: 'InvalidCommand' });
+  });
+
+  test('may write the user’s id in capitals, and a reference as null', async () => {
+    const id = 'aaaaaaaa-0000-4000-8000-000000000001';
+    const life = new Life({ ...opening, workflowId: `delete-user/${id}` }, usual);
+    const input = { userId: id.toUpperCase(), clientUserId: null, policy: resolveDeletionPolicy() };
+    await begin(life, input);
+    expect(life.run.replies[0]).toMatchObject({ value: { phase: 'grace', userId: id } });
+  });
+
+  test('with a policy that cannot be followed fails the run and the request', async () => {
+    const life = new Life(opening, { ...usual, resolvePolicy: final('PolicyInvalid') });
+    const input = { userId, policy: { grace: 'soon' } };
+    await begin(life, input);
+    expect(life.run.replies).toEqual([{ name: 'request', refused: 'PolicyInvalid' }]);
+    expect(life.events).toEqual(['0h failed: PolicyInvalid']);
+  });
+});
+
+describe('a history that grows long', () => {
+  /** What the next run is given. */
+  async function next(life: Life, answers: Answers = {}): Promise<Life> {
+    life.run.suggestNewRun();
+    await request(life);
+    const { input } = life.run.end as { input: unknown };
+    const begun = new Life({ ...opening, now: life.run.now }, { ...life.answers, ...answers });
+    return begun.start(input);
+  }
+
+  test('goes on in the next run, to the same end', async () => {
+    const life = await requested();
+    Object.assign(life.answers, gone);
+    await life.until(24);
+    const after = await next(life);
+    expect(life.events.at(-1)).toBe('24h continued');
+    expect((await after.until(1000)).events).toEqual([
+      '120h user.deletion_reminder',
+      '144h user.deleted',
+      '144h completed',
+    ]);
+  });
+
+  test('takes along what is in doubt: an undo without an answer, and when it can be looked into', async () => {
+    const life = await requested({ undoDeletion: unavailable });
+    await life.until(1);
+    await life.update('undo');
+    const after = await next(life, gone);
+    expect(after.calls).toEqual([]);
+    after.answers['readUser'] = { standing: 'present' };
+    expect((await after.until(1)).events).toEqual(['0.01h user.deletion_undone', '0.01h user.deletion_scheduled']);
+    expect(after.announced[0]?.data).toMatchObject({ by: 'command' });
+  });
+
+  test('takes along who requested it again, whom nobody has to answer any more', async () => {
+    const life = await requested();
+    life.run.suggestNewRun();
+    await request(life);
+    const { input } = life.run.end as { input: { carried: object } };
+    expect(Object.keys(input.carried).toSorted()).toEqual(['answered', 'deletion', 'doubt', 'nextIfRestored']);
+    expect(input).toMatchObject({ userId, carried: { answered: true, doubt: 'request' } });
+  });
+});
