@@ -29,7 +29,8 @@ export function isAddressable(id: unknown): id is string {
 
 /** For messages and logs. An id of the service that cannot be part of a workflow ID may be anything, a person's name too: its length has to do. */
 export function shownId(id: string): string {
-  return isAddressable(id) ? id : `(an id of ${id.length} characters that cannot be part of a workflow ID)`;
+  const { length } = id;
+  return isAddressable(id) ? id : `(an id of ${length} characters that cannot be part of a workflow ID)`;
 }
 
 /** A request to the service with the user's id as we write it. */
