@@ -1,7 +1,7 @@
-import { isReference, referencePattern } from '../protocol/ids.js';
+import { isAddressable, isReference, referencePattern } from '../protocol/ids.js';
 import { PolicyInvalid, PolicyTooNew } from '../protocol/policy-resolution.js';
 import { compareText } from '../protocol/canonical-json.js';
-import { ReadInvalid, type RefusedField } from './errors.js';
+import { ReadInvalid, type RefusalClass, type RefusedField } from './errors.js';
 
 /* Faults of a caller's input, by field, before anything is started. */
 
@@ -22,9 +22,22 @@ export function referenceFaults(reference: unknown): RefusedField[] {
   return [{ field: 'reference', message: `must be a string that matches ${referencePattern.source}` }];
 }
 
+/** @param of what the id is of, as `an order` */
+export function serviceIdFaults(field: string, id: unknown, of: string): RefusedField[] {
+  return isAddressable(id) ? [] : [{ field, message: `must be the service's id of ${of}` }];
+}
+
+/**
+ * Refuses an input with everything that is wrong with it, at once. A caller in plain JavaScript is checked by no compiler.
+ *
+ * @param what names the input, as `The order`
+ */
+export function refuseFaulty(what: string, fields: RefusedField[], Invalid: RefusalClass): void {
+  if (fields.length > 0) throw new Invalid(`${what} is not valid: ${joinFaults(fields)}`, { fields });
+}
+
 /**
  * Refuses fields that are unknown, or known and without a value: they would be ignored, and more would be read than was meant.
- * A caller in plain JavaScript is checked by no compiler.
  *
  * @param what names the input, as `The search`
  * @param known the fields, each with what its value must be
@@ -36,7 +49,7 @@ export function checkRead(what: string, input: object, known: Readonly<Record<st
     if (rule === undefined) return [{ field, message: 'is not known here' }];
     return rules[rule](value) ? [] : [{ field, message: `must be ${rule}` }];
   });
-  if (faults.length > 0) throw new ReadInvalid(`${what} is not valid: ${joinFaults(faults)}`, { fields: faults });
+  refuseFaulty(what, faults, ReadInvalid);
 }
 
 type ValueRule = keyof typeof rules;

@@ -13,8 +13,7 @@ import {
 import { resolveAppointmentPolicy, type AppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { bookAppointmentStart } from '../../protocol/appointment/start.js';
 import type { CallOptions } from '../call-options.js';
-import type { RefusedField } from '../errors.js';
-import { checkRead, joinFaults, policyFaults } from '../input-faults.js';
+import { checkRead, policyFaults, refuseFaulty, serviceIdFaults } from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
 import { asking, type TemporalCalls } from '../workflow-calls.js';
 import { AppointmentHandle, appointmentCalls } from './appointment-handle.js';
@@ -140,15 +139,9 @@ const ofCoverage = {
   labAccountId: 'a non-empty string',
 } as const satisfies Record<keyof CoverageFilter, string>;
 
-/** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
 function check({ orderId, policy }: AppointmentStart): void {
-  const faults: RefusedField[] = [];
-  if (!isAddressable(orderId)) {
-    faults.push({ field: 'orderId', message: "must be the service's id of an order" });
-  }
-  faults.push(...policyFaults(() => resolveAppointmentPolicy(policy)));
-  if (faults.length === 0) return;
-  throw new AppointmentInvalid(`The appointment is not valid: ${joinFaults(faults)}`, { fields: faults });
+  const faults = policyFaults(() => resolveAppointmentPolicy(policy));
+  refuseFaulty('The appointment', [...serviceIdFaults('orderId', orderId, 'an order'), ...faults], AppointmentInvalid);
 }
 
 export type AppointmentFilter = WorkflowFilter<AppointmentPhase, AppointmentAttentionReason>;

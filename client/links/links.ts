@@ -15,7 +15,7 @@ import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { Provider, ProviderConnection, ProviderFilter } from '../../service/providers.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
-import { checkRead, isListOfTexts, joinFaults, policyFaults } from '../input-faults.js';
+import { checkRead, isListOfTexts, policyFaults, refuseFaulty } from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
 import type { TemporalCalls } from '../workflow-calls.js';
 import { LinkInvalid, LinkNotFound } from './errors.js';
@@ -125,21 +125,13 @@ export class LinkOperations {
   }
 }
 
-/** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
 function check({ userId, provider = anyProvider, policy, ...page }: LinkStart): void {
-  refuse('The link', [
-    ...idFaults({ userId, provider }),
-    ...pageFaults(page),
-    ...policyFaults(() => resolveLinkPolicy(policy)),
-  ]);
+  const faults = policyFaults(() => resolveLinkPolicy(policy));
+  refuseFaulty('The link', [...idFaults({ userId, provider }), ...pageFaults(page), ...faults], LinkInvalid);
 }
 
 function checkIds(ids: Readonly<Record<string, unknown>>): void {
-  refuse('The connection', idFaults(ids));
-}
-
-function refuse(what: string, fields: RefusedField[]): void {
-  if (fields.length > 0) throw new LinkInvalid(`${what} is not valid: ${joinFaults(fields)}`, { fields });
+  refuseFaulty('The connection', idFaults(ids), LinkInvalid);
 }
 
 function idFaults(ids: Readonly<Record<string, unknown>>): RefusedField[] {

@@ -13,7 +13,7 @@ import {
   type Rejection,
 } from '../../protocol/match-review/messages.js';
 import type { CallOptions } from '../call-options.js';
-import { joinFaults } from '../input-faults.js';
+import { refuseFaulty } from '../input-faults.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import { stateIn, type OneCall } from '../one-call.js';
 import { callKinds, underWay, type TemporalCalls } from '../workflow-calls.js';
@@ -112,5 +112,5 @@ function checkIds(acceptance: Acceptance): void {
     field,
     message: 'is undefined: leave it out, or give an id of the service',
   }));
-  if (fields.length > 0) throw new MatchReviewInvalid(`The decision is not valid: ${joinFaults(fields)}`, { fields });
+  refuseFaulty('The decision', fields, MatchReviewInvalid);
 }

@@ -11,8 +11,7 @@ import {
 import { resolveMatchReviewPolicy, type MatchReviewPolicy } from '../../protocol/match-review/policy.js';
 import { matchReviewStart } from '../../protocol/match-review/start.js';
 import type { CallOptions } from '../call-options.js';
-import type { RefusedField } from '../errors.js';
-import { checkRead, joinFaults, policyFaults } from '../input-faults.js';
+import { checkRead, policyFaults, refuseFaulty, serviceIdFaults } from '../input-faults.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
 import type { TemporalCalls } from '../workflow-calls.js';
 import { MatchReviewInvalid, MatchReviewNotFound } from './errors.js';
@@ -110,14 +109,13 @@ const searchable = {
   searchInput: 'a non-empty string',
 } as const satisfies Record<keyof MatchReviewSearch, string>;
 
-/** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
 function check({ rawResultId, policy }: MatchReviewFollowed): void {
-  const faults: RefusedField[] = [];
-  if (!isAddressable(rawResultId))
-    faults.push({ field: 'rawResultId', message: "must be the service's id of a result" });
-  faults.push(...policyFaults(() => resolveMatchReviewPolicy(policy)));
-  if (faults.length === 0) return;
-  throw new MatchReviewInvalid(`The review is not valid: ${joinFaults(faults)}`, { fields: faults });
+  const faults = policyFaults(() => resolveMatchReviewPolicy(policy));
+  refuseFaulty(
+    'The review',
+    [...serviceIdFaults('rawResultId', rawResultId, 'a result'), ...faults],
+    MatchReviewInvalid,
+  );
 }
 
 export type MatchReviewFilter = WorkflowFilter<MatchReviewPhase, MatchReviewAttentionReason>;

@@ -38,7 +38,7 @@ import { requireService, type ServiceAccess } from '../service-calls.js';
 import type { OneCall } from '../one-call.js';
 import { callKinds } from '../workflow-calls.js';
 import { orIfEnded } from '../workflow-status.js';
-import { joinFaults, policyFaults } from '../input-faults.js';
+import { policyFaults, refuseFaulty } from '../input-faults.js';
 import { readPolicyChanges, type OrderPolicy, type PolicyChanges } from '../../protocol/order/policy.js';
 import {
   forwardedTo,
@@ -132,9 +132,7 @@ export class KitOrderHandle {
       field,
       message: rule,
     }));
-    if (fields.length > 0) {
-      throw new RegistrationRefused(`The registration is not valid: ${joinFaults(fields)}`, { fields });
-    }
+    refuseFaulty('The registration', fields, RegistrationRefused);
     return this.command(registerUpdate, { registration, ...whichOf(orderId) }, options);
   }
 
@@ -369,7 +367,7 @@ export class KitOrderHandle {
 export function policyChanges(policy: OrderPolicy): PolicyChanges {
   let changes: PolicyChanges = {};
   const faults = policyFaults(() => (changes = readPolicyChanges(policy)));
-  if (faults.length > 0) throw new OrderInvalid(`The policy is not valid: ${joinFaults(faults)}`, { fields: faults });
+  refuseFaulty('The policy', faults, OrderInvalid);
   return changes;
 }
 

@@ -23,7 +23,7 @@ import {
   TemporalRefused,
   TemporalUnreachable,
 } from '../errors.js';
-import { joinFaults, referenceFaults } from '../input-faults.js';
+import { referenceFaults, refuseFaulty } from '../input-faults.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
 import { startOnce } from '../start-once.js';
 import { goesOn } from '../workflow-calls.js';
@@ -31,7 +31,7 @@ import { OrderEnded, orderErrorMap, OrderInvalid, ReferenceConflict } from './er
 import { findPlacement, findRootOrder } from './order-finder.js';
 import { KitOrderHandle, policyChanges, orderCalls } from './order-handle.js';
 import { isSearched, serviceFilterOf, type OrderSearch } from './order-search.js';
-import { checkPlacing, placingDigest, invalid, withCanonicalUser, type PlaceOptions } from './placing.js';
+import { checkPlacing, placingDigest, withCanonicalUser, type PlaceOptions } from './placing.js';
 import { reconcileRange, type ReconcileOptions } from './reconciliation.js';
 import { listWorkflows, referenceOf, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
 
@@ -102,8 +102,7 @@ export class OrderOperations {
       return new KitOrderHandle(access, { rootOrderId });
     }
     const { reference } = which;
-    const faults = referenceFaults(reference);
-    if (faults.length > 0) throw invalid(faults);
+    refuseFaulty('The order', referenceFaults(reference), OrderInvalid);
     const found = await access.calls.call(orderCalls.reading, options, () => findPlacement(access, reference));
     return new KitOrderHandle(access, { reference, ...found });
   }
@@ -120,8 +119,7 @@ export class OrderOperations {
    */
   async reconcile(range: { from: string; to: string }, options: ReconcileOptions = {}): Promise<ReconcileResult> {
     const { onProgress, onEarlierFailure, ...callOptions } = options;
-    const faults = rangeFaults(range);
-    if (faults.length > 0) throw new OrderInvalid(`The range is not valid: ${joinFaults(faults)}`, { fields: faults });
+    refuseFaulty('The range', rangeFaults(range), OrderInvalid);
     return this.access.calls.call(reconciling, callOptions, (call) =>
       reconcileRange(this.access.calls, call, range, {
         ...(onProgress && { onProgress }),
@@ -242,8 +240,8 @@ function filterOf(selection: OrderSelection): OrderFilter {
   if (!isAll && (all !== undefined || names.length === 0)) {
     faults.push({ field: 'selection', message: `must have ${selectable.join(', ')}, or { all: true }` });
   }
-  if (faults.length === 0) return filter;
-  throw new OrderInvalid(`The selection is not valid: ${joinFaults(faults)}`, { fields: faults });
+  refuseFaulty('The selection', faults, OrderInvalid);
+  return filter;
 }
 
 function concernsEveryOrder(error: LabOperationsError): boolean {

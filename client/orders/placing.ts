@@ -10,7 +10,7 @@ import { kitKinds, type KitRequest, type PlaceKitOrderInput } from '../../protoc
 import { resolveOrderPolicy } from '../../protocol/order/policy.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
-import { joinFaults, policyFaults, referenceFaults } from '../input-faults.js';
+import { policyFaults, referenceFaults, refuseFaulty } from '../input-faults.js';
 import { OrderInvalid } from './errors.js';
 
 /* The input of a placing: its check before anything is started, and what makes it the same order again. */
@@ -37,7 +37,7 @@ export function checkPlacing(input: PlaceKitOrderInput, markers: PlaceOptions['m
     ...(ofOrder.length === 0 ? wrongAnswers(input, markers) : []),
     ...policyFaults(() => resolveOrderPolicy(input.policy)),
   ];
-  if (faults.length > 0) throw invalid(faults);
+  refuseFaulty('The order', faults, OrderInvalid);
 }
 
 const schemas: Readonly<Record<KitRequest['kind'], z.ZodType>> = {
@@ -76,10 +76,6 @@ function wrongAnswers({ kind, order }: PlaceKitOrderInput, markers: PlaceOptions
     field: `order.${field}`,
     message: rule,
   }));
-}
-
-export function invalid(fields: RefusedField[]): OrderInvalid {
-  return new OrderInvalid(`The order is not valid: ${joinFaults(fields)}`, { fields });
 }
 
 /** A user's id in either spelling is the same order. */

@@ -2,7 +2,7 @@ import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { createHash } from 'node:crypto';
 import type { ParsingJob } from '../../service/reports.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
-import { isAddressable, parsingJobId, submitReportId } from '../../protocol/ids.js';
+import { parsingJobId, submitReportId } from '../../protocol/ids.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import {
   type ReportSource,
@@ -14,7 +14,7 @@ import { isSignedUrl } from '../../protocol/report/signed-url.js';
 import { labReferenceKey, labUserIdKey, type supersededPhase } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
-import { isText, joinFaults, policyFaults, referenceFaults } from '../input-faults.js';
+import { isText, policyFaults, referenceFaults, refuseFaulty, serviceIdFaults } from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
 import { startOnce } from '../start-once.js';
 import { ReportInvalid, ReportReferenceConflict, SignedUrlRefused } from './errors.js';
@@ -71,8 +71,7 @@ export class ReportOperations {
       return new ReportHandle(access, which);
     }
     const { reference } = which;
-    const faults = referenceFaults(reference);
-    if (faults.length > 0) throw invalid(faults);
+    refuseFaulty('The report', referenceFaults(reference), ReportInvalid);
     const found = await access.calls.call(reportCalls.reading, options, () => findSubmission(access, reference));
     return new ReportHandle(access, { reference, ...found });
   }
@@ -123,20 +122,17 @@ export class ReportOperations {
   }
 }
 
-/** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
 function check({ reference, userId, file, needsHumanReview, policy }: ReportSubmission): void {
   const faults = [
     ...referenceFaults(reference),
     ...fileFaults(file),
     ...policyFaults(() => resolveReportPolicy(policy)),
+    ...serviceIdFaults('userId', userId, 'a user'),
   ];
-  if (!isAddressable(userId)) {
-    faults.push({ field: 'userId', message: "must be the service's id of a user" });
-  }
   if (needsHumanReview !== undefined && typeof needsHumanReview !== 'boolean') {
     faults.push({ field: 'needsHumanReview', message: 'must be true or false' });
   }
-  if (faults.length > 0) throw invalid(faults);
+  refuseFaulty('The report', faults, ReportInvalid);
 }
 
 function fileFaults(file: unknown): RefusedField[] {
@@ -151,10 +147,6 @@ function fileFaults(file: unknown): RefusedField[] {
     faults.push({ field: 'file.headersFrom', message: 'must name a set of headers, and goes with a url' });
   }
   return faults;
-}
-
-function invalid(fields: RefusedField[]): ReportInvalid {
-  return new ReportInvalid(`The report is not valid: ${joinFaults(fields)}`, { fields });
 }
 
 /** Identifies a report without keeping its details readable. The policy counts as it was given: defaults may change. */

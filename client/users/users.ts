@@ -24,7 +24,7 @@ import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
-import { isText, joinFaults, policyFaults } from '../input-faults.js';
+import { isText, policyFaults, refuseFaulty } from '../input-faults.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
 import type { TemporalCalls } from '../workflow-calls.js';
 import { exists, statusOf } from '../workflow-status.js';
@@ -137,13 +137,13 @@ export class UserOperations {
   ): Promise<string> {
     const { userId, clientUserId } = which;
     if ((userId === undefined) === (clientUserId === undefined)) {
-      throw invalid([{ field: 'which', message: 'must be one of: userId; clientUserId' }]);
+      refuse([{ field: 'which', message: 'must be one of: userId; clientUserId' }]);
     }
     if (clientUserId === undefined) {
       requireAddressable(userId ?? '');
       return canonicalId(userId ?? '');
     }
-    if (!isText(clientUserId)) throw invalid([{ field: 'clientUserId', message: 'must be a text' }]);
+    if (!isText(clientUserId)) refuse([{ field: 'clientUserId', message: 'must be a text' }]);
     return askService(this.access, userCalls.service, options, async ({ users }, ends) => {
       await users.undoDelete({ clientUserId }, ends);
       return canonicalId((await users.resolve(clientUserId, ends)).user_id);
@@ -282,7 +282,6 @@ async function ifPresent(
   }
 }
 
-/** Everything that is wrong, at once. A caller in plain JavaScript is checked by no compiler. */
 function check({ userId, clientUserId, policy, ...unknown }: Omit<DeleteUserInput, 'carried'>): void {
   const faults = userIdFaults(userId);
   // An option that is ignored, such as a part of the policy beside it, would change the meaning of the deletion.
@@ -291,12 +290,11 @@ function check({ userId, clientUserId, policy, ...unknown }: Omit<DeleteUserInpu
     faults.push({ field: 'clientUserId', message: 'must be a string' });
   }
   faults.push(...policyFaults(() => resolveDeletionPolicy(policy)));
-  if (faults.length > 0) throw invalid(faults);
+  refuse(faults);
 }
 
 function requireAddressable(userId: string): void {
-  const faults = userIdFaults(userId);
-  if (faults.length > 0) throw invalid(faults);
+  refuse(userIdFaults(userId));
 }
 
 function userIdFaults(userId: unknown): RefusedField[] {
@@ -304,6 +302,6 @@ function userIdFaults(userId: unknown): RefusedField[] {
   return [{ field: 'userId', message: 'must be letters, digits, dots, hyphens or underscores' }];
 }
 
-function invalid(fields: RefusedField[]): DeletionInvalid {
-  return new DeletionInvalid(`The deletion is not valid: ${joinFaults(fields)}`, { fields });
+function refuse(fields: RefusedField[]): void {
+  refuseFaulty('The deletion', fields, DeletionInvalid);
 }

@@ -3,7 +3,7 @@ import { isWebhookSecret, webhookSecretRule, type WebhookChange } from '../../pr
 import { isObject } from '../../service/json-object.js';
 import type { WebhookPlace } from '../../service/management-webhooks.js';
 import type { RefusedField } from '../errors.js';
-import { joinFaults } from '../input-faults.js';
+import { refuseFaulty } from '../input-faults.js';
 import { WebhookInvalid } from './errors.js';
 
 /* Faults of commands on webhook endpoints, by field. A caller in plain JavaScript is checked by no compiler. */
@@ -13,9 +13,7 @@ import { WebhookInvalid } from './errors.js';
  * @throws WebhookInvalid
  */
 export function checkCommand({ orgId, teamId, environment }: WebhookPlace, others: RefusedField[]): void {
-  const fields = [...idFaults({ orgId, teamId, environment }), ...others];
-  if (fields.length === 0) return;
-  throw new WebhookInvalid(`The command is not valid: ${joinFaults(fields)}`, { fields });
+  refuseFaulty('The command', [...idFaults({ orgId, teamId, environment }), ...others], WebhookInvalid);
 }
 
 /** They are part of a workflow ID, which is readable: an e-mail address, for example, must not be. */
