@@ -219,5 +219,5 @@ function listMarkers(
 
 /** True if orders of this account need a physician (specification, "Lab account"); an unknown flow does not count. */
 export function needsPhysician(account: Pick<LabAccount, 'delegated_flow'>): boolean {
-  return account.delegated_flow === 'order_delegated' || account.delegated_flow === 'fully_delegated';
+  return ['order_delegated', 'fully_delegated'].includes(account.delegated_flow?.toLowerCase() ?? '');
 }

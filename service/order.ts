@@ -176,10 +176,13 @@ const orderDetailsSchema = z.looseObject({
   ),
 });
 
+/** In lower case, as the contract writes it: decisions depend on it. */
+const originSchema = textSchema.transform((origin) => origin && origin.toLowerCase());
+
 const transactionOrderSchema = z.looseObject({
   id: referredIdSchema,
   /** `initial`, `redraw`, `recreation`, or one not known yet. */
-  origin: textSchema,
+  origin: originSchema,
   parent_id: referredIdSchema,
   low_level_status: textSchema,
   low_level_status_created_at: timestampSchema,
@@ -249,7 +252,7 @@ export const orderSchema = z
     /** Date, YYYY-MM-DD. */
     worst_case_result_by_date: textSchema,
     has_abn: flagSchema,
-    origin: textSchema,
+    origin: originSchema,
     parent_id: referredIdSchema,
     requisition_form_url: textSchema,
     order_transaction: partSchema(orderTransactionSchema),

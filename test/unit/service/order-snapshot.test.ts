@@ -159,6 +159,18 @@ test('origin and parent are read from the transaction if the order does not have
   expect(snapshot({ order_transaction })).toMatchObject({ origin: 'recreation', parentId: 'order-0' });
 });
 
+test('a redraw is one in whatever case its origin is written: it is no root, though it has the passthrough of its parent', () => {
+  const passthrough = 'labops:-:reference-1:1';
+  const initial = { id: 'order-0', origin: 'INITIAL', created_at: '2024-03-02T10:00:00Z' };
+  const order_transaction = { id: 't', orders: [{ id: 'order-1', origin: 'REDRAW', created_at: AT }, initial] };
+  const redraw = snapshot({ origin: 'REDRAW', passthrough, order_transaction });
+  expect(redraw).toMatchObject({
+    origin: 'redraw',
+    transaction: { orders: [{ origin: 'redraw' }, { origin: 'initial' }] },
+  });
+  expect(rootOf(redraw)).toBe('order-0');
+});
+
 test.each([{ origin: 'recreation', parent_id: 'order-0' }, {}])(
   'an order that was made again for another patient, in another transaction, has nothing of its parent: %j',
   (own) => {

@@ -340,6 +340,7 @@ describe('lab accounts', () => {
   test.each([
     ['order_delegated', true],
     ['fully_delegated', true],
+    ['ORDER_DELEGATED', true],
     ['result_delegated', false],
     ['not_delegated', false],
     ['a_flow_of_next_year', false],
