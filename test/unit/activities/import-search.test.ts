@@ -53,8 +53,8 @@ describe('an import that shows no sample id', () => {
   test('is not named in a message if its id may be anything, a name too', async () => {
     for (const heartbeatDetails of [undefined, { all: true, inDoubt: true }]) {
       const failure = await search({ ...silent, id: 'Testperson, Invented' }, { heartbeatDetails });
-      expect(failure).toMatchObject({ message: expect.stringContaining('an id of 20 characters') });
-      expect(failure).not.toMatchObject({ message: expect.stringContaining('Testperson') });
+      expect(String(failure)).toContain('an id of 20 characters');
+      expect(String(failure)).not.toContain('Testperson');
     }
   });
 

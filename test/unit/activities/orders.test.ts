@@ -72,7 +72,7 @@ test('a registration of another order does not say its id if that may be anythin
     .register()
     .catch((error: unknown) => error);
   expect(failure).toMatchObject({ type: 'RegisteredAnotherOrder' });
-  expect(failure).not.toMatchObject({ message: expect.stringContaining('Testperson') });
+  expect(String(failure)).not.toContain('Testperson');
 });
 
 test('an order that the service does not show yet is cancelled and registered all the same', async () => {
