@@ -1,4 +1,6 @@
 import { Readable } from 'node:stream';
+import type { z } from 'zod';
+import { canonicalId } from './canonical-id.js';
 import { type CallFacts, AnswerUnreadable } from './errors.js';
 import type { RawAnswer } from './exchange.js';
 import type { AnsweredCall, ServiceCall } from './http.js';
@@ -19,6 +21,20 @@ export function readAnswer<T>(call: AnsweredCall<T>, answer: RawAnswer, keys: re
   const result = call.answer.safeParse(value);
   if (result.success) return result.data;
   throw new AnswerUnreadable(facts, `answered ${answer.status} in an unexpected shape: ${shapeProblem(result.error)}`);
+}
+
+/**
+ * The shape of an answer about the object with this id. A proxy or a cache may mix answers up, and what another user's answer says
+ * must not count. An answer that leaves its id out says nothing about that.
+ */
+export function answerAbout<T>(
+  id: string,
+  shape: z.ZodType<T>,
+  idOf: (answer: T) => string | null | undefined,
+): z.ZodType<T> {
+  const isAbout = (answered: string | null | undefined) =>
+    answered == null || canonicalId(answered) === canonicalId(id);
+  return shape.refine((answer) => isAbout(idOf(answer)), 'is about another object than was asked for');
 }
 
 /** An answer whose body means nothing. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { answerAbout } from './answers.js';
 import {
   type AppointmentAddress,
   type AppointmentRequest,
@@ -177,23 +178,28 @@ export function createAppointments(transport: Transport): Appointments {
     book: async (orderId, request, options) => {
       const call = { method: 'POST', path: `${APPOINTMENT}/book`, params: { order_id: orderId } } as const;
       const body = checkedRequest(call, bookingRequestSchema, request);
-      return takeSlot(transport, { ...call, body, options }, body.booking_key, appointmentSchema);
+      return takeSlot(transport, { ...call, body, options }, body.booking_key, appointmentOf(orderId));
     },
     request: async (orderId, request, options) => {
       const call = { method: 'POST', path: `${APPOINTMENT}/request`, params: { order_id: orderId } } as const;
       const body = checkedRequest(call, appointmentRequestSchema, request);
-      return transport.request({ ...call, body, options, answer: appointmentSchema });
+      return transport.request({ ...call, body, options, answer: appointmentOf(orderId) });
     },
     cancel: async (orderId, request, options) => {
       const call = { method: 'PATCH', path: `${APPOINTMENT}/cancel`, params: { order_id: orderId } } as const;
       const body = checkedRequest(call, cancellationRequestSchema, request);
-      return transport.request({ ...call, body, options, answer: appointmentSchema });
+      return transport.request({ ...call, body, options, answer: appointmentOf(orderId) });
     },
     ...commonCalls(transport, 'phlebotomy'),
   };
 }
 
 const APPOINTMENT = '/v3/order/{order_id}/phlebotomy/appointment';
+
+/** The answer's shape, if it is about this order. */
+export function appointmentOf(orderId: string): z.ZodType<Appointment> {
+  return answerAbout(orderId, appointmentSchema, (appointment) => appointment.order_id);
+}
 
 /** The calls that do not differ between appointments at home and at a service centre. */
 export function commonCalls(
@@ -205,11 +211,11 @@ export function commonCalls(
     reschedule: async (orderId, request, options) => {
       const call = { method: 'PATCH', path: `${path}/reschedule`, params: { order_id: orderId } } as const;
       const body = checkedRequest(call, rescheduleRequestSchema, request);
-      return takeSlot(transport, { ...call, body, options }, body.booking_key, appointmentSchema);
+      return takeSlot(transport, { ...call, body, options }, body.booking_key, appointmentOf(orderId));
     },
     get: async (orderId, options) => {
       try {
-        return await transport.get(path, { order_id: orderId }, appointmentSchema, options);
+        return await transport.get(path, { order_id: orderId }, appointmentOf(orderId), options);
       } catch (error) {
         throw isNoAppointment(error) ? new NotFound(error, { reason: error.reason ?? '', fields: [] }) : error;
       }

@@ -201,8 +201,8 @@ export class AnswerLost extends ServiceError {
 }
 
 /**
- * The answer is too large, not JSON or not of the expected shape, or a redirect. The request was probably carried
- * out.
+ * The answer is too large, not JSON, not of the expected shape, about another object than was asked for, or a redirect. The
+ * request was probably carried out.
  */
 export class AnswerUnreadable extends ServiceError {
   static readonly remedy = 'Read before you repeat anything that changes something.';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { answerAbout } from './answers.js';
 import type { CallOptions, Transport } from './http.js';
 import {
   answeredListSchema,
@@ -120,7 +121,7 @@ const path = '/v3/unmatched_result/{raw_result_id}';
 export function createMatchReviews(transport: Transport): MatchReviews {
   return {
     list: (filter, options) => listReviews(transport, filter, options),
-    get: (id, options) => transport.get(path, { raw_result_id: id }, matchReviewSchema, options),
+    get: (id, options) => transport.get(path, { raw_result_id: id }, reviewWith(id), options),
     accept: async (id, request = {}, options) => {
       const call = { method: 'POST', path: `${path}/accept` } as const;
       const body = checkedRequest(call, acceptRequestSchema, request);
@@ -134,10 +135,14 @@ export function createMatchReviews(transport: Transport): MatchReviews {
         params: { raw_result_id: id },
         body,
         options,
-        answer: matchReviewSchema,
+        answer: reviewWith(id),
       });
     },
   };
+}
+
+function reviewWith(rawResultId: string): z.ZodType<MatchReview> {
+  return answerAbout(rawResultId, matchReviewSchema, ({ id }) => id);
 }
 
 function listReviews(

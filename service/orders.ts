@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { answerAbout } from './answers.js';
 import { isStatedAbsence, RequestInvalid, ServiceRefused } from './errors.js';
 import type { CallOptions, Transport } from './http.js';
 import {
@@ -180,7 +181,7 @@ export function createOrders(transport: Transport, rules: OrderRules = 'service'
       const call = { method: 'POST', path: '/v3/order/testkit' } as const;
       const body = checkedRequest(call, testkitOrderRequestSchema, request);
       checkDocumentedRules(call, rules, body);
-      return transport.request({ ...call, body, options, answer: orderAnswerSchema });
+      return transport.request({ ...call, body, options, answer: orderOf(body.user_id) });
     },
     create: (request, options) => createOrder(transport, rules, request, options),
     import: async (request, options) => {
@@ -188,7 +189,7 @@ export function createOrders(transport: Transport, rules: OrderRules = 'service'
       const body = checkedRequest(call, importOrderRequestSchema, request);
       // The address of an import is not validated by the service.
       checkDocumentedRules(call, rules, { patient_details: body.patient_details });
-      return transport.request({ ...call, body, options, answer: orderAnswerSchema });
+      return transport.request({ ...call, body, options, answer: orderOf(body.user_id) });
     },
     register: async (request, options) => {
       const call = { method: 'POST', path: '/v3/order/testkit/register' } as const;
@@ -196,7 +197,10 @@ export function createOrders(transport: Transport, rules: OrderRules = 'service'
       checkDocumentedRules(call, rules, body);
       return transport.request({ ...call, body, options, answer: orderAnswerSchema });
     },
-    get: (orderId, options) => read(transport, '/v3/order/{order_id}', orderId, orderSchema, options),
+    get: (orderId, options) => {
+      const answer = answerAbout(orderId, orderSchema, ({ id }) => id);
+      return read(transport, '/v3/order/{order_id}', orderId, answer, options);
+    },
     list: (filter, options) => listOrders(transport, filter, options),
     page: (filter, page, options) => readPage(transport, filter, page, options),
     cancel: (orderId, options) =>
@@ -205,7 +209,7 @@ export function createOrders(transport: Transport, rules: OrderRules = 'service'
         path: '/v3/order/{order_id}/cancel',
         params: { order_id: orderId },
         options,
-        answer: orderAnswerSchema,
+        answer: answerAbout(orderId, orderAnswerSchema, ({ order }) => order.id),
       }),
     resendEvents: async (request, options) => {
       const call = { method: 'POST', path: '/v3/order/resend_events' } as const;
@@ -215,12 +219,19 @@ export function createOrders(transport: Transport, rules: OrderRules = 'service'
     results: (orderId, options) => read(transport, '/v3/order/{order_id}/result', orderId, resultsSchema, options),
     resultMetadata: (orderId, options) =>
       read(transport, '/v3/order/{order_id}/result/metadata', orderId, resultMetadataSchema, options),
-    transaction: (id, options) =>
-      read(transport, '/v3/order_transaction/{transaction_id}', id, orderTransactionSchema, options),
+    transaction: (id, options) => {
+      const answer = answerAbout(id, orderTransactionSchema, (transaction) => transaction.id);
+      return read(transport, '/v3/order_transaction/{transaction_id}', id, answer, options);
+    },
     transactionResults: (id, options) =>
       read(transport, '/v3/order_transaction/{transaction_id}/result', id, resultsSchema, options),
     simulate: (orderId, request, options) => simulate(transport, orderId, request, options),
   };
+}
+
+/** The answer to a creation. Until its kit is registered, an order is of the user for whom it was created. */
+function orderOf(userId: string): z.ZodType<OrderAnswer> {
+  return answerAbout(userId, orderAnswerSchema, ({ order }) => order.user_id);
 }
 
 /** The path's template has one name, which `id` fills. */
@@ -245,7 +256,7 @@ async function createOrder(
   checkDocumentedRules(call, rules, body);
   const keyed = { ...call, headers: idempotencyHeaders(options?.idempotencyKey), body, options };
   try {
-    return await transport.request({ ...keyed, answer: orderAnswerSchema });
+    return await transport.request({ ...keyed, answer: orderOf(body.user_id) });
   } catch (error) {
     throw collisionOf(error, keyed) ?? error;
   }

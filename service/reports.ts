@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { answerAbout } from './answers.js';
 import { isStatedAbsence, RequestInvalid, type CallFacts } from './errors.js';
 import type { CallOptions, Transport } from './http.js';
 import { multipartForm } from './multipart.js';
@@ -69,7 +70,12 @@ export function createReports(transport: Transport): Reports {
   return {
     createJob: (request, options) => createJob(transport, request, options),
     getJob: (jobId, options) =>
-      transport.get('/lab_report/v1/parser/job/{job_id}', { job_id: jobId }, parsingJobSchema, options),
+      transport.get(
+        '/lab_report/v1/parser/job/{job_id}',
+        { job_id: jobId },
+        answerAbout(jobId, parsingJobSchema, ({ id }) => id),
+        options,
+      ),
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { answerAbout } from './answers.js';
 import { isStatedAbsence, NotFound, RequestInvalid, sentencesOf, ServiceRefused } from './errors.js';
 import type { CallOptions, ServiceCall, Transport } from './http.js';
 import {
@@ -204,7 +205,12 @@ async function requestSuccess(transport: Transport, call: ServiceCall): Promise<
 
 export function createUsers(transport: Transport): Users {
   const get = (userId: string, options?: CallOptions): Promise<User> =>
-    transport.get('/v2/user/{user_id}', { user_id: userId }, userSchema, options);
+    transport.get(
+      '/v2/user/{user_id}',
+      { user_id: userId },
+      answerAbout(userId, userSchema, (user) => user.user_id),
+      options,
+    );
 
   return {
     list: (options) => listUsers(transport, options),

@@ -2,7 +2,7 @@ import {
   type Appointment,
   type Availability,
   type CancellationReason,
-  appointmentSchema,
+  appointmentOf,
   availabilitySchema,
   commonCalls,
 } from './appointments.js';
@@ -61,12 +61,12 @@ export function createWalkIns(transport: Transport): WalkIns {
       const call = { method: 'POST', path: `${APPOINTMENT}/book`, params: { order_id: orderId } } as const;
       const body = checkedRequest(call, bookingRequestSchema, request);
       const headers = idempotencyHeaders(options?.idempotencyKey);
-      return takeSlot(transport, { ...call, headers, body, options }, body.booking_key, appointmentSchema);
+      return takeSlot(transport, { ...call, headers, body, options }, body.booking_key, appointmentOf(orderId));
     },
     cancel: async (orderId, request, options) => {
       const call = { method: 'PATCH', path: `${APPOINTMENT}/cancel`, params: { order_id: orderId } } as const;
       const body = checkedRequest(call, walkInCancellationSchema, request);
-      return transport.request({ ...call, body, options, answer: appointmentSchema });
+      return transport.request({ ...call, body, options, answer: appointmentOf(orderId) });
     },
     ...commonCalls(transport, 'psc'),
   };

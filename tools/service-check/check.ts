@@ -5,6 +5,7 @@ import type { Description, Operation } from './description.js';
 import { type Example, examplesOf, isPdf } from './examples.js';
 import { type Answer, type Exchanges, type SentRequest, startExchanges } from './exchanges.js';
 import { bringsMark, markedIn, readingFaults } from './reading.js';
+import { ids } from './ids.js';
 import { operationFor, requestFaults } from './request-faults.js';
 import { type Schemas, schemasOf } from './schemas.js';
 import { type UnknownWords, unknownWords } from './vocabulary.js';
@@ -86,7 +87,8 @@ async function checkCall(call: SampleCall, checking: Checking): Promise<void> {
 
 async function checkReading(call: SampleCall, operation: Operation, checking: Checking): Promise<void> {
   const { description, exchanges, findings } = checking;
-  for (const example of examplesOf(description, operation)) {
+  for (const given of examplesOf(description, operation)) {
+    const example = { ...given, value: aboutSample(given.value, operation.path) };
     findings.counts.examples += 1;
     const { outcome } = await exchanges.make(call, () => ({ json: example.value }));
     // What is made of a schema has words of no meaning, so its values are not compared.
@@ -95,6 +97,28 @@ async function checkReading(call: SampleCall, operation: Operation, checking: Ch
     findings.violations.push(...faults.map((fault) => `${of} ${fault}`));
     if ('result' in outcome && !call.name.includes(':')) await findUnknown(call, operation, example, checking);
   }
+}
+
+/** An example is about an object of its own, and the client reads no answer about another object than it asked for. */
+function aboutSample(example: unknown, path: string): unknown {
+  const name = /\{(\w+)\}[^{]*$/.exec(path)?.[1] ?? '';
+  const id = askedFor[name];
+  if (id === undefined || !isRecord(example)) return example;
+  if (isRecord(example['order'])) return { ...example, order: { ...example['order'], id } };
+  const field = [name, 'id'].find((key) => key in example);
+  return field === undefined ? example : { ...example, [field]: id };
+}
+
+const askedFor: Readonly<Record<string, string>> = {
+  user_id: ids.userId,
+  order_id: ids.orderId,
+  transaction_id: ids.transactionId,
+  job_id: ids.jobId,
+  raw_result_id: ids.rawResultId,
+};
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 async function findUnknown(
@@ -118,5 +142,5 @@ async function findUnknown(
 function usualAnswer(description: Description, request: SentRequest): Answer {
   const operation = operationFor(description, request);
   if (operation && isPdf(operation)) return { pdf: true };
-  return { json: operation ? examplesOf(description, operation)[0]?.value : {} };
+  return { json: operation ? aboutSample(examplesOf(description, operation)[0]?.value, operation.path) : {} };
 }

@@ -281,8 +281,8 @@ describe('an order', () => {
       next_year: { a: [1] },
     };
     const { baseUrl, requests } = await answering(() => ({ body: order }));
-    expect(await serviceAt(baseUrl).orders.get('order-1')).toEqual(order);
-    expect(requests[0]).toMatchObject({ method: 'GET', url: '/v3/order/order-1' });
+    expect(await serviceAt(baseUrl).orders.get(order.id)).toEqual(order);
+    expect(requests[0]).toMatchObject({ method: 'GET', url: `/v3/order/${order.id}` });
   });
 
   // proves 142
