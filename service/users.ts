@@ -193,8 +193,14 @@ export function isStatedUnknown(error: unknown): boolean {
   return isStatedAbsence(error, ['user']);
 }
 
-/** An empty answer says the same by its status. */
-const successSchema = z.looseObject({ success: flagSchema }).nullish();
+/** An empty answer says the same by its status. One that shows an error instead of success does not: nothing is known then, as after a lost answer. */
+const successSchema = z
+  .looseObject({ success: flagSchema })
+  .refine(
+    ({ success, detail, error }) => success != null || (detail == null && error == null),
+    'is an error, although the status says success',
+  )
+  .nullish();
 
 /** An answer of `success: false`, whose meaning is not documented, counts as a refusal. */
 async function requestSuccess(transport: Transport, call: ServiceCall): Promise<void> {

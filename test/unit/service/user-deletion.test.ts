@@ -22,6 +22,16 @@ describe('a deletion', () => {
     await expect(service.users.delete('user-1')).resolves.toBeUndefined();
   });
 
+  test.each([{ detail: 'Something went wrong' }, { error: 'Bad Request', message: 'no' }])(
+    'may have happened or not if its answer shows the error %j with status 200, as an undo',
+    async (body) => {
+      const service = await users({ body });
+      const unknown = { name: 'AnswerUnreadable', status: 200 };
+      expect(await rejection(service.users.delete('user-1'))).toMatchObject(unknown);
+      expect(await rejection(service.users.undoDelete({ userId: 'user-1' }))).toMatchObject(unknown);
+    },
+  );
+
   test('is refused by an answer that denies success, as an undo is', async () => {
     const service = await users({ body: { success: false } });
     const refused = { name: 'ServiceRefused', status: 200 };
