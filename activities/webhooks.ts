@@ -126,13 +126,13 @@ function credentialActivities({ service, encrypts }: Dependencies) {
       const { place, webhookId } = rotation;
       return callingOne(async () => {
         const current = await webhooks.getSecret(place, webhookId);
-        if ('secret' in rotation) {
-          if (current !== rotation.secret) await webhooks.rotateSecret(place, webhookId, rotation.secret);
-          return rotation.secret;
-        }
-        if (fingerprintOf(current) !== rotation.before) return current;
-        await webhooks.rotateSecret(place, webhookId);
-        return webhooks.getSecret(place, webhookId);
+        const given = 'secret' in rotation ? rotation.secret : undefined;
+        if ('before' in rotation ? fingerprintOf(current) !== rotation.before : current === given) return current;
+        await webhooks.rotateSecret(place, webhookId, given);
+        const rotated = await webhooks.getSecret(place, webhookId);
+        if (rotated === current) throw notRotatedYet();
+        if (given !== undefined && rotated !== given) throw otherSecret();
+        return rotated;
       }, usualSettling);
     },
   };
@@ -170,6 +170,23 @@ async function calling<T>(calls: () => Promise<T>, settling?: number): Promise<T
 function unprotected(what: string): ApplicationFailure {
   const message = `${what}, and payloads are not encrypted: it would be readable in Temporal. Set LABOPS_ENCRYPTION_KEYS`;
   return ApplicationFailure.nonRetryable(message, 'EncryptionRequired');
+}
+
+/** A read right after the rotation may be older: who took the secret from before for the new one would refuse every delivery later. */
+function notRotatedYet(): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: 'The service still shows the secret from before its rotation',
+    type: 'AnswerUnreadable',
+    nonRetryable: false,
+    nextRetryDelay: usualSettling,
+  });
+}
+
+function otherSecret(): ApplicationFailure {
+  const message = 'was not taken: the service made one of its own, and signs with it. Give that one to the ingress';
+  return ApplicationFailure.nonRetryable(`The secret ${message}`, 'WebhookRefused', {
+    fields: [{ field: 'secret', message }],
+  });
 }
 
 function isSameAddress(one: string | undefined | null, other: string): boolean {

@@ -93,9 +93,44 @@ describe('a secret', () => {
     });
     const rotation = { place, webhookId: 'ep_1', secret: 'whsec_bmV3' };
     expect(await activities.rotateWebhookSecret(rotation)).toBe('whsec_bmV3');
-    expect(requests.at(-1)?.body).toEqual({ key: 'whsec_bmV3' });
+    expect(requests.find(({ method }) => method === 'POST')?.body).toEqual({ key: 'whsec_bmV3' });
     expect(await activities.rotateWebhookSecret(rotation)).toBe('whsec_bmV3');
     expect(asked().filter((request) => request.startsWith('POST'))).toHaveLength(1);
+  });
+
+  test.each([{ before: 'read' }, { secret: 'whsec_bmV3' }])(
+    'is read again later if the service still shows the one from before, rotated with %j',
+    async (how) => {
+      const { activities } = await activitiesWith({
+        'GET /ep_1/secret': { body: { key: 'whsec_b2xk' } },
+        'POST /ep_1/secret/rotate': { status: 204 },
+      });
+      const one = { place, webhookId: 'ep_1' };
+      const before = await activities.fingerprintWebhookSecret(one);
+      const rotation = 'secret' in how ? { ...one, ...how } : { ...one, before };
+      expect(
+        await rejection(activities.rotateWebhookSecret(rotation as typeof one & { before: string })),
+      ).toMatchObject({
+        type: 'AnswerUnreadable',
+        nonRetryable: false,
+        nextRetryDelay: 35_000,
+      });
+    },
+  );
+
+  test('is not said to be the given one if the service has made one of its own', async () => {
+    let secret = 'whsec_b2xk';
+    const { activities } = await activitiesWith({
+      'GET /ep_1/secret': () => ({ body: { key: secret } }),
+      'POST /ep_1/secret/rotate': () => {
+        secret = 'whsec_b3du';
+        return { status: 204 };
+      },
+    });
+    const rotation = { place, webhookId: 'ep_1', secret: 'whsec_bmV3' };
+    const failure = await rejection(activities.rotateWebhookSecret(rotation));
+    expect(failure).toMatchObject({ type: 'WebhookRefused', nonRetryable: true });
+    expect(String(failure)).not.toContain('whsec_');
   });
 
   test('is neither read nor rotated if payloads are not encrypted', async () => {
