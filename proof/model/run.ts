@@ -108,6 +108,13 @@ export class Run {
     return this.replies.length === this.updates;
   }
 
+  /** What operators see: the text in the Web UI, and the search attributes by their names. */
+  get shown(): { details: string; attributes: Record<string, unknown> } {
+    const { currentDetails, info } = this.activator;
+    const pairs = info.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]);
+    return { details: currentDetails, attributes: Object.fromEntries(pairs) as Record<string, unknown> };
+  }
+
   async answer(seq: number, name: string, answer: Answer): Promise<void> {
     this.calls.splice(
       this.calls.findIndex((call) => call.seq === seq),

@@ -732,3 +732,99 @@ describe('a history that grows long', () => {
     expect(input).toMatchObject({ userId, carried: { answered: true, doubt: 'request' } });
   });
 });
+
+describe('operators see', () => {
+  const seenOf = ({ run }: Life) => run.shown.details;
+  const phaseOf = ({ run }: Life) => run.shown.attributes['LabPhase'];
+  const attentionOf = ({ run }: Life) => run.shown.attributes['LabAttention'];
+
+  test('the grace, its reminder, the last read, the erasure and the end', async () => {
+    const life = await requested();
+    expect(seenOf(life)).toContain('### Grace');
+    expect(seenOf(life)).toContain('The service accepted the deletion');
+    expect(phaseOf(life)).toBe('grace');
+    await life.until(144);
+    expect(seenOf(life)).toContain('Reminded the product');
+    Object.assign(life.answers, { readUser: silent });
+    await life.until(168);
+    expect(phaseOf(life)).toBe('confirming');
+    Object.assign(life.answers, gone);
+    await life.settle();
+    expect(phaseOf(life)).toBe('deleted');
+    expect(seenOf(life)).toContain('The health data were erased');
+  });
+
+  test('that nothing was erased if the user was there meanwhile', async () => {
+    const life = await requested({ eraseHealthData: 'present' });
+    Object.assign(life.answers, gone);
+    await life.until(168);
+    expect(seenOf(life)).not.toContain('The health data were erased');
+    expect(phaseOf(life)).toBe('undone');
+  });
+
+  test('a deletion from its start, and that it had been scheduled', async () => {
+    const life = await requested({ ...gone, scheduleDeletion: 'scheduled', findEarlierDeletion: silent });
+    expect(phaseOf(life)).toBe('requested');
+    life.answers['findEarlierDeletion'] = {};
+    await life.settle();
+    expect(seenOf(life)).toContain('The deletion had already been scheduled');
+    expect(seenOf(life)).not.toContain('The service accepted the deletion');
+  });
+
+  test('what an undo waits for, and one that was not carried out', async () => {
+    const life = await requested({ scheduleDeletion: unavailable, undoDeletion: final('UndoRefused') });
+    await life.update('undo');
+    expect(seenOf(life)).toContain('An undo waits until no request of the deletion can arrive any more');
+    await life.until(0.03);
+    expect(seenOf(life)).toContain('An undo was not carried out');
+    const right = await requested();
+    await right.update('undo');
+    expect(phaseOf(right)).toBe('undone');
+    expect(seenOf(right)).not.toContain('An undo w');
+  });
+
+  test('an undo that was not carried out in the grace', async () => {
+    const life = await requested({ undoDeletion: final('UndoRefused') });
+    await life.update('undo');
+    expect(seenOf(life)).toContain('An undo was not carried out');
+    expect(seenOf(life)).not.toContain('An undo waits');
+  });
+
+  test('what is repeated, and since when a person should look', async () => {
+    const life = await requested({ readUser: unavailable });
+    expect(seenOf(life)).toContain('Attempts failed with ServiceUnavailable; they are repeated');
+    expect(attentionOf(life)).toEqual(undefined);
+    await life.until(0.1);
+    expect(attentionOf(life)).toEqual(['deletion_delayed']);
+    expect(seenOf(life)).toContain('**Attention** deletion delayed since');
+  });
+
+  test('a 404 that may not be the service’s own answer, and an earlier deletion that was final', async () => {
+    const life = await requested({ readUser: { standing: 'unknown', unsure: true } });
+    expect(seenOf(life)).toContain('A 404 that may not be the lab service’s own answer; the user is read again');
+    const deleted = await requested({ ...gone, findEarlierDeletion: { outcome: 'deleted' } });
+    expect(seenOf(deleted)).toContain('An earlier deletion has ended for good');
+  });
+
+  test('the running work that was found, that was found later, and that takes long to cancel', async () => {
+    const found = { work: [kit], notifies: true };
+    const refused = await requested({ findRunningWork: found });
+    expect(seenOf(refused)).toContain('Running workflows found: 1; policy: refuse');
+    expect(phaseOf(refused)).toBe('running_work');
+    let searches = 0;
+    const findRunningWork = () => ({ work: (searches += 1) === 1 ? [kit] : [kit, link], notifies: true });
+    const life = await requested({ findRunningWork, cancelWork: silent }, { onRunningWork: 'cancel' });
+    await life.until(minutes(0.5));
+    expect(seenOf(life)).toContain('Cancelling running work takes long');
+    life.answers['cancelWork'] = { fate: 'cancelled' };
+    await life.settle();
+    expect(seenOf(life)).toContain('More running workflows found: 1; policy: cancel');
+    expect(seenOf(life)).toContain('linkProvider `link-provider/u/oura`: cancelled');
+    const without = await requested();
+    expect(seenOf(without)).not.toMatch(/running workflows found|takes long|cannot be read/i);
+    let lists = 0;
+    const listed = () => ((lists += 1) === 1 ? unavailable : { work: [], notifies: true });
+    const unlisted = await requested({ findRunningWork: listed });
+    expect(seenOf(unlisted)).toContain('Temporal’s list cannot be read; it is tried again');
+  });
+});

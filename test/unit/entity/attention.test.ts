@@ -2,7 +2,13 @@ import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.j
 import { describe, expect, test } from 'vitest';
 import * as appointments from '../../../workflows/appointment/announcements.js';
 import { openAppointment } from '../../../workflows/appointment/appointment.js';
-import { attentionVerbsFor, deliveryOf, resumeQuestions, type Attentive } from '../../../workflows/entity/attention.js';
+import {
+  attentionAttributes,
+  attentionVerbsFor,
+  deliveryOf,
+  resumeQuestions,
+  type Attentive,
+} from '../../../workflows/entity/attention.js';
 import type { RaisedAttention } from '../../../protocol/attention.js';
 
 const start = Date.parse('2026-03-01T10:00:00.000Z');
@@ -20,6 +26,14 @@ const { raise, clear } = attentionVerbsFor<RaisedAttention<Reason>, State>({
 });
 
 describe('attention', () => {
+  test('is found by each reason once, and by the time since which the oldest stands', () => {
+    const since = ['2026-03-03T10:00:00.000Z', '2026-03-02T10:00:00.000Z', '2026-03-04T10:00:00.000Z'];
+    const attention = since.map((each, index) => ({ reason: index === 0 ? 'unreadable' : 'overdue', since: each }));
+    const values = (of: typeof attention) => attentionAttributes(of).map(({ value }) => value);
+    expect(values(attention)).toEqual([['overdue', 'unreadable'], new Date('2026-03-02T10:00:00.000Z')]);
+    expect(values([])).toEqual([[], null]);
+  });
+
   test('is raised once while it stands, and under an id of its own when it comes again', () => {
     const state = opened();
     raise(state, 'overdue', start);

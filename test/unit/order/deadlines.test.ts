@@ -269,7 +269,8 @@ describe('an order that is scheduled for a later date', () => {
   });
 
   test('has the deadlines of any other if the date is past, or if its kit has shipped', () => {
-    expect(scheduled(['ordered'], '2024-02-01')).toEqual(keysOf(kitCase(['ordered'])));
+    for (const statuses of [['ordered'], ['ordered', 'requisition_created']])
+      expect(scheduled(statuses, '2024-02-01')).toEqual(keysOf(kitCase(statuses)));
     const shipped = pathTo('transit_customer', withPatient);
     expect(scheduled(shipped, '2024-05-01')).toEqual(keysOf(kitCase(shipped)));
   });

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { OrderState } from '../../../protocol/order/state.js';
 import { resolveOrderPolicy, type OrderPolicy } from '../../../protocol/order/policy.js';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
 import { kitOrder } from '../../../workflows/order/workflow.js';
-import { Life, unavailable, type Answers } from '../life.js';
+import { Life, silent, unavailable, type Answers } from '../life.js';
 import { happyPath, kitOf, pathTo, start } from './histories.js';
 
 /* The lives of orders, from the hand-over to the end: what the product is notified of, and when the service is asked. */
@@ -81,6 +82,17 @@ describe('an order', () => {
     const asked = order.announced[1];
     expect(asked?.id).toBe(`${orderId}/shipping_overdue.shipping_overdue/attention_raised`);
     expect(asked?.data).toMatchObject({ orderId, reason: 'shipping_overdue', since: '2024-03-06T10:00:00.000Z' });
+  });
+
+  test('announces its end once, whatever else comes in before the product is notified', async () => {
+    const order = await life(['ordered'], { giveUpAfter: '5d' });
+    await order.until(239);
+    order.answers['notify'] = silent;
+    await order.until(240);
+    await order.signal('orderChanged', shownAt(['ordered']));
+    delete order.answers['notify'];
+    await order.settle();
+    expect(order.events.slice(2)).toEqual(['240h order.ended unresolved', '240h completed']);
   });
 
   test('needs nobody any more once it moves on, however late', async () => {
@@ -241,4 +253,276 @@ test('an order that a webhook brings is read first, with all of its chain', asyn
   await order.until(1);
   expect(order.calls.map((call) => call.replace(/^[\d.]+h /, ''))).toEqual(['readChain']);
   expect(order.announced.map(({ type }) => type)).toEqual(['order.phase_changed']);
+});
+
+const refusal = (type: string, details?: object) => ({ failure: { type, ...(details && { details }) } });
+const notFound = { fields: [], status: 404 };
+const registration = { sample_id: 'SAMPLE-1' };
+const awaited = ['ordered', 'awaiting_registration'];
+const registered = [...awaited, 'testkit_registered'];
+
+const stateIn = (reply: unknown) => (reply as { value: OrderState }).value;
+const attentionIn = (reply: unknown) => stateIn(reply).attention.map(({ reason }) => reason);
+
+describe('a command', () => {
+  test('that registers the kit gives the service what it needs, and takes up the order that it answers', async () => {
+    const asked: unknown[] = [];
+    const registerKit = (_now: number, call: unknown) => {
+      asked.push(call);
+      return shownAt(registered);
+    };
+    const order = await life(awaited, {}, { registerKit });
+    const reply = await order.update('register', { registration });
+    expect(asked).toEqual([{ orderId, registration, chain: [orderId] }]);
+    expect(stateIn(reply).chain).toMatchObject([{ orderId, status: 'received.testkit.testkit_registered' }]);
+    expect(order.run.shown.details).toContain('the product registered the kit');
+    expect(order.calls).toEqual(['0h registerKit']);
+  });
+
+  test('that registers another order of the chain needs a person, until it registers the right one', async () => {
+    const order = await life(awaited, {}, { registerKit: refusal('RegisteredAnotherOrder') });
+    expect(await order.update('register', { registration })).toEqual({
+      name: 'register',
+      refused: 'RegisteredAnotherOrder',
+    });
+    expect(order.events.slice(1)).toEqual(['0h order.attention_raised registered_another_order']);
+    order.answers['registerKit'] = refusal('RegistrationRefused');
+    expect(await order.update('register', { registration })).toMatchObject({ refused: 'RegistrationRefused' });
+    expect(order.events).toHaveLength(2);
+    order.answers['registerKit'] = shownAt(registered);
+    expect(attentionIn(await order.update('register', { registration }))).toEqual([]);
+    expect(order.events).toContain('0h order.attention_cleared registered_another_order');
+  });
+
+  test('that cancels ends the order as the service shows it, and is refused for good if the service refuses', async () => {
+    const order = await life(['ordered'], {}, { cancelOrder: shownAt(['ordered', 'cancelled']) });
+    expect(stateIn(await order.update('cancel'))).toMatchObject({ phase: 'cancelled' });
+    expect(order.events.slice(-2)).toEqual(['0h order.phase_changed cancelled', '0h completed']);
+    const refused = await life(['ordered'], {}, { cancelOrder: refusal('CancelRefused') });
+    expect(await refused.update('cancel', { orderId })).toEqual({ name: 'cancel', refused: 'CancelRefused' });
+    expect(refused.calls).toEqual(['0h cancelOrder']);
+    expect(refused.run.end).toBeUndefined();
+  });
+
+  test.each([
+    ['cancel', 'cancelOrder'],
+    ['register', 'registerKit'],
+  ])('%s for an order that the service does not find has it read at once, ahead of all others', async (name, call) => {
+    const within: unknown[] = [];
+    const readOrder = (_now: number, _orderId: string, { within: limit }: { within?: number }) => {
+      within.push(limit);
+      return shownAt(shipped);
+    };
+    const order = await life(awaited, {}, { [call]: refusal('OrderRefused', notFound), readOrder });
+    expect(await order.update(name, { registration })).toEqual({ name, refused: 'OrderRefused' });
+    expect(within).toEqual([120_000]);
+    expect(order.events.slice(1)).toEqual(['0h order.phase_changed in_transit_to_customer']);
+  });
+
+  test('for an order that is really gone ends the chain once the service has said so for long enough', async () => {
+    const order = await life(['ordered'], {}, { cancelOrder: refusal('OrderRefused', notFound), readOrder: null });
+    await order.update('cancel');
+    expect(order.run.end).toBeUndefined();
+    await order.until(1);
+    expect(order.events.slice(1).map((event) => event.replace(/^\S+ /, ''))).toEqual([
+      'order.ended order_gone',
+      'completed',
+    ]);
+  });
+
+  test('waits for the one before it on the same order, and is refused if that has ended it', async () => {
+    const order = await life(awaited, {}, { cancelOrder: silent, notify: silent });
+    await order.update('cancel');
+    await order.update('register', { registration });
+    expect(order.run.calls.map(({ call }) => call.name)).not.toContain('registerKit');
+    order.answers['cancelOrder'] = shownAt([...awaited, 'cancelled']);
+    await order.settle();
+    expect(order.run.replies.slice(0, 2)).toMatchObject([
+      { name: 'cancel' },
+      { name: 'register', refused: 'OrderEnded' },
+    ]);
+    // Sent again, a cancellation that happened has its answer.
+    expect(stateIn(await order.update('cancel'))).toMatchObject({ phase: 'cancelled' });
+    expect(order.calls.filter((call) => call.includes('cancel'))).toHaveLength(1);
+  });
+
+  test('that does not hold up the main loop: reports are announced while the service is silent', async () => {
+    const order = await life(awaited, {}, { registerKit: silent });
+    await order.update('register', { registration });
+    await report(order, shipped);
+    expect(order.events.at(-1)).toBe('0h order.phase_changed in_transit_to_customer');
+    // It does not end before its caller is answered.
+    await report(order, [...shipped, 'cancelled']);
+    expect(order.run.end).toBeUndefined();
+    order.answers['registerKit'] = refusal('RegistrationRefused');
+    await order.settle();
+    expect(order.run.replies).toEqual([{ name: 'register', refused: 'RegistrationRefused' }]);
+    expect(order.run.end).toMatchObject({ kind: 'completed' });
+  });
+
+  test('is not carried out without an order, or with one of another chain', async () => {
+    const order = await life(['ordered']);
+    const other = { orderId: newId };
+    for (const [name, argument] of [
+      ['register', { registration, ...other }],
+      ['cancel', other],
+      ['resolveProblem', { ...other, decision: 'wait' }],
+      ['replaceKit', other],
+    ] as const)
+      expect(await order.update(name, argument)).toEqual({ name, refused: 'OrderNotInChain' });
+    for (const [name, argument] of [
+      ['resolveProblem', { decision: 'wait' }],
+      ['resolveProblem', { orderId, decision: 'shrug' }],
+      ['replaceKit', {}],
+      ['replaceKit', undefined],
+      ['acknowledgeCriticalResult', {}],
+      ['setPolicy', {}],
+    ] as const)
+      expect(await order.update(name, argument)).toEqual({ name, refused: 'InvalidCommand' });
+    expect(await order.update('register', {})).toEqual({ name: 'register', refused: 'RegistrationRefused' });
+    expect(order.calls).toEqual([]);
+  });
+});
+
+describe('a problem', () => {
+  const overdue = ['ordered'];
+
+  test('that is left to wait has its time once more, from now', async () => {
+    const order = await life(overdue, { shippingDeadline: '5d' });
+    await order.until(24 * 6);
+    const reply = await order.update('resolveProblem', { orderId, decision: 'wait' });
+    expect(attentionIn(reply)).toEqual([]);
+    expect(order.run.shown.details).toContain('decided: wait');
+    expect((await order.until(24 * 12)).events.slice(1)).toEqual([
+      '120h order.attention_raised shipping_overdue',
+      '144h order.attention_cleared shipping_overdue',
+      '264h order.attention_raised shipping_overdue',
+    ]);
+    expect(await order.update('resolveProblem', { orderId, decision: 'wait' })).toMatchObject({
+      name: 'resolveProblem',
+    });
+  });
+
+  test('that is none is not resolved', async () => {
+    const order = await life(overdue);
+    expect(await order.update('resolveProblem', { orderId, decision: 'wait' })).toMatchObject({
+      refused: 'NothingToResolve',
+    });
+  });
+
+  test('that is given up ends the order, and nobody changes that decision', async () => {
+    const order = await life(overdue, {}, { notify: silent });
+    const reply = await order.update('resolveProblem', { orderId, decision: 'abandon' });
+    expect(stateIn(reply)).toMatchObject({ outcome: 'abandoned' });
+    expect(await order.update('resolveProblem', { orderId, decision: 'abandon' })).toMatchObject({
+      value: { outcome: 'abandoned' },
+    });
+    expect(await order.update('resolveProblem', { orderId, decision: 'wait' })).toMatchObject({
+      refused: 'OrderEnded',
+    });
+    delete order.answers['notify'];
+    expect((await order.settle()).events.at(-1)).toBe('0h completed');
+  });
+
+  test('is solved by a new kit: by its decision, or by a command for it', async () => {
+    for (const [name, argument] of [
+      ['resolveProblem', { orderId, decision: 'replace' }],
+      ['replaceKit', { orderId }],
+    ] as const) {
+      const passthrough = `labops:${orderId}:ref-1:2`;
+      const replaceKitOrder = { snapshot: { ...kitOf(newId, ['ordered'], { passthrough }), userId: 'user-1' } };
+      const order = await life(lost, {}, { replaceKitOrder });
+      const reply = await order.update(name, argument);
+      expect(stateIn(reply).chain).toMatchObject([
+        { orderId, replacedBy: newId },
+        { orderId: newId, replaces: orderId },
+      ]);
+      const what = name === 'replaceKit' ? 'the product asked for a new kit' : 'decided: replace';
+      expect(order.run.shown.details).toContain(what);
+      expect(order.calls.filter((call) => call.includes('replace'))).toHaveLength(1);
+    }
+  });
+});
+
+describe('an order whose placing was cancelled', () => {
+  /** The hand-over says so. */
+  async function cancelled(answers: Answers, statuses = ['ordered']): Promise<Life> {
+    const opening = { workflow: kitOrder, type: 'kitOrder', workflowId: `kit-order/${orderId}`, now: start };
+    const snapshot = shownAt(statuses);
+    const order = new Life(opening, { readOrder: snapshot, ...answers });
+    const placed = { reference: 'ref-1', policy: resolveOrderPolicy(), adopted: false, notifies: true, snapshot };
+    const handOver = { name: 'orderPlaced', argument: { ...placed, cancelRequested: true } };
+    return order.start({ rootOrderId: orderId }, handOver);
+  }
+
+  test('is cancelled at once', async () => {
+    const order = await cancelled({ cancelOrder: shownAt(['ordered', 'cancelled']) });
+    expect(order.calls).toEqual(['0h cancelOrder']);
+    expect(order.events.at(-1)).toBe('0h completed');
+  });
+
+  test('needs a person if that fails, once, and is left alone by that person’s decision or by a later cancellation', async () => {
+    const order = await cancelled({ cancelOrder: refusal('CancelRefused') });
+    await order.until(24);
+    expect(order.calls).toEqual(['0h cancelOrder']);
+    expect(order.events.slice(0, 2)).toContain('0h order.attention_raised cancellation_failed');
+    expect(order.events).toHaveLength(2);
+    const reply = await order.update('resolveProblem', { orderId, decision: 'wait' });
+    expect(attentionIn(reply)).toEqual([]);
+    const later = await cancelled({ cancelOrder: refusal('CancelRefused') });
+    later.answers['cancelOrder'] = shownAt(['ordered', 'cancelled']);
+    expect(attentionIn(await later.update('cancel'))).toEqual([]);
+    expect(later.events).toContain('0h order.attention_cleared cancellation_failed');
+  });
+
+  test('is not cancelled if it has ended by itself', async () => {
+    const order = await cancelled({}, ['ordered', 'cancelled']);
+    expect(order.calls).toEqual([]);
+    expect(order.events.at(-1)).toBe('0h completed');
+  });
+
+  test('that ended while the cancellation was refused needs nobody', async () => {
+    const order = await cancelled({ cancelOrder: silent });
+    await report(order, ['ordered', 'cancelled']);
+    order.answers['cancelOrder'] = refusal('CancelRefused');
+    await order.settle();
+    expect(order.events.slice(1).map((event) => event.replace(/^\S+ /, ''))).toEqual([
+      'order.phase_changed cancelled',
+      'completed',
+    ]);
+  });
+});
+
+describe('an order of another chain', () => {
+  test('passes on what it receives, refuses commands, and says where to', async () => {
+    const opening = { workflow: kitOrder, type: 'kitOrder', workflowId: `kit-order/${orderId}`, now: start };
+    const snapshot = shownAt(['ordered']);
+    const readChain = { snapshots: [snapshot], gone: false, rootOrderId: newId, notifies: true };
+    const order = new Life(opening, { readChain });
+    const input = { rootOrderId: orderId, policy: resolveOrderPolicy() };
+    await order.start(input, { name: 'orderChanged', argument: snapshot });
+    expect(order.calls).toEqual(['0h readChain', '0h forwardOrder']);
+    expect(await order.update('cancel')).toEqual({ name: 'cancel', refused: 'OrderForwarded' });
+    await order.signal('orderChanged', shownAt(['ordered', 'cancelled']));
+    expect(order.run.end).toMatchObject({ kind: 'completed', result: { outcome: 'forwarded', forwardsTo: newId } });
+  });
+});
+
+describe('a history that grows long', () => {
+  test('goes on in the next run with all that is known', async () => {
+    const order = await life(['ordered'], { giveUpAfter: '5d' });
+    order.run.suggestNewRun();
+    await report(order, shipped);
+    expect(order.events.at(-1)).toBe('0h continued');
+    const { input } = order.run.end as { input: { rootOrderId: string } };
+    expect(input.rootOrderId).toBe(orderId);
+    const opening = { workflow: kitOrder, type: 'kitOrder', workflowId: `kit-order/${orderId}`, now: start };
+    const next = await new Life(opening, order.answers).start(input);
+    expect(next.calls).toEqual([]);
+    await report(next, [...shipped, 'lost']);
+    expect(next.events.filter((event) => event.includes('phase'))).toEqual([
+      '0h order.phase_changed in_transit_to_customer',
+      '0h order.phase_changed failed',
+    ]);
+  });
 });

@@ -5,6 +5,7 @@ import { acknowledge, raiseCriticalResults } from '../../../workflows/order/crit
 import { recordResolution, resolutionOf } from '../../../workflows/order/resolutions.js';
 import type { KitOrderRun } from '../../../workflows/order/run.js';
 import {
+  named,
   validate,
   validateAcknowledgement,
   validateCancellation,
@@ -30,6 +31,12 @@ const commands: Record<string, Send> = {
   replaceKit: (run) => validateReplacement(run, { orderId }),
   resolveProblem: (run) => validateDecision(run, { orderId, decision: 'wait' }),
 };
+
+test('the id of an order is written as we write it, and a command without one stays as it is', () => {
+  const id = 'aaaaaaaa-0000-4000-8000-000000000001';
+  expect(named({ orderId: id.toUpperCase(), decision: 'wait' })).toEqual({ orderId: id, decision: 'wait' });
+  expect([named(undefined), named({}), named({ orderId: 5 } as never)]).toEqual([{}, {}, { orderId: 5 }]);
+});
 
 /** The type of the refusal and its reason or first field; undefined if the command is accepted. */
 function refusal(send: Send, chain: Chain, more: Partial<KitOrderRun> = {}): string | undefined {
