@@ -67,6 +67,12 @@ test('without the keys the command line says so, and shows nothing', async () =>
   expect(blind.stderr).toMatch(/^EncryptionKeysMissing: .*LABOPS_ENCRYPTION_KEYS/);
 });
 
+test('the repository, with nothing built, replays what is open with encryption keys', async () => {
+  await lab.place();
+  const replay = await labops(lab, ['replay', '--open', '5'], { env: lab.workerEnv, program: 'labops.js' });
+  expect(replay, replay.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('0 differ') as string });
+});
+
 test('an address that is a credential in itself may be registered, and is shown whole', async () => {
   const secretUrl = `${url}?token=invented`;
   const register = ['webhooks', 'register', ...ofTeam, '--url', secretUrl, '--json'];

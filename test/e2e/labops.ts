@@ -4,7 +4,7 @@ import { builtPath } from '../rig/built.js';
 import { projectFolder } from '../rig/processes.js';
 import type { Stack } from './stack.js';
 
-const program = 'client/command-line/labops.ts';
+const builtProgram = 'client/command-line/labops.ts';
 
 /** The output of a run of `labops`, and its exit status. */
 export interface Ran {
@@ -18,20 +18,25 @@ export interface LabopsOptions {
   env?: Record<string, string | undefined>;
   /** What is written to its standard input. */
   input?: string;
+  /** Instead of the built one, a program of the repository. */
+  program?: string;
 }
 
 /** Longer than any command here takes on a busy machine. */
 const patienceMs = 240_000;
 
 /** Runs the operator's command line as its own process, against the deployment's Temporal. */
-export async function labops(lab: Stack, args: readonly string[], { env, input }: LabopsOptions = {}): Promise<Ran> {
+export async function labops(lab: Stack, args: readonly string[], { env, ...rest }: LabopsOptions = {}): Promise<Ran> {
   const { rig } = lab;
   const settings = { TEMPORAL_ADDRESS: rig.address, TASK_QUEUE: rig.taskQueue, LABOPS_ENCRYPTION_KEYS: undefined };
-  return runLabops(args, { env: { ...settings, ...env }, ...(input !== undefined && { input }) });
+  return runLabops(args, { env: { ...settings, ...env }, ...rest });
 }
 
-export async function runLabops(args: readonly string[], { env, input = '' }: LabopsOptions = {}): Promise<Ran> {
-  const child = spawn(process.execPath, [builtPath(program), ...args], {
+export async function runLabops(
+  args: readonly string[],
+  { env, input = '', program = builtPath(builtProgram) }: LabopsOptions = {},
+): Promise<Ran> {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd: projectFolder,
     env: { ...process.env, ...env },
     timeout: patienceMs,
