@@ -182,10 +182,13 @@ function isEventId(id: unknown): id is number {
   return Number.isSafeInteger(id);
 }
 
-/** Deadlines start at an event's time, so every event has one; 1970 stands for an order without any time in it. */
+/**
+ * Deadlines start at an event's time, so every event has one; 1970 stands for an order without any time in it, as some clocks do that
+ * were never set.
+ */
 function timeOf(event: SentEvent, order: Order): string {
   const times = [event.created_at, order.updated_at, order.created_at].map(utcInstant);
-  return times.find((time) => time !== undefined) ?? new Date(0).toISOString();
+  return times.find((time) => time !== undefined && !time.startsWith('1970')) ?? new Date(0).toISOString();
 }
 
 /**

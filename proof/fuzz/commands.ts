@@ -32,7 +32,7 @@ function of(workflow: Command['workflow'], all: readonly Omit<Command, 'workflow
 const at = '2026-01-05T10:00:00.000Z';
 export const orderId = 'order-1';
 
-const chain = openChain({ rootOrderId: orderId, policy: resolveOrderPolicy() });
+const chain = openChain({ rootOrderId: orderId, policy: resolveOrderPolicy() }, Date.parse(at));
 learn(chain, {
   orderId,
   method: 'testkit',

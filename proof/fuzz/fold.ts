@@ -23,7 +23,7 @@ export function foldIn({ signalName, argument }: CaughtStart, now: number): void
 function foldOrder(argument: unknown): void {
   const snapshot = readSnapshot(argument);
   if (!snapshot) throw new Error('The snapshot of a webhook is not read as one.');
-  const chain = openChain({ rootOrderId: snapshot.orderId, policy: resolveOrderPolicy() });
+  const chain = openChain({ rootOrderId: snapshot.orderId, policy: resolveOrderPolicy() }, 0);
   chain.notifies = true;
   learn(chain, snapshot);
   announceNews(chain);

@@ -24,6 +24,8 @@ import { chainVersion, orderPolicyVersions, upgradeChain } from './versions.js';
 export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed<ResolvedOrderPolicy> {
   version: number;
   rootOrderId: string;
+  /** When the first run of this workflow began; milliseconds since the epoch. Absent in states of before it was kept. */
+  openedAt?: number;
   policy: ResolvedOrderPolicy;
   /** True if `placeKitOrder` handed this order over; an order that was not is adopted, and nothing is replaced by itself. */
   handedOver: boolean;
@@ -108,11 +110,13 @@ export interface ChainOrder extends OrderRecord {
   standing: Standing;
 }
 
-export function openChain({ rootOrderId, policy, carried }: KitOrderInput): Chain {
+/** @param now milliseconds since the epoch */
+export function openChain({ rootOrderId, policy, carried }: KitOrderInput, now: number): Chain {
   if (carried != null) return upgradeChain(carried);
   return {
     version: chainVersion,
     rootOrderId,
+    openedAt: now,
     ...openPolicy(orderPolicyVersions, policy),
     handedOver: false,
     isNew: false,

@@ -323,8 +323,17 @@ function deadline(
   const given = chain.patience.filter(({ key }) => key === baseKey);
   const base = given.at(-1)?.since ?? since ?? order.greatest.createdAt ?? '';
   const key = given.length === 0 ? baseKey : `${baseKey}.${given.length + 1}`;
-  const at = timeAfter(Date.parse(base), span, chain.policy);
+  const at = timeAfter(countedFrom(chain, base), span, chain.policy);
   return { key, baseKey, orderId: order.orderId, name, at, ordinal: 1 };
+}
+
+/** `snapshotOf` writes 1970 for a time that is not there. */
+const firstTime = Date.UTC(1971, 0);
+
+/** The service may leave times out; what counts from 1970 would be overdue at once, and the order given up. */
+function countedFrom({ openedAt }: Chain, base: string): number {
+  const from = Date.parse(base);
+  return from < firstTime ? (openedAt ?? from) : from;
 }
 
 function later(base: string | undefined, span: number): string | undefined {

@@ -54,7 +54,7 @@ import { resultOf, stateOf } from './view.js';
  */
 export async function kitOrder(given: KitOrderInput): Promise<KitOrderResult> {
   const input = inputOf(given);
-  const run = openRun(openChain(input), readEarlierRun(input.earlierRun));
+  const run = openRun(openChain(input, Date.now()), readEarlierRun(input.earlierRun));
   listen(run);
   await identify(run);
   if (run.forwardsTo === undefined) await runLoop(run, loopOf(run));

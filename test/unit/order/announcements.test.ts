@@ -454,7 +454,7 @@ describe('a replacement', () => {
     announceReplacements(chain, start);
     announceReplacements(chain, start + 1);
     expect(chain.replacements).toEqual([{ ...claim, orderId: 'order-2', announced: true }]);
-    const carried = openChain({ rootOrderId: 'order-1', carried: JSON.parse(JSON.stringify(chain)) as unknown });
+    const carried = openChain({ rootOrderId: 'order-1', carried: JSON.parse(JSON.stringify(chain)) as unknown }, start);
     announceReplacements(carried, start + 2);
     expect(announced(carried)).toEqual(['order-2/71/replacement']);
   });

@@ -52,7 +52,7 @@ describe('attention', () => {
     raise(chain, { key: 'k', reason: 'problem_persists', orderId: 'order-1' }, start);
     raise(chain, { key: 'k', reason: 'replacement_failed', orderId: 'order-1' }, start);
     clear(chain, () => true, start);
-    const carried = openChain({ rootOrderId: 'order-1', carried: JSON.parse(JSON.stringify(chain)) as unknown });
+    const carried = openChain({ rootOrderId: 'order-1', carried: JSON.parse(JSON.stringify(chain)) as unknown }, start);
     raise(carried, { key: 'k', reason: 'replacement_failed', orderId: 'order-1' }, start);
     raise(carried, { key: 'other', reason: 'replacement_failed', orderId: 'order-1' }, start);
     expect(notified(carried).filter((id) => id.endsWith('/attention_raised'))).toEqual([

@@ -17,7 +17,7 @@ import {
 } from '../../../workflows/order/chain.js';
 import type { Replacement } from '../../../protocol/order/state.js';
 import { resultOf, stateOf } from '../../../workflows/order/view.js';
-import { caseOf, daysAfterStart, happyPath, kitOf, pathTo, transactionOf, withPatient } from './histories.js';
+import { caseOf, daysAfterStart, happyPath, kitOf, pathTo, transactionOf, withPatient, start } from './histories.js';
 
 const transaction = transactionOf({ id: 'order-1', origin: 'initial' }, { id: 'order-2', origin: 'redraw' });
 const badSample = [...pathTo('delivered_to_lab'), 'sample_error'];
@@ -87,7 +87,7 @@ describe('a chain of initial, redraw and replacement', () => {
 
   test('is the same after continue-as-new', () => {
     const chain = caseOf(reports, { replacements });
-    const carried = openChain({ rootOrderId: 'order-1', carried: JSON.parse(JSON.stringify(chain)) as unknown });
+    const carried = openChain({ rootOrderId: 'order-1', carried: JSON.parse(JSON.stringify(chain)) as unknown }, start);
     expect(stateOf(carried)).toEqual(stateOf(chain));
     for (const report of reports) expect(learn(carried, report)).toBe(false);
   });
@@ -338,7 +338,7 @@ test('a chain is found by the ids of its orders, and has no current order before
   expect(findOrder(chain, 'order-1')?.standing.phase).toBe('cancelled');
   expect(findOrder(chain, 'order-9')).toBeUndefined();
   expect(lastEventId(currentOrder(chain))).toBe(2);
-  expect(() => currentOrder(openChain({ rootOrderId: 'order-1' }))).toThrow('no current order');
+  expect(() => currentOrder(openChain({ rootOrderId: 'order-1' }, start))).toThrow('no current order');
 });
 
 test('the last event of an order without any comes before every event, even before one with the id 0', () => {

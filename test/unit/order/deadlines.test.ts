@@ -247,6 +247,18 @@ test('a date that the service names for the results counts if it is over after t
   expect(keys('2024-05-01')).toEqual(['order-1/1.results_overdue.limit']);
 });
 
+test.each<[string, string[]]>([
+  ['ordered', ['shipping_overdue 5']],
+  ['transit_customer', ['delivery_overdue 10', 'registration_reminder 3', 'registration_reminder 10']],
+])('an order without any time in it, which is %s, is counted from when its workflow began', (last, deadlines) => {
+  const { events, ...kit } = kitOf('order-1', pathTo(last));
+  const timeless = events.map((event) => ({ ...event, at: new Date(0).toISOString() }));
+  const { createdAt: _createdAt, ...snapshot } = { ...kit, events: timeless };
+  const chain = caseOf([snapshot]);
+  expect(daysOf(chain)).toEqual(expect.arrayContaining(deadlines));
+  expect(nextMoment(chain)?.at).toBeGreaterThan(start);
+});
+
 describe('an order that is scheduled for a later date', () => {
   test('begins, once it is sent at once, with its second event, or when that was reported', () => {
     const sent = (statuses: readonly string[], more: Partial<OrderSnapshot> = {}) =>

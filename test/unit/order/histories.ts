@@ -81,7 +81,7 @@ export function transactionOf(...orders: TransactionSnapshot['orders']): Transac
 /** A case of a placed order that notifies, after these reports. */
 export function caseOf(snapshots: readonly OrderSnapshot[], more: Partial<Chain> = {}): Chain {
   const chain: Chain = {
-    ...openChain({ rootOrderId: 'order-1', policy: resolveOrderPolicy() }),
+    ...openChain({ rootOrderId: 'order-1', policy: resolveOrderPolicy() }, start),
     handedOver: true,
     notifies: true,
     ...more,

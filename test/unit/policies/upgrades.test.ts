@@ -101,7 +101,7 @@ test('what a run asked for and did not learn before it continued is asked for by
 
 test('null is nothing that an earlier run knew, as a backend in another language may say it', () => {
   const order = { rootOrderId: 'order-1', policy: chain.policy };
-  expect(openChain({ ...order, carried: null })).toEqual(openChain(order));
+  expect(openChain({ ...order, carried: null }, 0)).toEqual(openChain(order, 0));
   const job = { jobId: 'job-1', policy: resolveReportPolicy() };
   expect(openJob({ ...job, carried: null }, 0)).toEqual(openJob(job, 0));
 });
