@@ -53,10 +53,13 @@ export class Run {
   now: number;
   end: End | undefined;
   readonly replies: Reply[] = [];
+  /** The updates that were accepted, also those whose handler refuses them later: they are in the history. */
+  readonly accepted: string[] = [];
   readonly timers = new Map<number, number>();
   readonly calls: { seq: number; call: ActivityCall }[] = [];
   private readonly activator: Activator;
   private updates = 0;
+  private queried: unknown;
   private readonly asked = new Map<string, string>();
 
   constructor({ workflow, type, workflowId, now }: Opening) {
@@ -147,6 +150,15 @@ export class Run {
     this.activator.mutateWorkflowInfo((info) => ({ ...info, continueAsNewSuggested: true }));
   }
 
+  /** Also of a run that has closed. */
+  async query(name: string): Promise<unknown> {
+    const { end } = this;
+    this.end = undefined;
+    await this.activate([job('queryWorkflow', { queryId: name, queryType: name, arguments: [], headers: {} })]);
+    this.end = end;
+    return this.queried;
+  }
+
   private async activate(jobs: Job[]): Promise<void> {
     if (this.end) return;
     const realNow = Date.now;
@@ -181,11 +193,15 @@ export class Run {
     }
     if (cancelTimer) this.timers.delete(cancelTimer.seq ?? 0);
     if (updateResponse) this.takeReply(updateResponse);
+    const { response } = command.respondToQuery?.succeeded ?? {};
+    if (response) this.queried = fromPayload(response as JsonPayload);
     this.takeEnd(command);
   }
 
-  private takeReply({ protocolInstanceId, completed, rejected }: coresdk.workflow_commands.IUpdateResponse): void {
+  private takeReply(response: coresdk.workflow_commands.IUpdateResponse): void {
+    const { protocolInstanceId, accepted, completed, rejected } = response;
     const name = this.asked.get(protocolInstanceId ?? '') ?? '';
+    if (accepted) this.accepted.push(name);
     if (completed) this.replies.push({ name, value: fromPayload(completed as JsonPayload) });
     if (rejected) this.replies.push({ name, refused: typeOfFailure(rejected) });
   }

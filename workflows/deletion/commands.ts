@@ -18,8 +18,8 @@ export function validateUndo({ deletion, answered, undoing, isRequestedAgain, ne
   if (outcome === 'undone' || (outcome === undefined && undoing !== undefined)) return;
   if (outcome === 'deleted') throw graceEnded();
   if (outcome !== undefined) throw nothingToUndo();
-  if (phase === 'requested' && !answered) throw graceNotBegun();
-  if (phase === 'confirming' || (phase === 'grace' && isGraceOver(deletion, Date.now()))) throw graceEnded();
+  if (!answered) throw graceNotBegun();
+  if (phase !== 'requested' && isGraceOver(deletion, Date.now())) throw graceEnded();
 }
 
 /**
@@ -62,8 +62,8 @@ export async function undo(run: DeletionRun): Promise<DeletionState> {
  * Until the service has answered a request, one may still be on its way: the user would be read as present, nothing would be undone,
  * and the deletion would happen after all.
  */
-async function untilRequestsHaveSettled({ deletion, sentUntil }: DeletionRun): Promise<void> {
-  if (deletion.phase !== 'requested' || sentUntil === undefined) return;
+async function untilRequestsHaveSettled({ deletion, sentUntil = 0 }: DeletionRun): Promise<void> {
+  if (deletion.phase !== 'requested') return;
   const left = sentUntil + deletionSettlingMs - Date.now();
   if (left <= 0) return;
   note(deletion, 'an undo waits until no request of the deletion can arrive any more', Date.now());

@@ -43,7 +43,8 @@ function loopOf(run: DeletionRun) {
     state: deletion,
     attention: { raise, clear },
     act: () => act(run),
-    isOver: () => deletion.outcome !== undefined && run.next === undefined,
+    // The next one comes with news, so the loop goes on.
+    isOver: () => deletion.outcome !== undefined,
     nextMoment: () => nextMoment(deletion),
     meanwhile: () => settleDoubt(run),
     workflowType: deleteUserName,
@@ -156,8 +157,8 @@ async function afterUndo(run: DeletionRun): Promise<void> {
 
 async function joinGrace(run: DeletionRun, opened: Deletion): Promise<void> {
   const { deletion } = run;
-  if (deletion.phase === 'grace' && !isGraceOver(deletion, Date.now())) await run.commands.ask('recheck');
-  const isUnclear = run.doubt !== undefined || deletion.phase === 'confirming' || isGraceOver(deletion, Date.now());
+  if (!isGraceOver(deletion, Date.now())) await run.commands.ask('recheck');
+  const isUnclear = run.doubt !== undefined || isGraceOver(deletion, Date.now());
   if (deletion.outcome === undefined && isUnclear) run.nextIfRestored ??= opened;
 }
 

@@ -151,6 +151,69 @@ describe('an undo', () => {
     expect(life.calls.filter((call) => call.includes('undo'))).toHaveLength(1);
   });
 
+  test('that was accepted in time is carried out, and has its answer when it is sent again, though the grace ends meanwhile', async () => {
+    const life = await requested({ undoDeletion: silent }, { grace: '1h', reminderBefore: '30m' });
+    await life.until(0.9);
+    await life.update('undo');
+    await life.until(1.1);
+    await life.update('undo');
+    life.answers['undoDeletion'] = null;
+    await life.settle();
+    expect(life.run.replies.slice(1)).toMatchObject(Array(2).fill({ value: { phase: 'undone' } }));
+  });
+
+  test('just before the reminder is followed by none, whenever the product can be notified', async () => {
+    const life = await requested();
+    await life.until(144 - 10 / 3600);
+    life.answers['notify'] = silent;
+    await life.update('undo');
+    life.run.now = start + 144 * 3_600_000 + 5_000;
+    delete life.answers['notify'];
+    await life.settle();
+    expect(life.events.slice(1)).toEqual(['144.001h user.deletion_undone', '144.001h completed']);
+  });
+
+  test('that waits while somebody else restores the user has the answer that it is undone', async () => {
+    const life = await requested();
+    await life.until(1);
+    life.answers['readUser'] = silent;
+    await request(life);
+    await life.update('undo');
+    life.answers['readUser'] = { standing: 'present' };
+    await life.settle();
+    expect(life.run.replies.find(({ name }) => name === 'undo')).toMatchObject({ value: { phase: 'undone' } });
+    expect(life.calls).not.toContain('1h undoDeletion');
+  });
+
+  test('withdraws the requests before it, too', async () => {
+    const life = await requested();
+    await request(life);
+    await life.update('undo');
+    expect(life.events.slice(1)).toEqual(['0h user.deletion_undone', '0h completed']);
+  });
+
+  test('that comes too late for a deletion that did not happen is refused', async () => {
+    const life = await requested({ readUser: unavailable });
+    life.answers['readUser'] = silent;
+    await life.until(minutes(1.1));
+    await life.update('undo');
+    life.answers['readUser'] = { standing: 'unknown' };
+    life.answers['notify'] = silent;
+    await life.settle();
+    expect(life.run.replies[1]).toEqual({ name: 'undo', refused: 'NothingToUndo' });
+    // From then on it is not even accepted.
+    const accepted = life.run.accepted.length;
+    expect(await life.update('undo')).toEqual({ name: 'undo', refused: 'NothingToUndo' });
+    expect(life.run.accepted).toHaveLength(accepted);
+  });
+
+  test('of a deletion that the service has not accepted for longer than its grace is carried out at once', async () => {
+    const life = await requested({ scheduleDeletion: unavailable }, { grace: '1d', reminderBefore: '1h' });
+    await life.until(24 * 3 + 0.1);
+    expect(await life.update('undo')).toMatchObject({ value: { phase: 'undone' } });
+    expect(life.calls.at(-1)).toBe('72.1h undoDeletion');
+  });
+
   test('that comes again while the product is notified has the answer of the first', async () => {
     const life = await requested();
     life.answers['notify'] = silent;
@@ -577,7 +640,7 @@ describe('a request for a deletion that is under way', () => {
       const life = await requested({}, { grace: '1h', reminderBefore: '30m' });
       life.answers['readUser'] = silent;
       await life.until(1);
-      await request(life);
+      expect(await request(life)).toMatchObject({ name: 'request', value: { phase: 'confirming' } });
       life.answers['readUser'] = { standing };
       life.answers['scheduleDeletion'] = 'accepted';
       await life.settle();
@@ -612,6 +675,52 @@ describe('a request for a deletion that is under way', () => {
       { name: 'request', value: { phase: 'grace' } },
     ]);
     expect(life.events.slice(1)).toEqual(['0h user.deletion_undone', '0h user.deletion_scheduled']);
+    // That one can be undone, too.
+    expect(await life.update('undo')).toMatchObject({ value: { phase: 'undone' } });
+  });
+
+  test('while an undo waits until no request can arrive any more begins the next deletion after it', async () => {
+    const life = await requested({ scheduleDeletion: unavailable });
+    await life.update('undo');
+    await request(life);
+    expect(life.run.replies).toHaveLength(1);
+    life.answers['scheduleDeletion'] = 'accepted';
+    await life.until(0.1);
+    expect(life.run.replies.slice(1)).toMatchObject([{ value: { phase: 'undone' } }, { value: { phase: 'grace' } }]);
+  });
+
+  test('of several at once one finds out that the user was restored, and one new deletion begins', async () => {
+    const life = await requested();
+    await life.until(1);
+    life.answers['readUser'] = silent;
+    await request(life);
+    await request(life);
+    life.answers['readUser'] = { standing: 'present' };
+    await life.settle();
+    expect(life.events.slice(1)).toEqual(['1h user.deletion_undone', '1h user.deletion_scheduled']);
+    expect(life.run.replies.slice(1)).toMatchObject(Array(2).fill({ value: { phase: 'grace' } }));
+  });
+
+  test('whose read ends after the grace begins one new deletion, not two', async () => {
+    const life = await requested({}, { grace: '1h', reminderBefore: '30m' });
+    await life.until(1 - 1 / 3600);
+    life.answers['readUser'] = silent;
+    await request(life);
+    life.run.now = start + 3_601_000;
+    life.answers['readUser'] = { standing: 'present' };
+    await life.settle();
+    expect(life.events.slice(2)).toEqual(['1h user.deletion_undone', '1h user.deletion_scheduled']);
+    await life.update('undo');
+    expect(life.events.slice(4)).toEqual(['1h user.deletion_undone', '1h completed']);
+  });
+
+  test('after one that was refused, while the product is notified, is a new one that is not', async () => {
+    let lists = 0;
+    const findRunningWork = () =>
+      (lists += 1) === 1 ? unavailable : { work: lists === 2 ? [kit] : [], notifies: true };
+    const life = await requested({ findRunningWork, notify: silent });
+    expect(await request(life)).toMatchObject({ value: { phase: 'grace' } });
+    expect(await request(life)).toMatchObject({ value: { phase: 'grace' } });
   });
 
   test('after a deletion that was undone, while the product is notified, is a new one, in the same run', async () => {
@@ -660,9 +769,20 @@ describe('an input', () => {
     expect(life.run.replies).toEqual([{ name: 'request', refused: 'InvalidCommand' }]);
     expect(life.events).toEqual(['0h failed: InvalidCommand']);
     expect(life.calls).toEqual([]);
+    expect(await life.run.query('state')).toMatchObject({ phase: 'failed', failure: 'InvalidCommand' });
     const right = await requested();
     expect(await right.update('request', input)).toEqual({ name: 'request', refused: 'InvalidCommand' });
     expect(right.run.end).toBeUndefined();
+    expect(right.run.accepted).toEqual(['request']);
+  });
+
+  test.each([
+    ['a/b', 'delete-user/a/b'],
+    [5, 'delete-user/5'],
+  ])('with the id %j is refused though the workflow ID is made of it', async (id, idOfRun) => {
+    const life = new Life({ ...opening, workflowId: idOfRun }, usual);
+    await life.run.start({ userId: id });
+    expect(life.run.end).toEqual({ kind: 'failed', type: 'InvalidCommand' });
   });
 
   test('that is wrong at the start is the answer to a request that is right', async () => {
@@ -710,6 +830,27 @@ describe('a history that grows long', () => {
       '144h user.deleted',
       '144h completed',
     ]);
+  });
+
+  test('can be undone there, and nothing else begins', async () => {
+    const life = await requested();
+    Object.assign(life.answers, gone);
+    await life.until(24);
+    const after = await next(life);
+    await after.update('undo');
+    expect(after.events).toEqual(['0h user.deletion_undone', '0h completed']);
+    expect(await after.run.query('state')).toMatchObject({ phase: 'undone' });
+  });
+
+  test('is refused to a release that does not know its format, also for the request that waits', async () => {
+    const life = await requested();
+    life.run.suggestNewRun();
+    await request(life);
+    const { carried } = (life.run.end as { input: { carried: { nextIfRestored: object } } }).input;
+    const later = { ...carried, nextIfRestored: { ...carried.nextIfRestored, version: 99 } };
+    const begun = new Life(opening, usual);
+    await begun.start({ userId, carried: later });
+    expect(JSON.stringify(begun.run.end)).toContain('has version 99');
   });
 
   test('takes along what is in doubt: an undo without an answer, and when it can be looked into', async () => {
