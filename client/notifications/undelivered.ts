@@ -87,7 +87,9 @@ export class UndeliveredNotifications {
     );
   }
 
+  /** The Web UI shows the ID of the delivery itself, so that one is taken, too. */
   private workflow(source: string) {
-    return this.calls.client.workflow.getHandle(deliverNotificationsId(source));
+    const isDelivery = source.startsWith(deliverNotificationsId(''));
+    return this.calls.client.workflow.getHandle(isDelivery ? source : deliverNotificationsId(source));
   }
 }

@@ -154,7 +154,7 @@ describe('notifications whose receiver asks for an hour', () => {
       expect(undelivered).toHaveLength(notifications.length - 1);
     });
     stage.receiver.isDown = false;
-    const { triedUntil } = await stage.product.notifications.resend(source);
+    const { triedUntil } = await stage.product.notifications.resend(`deliver-notifications/${source}`);
     const days = (Date.parse(triedUntil) - Date.now()) / ms('1d');
     expect(Math.round(days)).toBe(30);
     await kit.expectNotifications(...notifications);
