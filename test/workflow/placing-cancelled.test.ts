@@ -1,4 +1,3 @@
-import { WithStartWorkflowOperation } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { PlacingCancelled, TimedOut, type KitOrderHandle, type OrderFilter } from '../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
@@ -79,20 +78,6 @@ test('an order that the service does not take is shown and listed as being place
   const again = await stage.product.orders.place(input);
   const orderId = await again.orderId();
   expect(await stage.sandbox.orders()).toMatchObject([{ order: { id: orderId } }]);
-});
-
-test('a cancellation that comes before the first attempt waits for no creation', async () => {
-  const input = await stage.input();
-  const { reference } = input;
-  const workflowId = placeKitOrderId(reference);
-  const args: [PlaceKitOrderInput] = [{ ...input, policy: resolveOrderPolicy({ creationSettling: '10m' }) }];
-  const startWorkflowOperation = new WithStartWorkflowOperation(placeKitOrderName, {
-    ...{ workflowId, taskQueue, args, workflowIdConflictPolicy: 'FAIL' },
-  });
-  const end = await stage.temporal.workflow.executeUpdateWithStart(cancelPlacingUpdate, { startWorkflowOperation });
-  expect(end).toEqual({ outcome: 'cancelled', reference });
-  expect(await activitiesOf(workflowId), 'an earlier run may have placed it').toEqual(['findKitOrder']);
-  expect(await stage.sandbox.orders()).toEqual([]);
 });
 
 test('a creation whose answer was lost is settled before its cancellation is answered: its order is cancelled', async () => {

@@ -38,8 +38,6 @@ import { orderPolicyVersions } from './versions.js';
 /** A run of the placing, which a command can end. */
 interface PlacingRun extends Governed<ResolvedOrderPolicy>, Attempting<PlacingEnd> {
   input: PlaceKitOrderInput;
-  /** This run has begun an attempt. */
-  hasBegun?: boolean;
   /** The last attempt's report; without a report, a creation may have been sent. */
   progress?: CreationProgress;
   attention: PlacingState['attention'];
@@ -182,7 +180,6 @@ async function create(run: PlacingRun): Promise<PlacedOrder> {
   const options = { ...creation(policy, delayWorthAttention), summary: `order ${input.reference}` };
   for (let triedBefore = workflowInfo().continuedFromExecutionRunId !== undefined; ; triedBefore = true) {
     try {
-      run.hasBegun ||= !run.attempts.consideredCancelled;
       const placed = await activities.createKitOrder.executeWithOptions(options, [requestOf(run, triedBefore)]);
       askForAttention(run);
       return placed;
@@ -210,8 +207,7 @@ function requestOf({ input, policy }: PlacingRun, triedBefore: boolean): CreateK
 /** The order that a cancelled attempt has created, if it has. */
 async function settle(run: PlacingRun): Promise<PlacedOrder | null> {
   if (run.progress === 'nothing_sent' || isUnsettled(run)) return null;
-  // The search itself waits for what an earlier run may have sent.
-  if (run.hasBegun) await sleep(run.policy.creationSettling, { summary: 'until a creation has settled' });
+  await sleep(run.policy.creationSettling, { summary: 'until a creation has settled' });
   const options = { ...orderSearch(run.policy), summary: `order ${run.input.reference}, if there is one` };
   for (;;) {
     try {
