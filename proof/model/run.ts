@@ -53,6 +53,8 @@ export class Run {
   now: number;
   end: End | undefined;
   readonly replies: Reply[] = [];
+  /** The details of each refusal. */
+  readonly refusals: unknown[] = [];
   /** The updates that were accepted, also those whose handler refuses them later: they are in the history. */
   readonly accepted: string[] = [];
   readonly timers = new Map<number, number>();
@@ -203,7 +205,9 @@ export class Run {
     const name = this.asked.get(protocolInstanceId ?? '') ?? '';
     if (accepted) this.accepted.push(name);
     if (completed) this.replies.push({ name, value: fromPayload(completed as JsonPayload) });
-    if (rejected) this.replies.push({ name, refused: typeOfFailure(rejected) });
+    if (!rejected) return;
+    this.replies.push({ name, refused: typeOfFailure(rejected) });
+    this.refusals.push(fromPayload(rejected.applicationFailureInfo?.details?.payloads?.[0] as JsonPayload | undefined));
   }
 
   private takeEnd(command: Command): void {

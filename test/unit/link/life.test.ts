@@ -247,7 +247,7 @@ describe('a link that is requested', () => {
     const link = await life({}, { findConnection: silent });
     await link.until(1);
     await link.signal('connectionReported');
-    await request(link, { newLink: {} });
+    await request(link, { newLink: { policy: resolveLinkPolicy() } });
     link.answers['findConnection'] = found('2026-03-01T11:00:00.000Z');
     await link.settle();
     expect(link.run.replies.at(-1)).toEqual({ name: 'requestLink', refused: 'LinkEnded' });
@@ -262,6 +262,7 @@ describe('a link that is requested', () => {
     [{ redirectUrl: 'https://a b' }, false],
     [{ redirectUrl: ' https://a' }, false],
     [{ redirectUrl: 5 }, false],
+    [{ redirectUrl: ['https://a'] }, false],
     [{ filterOnProviders: [] }, false],
     [{ filterOnProviders: 'oura' }, false],
     [{ filterOnProviders: ['oura', 5] }, false],
@@ -301,7 +302,39 @@ describe('a link that is requested', () => {
   });
 });
 
+test('two callers who request the next link at once get the same one', async () => {
+  const link = await life({}, { notify: silent });
+  await link.update('cancel');
+  link.answers['createLinkToken'] = silent;
+  for (let caller = 0; caller < 2; caller += 1) await request(link, { newLink: { policy: resolveLinkPolicy() } });
+  link.answers['createLinkToken'] = { linkToken: 'next', linkWebUrl: 'https://link.example/next', notifies: true };
+  await link.settle();
+  expect(link.run.replies.slice(2)).toMatchObject(Array(2).fill({ value: { linkToken: 'next' } }));
+  expect(link.calls.filter((call) => call.includes('Token'))).toHaveLength(2);
+});
+
+test('operators and callers see where a link stands', async () => {
+  const link = await life();
+  expect(link.run.shown.attributes).toMatchObject({ LabPhase: 'awaiting_password' });
+  await link.update('reportLinkResult', asksForCode);
+  expect(link.run.shown.attributes).toMatchObject({ LabPhase: 'awaiting_code' });
+  expect(link.run.shown.details).toContain('### Awaiting code');
+  expect(await link.run.query('state')).toMatchObject({
+    userId,
+    provider,
+    phase: 'awaiting_code',
+    mfa: { method: 'sms' },
+  });
+});
+
 describe('a report of the password step', () => {
+  test('is answered once the service was asked for the connection', async () => {
+    const link = await life({}, { findConnection: found('2026-03-01T10:00:00.000Z') });
+    expect(await link.update('reportLinkResult', { state: 'success' })).toMatchObject({
+      value: { phase: 'connected' },
+    });
+  });
+
   test('is read in the service’s own names, and refused without a state', async () => {
     const link = await life();
     const provider_mfa = { method: 'sms', hint: '***23' };
@@ -332,13 +365,22 @@ describe('a report of the password step', () => {
     expect(await connected.update('reportLinkResult', { state: 'success' })).toMatchObject({
       value: { phase: 'connected' },
     });
-    expect(await submit(connected)).toMatchObject({ value: { outcome: 'connected' } });
+    const answer = await submit(connected);
+    expect(answer).toMatchObject({ value: { outcome: 'connected' } });
+    expect(answer?.value).not.toHaveProperty('errorType');
     expect(await request(connected)).toEqual({ name: 'requestLink', refused: 'LinkEnded' });
     expect(connected.calls).toHaveLength(2);
     const cancelled = await life({}, { notify: silent });
     await cancelled.update('cancel');
     expect(await cancelled.update('reportLinkResult', { state: 'success' })).toMatchObject({ refused: 'LinkEnded' });
     expect(await submit(cancelled)).toMatchObject({ refused: 'LinkEnded' });
+    await cancelled.update('cancel');
+    await request(cancelled);
+    await cancelled.signal('connectionReported');
+    expect(cancelled.run.refusals).toEqual(Array(4).fill({ fields: [], reason: 'cancelled' }));
+    // None of them is in the history.
+    expect(cancelled.run.accepted).toEqual(['requestLink', 'cancel']);
+    expect(JSON.stringify(await cancelled.run.query('state'))).not.toContain('webhook');
   });
 
   test('that waited while the link ended is refused; if it ended connected, it is answered with that', async () => {
@@ -365,6 +407,45 @@ describe('a report of the password step', () => {
 });
 
 describe('a code', () => {
+  test('whose success the service does not name the connection of is answered once that was looked for', async () => {
+    const link = await asked({}, { completeMfa: { report: { state: 'success' } } });
+    link.answers['findConnection'] = found('2026-03-01T10:00:01.000Z');
+    expect(await submit(link)).toMatchObject({ value: { outcome: 'connected' } });
+  });
+
+  test('that waited for one with a lost answer is handed on, because that one may not have been used', async () => {
+    const link = await asked({}, { completeMfa: silent });
+    await submit(link, '111111');
+    await submit(link, '222222');
+    link.answers['completeMfa'] = final('AnswerLost');
+    await link.settle();
+    expect(link.calls.filter((call) => call.includes('Mfa'))).toHaveLength(2);
+  });
+
+  test('whose answer is lost after a wrong one is not called wrong', async () => {
+    const link = await asked({}, { completeMfa: { report: { state: 'error', errorType: 'incorrect_mfa_code' } } });
+    await submit(link);
+    link.answers['completeMfa'] = final('AnswerLost');
+    expect(await submit(link)).toMatchObject({ value: { outcome: 'unknown' } });
+  });
+
+  test('is handed on once though another one was answered while it waited', async () => {
+    const link = await asked({}, { completeMfa: silent });
+    await submit(link, '111111');
+    await submit(link, '222222');
+    const [first] = link.run.calls;
+    await link.run.answer(first?.seq ?? 0, 'completeMfa', {
+      value: { report: { state: 'error', errorType: 'incorrect_mfa_code' } },
+    });
+    await submit(link, '222222');
+    link.answers['completeMfa'] = { report: { state: 'error', errorType: 'incorrect_mfa_code' } };
+    await link.settle();
+    expect(link.calls.filter((call) => call.includes('Mfa'))).toHaveLength(1);
+    expect(link.run.replies.slice(-2)).toMatchObject(
+      Array(2).fill({ value: { outcome: 'wrong_code', attemptsLeft: 1 } }),
+    );
+  });
+
   test('is sent as the person typed it, without blanks around it, with what tells the link’s own connection', async () => {
     const sent: unknown[] = [];
     const completeMfa = (_now: number, given: unknown) => {
@@ -539,6 +620,17 @@ describe('a link that is cancelled', () => {
     const link = await life();
     expect(await link.update('cancel')).toMatchObject({ value: { phase: 'cancelled', outcome: 'cancelled' } });
     expect(link.calls).toHaveLength(1);
+    expect(link.events).toEqual(['0h link.ended cancelled', '0h completed']);
+  });
+
+  test('twice at once ends once', async () => {
+    const link = await life({}, { findConnection: silent });
+    await link.signal('connectionReported');
+    await link.update('cancel');
+    await link.update('cancel');
+    link.answers['findConnection'] = { found: 'none' };
+    await link.settle();
+    expect(link.run.replies.slice(1)).toMatchObject([{ value: { phase: 'cancelled' } }, { refused: 'LinkEnded' }]);
     expect(link.events).toEqual(['0h link.ended cancelled', '0h completed']);
   });
 
