@@ -153,10 +153,11 @@ export class Run {
   }
 
   /** Also of a run that has closed. */
-  async query(name: string): Promise<unknown> {
+  async query(name: string, argument?: unknown): Promise<unknown> {
     const { end } = this;
     this.end = undefined;
-    await this.activate([job('queryWorkflow', { queryId: name, queryType: name, arguments: [], headers: {} })]);
+    const input = argument === undefined ? [] : [asJson.toPayload(argument)];
+    await this.activate([job('queryWorkflow', { queryId: name, queryType: name, arguments: input, headers: {} })]);
     this.end = end;
     return this.queried;
   }

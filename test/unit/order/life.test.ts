@@ -4,7 +4,7 @@ import { resolveOrderPolicy, type OrderPolicy } from '../../../protocol/order/po
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
 import { kitOrder } from '../../../workflows/order/workflow.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
-import { happyPath, kitOf, pathTo, start } from './histories.js';
+import { happyPath, kitOf, pathTo, start, transactionOf } from './histories.js';
 
 /* The lives of orders, from the hand-over to the end: what the product is notified of, and when the service is asked. */
 
@@ -524,5 +524,150 @@ describe('a history that grows long', () => {
       '0h order.phase_changed in_transit_to_customer',
       '0h order.phase_changed failed',
     ]);
+  });
+});
+
+describe('an order', () => {
+  const opening = { workflow: kitOrder, type: 'kitOrder', workflowId: `kit-order/${orderId}`, now: start };
+  const transaction = transactionOf({ id: orderId, origin: 'initial' }, { id: newId, origin: 'redraw' });
+  const redraw = (statuses: readonly string[]) =>
+    kitOf(newId, statuses, { origin: 'redraw', parentId: orderId, transaction });
+
+  test('can be asked where it stands, and what it would wait for with another policy', async () => {
+    const order = await life(['ordered']);
+    expect(await order.run.query('state')).toMatchObject({ phase: 'preparing', reference: 'ref-1' });
+    expect(await order.run.query('state')).not.toHaveProperty('forwardsTo');
+    const preview = await order.run.query('policyPreview', { shippingDeadline: 172_800_000 });
+    expect(preview).toMatchObject({ moved: [{ name: 'shipping_overdue', after: '2024-03-03T10:00:00.000Z' }] });
+  });
+
+  test('that was started without an input follows the order of its ID', async () => {
+    const asked: unknown[] = [];
+    const readChain = (_now: number, id: unknown) => {
+      asked.push(id);
+      return { snapshots: [shownAt(['ordered'])], gone: false, rootOrderId: orderId, notifies: true };
+    };
+    const order = await new Life(opening, { readChain, resolvePolicy: resolveOrderPolicy() }).start(null);
+    await order.until(1);
+    expect(asked[0]).toBe(orderId);
+    expect(order.run.end).toBeUndefined();
+  });
+
+  test('whose command comes before it is known whose order it is answers it then', async () => {
+    const snapshot = shownAt(['ordered']);
+    const readChain = { snapshots: [snapshot], gone: false, rootOrderId: orderId, notifies: true };
+    const order = new Life(opening, { readChain: silent, cancelOrder: shownAt(['ordered', 'cancelled']) });
+    const input = { rootOrderId: orderId, policy: resolveOrderPolicy() };
+    await order.start(input, { name: 'orderChanged', argument: snapshot });
+    await order.update('cancel');
+    expect(order.calls).toEqual([]);
+    order.answers['readChain'] = readChain;
+    await order.settle();
+    expect(order.calls.slice(0, 2)).toEqual(['0h readChain', '0h cancelOrder']);
+    expect(stateIn(order.run.replies[0])).toMatchObject({ phase: 'cancelled' });
+  });
+
+  test('turns out to be a replacement in another chain: it stops at once, and passes on', async () => {
+    const order = await life(['ordered']);
+    await order.signal('replacementPlaced', { rootOrderId: newId, reference: 'ref-2', snapshot: shownAt(['ordered']) });
+    expect(order.calls.at(-1)).toBe('0h forwardOrder');
+    expect(await order.run.query('state')).toMatchObject({ forwardsTo: newId });
+    await order.signal('orderChanged', shownAt(['ordered', 'cancelled']));
+    expect(order.run.end).toMatchObject({ result: { outcome: 'forwarded', reference: 'ref-2' } });
+    expect(order.events.filter((event) => event.includes('cancel'))).toEqual([]);
+  });
+
+  test('reads the orders that its transaction names and that nobody reported, once', async () => {
+    const order = await life(pathTo('with_customer'));
+    order.answers['readOrder'] = (_now: number, id: string) =>
+      id === newId ? redraw(['ordered']) : shownAt(['ordered']);
+    await order.signal('orderChanged', shownAt([...pathTo('delivered_to_lab'), 'sample_error'], { transaction }));
+    expect(order.calls).toEqual(['0h readOrder']);
+    expect(await order.run.query('state')).toMatchObject({
+      chain: [{ orderId }, { orderId: newId, replaces: orderId }],
+    });
+    await order.signal('orderChanged', redraw(['ordered', 'awaiting_registration']));
+    expect(order.calls).toHaveLength(1);
+  });
+
+  test('reads one that its transaction names again later if the service does not answer, and not if it refuses', async () => {
+    const named = () => shownAt(pathTo('with_customer'), { transaction });
+    const silence = await life(pathTo('with_customer'), {}, { readOrder: unavailable });
+    await silence.signal('orderChanged', named());
+    await silence.signal('orderChanged', shownAt(happyPath.slice(0, -2), { transaction }));
+    expect(silence.calls).toEqual(['0h readOrder']);
+    silence.answers['readOrder'] = redraw(['ordered']);
+    await silence.until(2);
+    expect(await silence.run.query('state')).toMatchObject({ chain: [{ orderId }, { orderId: newId }] });
+    for (const [details, isReadAgain] of [
+      [{ fields: [], status: 400 }, false],
+      [notFound, true],
+      [{ fields: [] }, false],
+    ] as const) {
+      const refused = await life(pathTo('with_customer'), {}, { readOrder: refusal('ServiceRefused', details) });
+      await refused.signal('orderChanged', named());
+      await refused.until(2);
+      expect(refused.calls.length > 1).toBe(isReadAgain);
+    }
+  });
+
+  test('that a redraw follows before its own end was reported is read once for that, whatever comes of it', async () => {
+    for (const read of [shownAt([...pathTo('delivered_to_lab'), 'sample_error'], { transaction }), unavailable, null]) {
+      const order = await life(pathTo('delivered_to_lab'), {}, { readOrder: read });
+      await order.signal('orderChanged', redraw(['ordered']));
+      expect(order.calls).toEqual(['0h readOrder']);
+      await order.signal('orderChanged', redraw(['ordered', 'awaiting_registration']));
+      expect(order.calls).toHaveLength(1);
+      const { chain } = (await order.run.query('state')) as OrderState;
+      expect(chain[0]?.status).toBe(
+        read === unavailable || read === null
+          ? 'sample_with_lab.testkit.delivered_to_lab'
+          : 'failed.testkit.sample_error',
+      );
+    }
+  });
+
+  test('with a critical result reminds until a person has acknowledged it', async () => {
+    const order = await life(pathTo('delivered_to_lab'));
+    await order.signal('criticalResultReported', { orderId, interpretation: 'critical' });
+    expect(order.events.at(-1)).toMatch(/critical_result/);
+    const command = { orderId, by: 'nurse-17', outcome: 'confirmed' };
+    const accepted = order.run.accepted.length;
+    expect(await order.update('acknowledgeCriticalResult', { ...command, by: 'a name' })).toMatchObject({
+      refused: 'InvalidCommand',
+    });
+    expect(await order.update('cancel', { orderId: newId })).toMatchObject({ refused: 'OrderNotInChain' });
+    expect(order.run.accepted).toHaveLength(accepted);
+    const reply = await order.update('acknowledgeCriticalResult', command);
+    expect(JSON.stringify(stateIn(reply).timeline)).toContain('critical_result_acknowledged');
+    const count = order.events.length;
+    await order.until(3);
+    expect(order.events.slice(count).filter((event) => event.includes('critical'))).toEqual([]);
+  });
+
+  test('names its lab account to the service when its kit is registered', async () => {
+    const asked: unknown[] = [];
+    const registerKit = (_now: number, call: unknown) => {
+      asked.push(call);
+      return shownAt(registered);
+    };
+    const snapshot = shownAt(awaited);
+    const order = new Life(opening, { registerKit });
+    const placed = {
+      reference: 'ref-1',
+      policy: resolveOrderPolicy(),
+      labAccountId: 'account-1',
+      adopted: false,
+      notifies: true,
+    };
+    await order.start({ rootOrderId: orderId }, { name: 'orderPlaced', argument: { ...placed, snapshot } });
+    await order.update('register', { registration });
+    expect(asked).toMatchObject([{ labAccountId: 'account-1' }]);
+  });
+
+  test('shows operators what the product did, and what could not be done', async () => {
+    const order = await life(['ordered'], {}, { cancelOrder: shownAt(['ordered', 'cancelled']) });
+    await order.update('cancel');
+    expect(order.run.shown.details).toContain('the product cancelled the order');
   });
 });
