@@ -302,7 +302,9 @@ export const activityOptions = {
 /** All activities, each with its options. A call adds its summary by `executeWithOptions`. */
 export const activities = Object.defineProperties(
   {},
-  Object.fromEntries(Object.entries<Row>(activityOptions).map(([name, row]) => [name, { get: () => proxy(name, row) }])),
+  Object.fromEntries(
+    Object.entries<Row>(activityOptions).map(([name, row]) => [name, { get: () => proxy(name, row) }]),
+  ),
 ) as ActivityInterfaceFor<Activities>;
 
 /** Made when it is called: only a running workflow knows its task queue. */

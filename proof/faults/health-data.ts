@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Pool } from 'pg';
+import { DatabaseError, Pool } from 'pg';
 import type { DeleteUserResult } from '../../client/index.js';
 import type { Scene } from './scene.js';
 
@@ -17,19 +17,28 @@ export interface HealthData {
   close(): Promise<void>;
 }
 
+const storedBy = `select
+  (select coalesce(json_agg(data -> 'steps'), '[]') from health_data.summaries where user_id = $1) as steps,
+  (select count(*)::int from health_data.samples where user_id = $1) as samples,
+  (select count(stream)::int from health_data.workout_streams where user_id = $1) as streams`;
+
+const nothing: Stored = { steps: [], samples: 0, streams: 0 };
+
+/** PostgreSQL's code. The first program to start makes the tables, which takes a while on a busy machine. */
+const undefinedTable = '42P01';
+
 /** Reads the tables as they are, past the proxies. */
 export function openHealthData(databaseUrl: string): HealthData {
   const pool = new Pool({ connectionString: databaseUrl, max: 4 });
   return {
     of: async (userId) => {
-      const { rows } = await pool.query<Stored>(
-        `select
-           (select coalesce(json_agg(data -> 'steps'), '[]') from health_data.summaries where user_id = $1) as steps,
-           (select count(*)::int from health_data.samples where user_id = $1) as samples,
-           (select count(stream)::int from health_data.workout_streams where user_id = $1) as streams`,
-        [userId],
-      );
-      return rows[0] ?? { steps: [], samples: 0, streams: 0 };
+      try {
+        const { rows } = await pool.query<Stored>(storedBy, [userId]);
+        return rows[0] ?? nothing;
+      } catch (error) {
+        if (error instanceof DatabaseError && error.code === undefinedTable) return nothing;
+        throw error;
+      }
     },
     close: async () => pool.end(),
   };
