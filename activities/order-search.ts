@@ -2,9 +2,9 @@ import { activityInfo, ApplicationFailure, log } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { countryCodeOf, isIdRefused, type Order, type OrderPage } from '../service/orders.js';
 import { numberedPages } from '../service/paging.js';
-import { utcInstant } from '../service/timestamps.js';
+import { setInstant } from '../service/timestamps.js';
 import { kitOrderId, placeKitOrderId, shownId } from '../protocol/ids.js';
-import { canonicalId } from '../service/canonical-id.js';
+import { isSameId } from '../service/canonical-id.js';
 import { readPassthrough } from '../protocol/order/root-order.js';
 import { standingOf } from '../protocol/order/lifecycle.js';
 import { kitOrderName } from '../protocol/order/messages.js';
@@ -168,7 +168,7 @@ export async function orderOfReference(
 
 /** An order that does not show its user may be anybody's. */
 export function isOfUser(owner: string | null | undefined, userId: string): boolean {
-  return owner == null || canonicalId(owner) === canonicalId(userId);
+  return owner == null || isSameId(owner, userId);
 }
 
 /** A registration may give a kit to another user. */
@@ -299,9 +299,9 @@ function couldBe(order: Order, criteria: OrderCriteria, since: number): boolean 
   );
 }
 
-/** An order without a readable time counts: a candidate too many stops the creation, one too few lets it order a second kit. */
+/** An order without a time that was set counts: a candidate too many stops the creation, one too few lets it order a second kit. */
 export function isSince(createdAt: string | null | undefined, since: number): boolean {
-  const at = utcInstant(createdAt);
+  const at = setInstant(createdAt);
   return at === undefined || Date.parse(at) >= since;
 }
 

@@ -127,11 +127,12 @@ function credentialActivities({ service, encrypts }: Dependencies) {
       return callingOne(async () => {
         const current = await webhooks.getSecret(place, webhookId);
         const given = 'secret' in rotation ? rotation.secret : undefined;
-        if ('before' in rotation ? fingerprintOf(current) !== rotation.before : current === given) return current;
+        const isGiven = (secret: string) => given !== undefined && withoutPadding(secret) === withoutPadding(given);
+        if ('before' in rotation ? fingerprintOf(current) !== rotation.before : isGiven(current)) return current;
         await webhooks.rotateSecret(place, webhookId, given);
         const rotated = await webhooks.getSecret(place, webhookId);
         if (rotated === current) throw notRotatedYet();
-        if (given !== undefined && rotated !== given) throw otherSecret();
+        if (given !== undefined && !isGiven(rotated)) throw otherSecret();
         return rotated;
       }, usualSettling);
     },
@@ -172,7 +173,7 @@ function unprotected(what: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, 'EncryptionRequired');
 }
 
-/** A read right after the rotation may be older: who took the secret from before for the new one would refuse every delivery later. */
+/** A read right after the rotation may be older. A receiver with the old secret would refuse every delivery. */
 function notRotatedYet(): ApplicationFailure {
   return ApplicationFailure.create({
     message: 'The service still shows the secret from before its rotation',
@@ -183,10 +184,16 @@ function notRotatedYet(): ApplicationFailure {
 }
 
 function otherSecret(): ApplicationFailure {
-  const message = 'was not taken: the service made one of its own, and signs with it. Give that one to the ingress';
+  const message =
+    'was not taken: the service made one of its own, and signs with it. See it in the dashboard of the service';
   return ApplicationFailure.nonRetryable(`The secret ${message}`, 'WebhookRefused', {
     fields: [{ field: 'secret', message }],
   });
+}
+
+/** Base64 with its padding and without it is the same key. */
+function withoutPadding(secret: string): string {
+  return secret.replace(/=+$/, '');
 }
 
 function isSameAddress(one: string | undefined | null, other: string): boolean {

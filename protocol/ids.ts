@@ -27,7 +27,7 @@ export function isAddressable(id: unknown): id is string {
   return typeof id === 'string' && addressablePattern.test(id);
 }
 
-/** For messages and logs. An id of the service that cannot be part of a workflow ID may be anything, a person's name too: its length has to do. */
+/** For messages and logs. An id of the service that cannot be part of a workflow ID may be anything, a person's name too: only its length is shown. */
 export function shownId(id: string): string {
   const { length } = id;
   return isAddressable(id) ? id : `(an id of ${length} characters that cannot be part of a workflow ID)`;

@@ -21,6 +21,12 @@ export function utcInstant(timestamp: string | null | undefined): string | undef
   return Number.isNaN(instant.getTime()) ? undefined : instant.toISOString();
 }
 
+/** Like `utcInstant`, but undefined also for a time of a clock that was never set: 1970, or earlier. */
+export function setInstant(timestamp: string | null | undefined): string | undefined {
+  const instant = utcInstant(timestamp);
+  return instant !== undefined && Date.parse(instant) >= Date.UTC(1971, 0) ? instant : undefined;
+}
+
 /**
  * Like `utcInstant`, but exact: to the microsecond (further digits are cut off), and a date that does not exist is
  * refused instead of moved into the next month. For things that are identified by their timestamp.

@@ -43,7 +43,7 @@ function loopOf(run: DeletionRun) {
     state: deletion,
     attention: { raise, clear },
     act: () => act(run),
-    // The next one comes with news, so the loop goes on.
+    // A next deletion comes with `hasNews`, so the loop goes on.
     isOver: () => deletion.outcome !== undefined,
     nextMoment: () => nextMoment(deletion),
     meanwhile: () => settleDoubt(run),

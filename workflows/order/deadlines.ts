@@ -139,7 +139,8 @@ function waitingDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
   }
   // A sample that arrives unregistered is held for weeks at most: the questions stand until it is registered.
   if (standing.awaitsRegistration) {
-    const delivered = standing.deliveredAt ?? later(standing.shippedAt ?? beginOf(order), policy.assumedDelivery);
+    const delivered =
+      standing.deliveredAt ?? later(countedFrom(chain, standing.shippedAt ?? beginOf(order)), policy.assumedDelivery);
     deadlines.push(...reminders(chain, order, 'registration_reminder', delivered, policy.registrationReminders));
     deadlines.push(deadlineFromBegin(chain, order, 'registration_overdue', policy.registrationDeadline));
   }
@@ -188,7 +189,7 @@ function resultsDeadline(chain: Chain, order: ChainOrder, since: string | undefi
   const { resultsDeadline: span, resultsLimit } = chain.policy;
   const plain = deadline(chain, order, 'results_overdue', since, span, order.standing.arrivedBy);
   const named = endOfDate(order.greatest.resultsBy);
-  const from = Date.parse(since ?? '');
+  const from = countedFrom(chain, since);
   // A date that is over when the sample arrives says nothing about it.
   if (!(named > from)) return plain;
   const latest = from + resultsLimit;
@@ -227,7 +228,7 @@ function deadlineFromBegin(chain: Chain, order: ChainOrder, name: OverdueName, s
   const begin = beginOf(order);
   if (begin === placingOf(order)) return plain;
   // Time that a person gave stays given, but the order may have been put off since.
-  const at = Math.max(plain.at, timeAfter(Date.parse(begin ?? ''), span, chain.policy));
+  const at = Math.max(plain.at, timeAfter(countedFrom(chain, begin), span, chain.policy));
   return { ...plain, key: `${plain.key}.${order.greatest.activateBy ?? 'begun'}`, at };
 }
 
@@ -321,7 +322,7 @@ function deadline(
 ): Deadline {
   const baseKey = `${order.orderId}/${eventId === undefined ? '' : `${eventId}.`}${name}`;
   const given = chain.patience.filter(({ key }) => key === baseKey);
-  const base = given.at(-1)?.since ?? since ?? order.greatest.createdAt ?? '';
+  const base = given.at(-1)?.since ?? since ?? order.greatest.createdAt;
   const key = given.length === 0 ? baseKey : `${baseKey}.${given.length + 1}`;
   const at = timeAfter(countedFrom(chain, base), span, chain.policy);
   return { key, baseKey, orderId: order.orderId, name, at, ordinal: 1 };
@@ -331,13 +332,12 @@ function deadline(
 const firstTime = Date.UTC(1971, 0);
 
 /** The service may leave times out; what counts from 1970 would be overdue at once, and the order given up. */
-function countedFrom({ openedAt }: Chain, base: string): number {
-  const from = Date.parse(base);
+function countedFrom({ openedAt }: Chain, base: string | undefined): number {
+  const from = Date.parse(base ?? '');
   return from < firstTime ? (openedAt ?? from) : from;
 }
 
-function later(base: string | undefined, span: number): string | undefined {
-  const from = Date.parse(base ?? '');
+function later(from: number, span: number): string | undefined {
   return Number.isNaN(from) ? undefined : new Date(from + span).toISOString();
 }
 

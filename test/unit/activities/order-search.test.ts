@@ -163,6 +163,7 @@ test.each([
   ['a zip with its extension', { shipping_details: { zip: '12345-6789', first_line: '1 Example Street' } }],
   ['a short zone', { created_at: '2026-03-01T00:00:05+00' }],
   ['no time', { created_at: null }],
+  ['the time of a clock that was never set', { created_at: '1970-01-01T00:00:00Z' }],
   ['no user', { user_id: null }],
 ])('an order that a lost answer created is found, though the service writes it with %s', async (_, written) => {
   expect(await foundIn(written)).toMatchObject({ id: 'order-1' });

@@ -118,6 +118,21 @@ describe('a secret', () => {
     },
   );
 
+  test('is the given one if the service shows it with the padding that was left out', async () => {
+    let secret = 'whsec_b2xk';
+    const { activities, asked } = await activitiesWith({
+      'GET /ep_1/secret': () => ({ body: { key: secret } }),
+      'POST /ep_1/secret/rotate': () => {
+        secret = 'whsec_bmV3ZXI=';
+        return { status: 204 };
+      },
+    });
+    const rotation = { place, webhookId: 'ep_1', secret: 'whsec_bmV3ZXI' };
+    expect(await activities.rotateWebhookSecret(rotation)).toBe(secret);
+    expect(await activities.rotateWebhookSecret(rotation)).toBe(secret);
+    expect(asked().filter((request) => request.startsWith('POST'))).toHaveLength(1);
+  });
+
   test('is not said to be the given one if the service has made one of its own', async () => {
     let secret = 'whsec_b2xk';
     const { activities } = await activitiesWith({

@@ -247,11 +247,12 @@ test('a date that the service names for the results counts if it is over after t
   expect(keys('2024-05-01')).toEqual(['order-1/1.results_overdue.limit']);
 });
 
-test.each<[string, string[]]>([
+test.each<[string, string[], Partial<OrderSnapshot>?]>([
   ['ordered', ['shipping_overdue 5']],
-  ['transit_customer', ['delivery_overdue 10', 'registration_reminder 3', 'registration_reminder 10']],
-])('an order without any time in it, which is %s, is counted from when its workflow began', (last, deadlines) => {
-  const { events, ...kit } = kitOf('order-1', pathTo(last));
+  ['transit_customer', ['delivery_overdue 10', 'registration_reminder 10', 'registration_reminder 17']],
+  ['delivered_to_lab', [`results_overdue ${overOn(12)}`], { resultsBy: '2024-03-12' }],
+])('an order without any time in it, which is %s, is counted from when its workflow began', (last, deadlines, more) => {
+  const { events, ...kit } = kitOf('order-1', pathTo(last), more);
   const timeless = events.map((event) => ({ ...event, at: new Date(0).toISOString() }));
   const { createdAt: _createdAt, ...snapshot } = { ...kit, events: timeless };
   const chain = caseOf([snapshot]);
