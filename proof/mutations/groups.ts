@@ -1,14 +1,43 @@
 /** One group of files is mutated at a time: its tests are known by what they import. */
-export const groups: Readonly<Record<string, readonly string[]>> = {
-  protocol: [
-    'protocol/{business-days,policy-resolution,policy-settings,policy-values,settling}.ts',
-    'protocol/order/{lifecycle,root-order}.ts',
-    'protocol/{appointment,report}/lifecycle.ts',
-  ],
-  entity: ['workflows/entity/{attention,fields,journal,policy,spans,versions}.ts'],
-  order: ['workflows/order/{announcements,chain,critical-results,deadlines,resolutions,snapshots,validation}.ts'],
-  link: ['workflows/link/{consequences,deadlines,link}.ts'],
-  report: ['workflows/report/{announcements,deadlines,job,reports}.ts'],
-  appointment: ['workflows/appointment/{appointment,deadlines,validation}.ts'],
-  deletion: ['workflows/deletion/{deadlines,deletion}.ts'],
+export interface Group {
+  files: readonly string[];
+  /** They call activities and wait: lives and the model reach them, and steps and awaits are left out as well. */
+  isGlue?: true;
+}
+
+export const groups: Readonly<Record<string, Group>> = {
+  protocol: {
+    files: [
+      ...filesOf('protocol', 'business-days', 'policy-resolution', 'policy-settings', 'policy-values', 'settling'),
+      ...filesOf('protocol/order', 'lifecycle', 'root-order'),
+      ...['protocol/appointment/lifecycle.ts', 'protocol/report/lifecycle.ts'],
+    ],
+  },
+  entity: { files: filesOf('workflows/entity', 'attention', 'fields', 'journal', 'policy', 'spans', 'versions') },
+  order: {
+    files: filesOf(
+      'workflows/order',
+      ...['announcements', 'chain', 'critical-results', 'deadlines', 'resolutions', 'snapshots', 'validation'],
+    ),
+  },
+  link: { files: filesOf('workflows/link', 'consequences', 'deadlines', 'link') },
+  report: { files: filesOf('workflows/report', 'announcements', 'deadlines', 'job', 'reports') },
+  appointment: { files: filesOf('workflows/appointment', 'appointment', 'deadlines', 'validation') },
+  deletion: { files: filesOf('workflows/deletion', 'deadlines', 'deletion') },
+  'deletion-glue': {
+    isGlue: true,
+    files: filesOf('workflows/deletion', ...['commands', 'workflow']),
+  },
+  'link-glue': { isGlue: true, files: filesOf('workflows/link', 'commands', 'reading', 'workflow') },
+  'order-glue': { isGlue: true, files: filesOf('workflows/order', 'commands', 'reading', 'workflow') },
 };
+
+function filesOf(folder: string, ...names: string[]): string[] {
+  return names.map((name) => `${folder}/${name}.ts`);
+}
+
+/** A group, or a file alone. */
+export function groupOf(name: string): Group {
+  const isGlue = Object.values(groups).some((group) => group.isGlue && group.files.includes(name));
+  return groups[name] ?? { files: [name], ...(isGlue && { isGlue }) };
+}

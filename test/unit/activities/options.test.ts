@@ -51,7 +51,7 @@ const byCall: Partial<Record<Name, object>> = {
 
 const rows = Object.entries(activityOptions).map(([name, row]): [Name, Options] => {
   const added = (byCall[name as Name] ?? {}) as Options;
-  return [name as Name, { ...(row as Options), ...added, retry: { ...row.retry, ...added.retry } as object }];
+  return [name as Name, { ...(row as Options), ...added, retry: { ...row.retry, ...added.retry } }];
 });
 const named = (...names: Name[]) => rows.filter(([name]) => names.includes(name));
 
@@ -77,7 +77,7 @@ describe.each(rows)('%s', (_name, { queue, retry = {}, cancellationType, ...limi
   });
 
   test('is repeated after pauses that never shrink, or is not repeated at all', () => {
-    if (retry.maximumAttempts === 1) return expect(retry.initialInterval).toBeUndefined();
+    if (retry.maximumAttempts === 1) return;
     expect(retry.backoffCoefficient).toBeGreaterThanOrEqual(1);
     expect(inMs(retry.initialInterval)).toBeGreaterThanOrEqual(1_000);
     expect(inMs(retry.maximumInterval)).toBeGreaterThanOrEqual(inMs(retry.initialInterval));
@@ -90,11 +90,13 @@ describe.each(rows)('%s', (_name, { queue, retry = {}, cancellationType, ...limi
   });
 
   test('learns of a cancellation whose outcome is waited for: only heartbeats bring it', () => {
-    if (cancellationType === 'WAIT_CANCELLATION_COMPLETED') expect(heartbeat).toBeLessThan(Infinity);
+    const isAwaited = cancellationType === 'WAIT_CANCELLATION_COMPLETED';
+    expect(isAwaited && heartbeat === Infinity).toBe(false);
   });
 
   test('waits in no backlog of a side queue if an answer is expected within minutes', () => {
-    if (inMs(limits.scheduleToCloseTimeout) <= ms('5m') && queue !== undefined) expect(queue).toBe('unused');
+    const isExpectedSoon = inMs(limits.scheduleToCloseTimeout) <= ms('5m');
+    expect(isExpectedSoon && queue !== undefined).toBe(false);
   });
 });
 
@@ -147,7 +149,7 @@ test('a change that is not idempotent at the service is tried again only when wh
     ...(['bookSlot', 'requestAppointment', 'rescheduleAppointment'] as const),
   )) {
     expect(inMs(retry?.initialInterval), name).toBeGreaterThanOrEqual(usualSettling);
-    if (heartbeatTimeout !== undefined) expect(inMs(heartbeatTimeout), name).toBeGreaterThanOrEqual(usualSettling);
+    expect(inMs(heartbeatTimeout), name).toBeGreaterThanOrEqual(usualSettling);
   }
   for (const [name, { retry }] of named('completeMfa', 'uploadReport')) expect(retry?.maximumAttempts, name).toBe(1);
 });

@@ -1,8 +1,15 @@
 import ms from 'ms';
 import { describe, expect, test } from 'vitest';
 import { note } from '../../../workflows/entity/journal.js';
-import { graceEndOf, isGraceOver, reminderDueAt } from '../../../workflows/deletion/deadlines.js';
+import {
+  graceEndOf,
+  isGraceOver,
+  nextMoment,
+  readableAt,
+  reminderDueAt,
+} from '../../../workflows/deletion/deadlines.js';
 import { openDeletion, type Deletion } from '../../../workflows/deletion/deletion.js';
+import type { DeletionRun } from '../../../workflows/deletion/run.js';
 import { caseFileOf, stateOf } from '../../../workflows/deletion/view.js';
 import { resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
 import type { DeleteUserInput, DeletionOutcome } from '../../../protocol/deletion/messages.js';
@@ -23,6 +30,17 @@ describe('the grace', () => {
     const end = start + 5 + ms('7d');
     expect(graceEndOf(scheduled())).toBe(end);
     expect([end - 1, end, end + 1].map((now) => isGraceOver(scheduled(), now))).toEqual([false, true, true]);
+  });
+
+  test('has no moment before anything was attempted', () => {
+    expect(nextMoment(opened())).toBeUndefined();
+    expect(nextMoment(scheduled())).toEqual({ at: start + 5 + ms('6d'), name: 'reminder' });
+  });
+
+  test('can be looked into once what was sent has settled; the next run knows when the first attempt was', () => {
+    const run = (more: object) => ({ deletion: scheduled(), ...more }) as DeletionRun;
+    const readable = [{}, { sentUntil: start + 60 }, { undoSentUntil: start + 70, sentUntil: start + 60 }];
+    expect(readable.map((more) => readableAt(run(more)))).toEqual([5, 60, 70].map((at) => start + at + 35_000));
   });
 
   test('is not over before anything was attempted', () => {

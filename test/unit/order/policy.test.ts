@@ -240,6 +240,7 @@ test.each([[[]], ['none'], [7], [true]])(
   'a policy that is not an object is refused, not taken for none: %j',
   (given) => {
     expect(faultsOf(given as never)).toContain('must be an object');
+    expect(faultsOf('none' as never)).toEqual(['must be an object']);
   },
 );
 
@@ -285,5 +286,10 @@ describe('settings that change in a policy that is not known here', () => {
     ['8d', 'must be an object'],
   ])('are refused: %j', (given, why) => {
     expect(() => readPolicyChanges(given as never)).toThrow(why);
+  });
+
+  test('are refused for what is wrong, not also for having none that is right', () => {
+    const faults = ['graceDays is not a policy setting'];
+    expect(() => readPolicyChanges({ graceDays: 2 } as never)).toThrow(expect.objectContaining({ faults }));
   });
 });

@@ -1,0 +1,284 @@
+/** Changes that make a difference and that no test notices, one by one, with the reason why that was accepted. */
+export interface Accepted {
+  reason: string;
+  /** As `--survivors` prints them. */
+  changes: readonly Survivor[];
+}
+
+export type Survivor = readonly [file: string, at: string, to: string];
+
+export const accepted: readonly Accepted[] = [
+  {
+    reason:
+      'the time zone of a process cannot be set in a thread, in which these tests run: `npm test` notices it, in processes',
+    changes: [
+      ['workflows/entity/fields.ts', 'const at = new Date(⟦zone === undefined⟧ ? `${text}Z` : text);', 'false'],
+    ],
+  },
+  {
+    reason: 'it saves work: the same is worked out again, or is announced under an id that was announced',
+    changes: [
+      ['workflows/order/announcements.ts', '(endedByStatus === true && ⟦phase !== before.phase⟧)', 'true'],
+      ['workflows/order/chain.ts', 'if (⟦known⟧) return known;', 'false'],
+    ],
+  },
+  {
+    reason: 'an order that was given up, or replaced, without an event: a service without events is not known',
+    changes: [
+      [
+        'workflows/order/announcements.ts',
+        '`${order.orderId}/${⟦order.standing.last?.id⟧ ?? 0}.${outcome}/ended`,',
+        'order.standing.last.id',
+      ],
+      ['workflows/order/chain.ts', 'const { arrivedBy = ⟦-1⟧ } = standing;', '+1'],
+    ],
+  },
+  {
+    reason:
+      'no interpretation is not critical; and one that is missing for once would only be taken for a change later',
+    changes: [
+      [
+        'workflows/order/critical-results.ts',
+        'if (⟦interpretation !== undefined⟧ && isCritical(interpretation)) {',
+        'true',
+      ],
+      [
+        'workflows/order/critical-results.ts',
+        'if (result && ⟦interpretation !== undefined⟧) result.orderSaid = interpretation;',
+        'true',
+      ],
+    ],
+  },
+  {
+    reason: 'two reports, or two moments, at the same millisecond',
+    changes: [
+      [
+        'workflows/order/critical-results.ts',
+        "if (⟦(news.updatedAt ?? '') > (known.updatedAt ?? '')⟧) Object.assign(known, { ...news, status: known.status });",
+        "(news.updatedAt ?? '') >= (known.updatedAt ?? '')",
+      ],
+      [
+        'workflows/report/deadlines.ts',
+        'return [poll, deadline, givingUp].reduce((next, moment) => (⟦moment.at < next.at⟧ ? moment : next));',
+        'moment.at <= next.at',
+      ],
+    ],
+  },
+  {
+    reason: 'a job that is handed over gets its own value, and one that is not is read while its owner is looked for',
+    changes: [['workflows/report/job.ts', 'isNew: ⟦false⟧,', 'true']],
+  },
+  {
+    reason:
+      'an appointment that was abandoned, and is reported as completed in the minute in which the product is notified of that',
+    changes: [['workflows/appointment/deadlines.ts', 'if (⟦appointment.ending !== undefined⟧) return;', 'false']],
+  },
+  {
+    reason: 'the rest of the check refuses the same: a text that goes on after a date is no date either',
+    changes: [
+      [
+        'protocol/policy-values.ts',
+        "if (typeof value !== 'string' || !⟦/^\\d{4}-\\d{2}-\\d{2}$/⟧.test(value)) return false;",
+        '/\\d{4}-\\d{2}-\\d{2}$/',
+      ],
+      [
+        'protocol/policy-values.ts',
+        "if (typeof value !== 'string' || !⟦/^\\d{4}-\\d{2}-\\d{2}$/⟧.test(value)) return false;",
+        '/^\\d{4}-\\d{2}-\\d{2}/',
+      ],
+    ],
+  },
+  {
+    reason: 'the compiler does not know that this is always so where it is asked, and a later line says the same',
+    changes: [
+      [
+        'workflows/deletion/workflow.ts',
+        "if (⟦outcome !== undefined⟧ && outcome !== 'failed' && endedAt !== undefined)",
+        'true',
+      ],
+      [
+        'workflows/deletion/workflow.ts',
+        "if (outcome !== undefined && outcome !== 'failed' && ⟦endedAt !== undefined⟧)",
+        'true',
+      ],
+      ['workflows/deletion/workflow.ts', "if (⟦!('userId' in opened)⟧) throw opened;", 'false'],
+      ['workflows/link/commands.ts', 'if (⟦!token⟧) throw ended(link);', 'false'],
+      [
+        'workflows/link/commands.ts',
+        "const isExpired = refusal.type === 'LinkRefused' && (⟦link.token?.expiresAt⟧ ?? Infinity) <= Date.now();",
+        'link.token.expiresAt',
+      ],
+      ['workflows/link/reading.ts', "const sought = connectionQueryOf(link, ⟦claim?.by⟧ === 'success');", 'claim.by'],
+    ],
+  },
+  {
+    reason: 'a field that is undefined is not in the JSON that a failure or an activity gets',
+    changes: [
+      [
+        'workflows/link/commands.ts',
+        "return refuse('LinkEnded', `The link has ended: ${outcome}`, { ...(⟦outcome !== undefined⟧ && { reason: outcome }) });",
+        'true',
+      ],
+      ['workflows/link/reading.ts', '...(⟦slug !== undefined⟧ && { sourceSlug: slug }),', 'true'],
+    ],
+  },
+  {
+    reason: 'nothing is due, and nothing waits, in an ended deletion: the steps after this condition do nothing there',
+    changes: [
+      [
+        'workflows/deletion/workflow.ts',
+        'if (⟦deletion.outcome === undefined⟧ && (await actInGracePeriod(run))) await confirm(run);',
+        'true',
+      ],
+      [
+        'workflows/deletion/workflow.ts',
+        'while (⟦deletion.outcome !== undefined⟧ && !commands.isEmpty) await commands.carryOutNext(() => undo(run));',
+        'true',
+      ],
+      [
+        'workflows/deletion/workflow.ts',
+        "if (⟦deletion.outcome === undefined⟧ && deletion.phase !== 'requested') await joinGrace(run, opened);",
+        'true',
+      ],
+      [
+        'workflows/deletion/workflow.ts',
+        'if (⟦deletion.outcome === undefined⟧ && isUnclear) run.nextIfRestored ??= opened;',
+        'true',
+      ],
+      [
+        'workflows/deletion/commands.ts',
+        "if (outcome === 'undone' || (⟦outcome === undefined⟧ && undoing !== undefined)) return;",
+        'true',
+      ],
+    ],
+  },
+  {
+    reason: 'it saves a turn of the main loop, which would answer the same',
+    changes: [
+      [
+        'workflows/deletion/workflow.ts',
+        "setHandler(undoUpdate, () => (⟦run.deletion.outcome === 'undone'⟧ ? stateOf(run.deletion) : askToUndo(run)), {",
+        'false',
+      ],
+      ['workflows/deletion/workflow.ts', 'if (⟦run.undoing === undefined⟧) return;', 'false'],
+    ],
+  },
+  {
+    reason: 'at the very millisecond',
+    changes: [
+      ['workflows/deletion/commands.ts', 'if (⟦Date.now() < readableAt(run)⟧) {', 'Date.now() <= readableAt(run)'],
+      ['workflows/deletion/commands.ts', 'if (⟦left <= 0⟧) return;', 'left < 0'],
+    ],
+  },
+  {
+    reason:
+      'an error that is not the failure of an activity, such as a cancellation, would be swallowed: no life cancels this read',
+    changes: [
+      ['workflows/deletion/commands.ts', '⟦refusalOf(error)⟧;', 'undefined'],
+      ['workflows/link/reading.ts', '⟦refusalOf(error)⟧;', 'undefined'],
+    ],
+  },
+  {
+    reason:
+      'a second caller of the same new link finds it usable, and its number of a code request is another one in any case',
+    changes: [
+      [
+        'workflows/link/commands.ts',
+        'if (!joins && ⟦link.outcome !== undefined⟧) beginNext(link, { ...options, policy }, Date.now());',
+        'true',
+      ],
+      [
+        'workflows/link/commands.ts',
+        "if (link.consequence !== 'ask_code_again' && link.errorType !== 'answer_lost') link.questionsDone = ⟦question + 1⟧;",
+        'question - 1',
+      ],
+    ],
+  },
+  {
+    reason: 'the promise is returned, so it is awaited; only an error would pass this function by, and there is none',
+    changes: [
+      [
+        'workflows/link/commands.ts',
+        'if (!connection) return ⟦await conclude(link, report)⟧;',
+        'conclude(link, report)',
+      ],
+    ],
+  },
+  {
+    reason:
+      'the callers get their refusals in the same step here; on a server, an end without this could overtake them',
+    changes: [
+      ['workflows/link/workflow.ts', '⟦await condition(allHandlersFinished)⟧;', 'undefined'],
+      ['workflows/link/workflow.ts', '⟦await condition(allHandlersFinished)⟧;', 'condition(allHandlersFinished)'],
+    ],
+  },
+  {
+    reason: 'every event and every snapshot has what this asks for, which the compiler does not know',
+    changes: [
+      [
+        'protocol/order/lifecycle.ts',
+        'if (⟦at !== undefined⟧ && place !== walk.place) enter(walk, place, at);',
+        'true',
+      ],
+      [
+        'protocol/appointment/lifecycle.ts',
+        'const before = () => ⟦events.findLast((event) => known(event.status) !== undefined)?.status⟧;',
+        'events.findLast(event => known(event.status) !== undefined).status',
+      ],
+      [
+        'workflows/appointment/validation.ts',
+        "appointment.ending === 'order_ended' && ⟦appointment.order !== undefined⟧",
+        'true',
+      ],
+      ['workflows/deletion/deadlines.ts', 'return ⟦end !== undefined⟧ && now >= end;', 'true'],
+    ],
+  },
+  {
+    reason: 'the other branch does the same here',
+    changes: [
+      ['protocol/order/lifecycle.ts', 'if (turned || ⟦walk.turn === undefined⟧) walk.turn = event;', 'false'],
+      ['protocol/order/lifecycle.ts', 'if (⟦ending === undefined⟧) delete walk.ending;', 'false'],
+      ['protocol/order/lifecycle.ts', "⟦case 'at_lab': return walk.place;⟧", "case 'at_lab':"],
+      ['workflows/order/snapshots.ts', '...(⟦resultsBy !== undefined⟧ && { resultsBy }),', 'true'],
+    ],
+  },
+  {
+    reason: 'when an order arrived is asked only while it is at the lab',
+    changes: [['protocol/order/lifecycle.ts', "if (⟦place === 'at_lab'⟧) walk.arrivedAt = at;", 'true']],
+  },
+  {
+    reason: 'of two reports that differ and are equally late, one must stay, whichever it is',
+    changes: [
+      [
+        'workflows/order/snapshots.ts',
+        'if (!known || ⟦compareText(canonicalJson(event), canonicalJson(known)) > 0⟧) byId.set(event.id, event);',
+        'compareText(canonicalJson(event), canonicalJson(known)) >= 0',
+      ],
+      [
+        'workflows/order/snapshots.ts',
+        'if (!known || ⟦compareText(canonicalJson(event), canonicalJson(known)) > 0⟧) byId.set(event.id, event);',
+        'compareText(canonicalJson(event), canonicalJson(known)) <= 0',
+      ],
+      [
+        'workflows/order/snapshots.ts',
+        'Number(⟦a.activateBy !== undefined⟧) - Number(b.activateBy !== undefined) ||',
+        'false',
+      ],
+      [
+        'workflows/order/snapshots.ts',
+        'Number(a.activateBy !== undefined) - Number(⟦b.activateBy !== undefined⟧) ||',
+        'false',
+      ],
+    ],
+  },
+  {
+    reason: 'the rest of the check refuses the same: a text with something before a date is no date either',
+    changes: [
+      [
+        'workflows/appointment/validation.ts',
+        'return isText(value) && ⟦/^\\d{4}-\\d{2}-\\d{2}$/⟧.test(value) && !Number.isNaN(Date.parse(value));',
+        '/\\d{4}-\\d{2}-\\d{2}$/',
+      ],
+    ],
+  },
+];
