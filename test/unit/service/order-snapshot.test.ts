@@ -280,7 +280,9 @@ describe('events', () => {
     const at = (order: object) => eventsOf({ events, ...order }).map((event) => event.at);
     expect(at({ updated_at: AT, created_at: '2020-01-01T00:00:00Z' })).toEqual([AT, AT, AT]);
     expect(at({ updated_at: 'never', created_at: AT })).toEqual([AT, AT, AT]);
-    expect(eventsOf({ events: [{ id: 1, status, created_at: '1970-01-01T00:00:00Z' }], updated_at: AT })[0]?.at).toBe(AT);
+    expect(eventsOf({ events: [{ id: 1, status, created_at: '1970-01-01T00:00:00Z' }], updated_at: AT })[0]?.at).toBe(
+      AT,
+    );
     expect(at({})).toEqual(Array.from({ length: 3 }, () => '1970-01-01T00:00:00.000Z'));
   });
 
