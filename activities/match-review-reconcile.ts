@@ -52,9 +52,8 @@ async function* openReviews(service: LabService): AsyncGenerator<MatchReview, vo
   for await (const item of service.matchReviews.list()) {
     // A review that is over needs no decision, but a service may still list it.
     if (item.status === 'resolved' || item.status === 'matched') continue;
-    const { length: idLength } = item.id;
     if (isAddressable(item.id)) yield item;
-    else log.warn('a match review was skipped: its id cannot be part of a workflow ID', { idLength });
+    else log.warn('a match review was skipped: its id cannot be part of a workflow ID', { idLength: item.id.length });
   }
 }
 

@@ -2,7 +2,7 @@ import { activityInfo, ApplicationFailure, log } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { countryCodeOf, isIdRefused, type Order, type OrderPage } from '../service/orders.js';
 import { numberedPages } from '../service/paging.js';
-import { setInstant } from '../service/timestamps.js';
+import { knownInstant } from '../service/timestamps.js';
 import { kitOrderId, placeKitOrderId, shownId } from '../protocol/ids.js';
 import { isSameId } from '../service/canonical-id.js';
 import { readPassthrough } from '../protocol/order/root-order.js';
@@ -301,7 +301,7 @@ function couldBe(order: Order, criteria: OrderCriteria, since: number): boolean 
 
 /** An order without a time that was set counts: a candidate too many stops the creation, one too few lets it order a second kit. */
 export function isSince(createdAt: string | null | undefined, since: number): boolean {
-  const at = setInstant(createdAt);
+  const at = knownInstant(createdAt);
   return at === undefined || Date.parse(at) >= since;
 }
 

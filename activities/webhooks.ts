@@ -77,7 +77,7 @@ function endpointActivities({ service, encrypts }: Dependencies) {
       });
     },
 
-    /** True if there was one to delete. A 404 after another attempt is no news: that attempt may have deleted it. */
+    /** True if there was one to delete. A 404 after another attempt says nothing: that attempt may have deleted it. */
     async deleteWebhook({ place, webhookId }: OneWebhook): Promise<boolean> {
       return calling(async () => {
         try {

@@ -23,14 +23,15 @@ export function isReference(value: unknown): value is string {
  */
 const addressablePattern = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
 
-export function isAddressable(id: unknown): id is string {
+export function isAddressable(id: string): boolean;
+export function isAddressable(id: unknown): id is string;
+export function isAddressable(id: unknown): boolean {
   return typeof id === 'string' && addressablePattern.test(id);
 }
 
 /** For messages and logs. An id of the service that cannot be part of a workflow ID may be anything, a person's name too: only its length is shown. */
 export function shownId(id: string): string {
-  const { length } = id;
-  return isAddressable(id) ? id : `(an id of ${length} characters that cannot be part of a workflow ID)`;
+  return isAddressable(id) ? id : `(an id of ${id.length} characters that cannot be part of a workflow ID)`;
 }
 
 /** A request to the service with the user's id as we write it. */

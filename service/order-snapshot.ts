@@ -1,5 +1,5 @@
 import type { Order } from './order.js';
-import { isCalendarDate, setInstant } from './timestamps.js';
+import { isCalendarDate, knownInstant } from './timestamps.js';
 import { wordOf } from './word.js';
 
 /**
@@ -98,8 +98,8 @@ export function snapshotOf(order: Order): OrderSnapshot {
     interpretation: lowerWordIn(order.interpretation),
     resultsBy: dateOf(order.worst_case_result_by_date),
     activateBy: dateOf(order.activate_by),
-    createdAt: setInstant(order.created_at),
-    updatedAt: setInstant(order.updated_at),
+    createdAt: knownInstant(order.created_at),
+    updatedAt: knownInstant(order.updated_at),
   };
   return present<OrderSnapshot>(snapshot);
 }
@@ -184,7 +184,7 @@ function isEventId(id: unknown): id is number {
 
 /** Deadlines start at an event's time, so every event has one; 1970 stands for an order without any time in it. */
 function timeOf(event: SentEvent, order: Order): string {
-  const times = [event.created_at, order.updated_at, order.created_at].map(setInstant);
+  const times = [event.created_at, order.updated_at, order.created_at].map(knownInstant);
   return times.find((time) => time !== undefined) ?? new Date(0).toISOString();
 }
 
@@ -214,7 +214,7 @@ function transactionOf(order: Order): TransactionSnapshot | undefined {
             id: member.id,
             origin: member.origin,
             parentId: isApart(member, transaction.orders ?? []) ? undefined : member.parent_id,
-            createdAt: setInstant(member.created_at),
+            createdAt: knownInstant(member.created_at),
           }),
         ],
   );

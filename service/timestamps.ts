@@ -22,7 +22,7 @@ export function utcInstant(timestamp: string | null | undefined): string | undef
 }
 
 /** Like `utcInstant`, but undefined also for a time of a clock that was never set: 1970, or earlier. */
-export function setInstant(timestamp: string | null | undefined): string | undefined {
+export function knownInstant(timestamp: string | null | undefined): string | undefined {
   const instant = utcInstant(timestamp);
   return instant !== undefined && Date.parse(instant) >= Date.UTC(1971, 0) ? instant : undefined;
 }

@@ -26,7 +26,7 @@ export const groups: Readonly<Record<string, Group>> = {
   deletion: { files: filesOf('workflows/deletion', 'deadlines', 'deletion') },
   'deletion-glue': {
     isGlue: true,
-    files: filesOf('workflows/deletion', ...['commands', 'workflow']),
+    files: filesOf('workflows/deletion', 'commands', 'workflow'),
   },
   'link-glue': { isGlue: true, files: filesOf('workflows/link', 'commands', 'reading', 'workflow') },
   'order-glue': { isGlue: true, files: filesOf('workflows/order', 'commands', 'reading', 'workflow') },

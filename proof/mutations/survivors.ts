@@ -74,7 +74,7 @@ export const accepted: readonly Accepted[] = [
     changes: [['workflows/appointment/deadlines.ts', 'if (⟦appointment.ending !== undefined⟧) return;', 'false']],
   },
   {
-    reason: 'the rest of the check refuses the same: a text that goes on after a date is no date either',
+    reason: 'the rest of the check refuses the same: a text with more than a date in it is not a date either',
     changes: [
       [
         'protocol/policy-values.ts',
@@ -85,6 +85,11 @@ export const accepted: readonly Accepted[] = [
         'protocol/policy-values.ts',
         "if (typeof value !== 'string' || !⟦/^\\d{4}-\\d{2}-\\d{2}$/⟧.test(value)) return false;",
         '/^\\d{4}-\\d{2}-\\d{2}/',
+      ],
+      [
+        'workflows/appointment/validation.ts',
+        'return isText(value) && ⟦/^\\d{4}-\\d{2}-\\d{2}$/⟧.test(value) && !Number.isNaN(Date.parse(value));',
+        '/\\d{4}-\\d{2}-\\d{2}$/',
       ],
     ],
   },
@@ -268,16 +273,6 @@ export const accepted: readonly Accepted[] = [
         'workflows/order/snapshots.ts',
         'Number(a.activateBy !== undefined) - Number(⟦b.activateBy !== undefined⟧) ||',
         'false',
-      ],
-    ],
-  },
-  {
-    reason: 'the rest of the check refuses the same: a text with something before a date is no date either',
-    changes: [
-      [
-        'workflows/appointment/validation.ts',
-        'return isText(value) && ⟦/^\\d{4}-\\d{2}-\\d{2}$/⟧.test(value) && !Number.isNaN(Date.parse(value));',
-        '/\\d{4}-\\d{2}-\\d{2}$/',
       ],
     ],
   },

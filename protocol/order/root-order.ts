@@ -88,7 +88,7 @@ function endOfParents(snapshot: OrderSnapshot, siblings: readonly Sibling[]): st
 }
 
 function addressable(id: string | undefined): string | undefined {
-  return isAddressable(id ?? '') ? id : undefined;
+  return isAddressable(id) ? id : undefined;
 }
 
 function byCreationThenId(a: Sibling, b: Sibling): number {

@@ -5,6 +5,7 @@ import type { Description, Operation } from './description.js';
 import { type Example, examplesOf, isPdf } from './examples.js';
 import { type Answer, type Exchanges, type SentRequest, startExchanges } from './exchanges.js';
 import { bringsMark, markedIn, readingFaults } from './reading.js';
+import { isObject } from '../../service/json-object.js';
 import { ids } from './ids.js';
 import { operationFor, requestFaults } from './request-faults.js';
 import { type Schemas, schemasOf } from './schemas.js';
@@ -103,8 +104,8 @@ async function checkReading(call: SampleCall, operation: Operation, checking: Ch
 function aboutSample(example: unknown, path: string): unknown {
   const name = /\{(\w+)\}[^{]*$/.exec(path)?.[1] ?? '';
   const id = askedFor[name];
-  if (id === undefined || !isRecord(example)) return example;
-  if (isRecord(example['order'])) return { ...example, order: { ...example['order'], id } };
+  if (id === undefined || !isObject(example)) return example;
+  if (isObject(example['order'])) return { ...example, order: { ...example['order'], id } };
   const field = [name, 'id'].find((key) => key in example);
   return field === undefined ? example : { ...example, [field]: id };
 }
@@ -116,10 +117,6 @@ const askedFor: Readonly<Record<string, string>> = {
   job_id: ids.jobId,
   raw_result_id: ids.rawResultId,
 };
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 async function findUnknown(
   call: SampleCall,

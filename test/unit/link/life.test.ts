@@ -599,7 +599,7 @@ describe('a code', () => {
     expect(endOf(link)).toMatchObject({ outcome: 'failed', errorType: 'incorrect_mfa_code' });
   });
 
-  test('whose error may hide a connection is no end as long as the service does not say so', async () => {
+  test('whose error may hide a connection is not an end as long as the service does not say so', async () => {
     const completeMfa = { report: { state: 'error', errorType: 'duplicate_connection' } };
     const link = await asked({}, { completeMfa, findConnection: unavailable });
     expect(await submit(link)).toEqual({ name: 'submitMfaCode', refused: 'ServiceUnavailable' });

@@ -159,7 +159,7 @@ test('origin and parent are read from the transaction if the order does not have
   expect(snapshot({ order_transaction })).toMatchObject({ origin: 'recreation', parentId: 'order-0' });
 });
 
-test('a redraw is one in whatever case its origin is written: it is no root, though it has the passthrough of its parent', () => {
+test('a redraw is one in whatever case its origin is written: it is not a root, though it has the passthrough of its parent', () => {
   const passthrough = 'labops:-:reference-1:1';
   const initial = { id: 'order-0', origin: 'INITIAL', created_at: '2024-03-02T10:00:00Z' };
   const order_transaction = { id: 't', orders: [{ id: 'order-1', origin: 'REDRAW', created_at: AT }, initial] };
