@@ -27,6 +27,7 @@ export type RefusedAs =
   | 'RegistrationRefused'
   | 'CancelRefused'
   | 'OrderRefused'
+  | 'SearchRefused'
   | 'DeletionRefused'
   | 'UndoRefused'
   | 'LinkRefused'

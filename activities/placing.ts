@@ -23,7 +23,7 @@ import { creationProgressSignal, type CreationProgress, type KitRequest } from '
 import type { DecidedOn } from '../protocol/order/state.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { handOverNew } from './chains.js';
-import { asFailures, unreadableIfRefused } from './failures.js';
+import { asFailures, failureOf, unreadableIfRefused } from './failures.js';
 import { importedBefore } from './import-search.js';
 import { requireAnswers } from './order-answers.js';
 import { readForCommand, requirePhysician } from './orders.js';
@@ -176,22 +176,26 @@ async function findEarlier(given: ActivityDependencies, input: CreateKitOrder) {
   if (known) return { found: { snapshot: known, adopted: true }, mayExist: true, attempt, passthrough };
   const times = await firstPlacing(dependencies, runs, input, creationSettling);
   const criteria = { ...times, reference, triedBefore };
-  // No proxy answers 422 with a sentence: the request names a user that cannot be one. There is no order yet that could be missed.
-  const isAnswer = ({ status, reason }: ServiceRefused) =>
-    status === 422 && reason !== undefined && !mayHaveBeenSent(criteria);
   try {
     const found = await unreadableIfRefused(
       () =>
         request.kind === 'import'
           ? importedBefore(dependencies, { ...criteria, order: request.order }, attempt)
           : placedBefore(dependencies, { ...criteriaOf(request, passthrough, reference), ...criteria }, attempt),
-      isAnswer,
+      isRefusedInWords,
     );
     return { found: found && adopted(found), mayExist: mayHaveBeenSent(criteria), attempt, passthrough };
   } catch (error) {
     if (times.sentSince === undefined) await reportProgress(dependencies, 'nothing_sent').catch(() => undefined);
-    throw error;
+    // There may be an order that would be missed: the placing knows more.
+    const mayPass = error instanceof ServiceRefused && isRefusedInWords(error) && mayHaveBeenSent(criteria);
+    throw mayPass ? failureOf(error, 'SearchRefused') : error;
   }
+}
+
+/** No proxy answers 422 with a sentence: the request names a user that cannot be one. */
+function isRefusedInWords({ status, reason, fields }: ServiceRefused): boolean {
+  return status === 422 && reason !== undefined && fields.length === 0;
 }
 
 function adopted(order: Order): PlacedOrder {

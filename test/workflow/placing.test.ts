@@ -67,6 +67,41 @@ describe('exactly one kit is ordered', () => {
     expect(await stage.sandbox.orders()).toHaveLength(0);
   });
 
+  const inWords = { kind: 'answer', status: 422, body: { detail: 'Invented: not a UUID' } } as const;
+
+  test('a search that the service refuses in a sentence after one that failed refuses the placing', async () => {
+    const search = { method: 'GET', path: '/orders' } as const;
+    const down = await stage.sandbox.addFault({ ...search, action: { kind: 'answer', status: 503 } });
+    const handle = await stage.product.orders.place(await stage.input());
+    await stage.expectRequests('GET', '/orders');
+    await stage.sandbox.removeFaults(down);
+    await stage.sandbox.addFault({ ...search, action: inWords });
+    await stage.skip('5 minutes');
+    await expect(handle.orderId()).rejects.toMatchObject({ name: 'OrderRefused' });
+    expect(await stage.countRequests('POST', createPath)).toBe(0);
+  });
+
+  test('exactly one kit is ordered if the service refuses the search for it in a sentence', async () => {
+    await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
+    const handle = await stage.product.orders.place(await stage.input());
+    await stage.expectRequests('POST', createPath);
+    await stage.sandbox.addFault({ method: 'GET', path: '/orders', times: 1, action: inWords });
+    await stage.skip('20 minutes');
+    const [placed] = await stage.sandbox.orders();
+    expect(await handle.orderId()).toBe(placed?.order.id);
+    expect(await stage.countRequests('POST', createPath)).toBe(1);
+  });
+
+  test('a cancelled placing ends if the service refuses every search for its order in a sentence', async () => {
+    await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
+    const handle = await stage.product.orders.place(await stage.input());
+    await stage.expectRequests('POST', createPath);
+    await stage.sandbox.addFault({ method: 'GET', path: '/orders', action: inWords });
+    const cancelled = expect(handle.cancel()).rejects.toMatchObject({ name: 'OrderRefused' });
+    await stage.skip('30 minutes');
+    await cancelled;
+  });
+
   test('no kit is left if a placing is cancelled, and a proxy answers the search for it', async () => {
     await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
     const handle = await stage.product.orders.place(await stage.input());

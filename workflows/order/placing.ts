@@ -40,6 +40,8 @@ interface PlacingRun extends Governed<ResolvedOrderPolicy>, Attempting<PlacingEn
   input: PlaceKitOrderInput;
   /** The last attempt's report; without a report, a creation may have been sent. */
   progress?: CreationProgress;
+  /** The service refused the last search for earlier orders in a sentence. */
+  isSearchRefused?: boolean;
   attention: PlacingState['attention'];
   waitsFor: string;
 }
@@ -213,8 +215,8 @@ async function settle(run: PlacingRun): Promise<PlacedOrder | null> {
     try {
       return await activities.findKitOrder.executeWithOptions(options, [requestOf(run, true)]);
     } catch (error) {
-      const refusal = refusalOf(error);
-      if (!isAccessRefused(refusal)) throw refusal;
+      const refusal = answerOf(run, error);
+      if (!mayPass(refusal)) throw refusal;
       await waitForNextRound(run, refusal);
     }
   }
@@ -228,12 +230,25 @@ const betweenRounds = 10 * minute;
  */
 async function waitIfDelayed(run: PlacingRun, error: unknown): Promise<void> {
   if (run.attempts.consideredCancelled && !isFinalRefusal(error)) throw error;
-  const refusal = refusalOf(error);
-  if (isFinalRefusal(error) && !isAccessRefused(refusal)) {
+  const refusal = answerOf(run, error);
+  if (isFinalRefusal(error) && !mayPass(refusal)) {
     if (refusal.type === 'AmbiguousOrder') askForAttention(run, 'ambiguous_order');
     throw refusal;
   }
   await waitForNextRound(run, refusal);
+}
+
+function mayPass(refusal: ApplicationFailure): boolean {
+  return isAccessRefused(refusal) || refusal.type === 'SearchRefused';
+}
+
+/** A search is refused for good if there can be no order that it would miss, or if the next round is refused as well. */
+function answerOf(run: PlacingRun, error: unknown): ApplicationFailure {
+  const refusal = refusalOf(error);
+  const wasSearchRefused = run.isSearchRefused === true || run.progress === 'nothing_sent';
+  run.isSearchRefused = refusal.type === 'SearchRefused';
+  if (!run.isSearchRefused || !wasSearchRefused) return refusal;
+  return ApplicationFailure.nonRetryable(refusal.message, 'OrderRefused', ...(refusal.details ?? []));
 }
 
 async function waitForNextRound(run: PlacingRun, refusal: ApplicationFailure): Promise<void> {
