@@ -32,7 +32,8 @@ export async function retry<T>(
   for (let length: RoundLength = run.answered ? '1 hour' : '30 seconds'; ; length = afterwards(length)) {
     try {
       const answer = await call(round(length));
-      clear(run.deletion, [reason], Date.now());
+      // What a person is asked to look at stands while the service contradicts itself.
+      if (run.isDenied !== true) clear(run.deletion, [reason], Date.now());
       return answer;
     } catch (error) {
       const refusal = refusalOf(error);

@@ -27,6 +27,8 @@ export interface DeletionRun extends EntityRun<DeletionCommand, DeletionState> {
   isRequestedAgain?: true;
   /** What precedes the grace; an undo stops it. */
   beginning?: CancellationScope;
+  /** The service denies the user, whom it shows. */
+  isDenied?: true;
   /** When the last round of requests to the service ended. One whose answer was lost may still take effect after that. */
   sentUntil?: number;
 }

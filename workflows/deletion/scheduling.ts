@@ -7,7 +7,7 @@ import {
 } from '@temporalio/workflow';
 import { activities } from '../activities.js';
 import { refusalOf } from '../entity/commands.js';
-import { end, userDeleted, userUnknown, raise, announceScheduled } from './announcements.js';
+import { clear, end, userDeleted, userUnknown, raise, announceScheduled } from './announcements.js';
 import { show } from './view.js';
 import { note } from '../entity/journal.js';
 import { undo } from './commands.js';
@@ -96,6 +96,15 @@ async function schedule(run: DeletionRun): Promise<void> {
  * @throws the refusal of a user who is still there
  */
 async function isScheduled(run: DeletionRun): Promise<boolean> {
+  try {
+    return await becomesScheduled(run);
+  } finally {
+    delete run.isDenied;
+    clear(run.deletion, ['deletion_delayed'], Date.now());
+  }
+}
+
+async function becomesScheduled(run: DeletionRun): Promise<boolean> {
   const { deletion } = run;
   for (;;) {
     const answer = await ask(run);
@@ -107,6 +116,7 @@ async function isScheduled(run: DeletionRun): Promise<boolean> {
     const mayPass = answer === 'unknown' || (run.answered && isAboutTheTeam(answer));
     if (!mayPass) throw answer;
     run.answered = true;
+    run.isDenied = true;
     raise(deletion, 'deletion_delayed', Date.now());
     await sleep(untilAskedAgain, { summary: 'before the next attempts' });
   }

@@ -547,7 +547,10 @@ describe('the service', () => {
     expect(life.calls.filter((call) => call.includes('schedule'))).toEqual(
       ['0h', '0.167h', '0.333h'].map((at) => `${at} scheduleDeletion`),
     );
-    expect(life.events.at(-1)).toBe('0.333h user.deletion_scheduled');
+    expect(life.events.slice(1), 'once').toEqual([
+      '0.333h user.attention_cleared deletion_delayed',
+      '0.333h user.deletion_scheduled',
+    ]);
   });
 
   test('that does not answer is asked in rounds of half a minute, an hour and days, with the pauses that it asks for', async () => {
