@@ -17,6 +17,7 @@ import {
   type Slots,
 } from '../../protocol/appointment/messages.js';
 import type { CallOptions } from '../call-options.js';
+import type { OneCall } from '../one-call.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import { callKinds, type TemporalCalls } from '../workflow-calls.js';
 import { orIfEnded } from '../workflow-status.js';
@@ -79,12 +80,15 @@ export class AppointmentHandle {
    * Cancels the appointment at the service, with one of `cancellationReasons`. With `rebook` another slot must be
    * chosen afterwards; without, the workflow ends. A visit at home is charged in full if it is cancelled less than 24 hours
    * before its start: after the appointment's `refundableUntil`, warn first. `refundable` of the answer says whether it was
-   * in time.
+   * in time. Repeated, it has the answer of the first.
    *
    * @throws CancellationRefused, NothingBooked with `rebook` if there is none
    */
   async cancel(cancellation: AppointmentCancellation = {}, options: CallOptions = {}): Promise<AppointmentState> {
-    return this.update(cancelUpdate, cancellation, options);
+    return this.update(cancelUpdate, cancellation, options, async (call) => {
+      const state = await call.state(this.workflow, stateQuery);
+      return state.outcome === 'cancelled' && cancellation.rebook !== true ? state : refuseEnded();
+    });
   }
 
   /** The appointment's current state. Wakes the workflow and is billed as an action. */
@@ -107,19 +111,23 @@ export class AppointmentHandle {
     );
   }
 
+  /** @param ended the answer after the end */
   private async update<Answer, T>(
     update: UpdateDefinition<Answer, [T]>,
     argument: T,
     options: CallOptions,
+    ended: (call: OneCall) => Promise<Answer> = refuseEnded,
   ): Promise<Answer> {
     return this.calls.call(appointmentCalls.command, options, (call) =>
       orIfEnded(
         this.workflow,
         () => call.waitFor(this.workflow).executeUpdate(update, { args: [argument] }),
-        () => {
-          throw new AppointmentEnded('Nothing is being arranged for this order any more: its result says why');
-        },
+        () => ended(call),
       ),
     );
   }
+}
+
+async function refuseEnded(): Promise<never> {
+  throw new AppointmentEnded('Nothing is being arranged for this order any more: its result says why');
 }

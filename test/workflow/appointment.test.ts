@@ -245,7 +245,8 @@ describe('cancelling', () => {
     expect(await visit.result()).toMatchObject({ outcome: 'cancelled' });
     await visit.expectNotifications('phase_changed confirmed', 'ended cancelled');
     expect(await stage.service.appointments.get(visit.orderId)).toMatchObject({ status: 'cancelled' });
-    await expect(visit.handle.cancel()).rejects.toBeInstanceOf(AppointmentEnded);
+    expect(await visit.handle.cancel(), 'again').toEqual(state);
+    await expect(visit.handle.cancel({ rebook: true })).rejects.toBeInstanceOf(AppointmentEnded);
   });
 
   test('cancelling without a reason uses the first of the list; with an unknown reason it is refused and nothing ends', async () => {

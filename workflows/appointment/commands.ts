@@ -26,11 +26,12 @@ import {
 } from './appointment.js';
 import { readOrThrow, readAppointmentSnapshot } from './reading.js';
 import { stateOf } from './view.js';
-import { ended } from './validation.js';
+import { ended, isCancelledSo } from './validation.js';
 import type { AppointmentAnswer, AppointmentCommand } from './run.js';
 
 /** Carries out one command and answers with what came of it. */
 export async function carryOut(appointment: Appointment, command: AppointmentCommand): Promise<AppointmentAnswer> {
+  if (command.kind === 'cancel' && isCancelledSo(appointment, command.cancellation)) return stateOf(appointment);
   if (appointment.ending !== undefined) throw ended({ appointment });
   if (command.kind !== 'cancel') markRequested(appointment, Date.now());
   switch (command.kind) {
@@ -104,6 +105,8 @@ function isAt(appointment: Appointment, open: AppointmentSnapshot, slotId: strin
 async function askProvider(appointment: Appointment, { provider, notes }: AppointmentRequest): Promise<void> {
   await outwaitDoubt(appointment);
   const open = openVisit(appointment);
+  // The same request before it.
+  if (open && open.startAt === undefined && open.provider === provider.toLowerCase()) return;
   if (open) throw alreadyThere(open);
   const { orderId, policy } = appointment;
   const { bookingTimeout } = policy;
@@ -203,7 +206,11 @@ async function cancel(appointment: Appointment, cancellation: AppointmentCancell
   // One that was made without a report must not be left behind.
   if (!openVisit(appointment)) await readOrRefuse(appointment);
   const open = openVisit(appointment);
-  if (!open && cancellation.rebook) throw nothingBooked();
+  if (!open && cancellation.rebook) {
+    // The same command before it was carried out.
+    if (appointment.known && appointment.known.appointmentId === appointment.cancelledId) return;
+    throw nothingBooked();
+  }
   if (open) await cancelAtService(appointment, open, cancellation);
   if (cancellation.rebook) return markRequested(appointment, Date.now());
   delete appointment.booking;

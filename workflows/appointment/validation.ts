@@ -8,7 +8,7 @@ import type {
 } from '../../protocol/appointment/messages.js';
 import { slotOf } from '../../protocol/appointment/slots.js';
 import { refuse, refuseField } from '../entity/commands.js';
-import { currentPhase } from './appointment.js';
+import { currentPhase, type Appointment } from './appointment.js';
 import type { AppointmentRun } from './run.js';
 
 /** The conditions for accepting a command at all; a refusal here leaves no trace in the history. */
@@ -57,7 +57,12 @@ export function validateCancellation(run: AppointmentRun, cancellation: Appointm
     throw refuseField('reasonId', 'must be a non-empty string');
   if (rebook !== undefined && typeof rebook !== 'boolean') throw refuseField('rebook', 'must be true or false');
   checkNotes(notes);
-  validateOpen(run);
+  if (!isCancelledSo(run.appointment, cancellation ?? {})) validateOpen(run);
+}
+
+/** The same command before it has ended the appointment, or it was cancelled elsewhere. */
+export function isCancelledSo({ ending }: Appointment, { rebook }: AppointmentCancellation): boolean {
+  return ending === 'cancelled' && rebook !== true;
 }
 
 /** Counted in code points, as in the order's comments; docs/lab-service.md. */

@@ -232,6 +232,21 @@ describe('an end that the product was not notified of yet', () => {
   });
 });
 
+test('a provider that names no time yet is asked once', async () => {
+  const pending = { ...snapshot(['pending']), provider: 'provider-1' };
+  const { startAt, endAt, ...unset } = pending as typeof pending & Record<'startAt' | 'endAt', string>;
+  const appointment = await life(reading());
+  Object.assign(appointment.answers, { requestAppointment: unset, readAppointment: reading(unset) });
+  const ask = (provider: string) => appointment.update('requestAppointment', { provider });
+  for (const provider of ['Provider-1', 'provider-1']) {
+    expect(await ask(provider)).toMatchObject({ value: { phase: 'awaiting_confirmation' } });
+  }
+  expect(appointment.calls.filter((call) => call.includes('requestAppointment'))).toHaveLength(1);
+  expect(await ask('provider-2')).toMatchObject({ refused: 'AppointmentExists' });
+  await report(appointment, { ...unset, startAt, endAt });
+  expect(await ask('provider-1')).toMatchObject({ refused: 'AppointmentExists' });
+});
+
 describe('a visit that is cancelled', () => {
   const cancelled = snapshot(['pending', 'confirmed', 'cancelled']);
 
@@ -243,6 +258,19 @@ describe('a visit that is cancelled', () => {
       const reply = await appointment.update('cancel', { reasonId: 'reason-1', rebook: true });
       expect(reply).toMatchObject({ value: { phase: 'awaiting_choice' } });
     }
+  });
+
+  test('by the product has the same answer again, until the visit is another one', async () => {
+    const appointment = await life(reading(confirmed));
+    Object.assign(appointment.answers, { cancelAppointment: cancelled, readAppointment: reading(cancelled) });
+    const cancel = () => appointment.update('cancel', { rebook: true });
+    expect(await cancel()).toMatchObject({ value: { phase: 'awaiting_choice' } });
+    expect(await cancel()).toMatchObject({ value: { phase: 'awaiting_choice' } });
+    expect(appointment.calls.filter((call) => call.includes('cancelAppointment'))).toHaveLength(1);
+    const another = { ...cancelled, appointmentId: 'another' };
+    appointment.answers['readAppointment'] = reading(another);
+    await report(appointment, another);
+    expect(await cancel()).toMatchObject({ refused: 'NothingBooked' });
   });
 
   test('with its order needs no other choice', async () => {
