@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { AnswerUnreadable, NotFound, ServiceError, ServiceRefused, TooManyRequests } from '../service/errors.js';
+import { NotFound, ServiceError, ServiceRefused, TooManyRequests } from '../service/errors.js';
 import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
 import { isScheduledForDeletion, isStatedUnknown, type User } from '../service/users.js';
@@ -114,8 +114,7 @@ function unlessUnexpected(error: unknown): undefined {
 /** A refused undo is not final while an earlier attempt may have restored the user: it is retried. */
 function rethrowIfTransient(error: unknown): undefined {
   if (!(error instanceof ServiceError)) throw error;
-  const isPassing = !(error instanceof ServiceRefused) || error instanceof TooManyRequests;
-  if (isPassing && !(error instanceof AnswerUnreadable)) throw error;
+  if (!(error instanceof ServiceRefused) || error instanceof TooManyRequests) throw error;
 }
 
 /** The service's answer to an undo whose client_user_id is taken is not documented; a PATCH to a taken one gets 409. */

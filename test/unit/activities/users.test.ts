@@ -137,17 +137,18 @@ describe('an undo', () => {
     expect(await rejection(activities.undoDeletion(deleted))).toMatchObject({ type, nonRetryable: true });
   });
 
-  test('an undo that is refused is retried while it is open whether an earlier attempt has restored the user', async () => {
-    const { activities } = await activitiesWith({ [read]: { status: 503, body: '' }, [undo]: notFound('Not found') });
-    const failure = await rejection(activities.undoDeletion({ userId: 'user-1' }));
-    expect(failure).toMatchObject({ type: 'ServiceUnavailable', nonRetryable: false });
-  });
-
-  test('an undo that is refused is final even if the user’s state cannot be understood: it will not be later either', async () => {
-    const { activities } = await activitiesWith({ [read]: { body: 'not JSON' }, [undo]: notFound('Not found') });
-    const failure = await rejection(activities.undoDeletion({ userId: 'user-1' }));
-    expect(failure).toMatchObject({ type: 'UndoRefused', nonRetryable: true });
-  });
+  test.each([
+    ['ServiceUnavailable', { status: 503, body: '' }],
+    ['AnswerUnreadable', { body: 'not JSON' }],
+    ['AnswerUnreadable', { body: { user_id: 'user-2' } }],
+  ] satisfies [string, Answer][])(
+    'an undo that is refused is retried (%s) while it is open whether an earlier attempt has restored the user',
+    async (type, answer) => {
+      const { activities } = await activitiesWith({ [read]: answer, [undo]: notFound('Not found') });
+      const failure = await rejection(activities.undoDeletion({ userId: 'user-1' }));
+      expect(failure).toMatchObject({ type, nonRetryable: false });
+    },
+  );
 
   test.each([
     ['UndoImpossible', { status: 409, body: { detail: 'Conflict' } }],
