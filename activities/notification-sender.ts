@@ -105,7 +105,8 @@ async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): 
   throw ApplicationFailure.create({
     message: `NOTIFY_URL answered ${answer === undefined ? status : `${status} ${answer}`} (attempt ${attempt}): read the receiver's log. The delivery is retried`,
     type: 'NotificationRefused',
-    ...(pause !== undefined && { nextRetryDelay: pause }),
+    // Also for the workflow, if these attempts have no time left for the pause.
+    ...(pause !== undefined && { nextRetryDelay: pause, details: [{ fields: [], retryAfterMs: pause }] }),
   });
 }
 

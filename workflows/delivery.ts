@@ -26,12 +26,12 @@ import { isAlarm, isAlarmReminder, type Notification } from '../protocol/notific
 import { ofAttention } from '../protocol/search-attributes.js';
 import type { NotifyOutcome } from '../activities/notifications.js';
 import { activities, delivery as deliveryOptions } from './activities.js';
-import { refusalOf, refuse } from './entity/commands.js';
+import { askedPause, refusalOf, refuse } from './entity/commands.js';
 import { readNotificationsLeft } from './delivery-intake.js';
 import { continueInNewRun, isNewRunSuggested } from './entity/loop.js';
 import { code, moment, showToOperators, table } from './entity/operators.js';
 import { batchOf, inBrief, wasEnded } from './entity/outbox.js';
-import { day } from './entity/spans.js';
+import { day, minute } from './entity/spans.js';
 import { upgrade, type Step } from './entity/versions.js';
 
 /** The undelivered notifications of one workflow; plain JSON, goes through continue-as-new as it is. */
@@ -66,7 +66,7 @@ const longestPause = '1 hour' as const;
 const longestGiveUp = 3_650 * day;
 
 /** After attempts that lasted a day, or that ended at once because nothing more is tried. */
-const betweenRounds = '10 minutes';
+const betweenRounds = 10 * minute;
 
 /**
  * Delivers what a workflow could not before it ended, in its order, for 30 days by default. A notification that the receiver
@@ -186,8 +186,8 @@ async function deliverBatch(delivery: Delivery): Promise<void> {
     settle(delivery, await activities.notify.executeWithOptions(options, [call]));
   } catch (error) {
     // A round that was ended has no pause.
-    refusalOf(error);
-    await sleep(betweenRounds, { summary: 'until the receiver is tried again' });
+    const refusal = refusalOf(error);
+    await sleep(Math.max(betweenRounds, askedPause(refusal)), { summary: 'until the receiver is tried again' });
   }
 }
 

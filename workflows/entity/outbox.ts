@@ -2,7 +2,8 @@ import { CancellationScope, condition, isCancellation } from '@temporalio/workfl
 import type { RefusedNotification } from '../../protocol/delivery.js';
 import { isAlarm, type Notification } from '../../protocol/notifications.js';
 import { activities, delivery } from '../activities.js';
-import { refusalOf } from './commands.js';
+import { askedPause, refusalOf } from './commands.js';
+import { minute } from './spans.js';
 
 /** The notifications that wait to be delivered, in the state of the workflow that makes them. */
 export interface Outbox {
@@ -30,7 +31,7 @@ export interface Delivery {
 export const batchSize = 20;
 
 /** After a batch that could not be delivered: a short `notificationDeadline` must not fill the history with attempts. */
-const pauseAfterFailure = '10 minutes';
+const pauseAfterFailure = 10 * minute;
 
 /** How long an end waits for the receiver. Then `deliverNotifications` goes on, and the workflow closes. */
 const endWait = '1 minute';
@@ -114,9 +115,10 @@ export async function keepDelivering(from: Outbox, outcome: Delivery, isItsTurn:
       await afterOthers(() => from.notifies === true && from.outbox.length > 0 && isItsTurn());
       const wasEnding = from.isEnding === true;
       if (from.handsOver === true) await handOverNotifications(from, from.outbox, []);
-      else if (!(await deliverBatch(from, outcome))) {
+      else {
+        const pause = await deliverBatch(from, outcome);
         const summary = 'until the receiver is tried again';
-        await condition(() => !wasEnding && from.isEnding === true, pauseAfterFailure, { summary });
+        if (pause > 0) await condition(() => !wasEnding && from.isEnding === true, pause, { summary });
       }
     }
   } catch (error) {
@@ -145,7 +147,8 @@ async function laterInStep(): Promise<void> {
   });
 }
 
-async function deliverBatch(from: Outbox, outcome: Delivery): Promise<boolean> {
+/** @returns the pause before the next batch, in milliseconds */
+async function deliverBatch(from: Outbox, outcome: Delivery): Promise<number> {
   const batch = batchOf(from.outbox);
   const attempts = new CancellationScope();
   let isOver = false;
@@ -170,12 +173,12 @@ async function deliverBatch(from: Outbox, outcome: Delivery): Promise<boolean> {
     remove(from, handedOver ? batch.map(({ id }) => id) : delivered);
     if (refused.length > 0) await handOverNotifications(from, [], refused);
     outcome.delivered();
-    return true;
+    return 0;
   } catch (error) {
-    if (wasEnded(attempts, error)) return true;
-    refusalOf(error);
+    if (wasEnded(attempts, error)) return 0;
+    const refusal = refusalOf(error);
     outcome.undelivered();
-    return false;
+    return Math.max(pauseAfterFailure, askedPause(refusal));
   } finally {
     isOver = true;
   }

@@ -51,6 +51,15 @@ test('an endpoint that fails five times in a row is left alone for a moment, the
   expect(await Promise.all([sendOnce(), sendOnce()])).toEqual([delivered, delivered]);
 });
 
+test('a pause that the receiver asks for is in the failure as well, for a workflow that waits between two deliveries', async () => {
+  const { baseUrl } = await answering(() => ({ status: 503, headers: { 'retry-after': '1800' } }));
+  const failure = await attempt()
+    .run(() => senderTo({ url: baseUrl, secret }).send(event))
+    .catch((error: unknown) => error);
+  const asked = 1_800_000;
+  expect(failure).toMatchObject({ nextRetryDelay: asked, details: [{ fields: [], retryAfterMs: asked }] });
+});
+
 test('a refusal for good says that the endpoint is there', async () => {
   const { baseUrl, requests } = await answering(() => ({ status: 422 }));
   const { send } = senderTo({ url: baseUrl, secret });
