@@ -60,7 +60,7 @@ function isClosed(error: unknown): boolean {
   return error instanceof FeatureNotEnabled || (error instanceof Unauthorized && error.status === 403);
 }
 
-/** What servers answer by themselves for a path that they do not have. The service itself writes "Not found". */
+/** True for the answer that servers give by themselves to a path that they do not have. The service itself writes "Not found". */
 function isMissingCall(error: unknown): boolean {
   return error instanceof NotFound && /^Not Found$|\bno Route matched\b/.test(error.reason ?? '');
 }

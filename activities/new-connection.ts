@@ -14,11 +14,11 @@ export interface KnownConnection {
 /** A connection of a user with a source. */
 export interface ConnectionQuery {
   userId: string;
-  /** Without one, of any source. */
+  /** The source that the connection must be of. Absent: any. */
   sourceSlug?: string;
-  /** Of one of these providers. */
+  /** The providers that the connection may be of. Absent: any. */
   oneOf?: readonly string[];
-  /** None of these. */
+  /** Connections that do not count. */
   except?: readonly KnownConnection[];
   /** Milliseconds since the epoch: an earlier connection is another one. 0 takes any. */
   since: number;

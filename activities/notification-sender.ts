@@ -24,7 +24,7 @@ const failuresBeforePause = 5;
 
 export const receiverPausedType = 'ReceiverPaused';
 
-/** What became of a notification; everything else is an error, and it is sent again. `answer`: the name of the client's answer. */
+/** The outcome of a call; everything else is an error, and the notification is sent again. `answer`: the name of the client's answer. */
 export type Sent = { as: 'delivered' } | { as: 'refused'; status: number; answer?: string };
 
 export interface NotificationSender {
@@ -75,7 +75,7 @@ function paused(): ApplicationFailure {
 /** An id is a header. One that cannot be sent would be retried forever, and hold up all that come after it. */
 const sendableId = /^[\x21-\x7e]{1,512}$/;
 
-/** As a receiver would answer that cannot read it. */
+/** The answer of a receiver that cannot read it. */
 const unsendableStatus = 400;
 
 async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): Promise<Sent> {

@@ -130,9 +130,9 @@ function readable(read: (page: number) => Promise<OrderPage>, mustRead: boolean)
 
 /** The runs in Temporal that report earlier placings of a reference. */
 interface EarlierRuns {
-  /** Of its placing, this one among them. */
+  /** The runs of its placing, this one among them. */
   placings: readonly WorkflowExecutionInfo[];
-  /** Of workflows that follow an order with the reference. */
+  /** The runs of workflows that follow an order with the reference. */
   followers: readonly WorkflowExecutionInfo[];
 }
 

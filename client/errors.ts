@@ -31,8 +31,9 @@ export interface RefusedField {
 }
 
 /**
- * Something was refused for reasons that its fields name. The message can be logged: it holds nothing of a person. The
- * service's own sentences, in `sentence` and the fields' messages, may quote one: show them to the person or the operator.
+ * Something was refused for reasons that its fields name. The message can be logged: it holds nothing about a person.
+ * The service's own sentences, in `sentence` and the fields' messages, may quote one: show them to the person or the
+ * operator.
  */
 export class Refusal extends LabOperationsError {
   /** The service's own sentence, if it was the service that refused and it gave one. */

@@ -28,7 +28,7 @@ export interface ReconcileInput {
    * webhooks deliver newer updates.
    */
   to?: string;
-  /** What a run with a long history passes to the next one; never given by a caller. */
+  /** The state that a run with a long history passes to the next one; never given by a caller. */
   carried?: ReconcileCarried;
 }
 
@@ -107,7 +107,7 @@ export function reachOfPasses(everyMinutes: number): number {
   return everyMinutes === 0 ? 0 : everyMinutes * minute + settling + overlap;
 }
 
-/** @throws RangeError when a time is none, or the range is empty */
+/** @throws RangeError if a time cannot be read, or the range is empty */
 export function rangeOf(input: ReconcileInput, watermark: string | undefined, now: number): ReconcileRange {
   const settled = now - settling;
   const to = input.to === undefined ? settled : Math.min(timeOf('to', input.to), settled);

@@ -4,7 +4,7 @@ import type { WorkflowStart } from './workflow-start.js';
 
 /* The one way by which a sender reaches a workflow that may have ended: webhooks, hand-overs, reconciliation and the client. */
 
-/** Of the SDK's client, which is not known here, what is needed of it. */
+/** The part of the SDK's client that is needed here: this folder does not import the client itself. */
 interface WorkflowCalls {
   options: { namespace: string };
   workflowService: {

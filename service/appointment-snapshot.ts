@@ -67,7 +67,7 @@ function eventsOf({ events }: Appointment): AppointmentEvent[] {
   });
 }
 
-/** Of the statuses one has two names. */
+/** One status has two names. */
 function statusOf(status: string): string {
   const word = lowerWordOf(status);
   return word === 'scheduled' ? 'confirmed' : word;

@@ -23,7 +23,7 @@ export type ReceivedEvent =
   | OtherReceived
   | UnreadableReceived;
 
-/** What every event that is handled has in common. */
+/** The fields that all handled events have in common. */
 interface Received {
   eventType: string;
   /** The envelope's user, else the one inside the data. */

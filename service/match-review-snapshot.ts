@@ -23,7 +23,7 @@ export interface MatchReviewReport {
 export interface MatchReviewSnapshot extends MatchReviewReport {
   subReasonCodes: string[];
   allowedActions: string[];
-  /** Of the lab. */
+  /** The lab's slug. */
   labSlug?: string;
   /** `normal`, `abnormal`, `critical`, or one not known yet. */
   interpretation?: string;

@@ -244,7 +244,7 @@ export const orderRequestSchema = z
     /** The order's comment; the lab account's default is put with it on the requisition. */
     clinical_notes: commentSchema,
     lab_account_id: optionalTextSchema,
-    /** Of the team's member who ordered, if it was a person. */
+    /** The id of the team's member who ordered, if it was a person. */
     creator_member_id: optionalTextSchema,
     passthrough: optionalTextSchema,
   })

@@ -168,7 +168,7 @@ const orderDetailsSchema = z.looseObject({
       id: textSchema,
       created_at: timestampSchema,
       updated_at: timestampSchema,
-      /** Of a blood draw at home or a walk-in. */
+      /** Present for a blood draw at home or a walk-in. */
       appointment_id: textSchema,
       /** Absent or null before the kit ships. */
       shipment: partSchema(shipmentSchema),

@@ -92,7 +92,7 @@ const dataSchema = z
       const read = labReportResultSchema.safeParse(each);
       return read.success ? [read.data] : [];
     });
-    /** Entries of `results` that are no objects: left out, and counted here. */
+    /** Entries of `results` that are not objects: left out, and counted here. */
     return { ...data, results, unreadable_results: (sent ?? []).length - results.length };
   });
 

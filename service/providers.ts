@@ -70,7 +70,7 @@ const connectionsSchema = z
   .looseObject({ providers: answeredListSchema(providerConnectionSchema) })
   .transform(({ providers }) => providers.items);
 
-/** What does not exist: a gateway, which knows none of these, writes `Not Found` or `no Route matched`. */
+/** The things that the service's own 404 names. A gateway, which knows none of them, writes `Not Found` or `no Route matched`. */
 const named = ['user', 'provider', 'source', 'connection'];
 
 /** Without a body, the status alone says that the connection has ended. */

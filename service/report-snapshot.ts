@@ -21,7 +21,7 @@ export interface ReportSnapshot {
 export interface ReportCounts {
   /** Biomarkers that can be read. */
   results: number;
-  /** Entries of the list that are no biomarkers; they are in no other count. */
+  /** Entries of the list that are not biomarkers; they are in no other count. */
   unreadable: number;
   /** `unknown`: a status that is missing or not known yet. */
   byLoincMatchStatus: { auto_match: number; needs_review: number; no_match: number; unknown: number };

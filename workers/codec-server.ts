@@ -139,7 +139,7 @@ function requireToken({ token }: CodecServerConfig, request: FastifyRequest): vo
   throw new Refused(401, 'The header Authorization: Bearer … is missing, or is not the CODEC_TOKEN of this server');
 }
 
-/** Of the same length whatever is given, as the comparison needs it. */
+/** A digest has the same length whatever is given, as the comparison requires. */
 function digest(text: string): Uint8Array {
   return createHash('sha256').update(text).digest();
 }

@@ -18,7 +18,7 @@ export class SearchAttributesMissing extends Error {
   }
 }
 
-/** Of either kind of connection: the worker's native one and the client's have the same services. */
+/** The services of either kind of connection: the worker's native one and the client's have the same. */
 type Services = Pick<Connection, 'operatorService' | 'workflowService'>;
 
 /** Numbers of temporal.api.enums.v1.IndexedValueType for the types that we use. */

@@ -13,7 +13,7 @@ interface TemporalHealth {
   settled(): Promise<void>;
 }
 
-/** Of either kind of connection. */
+/** The part that both kinds of connection have: the worker's native one and the client's. */
 type Asked = Pick<Connection, 'workflowService' | 'withDeadline'>;
 
 interface TemporalHealthOptions {

@@ -184,7 +184,7 @@ export const activityOptions = {
   findConnection: {
     startToCloseTimeout: '20 seconds',
     scheduleToCloseTimeout: '25 seconds',
-    // More than five do not fit into that time. Said all the same, because the server that skips time can lose sight of it.
+    // More than five do not fit into that time. Set all the same, because the time-skipping server can lose track of the timeout.
     retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumAttempts: 5 },
   },
   /**

@@ -62,7 +62,7 @@ interface DeliveryRun {
 /** A receiver that is down for weeks is not called every few minutes. */
 const longestPause = '1 hour' as const;
 
-/** A time beyond it may be none that can be written. */
+/** A later time might be too late to be written as a date. */
 const longestGiveUp = 3_650 * day;
 
 /** After attempts that lasted a day, or that ended at once because nothing more is tried. */

@@ -129,7 +129,7 @@ function checkedRange(input: ReconcileInput): ReconcileRange {
   }
 }
 
-/** Of the last pass that was complete. A result that is none of ours counts as none. */
+/** The watermark of the last complete pass. A result that is not ours counts as none. */
 function watermarkOf(lastResult: unknown): string | undefined {
   const results: unknown[] = Array.isArray(lastResult) ? lastResult : [lastResult];
   const [last] = results as (Partial<ReconcileResult> | null | undefined)[];

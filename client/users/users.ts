@@ -54,12 +54,11 @@ export class UserOperations {
   }
 
   /**
-   * Deletes a user: connections at once, data after the grace. Returns when the service has taken the deletion; where
-   * the service or Temporal's list does not answer, after two minutes at most, when it is certain that it will be asked
-   * until it does: the state says `requested` then. A request during a deletion joins it, and keeps its grace
-   * and policy. If the user was restored elsewhere, or an undo is being carried out, it starts a new deletion. Waits for a
-   * worker, and for that undo.
-   * Deadline: 150 seconds.
+   * Deletes a user: connections at once, data after the grace. Returns when the service has accepted the deletion. If
+   * the service or Temporal's list does not answer, it returns after two minutes at most, with the phase `requested`:
+   * the worker then asks until there is an answer. A request during a deletion joins it, and keeps its grace and
+   * policy. If the user was restored elsewhere, or an undo is being carried out, it starts a new deletion. Waits for a
+   * worker, and for that undo. Deadline: 150 seconds.
    *
    * @throws DeletionInvalid naming each field and its rule, before anything is started
    * @throws UserHasRunningWork naming the workflows, under the policy `refuse`, which is the default

@@ -19,7 +19,7 @@ export interface Message {
   body: string;
   /** The same, parsed. */
   value: object;
-  /** Of its bytes; absent where no memory of messages is asked. */
+  /** The digest of its bytes; absent if no memory of messages is asked. */
   digest?: string;
 }
 

@@ -44,7 +44,7 @@ export class RecentMessages {
   }
 }
 
-/** Of the bytes as they came: the same message is the same bytes, whatever its timestamp. */
+/** The digest of the bytes as they came: a repeated message has the same bytes, whatever its timestamp. */
 export function bytesDigest(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('base64url');
 }

@@ -3,7 +3,7 @@ import type { AppointmentPhase } from './messages.js';
 
 /** The meaning of an appointment's status (docs/lab-service.md, "Appointments"). Neither list is closed. */
 
-/** The phase that a status brings an appointment to; `cancelled` brings the case back to a choice. */
+/** The phase that a status brings an appointment to; after `cancelled` a slot must be chosen again. */
 export type VisitPhase = Extract<AppointmentPhase, 'awaiting_confirmation' | 'confirmed' | 'in_progress' | 'completed'>;
 
 const phases: Readonly<Record<string, VisitPhase | 'cancelled'>> = {

@@ -82,7 +82,7 @@ export interface Slots {
   slots: Slot[];
   /** IANA name of the zone in which the days are counted; each service centre has its own. */
   timezone?: string;
-  /** Of a walk-in: the service centres that the slots name. */
+  /** For a walk-in only: the service centres that the slots name. */
   sites?: SlotSite[];
 }
 
@@ -108,7 +108,7 @@ export interface Slot {
   /** In the service's unit, which is not documented. */
   price?: number;
   isPriority?: boolean;
-  /** Of a walk-in: where it is, one of `sites`. */
+  /** For a walk-in only: where it is, one of `sites`. */
   siteCode?: string;
 }
 
@@ -161,13 +161,13 @@ export interface AppointmentShown {
   provider?: string;
   /** false: cancel it with `rebook` and choose another one instead. */
   canReschedule?: boolean;
-  /** Of a walk-in: the laboratory's own number, by which the site finds the person. Show it to them. */
+  /** For a walk-in only: the laboratory's own number, by which the site finds the person. Show it to them. */
   externalId?: string;
-  /** Of a walk-in that was chosen here: the code of its service centre. */
+  /** The code of its service centre, for a walk-in that was chosen here. */
   siteCode?: string;
-  /** Of an open visit at home: cancelled before this moment, it is refunded in full; later not at all. Warn of it. */
+  /** For an open visit at home: if cancelled before this moment, it is refunded in full; after it, not at all. Warn of it. */
   refundableUntil?: string;
-  /** Of a visit at home that was cancelled here: false if that was too late for a refund. */
+  /** For a visit at home that was cancelled here: false if that was too late for a refund. */
   refundable?: boolean;
 }
 

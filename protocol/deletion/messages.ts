@@ -63,7 +63,9 @@ export type DeletionOutcome =
 /** A running workflow of the user whose deletion is requested. */
 export interface RunningWork {
   workflowId: string;
-  /** The workflow's name: `kitOrder`, `placeKitOrder`, `linkProvider`, `submitReport`, `parsingJob`. */
+  /**
+   * The workflow's name: `kitOrder`, `placeKitOrder`, `linkProvider`, `submitReport`, `parsingJob`, `bookAppointment`.
+   */
   name: string;
 }
 
@@ -71,7 +73,10 @@ export interface WorkFate {
   fate:
     /** The policy is `leave` or `refuse`. */
     | 'left'
-    /** With the reason `NoLongerFollowed`: the service has no cancelling; a later webhook has it followed again. */
+    /**
+     * With the reason `NoLongerFollowed`: the service cannot cancel it, so a later webhook makes the worker follow it
+     * again.
+     */
     | 'cancelled'
     /** It ended by itself before it was cancelled. */
     | 'ended'

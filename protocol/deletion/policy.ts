@@ -1,7 +1,7 @@
 import { resolveSettings } from '../policy-resolution.js';
 import { choice, defaultsOf, duration, type PolicyOf, type ResolvedSettings } from '../policy-settings.js';
 
-/** The treatment of a user's running kit orders, links and reports before the deletion. */
+/** The treatment of a user's running kit orders, links, reports and appointments before the deletion. */
 export type OnRunningWork = (typeof treatments)[number];
 
 const treatments = ['refuse', 'cancel', 'leave'] as const;

@@ -69,7 +69,7 @@ export interface TimelineEntry {
   at: string;
   /** The service's own status, also one that is not known yet; or `critical_result_acknowledged`. */
   status: string;
-  /** Of an acknowledgement, its outcome. */
+  /** An acknowledgement's outcome; otherwise the service's own detail. */
   detail?: string;
   /** Who acknowledged. */
   by?: string;

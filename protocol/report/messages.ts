@@ -60,7 +60,7 @@ export type ReportAttentionReason =
   | 'review_overdue'
   /** A second reference claims this job. */
   | 'reference_conflict'
-  /** Nobody submitted this job, and it may come from an upload whose answer was lost: it could not be found out. */
+  /** No submission has claimed this job, and it is not certain if an upload whose answer was lost made it. */
   | 'ambiguous_job'
   | 'notifications_undelivered'
   /** On `submitReport`: the file has not been uploaded for an hour, or the service refuses the worker's key; it goes on trying. */

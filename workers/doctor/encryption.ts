@@ -17,7 +17,7 @@ import { polledAt, silentAfterMs } from './workers.js';
 
 type Settings = Pick<WorkerConfig, 'keyRing' | 'encryption' | 'taskQueue'>;
 
-/** Of the open workflows that were started last, and of the first events of each. */
+/** How many of the latest open workflows are looked at, and how many first events of each. */
 const sample = { workflows: 10, events: 20 };
 
 export async function encryption(temporal: Temporal, settings: Settings): Promise<Verdict> {

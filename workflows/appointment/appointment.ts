@@ -68,7 +68,7 @@ export interface Appointment
   order?: Exclude<OrderEffect, 'open'>;
   /** The appointment that the product cancelled: that it is cancelled is not news. */
   cancelledId?: string;
-  /** Of a visit at home that the product cancelled: whether that was in time for a refund. */
+  /** The visit at home that the product cancelled, and if that was in time for a refund. */
   refund?: { appointmentId: string; refundable: boolean };
   /** The appointment that fell away otherwise, until the order was asked why and the product notified. */
   fallen?: { appointmentId: string; reason: 'cancelled' | 'not_shown'; asked?: true };
@@ -308,7 +308,7 @@ export function compareReceived(known: AppointmentSnapshot | undefined, received
   return known.appointmentId === received.appointmentId ? compareSame(known, received) : compareOther(known, received);
 }
 
-/** Of one appointment: the one with more events is the later one. */
+/** Two snapshots of one appointment: the one with more events is the later one. */
 function compareSame(known: AppointmentSnapshot, received: AppointmentSnapshot): Comparison {
   if (canonicalJson(said(known)) === canonicalJson(said(received))) return 'nothing';
   const more = received.events.length - known.events.length || latest(received) - latest(known);

@@ -25,7 +25,7 @@ export interface DeletionRun extends EntityRun<DeletionCommand, DeletionState> {
   undoing?: Promise<DeletionState>;
   /** A request waits for what comes of that undo. */
   isRequestedAgain?: true;
-  /** What precedes the grace; an undo stops it. */
+  /** Everything that precedes the grace; an undo stops it. */
   beginning?: CancellationScope;
   /** The service denies the user, whom it shows. */
   isDenied?: true;

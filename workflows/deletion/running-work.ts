@@ -7,7 +7,10 @@ import { show } from './view.js';
 import { note } from '../entity/journal.js';
 import type { DeletionRun } from './run.js';
 
-/** Looks for running kit orders, links, reports and appointments of the user. They may be the end of it. */
+/**
+ * Looks for running kit orders, links, reports and appointments of the user. If there are any, the policy may end the
+ * deletion.
+ */
 export async function findWork(run: DeletionRun): Promise<void> {
   const { deletion } = run;
   if (deletion.work !== undefined) return;
@@ -35,8 +38,8 @@ export async function meetWork(run: DeletionRun): Promise<void> {
 }
 
 /**
- * Looks once more just before anything is sent: reading the user and cancelling may have taken hours, and Temporal's list
- * lags behind a start. What was found before stays as it was met.
+ * Looks once more just before anything is sent: reading the user and cancelling may have taken hours, and Temporal's
+ * list lags behind a start. Work that was found before stays as it was handled then.
  */
 export async function findLateWork(run: DeletionRun): Promise<void> {
   const { deletion } = run;
@@ -54,7 +57,7 @@ export async function findLateWork(run: DeletionRun): Promise<void> {
   if (deletion.policy.onRunningWork === 'refuse') return end(run, 'running_work', hasRunningWork(deletion.work));
   if (deletion.policy.onRunningWork !== 'cancel') return;
   await CancellationScope.nonCancellable(() => cancelAll(run, late));
-  // What ended with the work that was cancelled before is still on the list for a moment: it did not run.
+  // Work that ended together with the work cancelled before stays on the list for a moment, although it no longer ran.
   deletion.work = deletion.work.filter(({ workflowId, fate }) => fate !== 'ended' || known.has(workflowId));
 }
 

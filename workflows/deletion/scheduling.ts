@@ -28,7 +28,7 @@ export async function begin(run: DeletionRun): Promise<void> {
       await beginning.run(() => prepareAndSchedule(run));
     } catch (error) {
       if (!isCancellation(error) || commands.isEmpty) throw error;
-      // All of them: a caller that came later has stopped nothing that would begin now.
+      // All of them: an undo that came later has not stopped the attempt that would begin next.
       while (!commands.isEmpty) await commands.carryOutNext(() => undo(run));
     } finally {
       delete run.beginning;
@@ -71,7 +71,7 @@ function endAsBefore(run: DeletionRun): void {
 /** Has the service schedule the deletion. */
 async function schedule(run: DeletionRun): Promise<void> {
   const { deletion } = run;
-  // What precedes this does not end by an undo, which stops everything from here on: nothing has been sent yet.
+  // The step before may have run to its end although an undo came: the undo takes effect here, before anything is sent.
   if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('The deletion is being undone');
   // The service counts from the attempt that reaches it, which is this moment at the earliest: our grace ends no later.
   deletion.scheduledAt ??= Date.now();
@@ -89,9 +89,9 @@ async function schedule(run: DeletionRun): Promise<void> {
 }
 
 /**
- * Asks until it is clear. "Scheduled already" about a user that was there is the echo of our own attempt; nobody else's
- * could be distinguished. So is anything else that the service says of a user who is not there any more: an attempt whose
- * answer was lost has done it, whatever the later ones are answered.
+ * Asks until it is clear. "Scheduled already" about a user who was present before is taken for the effect of our own
+ * attempt: somebody else's could not be distinguished from it. So is anything else that the service says about a user
+ * who is no longer there: an attempt whose answer was lost has done it, whatever the later ones are answered.
  *
  * @throws the refusal of a user who is still there
  */
@@ -122,7 +122,7 @@ async function becomesScheduled(run: DeletionRun): Promise<boolean> {
   }
 }
 
-/** A service that denies a user whom it shows is behind something that is being repaired. */
+/** If the service denies a user whom it shows, something in front of it is probably being repaired. */
 const untilAskedAgain = '10 minutes';
 
 async function ask(run: DeletionRun): Promise<'accepted' | 'scheduled' | 'unknown' | ApplicationFailure> {

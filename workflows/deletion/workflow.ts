@@ -25,9 +25,10 @@ import { deletionPolicyVersions, upgradeDeletion } from './versions.js';
 import { show, stateOf } from './view.js';
 
 /**
- * Deletes one user at the lab service and holds the time in which that can be undone. Its history stays short however long
- * an outage lasts (rounds of attempts last a day); if it is requested again very often within the grace it goes on in a
- * new run. Before the grace it does not: the server takes 2,000 requests then, and refuses more.
+ * Deletes one user at the lab service, and can undo that until the grace period is over. Its history stays short
+ * however long an outage lasts (rounds of attempts last a day). If the deletion is requested again very often during
+ * the grace period, it continues in a new run; before the grace period it does not: the server accepts 2,000 requests
+ * then, and refuses more.
  */
 export async function deleteUser(input: DeleteUserInput): Promise<DeleteUserResult> {
   const run = openRun(input);
@@ -133,7 +134,7 @@ async function request(run: DeletionRun, input: DeleteUserInput): Promise<Deleti
   const { deletion } = run;
   const opened = openChecked(input);
   if (!('userId' in opened)) throw opened;
-  // The first one that is given serves the undo.
+  // The undo uses the first one that is given.
   if (opened.clientUserId !== undefined) deletion.clientUserId ??= opened.clientUserId;
   await afterUndo(run);
   if (deletion.outcome === undefined && deletion.phase !== 'requested') await joinGrace(run, opened);

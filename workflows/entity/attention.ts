@@ -15,7 +15,7 @@ export interface Attentive<Raised extends RaisedAttention<string>> extends Journ
 /** The question that a person is asked. It is raised once while it stands. */
 type Question<Raised extends RaisedAttention<string>> = Omit<Raised, 'since' | 'time'>;
 
-/** What the state of every workflow begins with. */
+/** The empty parts that every workflow's state starts with. */
 export const nothingYet = () => ({ attention: [], raised: {}, outbox: [], journal: [] });
 
 type AttentionType = 'attention_raised' | 'attention_cleared';

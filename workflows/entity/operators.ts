@@ -58,7 +58,7 @@ export function table(columns: readonly string[], rows: readonly (readonly strin
   return [columns, columns.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** What happened, the earliest first. */
+/** The table of events, the earliest first. */
 export function historyTable(timeline: readonly { at: string; what: string }[], written = plain): string {
   const rows = timeline.map(({ at, what }) => [moment(at), written(sentence(what))]);
   return table(['When (UTC)', 'What happened'], rows);

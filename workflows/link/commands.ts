@@ -78,7 +78,7 @@ async function requestLink(link: Link, { request, joins }: RequestLink): Promise
 
 type RequestLink = Extract<LinkCommand, { kind: 'requestLink' }>;
 
-/** The options of a caller that joins a link that stands change nothing, and are refused all the same if they are wrong. */
+/** The options of a caller that joins an open link change nothing; a wrong policy is refused all the same. */
 async function startNew(link: Link, options: LinkOptions, joins: boolean): Promise<void> {
   if (joins && options.policy == null) return;
   const policy = await obtainPolicy(linkPolicyVersions, options.policy, {
@@ -106,7 +106,7 @@ async function makeLink(link: Link): Promise<void> {
     giveToken(link, { token: made.linkToken, url: made.linkWebUrl, expiresAt }, Date.now());
   } catch (error) {
     const refusal = refusalOf(error);
-    // A user or a provider that the service does not take now it will not take later; a link that stood goes on.
+    // A user or provider that the service refuses now will be refused later, too. A link that had a token goes on.
     if (refusal.type === 'LinkRefused' && link.tokens === 0) {
       link.errorType = 'link_refused';
       endUnlessConnected(link, { outcome: 'failed' }, Date.now());
@@ -134,7 +134,7 @@ async function submitMfaCode(link: Link, { code, question }: SubmitMfaCode): Pro
   if (link.claim) await readConnection(link);
   if (link.outcome !== undefined && link.outcome !== 'connected') throw ended(link);
   if (link.outcome === 'connected' || link.claim?.by === 'success') return codeAnswerOf(link);
-  // It was waiting while another one was answered, and is no answer to what was asked since: it would cost an attempt.
+  // This code waited while another one was answered, so it does not answer what was asked since: it would cost an attempt.
   if (question !== questionOf(link)) return codeAnswerOf(link);
   const { token } = link;
   if (token) await complete(link, token.token, code);
@@ -165,7 +165,7 @@ async function complete(link: Link, linkToken: string, code: string): Promise<vo
     takeConnection(link, connection, link.claim, Date.now());
   } catch (error) {
     const refusal = refusalOf(error);
-    // Whatever the sentence says: a token whose time is over is refused.
+    // A token that has expired is refused, whatever the service's sentence says.
     const isExpired = refusal.type === 'LinkRefused' && (link.token?.expiresAt ?? Infinity) <= Date.now();
     if (isExpired) return conclude(link, { state: 'error', errorType: 'token_expired' });
     if (certain.includes(refusal.type ?? '')) throw refusal;
@@ -173,12 +173,12 @@ async function complete(link: Link, linkToken: string, code: string): Promise<vo
     link.errorType = 'answer_lost';
     doubt(link, Date.now());
     await readConnection(link);
-    // Still down: nothing can be said yet, and the truth is read before the next code.
+    // The service is still down: nothing is known yet, and the user is read before the next code is sent.
     if (link.claim) throw refusal;
   }
 }
 
-/** A link that failed for good refuses; a last wrong code is an answer like the others. */
+/** A link that has failed for good is a refusal; the last wrong code is an answer like the others. */
 function answerOf(link: Link): CodeAnswer {
   const { outcome, errorType = 'unknown', consequence, ending } = link;
   if (outcome === 'connected' || consequence === 'ask_code_again') return codeAnswerOf(link);
@@ -227,7 +227,7 @@ export function validateReport(run: LinkRun, report: LinkReport): void {
   validateOpenOrConnected(run);
 }
 
-/** Says nothing of what the code was. */
+/** The refusal does not repeat the code. */
 export function validateCode(run: LinkRun, given: MfaCode): void {
   if (sourceSlug(run.link) === undefined) {
     const message = "must be named when the link is started: a link without one gets its code on the service's page";

@@ -6,7 +6,7 @@ import type { Consequence } from '../../protocol/link/messages.js';
  * the user starts over with a new one, and nothing is given up.
  */
 const consequences: Readonly<Record<string, Consequence>> = {
-  // The token is none, has ended or was used up: the login is lost with it.
+  // The token is not valid, has expired or was used up: the login is lost with it.
   invalid_token: 'start_over',
   token_expired: 'start_over',
   token_not_validated: 'start_over',

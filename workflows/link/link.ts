@@ -90,7 +90,7 @@ export function openLink(input: LinkProviderInput, now: number): Link {
   return { userId: canonicalId(userId), provider, ...begun(input, now) };
 }
 
-/** Another link was requested before the notifications of this one were delivered: they go along. */
+/** Another link was requested before the notifications of this one were delivered: they stay in the outbox. */
 export function beginNext(link: Link, options: LinkOptions, now: number): void {
   const { userId, provider } = link;
   beginNextWithOutbox(link, { userId, provider, ...begun(options, now) });
@@ -155,7 +155,10 @@ export function giveToken(link: Link, held: LinkTokenHeld, now: number): void {
   note(link, link.tokens === 1 ? 'link made' : 'new link made', now);
 }
 
-/** The first link is asked for at once, and the timer of the start then serves it too: that spares one for each link. */
+/**
+ * The first token is usually requested at once, and the timer that the start has set then serves it, too: that saves a
+ * timer for each link.
+ */
 function isPrompt({ phase, since, startedAt }: Link, now: number): boolean {
   return phase === 'awaiting_password' && since === startedAt && now < startedAt + minute;
 }
@@ -173,14 +176,14 @@ export function receiveResult(link: Link, { state, errorType, providerMfa }: Lin
   if (state === 'success') return claimSuccess(link, now);
   if (state === 'pending_provider_mfa') return askForCode(link, providerMfa ?? {}, now);
   if (state === 'error') return receiveError(link, errorType ?? 'unrecognised', now);
-  // Of a state that is not known yet it is not known either whether it is a success.
+  // An unknown state may mean success.
   doubt(link, now);
   receiveError(link, state, now);
 }
 
 function askForCode(link: Link, mfa: ProviderMfa, now: number): void {
   note(link, `code asked${mfa.method === undefined ? '' : ` by ${mfa.method}`}`, now);
-  // A report of before the success comes late, or comes twice.
+  // A report from before the success came late, or twice.
   if (link.claim?.by === 'success') return;
   // The service's page asks for it.
   if (sourceSlug(link) === undefined) return;
@@ -204,7 +207,7 @@ function receiveError(link: Link, errorType: string, now: number): void {
   // A token that has ended is not the user's failure.
   if (!isAboutToken(errorType)) link.failedLogins += 1;
   if (link.failedLogins >= link.policy.maxPasswordAttempts) return endUnlessConnected(link, { outcome: 'failed' }, now);
-  // A token of which nothing good is known is not handed out again.
+  // A token that may be unusable is not handed out again.
   if (consequence === 'start_over') delete link.token;
   awaitPassword(link, now);
 }
@@ -235,8 +238,8 @@ function claimSuccess(link: Link, now: number): void {
 }
 
 /**
- * It is not known what the service did: its truth is read before the user is asked again. A success or a webhook that is
- * looked into already is stronger: it is given its time to show.
+ * It is not known what the service did, so the user is read before anything is asked of them again. A success or a
+ * webhook that is already being looked into outweighs this doubt: its connection gets the time to show.
  */
 export function doubt(link: Link, now: number): void {
   link.claim ??= { by: 'doubt', at: now, reads: 0 };
@@ -249,8 +252,9 @@ export function receiveWebhook(link: Link, now: number): void {
 }
 
 /**
- * A connection that is older than this cannot be the link's own, in milliseconds since the epoch. 0 takes any: where the
- * policy lets a reported success be confirmed by it, but only of a link with a provider: a renewed connection is of that provider.
+ * The earliest time at which the link's own connection can have been made, in milliseconds since the epoch. 0 accepts
+ * any connection: after a reported success, if the policy says so and the link has a provider, because a renewed
+ * connection is one with that provider.
  */
 export function oldestOwn(link: Link, afterSuccess: boolean): number {
   const { startedAt, policy } = link;
@@ -300,7 +304,7 @@ function readAgain({ by, at, reads }: Claim): Claim {
 
 /** The service could not be asked: that is no evidence either way, so the claim stands, and is read again later. */
 export function takeSilence(link: Link, asked: Claim | undefined, now: number): void {
-  // Then a link ends by what is known of it here.
+  // After so long, a link ends by what is known here.
   if (link.ending && now >= link.ending.since + longestOutage) return carryOutEnding(link, link.ending, now);
   if (asked && link.claim === asked) link.claim = { ...readAgain(asked), at: now, unanswered: true };
 }

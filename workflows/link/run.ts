@@ -4,10 +4,10 @@ import type { Link } from './link.js';
 
 /** A command of the product. */
 export type LinkCommand =
-  /** `joins`: the link still stood when it was requested. */
+  /** `joins`: the link was still open when this was requested. */
   | { kind: 'requestLink'; request: LinkRequest; joins: boolean }
   | { kind: 'reportLinkResult'; report: LinkReport }
-  /** `question`: the one that stood when the code was accepted. */
+  /** `question`: the number of the code request that was current when the code was accepted. */
   | { kind: 'submitMfaCode'; code: string; question: number }
   | { kind: 'cancel' };
 

@@ -141,7 +141,10 @@ function receiveReport(run: LinkRun): void {
   run.hasNews = true;
 }
 
-/** If the link still stood when it was requested, no other one begins because it ends before the answer's turn. */
+/**
+ * A request that comes while the link is open joins it: no other one begins if the link ends before it is the turn of
+ * the request.
+ */
 function requested({ link }: LinkRun, request: LinkRequest | undefined): LinkCommand {
   return { kind: 'requestLink', request: request ?? {}, joins: link.outcome === undefined };
 }

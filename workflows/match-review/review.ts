@@ -199,7 +199,7 @@ function takeEndBack(review: Review): void {
   delete review.endKey;
 }
 
-/** How much an end says: of what is `gone` or `resolved` it is not known what happened. */
+/** How much an end says: `gone` and `resolved` do not say what happened. */
 function knowledgeOf(ending: MatchReviewOutcome | undefined): number {
   const rank = [undefined, 'gone', 'resolved'].indexOf(ending);
   return rank === -1 ? 3 : rank;

@@ -186,7 +186,7 @@ function announceEndByStatus(chain: Chain, order: ChainOrder, before: Announced 
   enqueue(chain, { ...head('phase_changed'), type: 'phase_changed', data: { phase, status } });
 }
 
-/** Of the last event; an order without any has 0 and 1970. */
+/** The last event's id and time; an order without events has 0 and 1970. */
 function lastMoment({ standing: { last } }: ChainOrder): Pick<OrderEvent, 'id' | 'at'> {
   return last ?? { id: 0, at: new Date(0).toISOString() };
 }

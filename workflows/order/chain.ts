@@ -24,7 +24,9 @@ import { chainVersion, orderPolicyVersions, upgradeChain } from './versions.js';
 export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed<ResolvedOrderPolicy> {
   version: number;
   rootOrderId: string;
-  /** When the first run of this workflow began; milliseconds since the epoch. Absent in states of before it was kept. */
+  /**
+   * When the first run of this workflow began; milliseconds since the epoch. Absent in states from before it was kept.
+   */
   openedAt?: number;
   policy: ResolvedOrderPolicy;
   /** True if `placeKitOrder` handed this order over; an order that was not is adopted, and nothing is replaced by itself. */

@@ -27,7 +27,7 @@ type DeadlineName =
   | Reminder['name']
   /** Until when the service may still create a redraw order itself. */
   | 'redraw'
-  /** Until when a person may say what shall happen. */
+  /** Until when a person may decide what happens. */
   | 'decision';
 
 /** Messages to the product that come before it is too late, and are no limit. */

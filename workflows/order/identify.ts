@@ -125,7 +125,7 @@ function showUnreadable(chain: Chain): void {
   );
 }
 
-/** A chain of which a later order lives, or whose end is known, is not gone with its first order. */
+/** A chain is not gone with its first order if a later order is still in play, or if its end is known. */
 function isGone(chain: Chain, { gone }: ChainReading): boolean {
   return gone && outcomeOf(chain) === undefined && currentOrder(chain).orderId === chain.rootOrderId;
 }
@@ -230,7 +230,7 @@ export async function forward(run: KitOrderRun, rootOrderId: string): Promise<Ki
         { snapshot, rootOrderId },
       ]);
     }
-    // Of a critical snapshot that was overtaken, the one that is passed on says nothing.
+    // A critical snapshot may have been overtaken: then the one that is passed on does not show it.
     const overtaken = news.filter(({ greatest, wasCritical }) => wasCritical && !isCritical(greatest.interpretation));
     const alarms = overtaken.map(({ orderId }) => ({ orderId, interpretation: 'critical' }));
     chain.criticalReports = [...chain.criticalReports, ...alarms];
@@ -243,7 +243,7 @@ export async function forward(run: KitOrderRun, rootOrderId: string): Promise<Ki
   return { ...resultOf(chain), outcome: 'forwarded', rootOrderId, forwardsTo: rootOrderId };
 }
 
-/** Each once: with the chain's workflow the alarm is raised, and stays. */
+/** Passes each on once: the chain's workflow then raises the alarm, and keeps it. */
 async function forwardCriticalResults(chain: Chain, rootOrderId: string): Promise<void> {
   const reports = openReports(chain);
   chain.criticalReports = [];

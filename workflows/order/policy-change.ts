@@ -24,7 +24,10 @@ import { iso } from '../entity/spans.js';
 /** The settings that still count for an order that has its outcome and that a critical result keeps open. */
 const lastSettings = ['criticalResultReminder', 'notificationDeadline'];
 
-/** The values of the settings are checked where they are resolved: here only that there are settings that still count. */
+/**
+ * Checks only that there are settings, and that one of them still counts: their values are checked when they are
+ * resolved.
+ */
 export function validatePolicyChange(run: KitOrderRun, command: SetPolicyCommand | undefined): void {
   const names = Object.keys(givenIn(command));
   if (names.length === 0) throw refusePolicy('must have at least one setting');
@@ -112,7 +115,7 @@ export function previewPolicy(run: KitOrderRun, policy: PolicyChanges, now: numb
   }
 }
 
-/** Refused where the change would be, so what is shown is what happens. */
+/** Refused if the change would be refused, so the preview shows what would happen. */
 function changedIn(run: KitOrderRun, policy: PolicyChanges): ResolvedOrderPolicy {
   const { chain } = run;
   validatePolicyChange(run, { policy });

@@ -121,7 +121,7 @@ export function takeAbsence(chain: Chain, orderId: string, now: number): boolean
   if (before && isAbsenceBelieved(before.since, now)) return true;
   if (!before) chain.absent.push({ orderId, since: now });
   const since = before?.since ?? now;
-  // No sooner than the second answer counts. Another read may have ended the pause since the first.
+  // Not before a second answer would count. Another read may have ended the pause that began with the first.
   chain.unanswered = { orderId, since, times: 1, againAt: since + absenceBelieved };
   return false;
 }

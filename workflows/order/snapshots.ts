@@ -62,7 +62,7 @@ function unionOf(winners: readonly OrderEvent[], others: readonly OrderEvent[]):
   const won = new Map(winners.map((event) => [event.id, event]));
   const byId = new Map<number, OrderEvent>();
   for (const event of others) {
-    // Nearly all: a snapshot repeats the events of the one before it. Comparing texts is dear.
+    // Nearly all: a snapshot repeats the events of the one before it. Comparing texts is expensive.
     if (won.has(event.id)) continue;
     const known = byId.get(event.id);
     if (!known || compareText(canonicalJson(event), canonicalJson(known)) > 0) byId.set(event.id, event);

@@ -14,7 +14,7 @@ import { isDone, resolutionOf } from './resolutions.js';
 import type { KitOrderRun } from './run.js';
 import { refuse } from '../entity/commands.js';
 
-/** What the product asks for. */
+/** A command as the product sends it. */
 export type Requested =
   | ({ kind: 'register' } & RegisterCommand)
   | ({ kind: 'cancel' } & CancelCommand)
@@ -118,10 +118,12 @@ const acknowledgementOutcomes: readonly unknown[] = [
   'unable_to_reach',
 ] satisfies AcknowledgementOutcome[];
 
-/** Enough for who was reached and when; what is longer belongs into the product. */
+/** Enough to say who was reached and when; anything longer belongs in the product. */
 const longestNote = 2000;
 
-/** An order that has ended takes it, too. The refusals repeat nothing: who types a name for an id has typed a name. */
+/**
+ * An order that has ended takes it, too. The refusals repeat no value: somebody may have typed a name instead of an id.
+ */
 export function validateAcknowledgement(
   { chain, forwardsTo }: KitOrderRun,
   command: AcknowledgeCriticalResultCommand | undefined,

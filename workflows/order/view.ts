@@ -271,7 +271,7 @@ const statusWords: Readonly<Record<string, string>> = {
   corrected: 'Results corrected',
 };
 
-/** A status that is not known here is its own words. */
+/** An unknown status is shown in its own words. */
 function wordsFor(status: string): string {
   const { low } = readStatus(status);
   return (Object.hasOwn(statusWords, low) ? statusWords[low] : undefined) ?? plain(sentence(low));
