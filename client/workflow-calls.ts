@@ -25,7 +25,7 @@ export function goesOn(what: string): string {
 
 /** A question that names no workflow. */
 export const asking: CallKind = {
-  words: { refusals: {}, notFound: LabOperationsError, interrupted: LabOperationsError },
+  errors: { refusals: {}, notFound: LabOperationsError, interrupted: LabOperationsError },
   underWay: underWay.reading,
 };
 
@@ -36,7 +36,7 @@ interface TemporalCallsOptions {
 }
 
 export interface CallKind {
-  words: ErrorMap;
+  errors: ErrorMap;
   /** The sentence that says what continues after a timeout; each wait inside may be more specific. */
   underWay: string;
   /** The method's own default. Default: 30 seconds. */
@@ -48,8 +48,8 @@ export interface CallKind {
  *
  * @param what the subject of the sentence that says that its end is still to come
  */
-export function callKinds(words: ErrorMap, what: string) {
-  const kind = (sentence: string): CallKind => ({ words, underWay: sentence });
+export function callKinds(errors: ErrorMap, what: string) {
+  const kind = (sentence: string): CallKind => ({ errors, underWay: sentence });
   return {
     reading: kind(underWay.reading),
     starting: kind(underWay.starting),
@@ -95,7 +95,7 @@ export class TemporalCalls {
       return await call.run(() => work(call));
     } catch (error) {
       if (signal?.aborted === true) throw signal.reason;
-      throw await this.errorOf(error, call, kind.words);
+      throw await this.errorOf(error, call, kind.errors);
     } finally {
       signal?.removeEventListener('abort', isAborted);
       call.end();
@@ -131,10 +131,10 @@ export class TemporalCalls {
     }
   }
 
-  private async errorOf(error: unknown, call: OneCall, words: ErrorMap): Promise<unknown> {
+  private async errorOf(error: unknown, call: OneCall, errors: ErrorMap): Promise<unknown> {
     if (error instanceof LabOperationsError) return error;
     if (isDeadlineError(error) || isWithoutPoller(error)) return whyUnanswered(this, call, error);
-    const known = toClientError(error, words);
+    const known = toClientError(error, errors);
     if (known !== error) return known;
     // A request that Temporal refused was not carried out.
     const sentence = isPassing(error) ? call.underWay : '';

@@ -116,7 +116,7 @@ export class RejectedEventOperations {
     options: CallOptions,
   ): Promise<Result> {
     const { client, taskQueue } = this.calls;
-    return this.calls.call({ words: rejectedEventErrorMap, ...kind }, options, async (call) => {
+    return this.calls.call({ errors: rejectedEventErrorMap, ...kind }, options, async (call) => {
       const started = await client.workflow.start(name, {
         workflowId: rejectedEventsId(command, randomUUID()),
         taskQueue,

@@ -32,7 +32,7 @@ import { DeletionHandle, userCalls } from './deletion-handle.js';
 import { DeletionInvalid, DeletionNotFound, GraceEnded, NothingToUndo, userErrorMap } from './errors.js';
 
 const requesting = {
-  words: userErrorMap,
+  errors: userErrorMap,
   underWay:
     'The deletion may have been requested all the same: look at `deletion`, or request it again, which finds it.',
   // Two minutes pass before it is certain that the service will be asked until it answers.

@@ -27,7 +27,7 @@ import { changeFaults, checkCommand, headerFaults, idFaults, secretFaults, urlFa
 const runTimeout = '10 minutes';
 
 const carryingOut = {
-  words: webhookErrorMap,
+  errors: webhookErrorMap,
   underWay:
     'The command is carried out within ten minutes, or not at all: list the endpoints before you send it again.',
 };

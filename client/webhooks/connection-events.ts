@@ -21,14 +21,14 @@ export async function deliverConnection(
   message: Message,
   to: Destinations,
 ): Promise<Routed> {
-  const [woken, taken] = await Promise.all([bringConnection(event, message, to), giveToSink(event, message, to)]);
-  const failed = [woken, taken].find((routed) => routed && answers[routed.name].status !== 204);
+  const [passedOn, taken] = await Promise.all([passOn(event, message, to), giveToSink(event, message, to)]);
+  const failed = [passedOn, taken].find((routed) => routed && answers[routed.name].status !== 204);
   if (failed) return failed;
-  if (!woken) return taken;
-  return woken.name === 'delivered' || !to.healthData ? woken : { ...taken, also: woken.name };
+  if (!passedOn) return taken;
+  return passedOn.name === 'delivered' || !to.healthData ? passedOn : { ...taken, also: passedOn.name };
 }
 
-async function bringConnection(event: ConnectionEventReceived, { id }: Message, to: Destinations) {
+async function passOn(event: ConnectionEventReceived, { id }: Message, to: Destinations) {
   if (event.eventType === 'provider.connection.created') return signalLink(event, to);
   if (event.eventType === 'provider.connection.error') return reportBrokenConnection(event, id, to);
   return undefined;

@@ -31,7 +31,7 @@ type DroppedRoute = Routed & { name: 'not_handled' | 'unreadable' | 'not_address
 type Refused = Routed & { name: 'event_refused' };
 
 /** Nobody has accepted the event, and sending it again would not change that. */
-export function isLeft(routed: Routed): routed is DroppedRoute | Refused {
+export function isRejected(routed: Routed): routed is DroppedRoute | Refused {
   return ['not_handled', 'unreadable', 'not_addressable', 'event_refused'].includes(routed.name);
 }
 

@@ -6,7 +6,7 @@ import { deliverConnection } from './connection-events.js';
 import { within } from '../temporal-errors.js';
 import type { Destinations, Message, Routed } from './destinations.js';
 import { deliverHealthData } from './health-data-events.js';
-import { isLeft, storeRejected } from './rejected-events.js';
+import { isRejected, storeRejected } from './rejected-events.js';
 import {
   deliverAppointment,
   deliverCriticalResult,
@@ -28,8 +28,9 @@ export async function route(message: Message, destinations: Destinations): Promi
   const event = readEvent(message.value);
   const { eventType } = event;
   const team = teamMatch(event, message, destinations);
-  const routed = team === 'foreign' ? ({ name: 'foreign_team' } as const) : await deliver(event, message, destinations);
-  const settled = isLeft(routed) ? await storeRejected(routed, eventType, message, destinations) : routed;
+  const routed =
+    team === 'foreign' ? ({ name: 'foreign_team' } as const) : await deliverEvent(event, message, destinations);
+  const settled = isRejected(routed) ? await storeRejected(routed, eventType, message, destinations) : routed;
   const happenedAt = timeOf(event);
   return {
     ...settled,
@@ -59,7 +60,7 @@ function teamMatch(
   return named.toLowerCase() === teamId.toLowerCase() ? 'own' : 'foreign';
 }
 
-async function deliver(event: ReceivedEvent, message: Message, destinations: Destinations): Promise<Routed> {
+async function deliverEvent(event: ReceivedEvent, message: Message, destinations: Destinations): Promise<Routed> {
   switch (event.kind) {
     case 'order':
       return once(message, destinations, () => deliverOrder(event, destinations));

@@ -55,7 +55,7 @@ function afterwards(length: RoundLength): RoundLength {
 }
 
 /** An answer that two reads some minutes apart both get is no longer a proxy's mishap. */
-const untilAskedAgain = '10 minutes';
+const untilReadAgain = '10 minutes';
 
 /**
  * How the user stands now, for sure: a 404 that is not the service's own answer may be somebody else's, so it
@@ -80,7 +80,7 @@ export async function userNow(run: DeletionRun, reason: DeletionAttentionReason)
   // Nobody who requested the deletion waits that long.
   run.answered = true;
   show(run.deletion);
-  await sleep(untilAskedAgain, { summary: 'before the user is read again' });
+  await sleep(untilReadAgain, { summary: 'before the user is read again' });
   return read();
 }
 

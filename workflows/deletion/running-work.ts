@@ -29,7 +29,7 @@ export async function findWork(run: DeletionRun): Promise<void> {
 }
 
 /** Cancels it if the policy says so. An undo waits until that is done, so it can be said what became of it. */
-export async function meetWork(run: DeletionRun): Promise<void> {
+export async function applyRunningWorkPolicy(run: DeletionRun): Promise<void> {
   const { deletion } = run;
   if (deletion.workMet) return;
   const { work = [] } = deletion;

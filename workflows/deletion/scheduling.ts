@@ -12,7 +12,7 @@ import { show } from './view.js';
 import { note } from '../entity/journal.js';
 import { undo } from './commands.js';
 import { retry, isAboutTheTeam, standingNow, userNow } from './retrying.js';
-import { findEarlierEnd, findLateWork, findWork, meetWork } from './running-work.js';
+import { findEarlierEnd, findLateWork, findWork, applyRunningWorkPolicy } from './running-work.js';
 import type { DeletionRun } from './run.js';
 
 /**
@@ -40,7 +40,7 @@ async function prepareAndSchedule(run: DeletionRun): Promise<void> {
   const { deletion } = run;
   await findWork(run);
   if (deletion.outcome === undefined) await readBefore(run);
-  if (deletion.outcome === undefined) await meetWork(run);
+  if (deletion.outcome === undefined) await applyRunningWorkPolicy(run);
   if (deletion.outcome === undefined) await findLateWork(run);
   if (deletion.outcome === undefined) await schedule(run);
 }
@@ -118,12 +118,12 @@ async function becomesScheduled(run: DeletionRun): Promise<boolean> {
     run.answered = true;
     run.isDenied = true;
     raise(deletion, 'deletion_delayed', Date.now());
-    await sleep(untilAskedAgain, { summary: 'before the next attempts' });
+    await sleep(untilRepaired, { summary: 'before the next attempts' });
   }
 }
 
 /** If the service denies a user whom it shows, something in front of it is probably being repaired. */
-const untilAskedAgain = '10 minutes';
+const untilRepaired = '10 minutes';
 
 async function ask(run: DeletionRun): Promise<'accepted' | 'scheduled' | 'unknown' | ApplicationFailure> {
   const { userId } = run.deletion;

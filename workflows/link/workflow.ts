@@ -42,14 +42,14 @@ export async function linkProvider(input: LinkProviderInput): Promise<LinkResult
   listen(run);
   // A code on its way is not called back: what the service made of it counts, cancelled or not.
   await workThrough(run, async () => {
-    await knowPolicy(run);
+    await settlePolicyOrFail(run);
     await runLoop(run, loopOf(run));
   });
   return resultOf(run.link);
 }
 
 /** A link with a policy that cannot be followed fails, and every caller gets the reason. */
-async function knowPolicy({ link, commands }: LinkRun): Promise<void> {
+async function settlePolicyOrFail({ link, commands }: LinkRun): Promise<void> {
   try {
     await settlePolicy(link, linkPolicyVersions);
   } catch (error) {
@@ -101,13 +101,13 @@ async function cancel(run: LinkRun): Promise<void> {
 
 function listen(run: LinkRun): void {
   const { link } = run;
-  setHandler(connectionReportedSignal, () => receiveReport(run), {
+  setHandler(connectionReportedSignal, () => receiveConnectionReport(run), {
     description: 'A webhook reported a connection of this user with this provider.',
   });
   setHandler(stateQuery, () => stateOf(link), {
     description: 'Where the link stands, what it waits for and until when. Without token, URL and code.',
   });
-  setHandler(requestLinkUpdate, (request) => run.commands.askThrough<LinkUrl>(requested(run, request)), {
+  setHandler(requestLinkUpdate, (request) => run.commands.askThrough<LinkUrl>(requestCommand(run, request)), {
     description: 'Gives the link for the user’s browser, a new one if its token has ended.',
     validator: (request: LinkRequest) => validateRequest(run, request),
   });
@@ -135,7 +135,7 @@ function listen(run: LinkRun): void {
   });
 }
 
-function receiveReport(run: LinkRun): void {
+function receiveConnectionReport(run: LinkRun): void {
   if (run.link.outcome !== undefined) return;
   receiveWebhook(run.link, Date.now());
   run.hasNews = true;
@@ -145,7 +145,7 @@ function receiveReport(run: LinkRun): void {
  * A request that comes while the link is open joins it: no other one begins if the link ends before it is the turn of
  * the request.
  */
-function requested({ link }: LinkRun, request: LinkRequest | undefined): LinkCommand {
+function requestCommand({ link }: LinkRun, request: LinkRequest | undefined): LinkCommand {
   return { kind: 'requestLink', request: request ?? {}, joins: link.outcome === undefined };
 }
 

@@ -115,7 +115,7 @@ test('a request that Temporal ends before the deadline names the time that was w
     method === 'QueryWorkflow' ? { code: 4, details: 'the query took too long' } : undefined,
   );
   const calls = new TemporalCalls(client, { taskQueue: 'lab-operations', deadline: '5m' });
-  const kind = { words: linkErrorMap, underWay: 'Ask again.' };
+  const kind = { errors: linkErrorMap, underWay: 'Ask again.' };
   const error = await rejection(calls.call(kind, {}, () => client.workflow.getHandle('any').query('state')));
   await close();
   expect(error).toBeInstanceOf(TimedOut);
@@ -126,7 +126,7 @@ test('a query that finds no poller fails for lack of a worker, whichever workflo
   const noPoller = { code: 9, details: 'no poller seen for task queue recently' };
   const { client, close } = await clientAnsweredWith((method) => (method === 'QueryWorkflow' ? noPoller : undefined));
   const calls = new TemporalCalls(client, { taskQueue: 'lab-operations', deadline: '1m' });
-  const kind = { words: linkErrorMap, underWay: 'Ask again.' };
+  const kind = { errors: linkErrorMap, underWay: 'Ask again.' };
   const error = await rejection(calls.call(kind, {}, () => client.workflow.getHandle('any').query('state')));
   await close();
   expect(error).toBeInstanceOf(NoWorker);
