@@ -64,7 +64,7 @@ export class OneCall {
   }
 
   /** Waits for the lab service, which gets the signal of the call. */
-  async service<T>(ask: (ends: { signal: AbortSignal }) => Promise<T>): Promise<T> {
+  async service<T>(ask: (abort: { signal: AbortSignal }) => Promise<T>): Promise<T> {
     this.isWithService = true;
     const answer = await ask({ signal: this.signal });
     this.isWithService = false;

@@ -24,38 +24,38 @@ export async function askService<T>(
   access: ServiceAccess,
   kind: CallKind,
   options: CallOptions,
-  question: (service: LabService, ends: { signal: AbortSignal }) => Promise<T>,
+  question: (service: LabService, abort: { signal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
   const service = requireService(access);
-  return access.calls.call(kind, options, (call) => call.service((ends) => question(service, ends)));
+  return access.calls.call(kind, options, (call) => call.service((abort) => question(service, abort)));
 }
 
 /** Ends the request of the page that is being read. */
-interface PageEnds {
+interface PageAbort {
   signal?: AbortSignal;
 }
 
 /**
  * A list that is read page by page as it is consumed; the deadline holds for each page.
- * @param begin the list; it has to read `ends` for every page
+ * @param begin the list; it has to read `abort` for every page
  * @param isMeant what is yielded. Default: everything
  */
 export function listFromService<T>(
   access: ServiceAccess,
   kind: CallKind,
   options: CallOptions,
-  begin: (service: LabService, ends: PageEnds) => AsyncIterable<T>,
+  begin: (service: LabService, abort: PageAbort) => AsyncIterable<T>,
   isMeant: (item: T) => boolean = () => true,
 ): AsyncGenerator<T, void, undefined> {
   const service = requireService(access);
-  const ends: PageEnds = {};
+  const abort: PageAbort = {};
   const items = access.calls.iterate(
     kind,
     options,
-    () => begin(service, ends),
+    () => begin(service, abort),
     (call, next) =>
       call.service(({ signal }) => {
-        ends.signal = signal;
+        abort.signal = signal;
         return next();
       }),
   );

@@ -85,8 +85,8 @@ export class AppointmentOperations {
    * @throws ServiceNotConfigured, and the service's own errors
    */
   async cancellationReasons(options: CallOptions & { walkIn?: boolean } = {}): Promise<CancellationReason[]> {
-    return askService(this.access, appointmentCalls.reading, options, ({ appointments, walkIns }, ends) =>
-      (options.walkIn === true ? walkIns : appointments).cancellationReasons(ends),
+    return askService(this.access, appointmentCalls.reading, options, ({ appointments, walkIns }, abort) =>
+      (options.walkIn === true ? walkIns : appointments).cancellationReasons(abort),
     );
   }
 
@@ -96,7 +96,7 @@ export class AppointmentOperations {
    */
   async coverage(filter: CoverageFilter, options: CallOptions = {}): Promise<Coverage> {
     checkRead('The filter', filter, ofCoverage);
-    return askService(this.access, asking, options, ({ centres }, ends) => centres.coverage(filter, ends));
+    return askService(this.access, asking, options, ({ centres }, abort) => centres.coverage(filter, abort));
   }
 
   /**
@@ -109,10 +109,10 @@ export class AppointmentOperations {
     if ('orderId' in filter) {
       checkRead('The filter', filter, ofOrderSites);
       const { orderId, ...near } = filter;
-      return askService(this.access, asking, options, ({ centres }, ends) => centres.forOrder(orderId, near, ends));
+      return askService(this.access, asking, options, ({ centres }, abort) => centres.forOrder(orderId, near, abort));
     }
     checkRead('The filter', filter, ofSites);
-    return askService(this.access, asking, options, ({ centres }, ends) => centres.near(filter, ends));
+    return askService(this.access, asking, options, ({ centres }, abort) => centres.near(filter, abort));
   }
 }
 

@@ -24,7 +24,7 @@ interface ServiceOptions {
 
 /** Asks the lab service for one document. */
 type Download<Pdf, Options> = (
-  ask: (documents: DocumentCalls<Pdf, ServiceOptions>, ends: ServiceOptions) => Promise<Pdf>,
+  ask: (documents: DocumentCalls<Pdf, ServiceOptions>, abort: ServiceOptions) => Promise<Pdf>,
   options: Options | undefined,
 ) => Promise<Pdf>;
 
@@ -43,25 +43,25 @@ export class DocumentReads<Pdf, Options extends CallOptions = CallOptions> {
   async results(which: { orderId: string } | { transactionId: string }, options?: Options): Promise<Pdf> {
     const { orderId, transactionId = '' } = namedThing(which, [['orderId'], ['transactionId']] as const);
     return this.download(
-      (documents, ends) =>
-        orderId === undefined ? documents.transactionResults(transactionId, ends) : documents.results(orderId, ends),
+      (documents, abort) =>
+        orderId === undefined ? documents.transactionResults(transactionId, abort) : documents.results(orderId, abort),
       options,
     );
   }
 
   /** There is one once the order has the status `requisition_created`. */
   async requisition(orderId: string, options?: Options): Promise<Pdf> {
-    return this.download((documents, ends) => documents.requisition(orderId, ends), options);
+    return this.download((documents, abort) => documents.requisition(orderId, abort), options);
   }
 
   /** How the sample is taken: for an order, or for a lab test that has `has_collection_instructions`. */
   async collectionInstructions(which: { orderId: string } | { labTestId: string }, options?: Options): Promise<Pdf> {
     const { orderId, labTestId = '' } = namedThing(which, [['orderId'], ['labTestId']] as const);
     return this.download(
-      (documents, ends) =>
+      (documents, abort) =>
         orderId === undefined
-          ? documents.labTestCollectionInstructions(labTestId, ends)
-          : documents.collectionInstructions(orderId, ends),
+          ? documents.labTestCollectionInstructions(labTestId, abort)
+          : documents.collectionInstructions(orderId, abort),
       options,
     );
   }
@@ -71,12 +71,12 @@ export class DocumentReads<Pdf, Options extends CallOptions = CallOptions> {
     const { collectionDate, ...rest } = labels;
     checkRead('The input for labels', { collectionDate }, { collectionDate: 'a valid Date' });
     const asked = { collectionDate: collectionDate.toISOString(), ...rest };
-    return this.download((documents, ends) => documents.specimenLabels(orderId, asked, ends), options);
+    return this.download((documents, abort) => documents.specimenLabels(orderId, asked, abort), options);
   }
 
   /** The notice of what an insurance may not pay, for an order that has `has_abn`. */
   async beneficiaryNotice(orderId: string, options?: Options): Promise<Pdf> {
-    return this.download((documents, ends) => documents.beneficiaryNotice(orderId, ends), options);
+    return this.download((documents, abort) => documents.beneficiaryNotice(orderId, abort), options);
   }
 }
 
@@ -95,7 +95,7 @@ export class DocumentOperations extends DocumentReads<Buffer> {
 
   constructor(access: ServiceAccess) {
     super(async (ask, options = {}) =>
-      askService(access, asking, options, ({ documents }, ends) => ask(documents, ends)),
+      askService(access, asking, options, ({ documents }, abort) => ask(documents, abort)),
     );
     this.streams = new DocumentReads(streamOf(access));
   }
@@ -106,8 +106,8 @@ function streamOf(access: ServiceAccess): Download<Readable, DocumentStreamOptio
     if (maxBytes !== undefined)
       checkRead('The limit of a stream', { maxBytes }, { maxBytes: 'a whole number above 0' });
     const limits = maxBytes === undefined ? {} : { maxBytes };
-    const stream = await askService(access, asking, options, ({ documents }, ends) =>
-      ask(documents.streams, { ...ends, ...limits }),
+    const stream = await askService(access, asking, options, ({ documents }, abort) =>
+      ask(documents.streams, { ...abort, ...limits }),
     );
     endedBy(options.signal, stream);
     return stream;

@@ -92,7 +92,7 @@ export class LinkOperations {
    */
   async providers(filter: ProviderFilter = {}, options: CallOptions = {}): Promise<Provider[]> {
     checkRead('The filter', filter, { sourceType: 'a non-empty string' });
-    return askService(this.access, linkCalls.reading, options, ({ providers }, ends) => providers.list(filter, ends));
+    return askService(this.access, linkCalls.reading, options, ({ providers }, abort) => providers.list(filter, abort));
   }
 
   /**
@@ -102,8 +102,8 @@ export class LinkOperations {
    */
   async connections(userId: string, options: CallOptions = {}): Promise<ProviderConnection[]> {
     checkIds({ userId });
-    return askService(this.access, linkCalls.reading, options, ({ providers }, ends) =>
-      providers.connectionsOf(canonicalId(userId), ends),
+    return askService(this.access, linkCalls.reading, options, ({ providers }, abort) =>
+      providers.connectionsOf(canonicalId(userId), abort),
     );
   }
 
@@ -118,8 +118,8 @@ export class LinkOperations {
     options: CallOptions = {},
   ): Promise<{ disconnected: boolean }> {
     checkIds({ userId, provider });
-    const disconnected = await askService(this.access, linkCalls.service, options, ({ providers }, ends) =>
-      providers.deregister(canonicalId(userId), provider, ends),
+    const disconnected = await askService(this.access, linkCalls.service, options, ({ providers }, abort) =>
+      providers.deregister(canonicalId(userId), provider, abort),
     );
     return { disconnected };
   }

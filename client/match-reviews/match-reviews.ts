@@ -82,8 +82,8 @@ export class MatchReviewOperations {
    * @throws ServiceNotConfigured, and the service's own errors
    */
   async read(rawResultId: string, options: CallOptions = {}): Promise<MatchReview> {
-    return askService(this.access, matchReviewCalls.reading, options, ({ matchReviews }, ends) =>
-      matchReviews.get(rawResultId, ends),
+    return askService(this.access, matchReviewCalls.reading, options, ({ matchReviews }, abort) =>
+      matchReviews.get(rawResultId, abort),
     );
   }
 
@@ -94,8 +94,8 @@ export class MatchReviewOperations {
    */
   search(filter: MatchReviewSearch = {}, options: CallOptions = {}): AsyncGenerator<MatchReview, void, undefined> {
     checkRead('The filter', filter, searchable);
-    return listFromService(this.access, matchReviewCalls.reading, options, ({ matchReviews }, ends) =>
-      matchReviews.list(filter, ends),
+    return listFromService(this.access, matchReviewCalls.reading, options, ({ matchReviews }, abort) =>
+      matchReviews.list(filter, abort),
     );
   }
 }

@@ -65,7 +65,7 @@ async function rootByVisibility(temporal: Client, attribute: string, value: stri
 async function rootByService({ service }: ServiceAccess, call: OneCall, orderId: string): Promise<string | undefined> {
   if (!service) return undefined;
   try {
-    return rootOf(snapshotOf(await call.service((ends) => service.orders.get(orderId, ends))));
+    return rootOf(snapshotOf(await call.service((abort) => service.orders.get(orderId, abort))));
   } catch (error) {
     if (error instanceof NotFound) return undefined;
     throw error;

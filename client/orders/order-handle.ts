@@ -245,7 +245,7 @@ export class KitOrderHandle {
     const service = requireService(this.access);
     return this.access.calls.call(orderCalls.reading, options, async (call) => {
       const state = await this.current(call);
-      return call.service((ends) => resultsOf(service, state, ends));
+      return call.service((abort) => resultsOf(service, state, abort));
     });
   }
 
@@ -395,10 +395,10 @@ function isAcknowledged({ timeline }: OrderState, command: AcknowledgeCriticalRe
 }
 
 /** A replacement has a transaction of its own. */
-async function resultsOf({ orders }: LabService, state: OrderState, ends: { signal: AbortSignal }): Promise<Results> {
+async function resultsOf({ orders }: LabService, state: OrderState, abort: { signal: AbortSignal }): Promise<Results> {
   const { orderId } = state;
   const { replaces, origin } = linkOf(state, orderId) ?? {};
   const isRedraw = replaces !== undefined && origin !== 'replacement';
-  const transactionId = isRedraw ? (await orders.get(orderId, ends)).order_transaction?.id : undefined;
-  return transactionId == null ? orders.results(orderId, ends) : orders.transactionResults(transactionId, ends);
+  const transactionId = isRedraw ? (await orders.get(orderId, abort)).order_transaction?.id : undefined;
+  return transactionId == null ? orders.results(orderId, abort) : orders.transactionResults(transactionId, abort);
 }

@@ -136,7 +136,7 @@ export class OrderOperations {
    * @throws ServiceNotConfigured, and the service's own errors
    */
   async read(orderId: string, options: CallOptions = {}): Promise<Order> {
-    return askService(this.access, orderCalls.reading, options, ({ orders }, ends) => orders.get(orderId, ends));
+    return askService(this.access, orderCalls.reading, options, ({ orders }, abort) => orders.get(orderId, abort));
   }
 
   /**
@@ -152,7 +152,7 @@ export class OrderOperations {
       this.access,
       orderCalls.reading,
       options,
-      ({ orders }, ends) => orders.list(filter, ends),
+      ({ orders }, abort) => orders.list(filter, abort),
       (order) => isSearched(order, search),
     );
   }

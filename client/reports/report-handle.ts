@@ -95,7 +95,7 @@ export class ReportHandle {
     const service = requireService(this.access);
     return this.access.calls.call(reportCalls.reading, options, async (call) => {
       const jobId = await this.submitted(call);
-      const { status, data } = await call.service((ends) => service.reports.getJob(jobId, ends));
+      const { status, data } = await call.service((abort) => service.reports.getJob(jobId, abort));
       if (data == null) throw new ReportNotRead(`Parsing job ${jobId} has no biomarkers: it is ${status ?? 'unknown'}`);
       return data.results;
     });

@@ -93,7 +93,7 @@ export class ReportOperations {
    * @throws ServiceNotConfigured, and the service's own errors
    */
   async job(jobId: string, options: CallOptions = {}): Promise<ParsingJob> {
-    return askService(this.access, reportCalls.reading, options, ({ reports }, ends) => reports.getJob(jobId, ends));
+    return askService(this.access, reportCalls.reading, options, ({ reports }, abort) => reports.getJob(jobId, abort));
   }
 
   private async startSubmitting(input: SubmitReportInput, inputDigest: string): Promise<ReportHandle> {

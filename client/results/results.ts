@@ -47,10 +47,10 @@ export class ResultOperations {
     const isByReference = orderId === undefined && transactionId === undefined;
     const faults = isByReference ? referenceFaults(reference) : [];
     if (faults.length > 0) throw new ReadInvalid(`What to read: ${joinFaults(faults)}`, { fields: faults });
-    return askService(this.access, orderCalls.reading, options, async (service, ends) => {
-      if (orderId !== undefined) return service.orders.results(orderId, ends);
-      if (transactionId !== undefined) return service.orders.transactionResults(transactionId, ends);
-      return resultsOfReference(service, reference, userId, ends);
+    return askService(this.access, orderCalls.reading, options, async (service, abort) => {
+      if (orderId !== undefined) return service.orders.results(orderId, abort);
+      if (transactionId !== undefined) return service.orders.transactionResults(transactionId, abort);
+      return resultsOfReference(service, reference, userId, abort);
     });
   }
 }
@@ -60,20 +60,20 @@ async function resultsOfReference(
   { orders }: LabService,
   reference: string,
   userId: string,
-  ends: { signal: AbortSignal },
+  abort: { signal: AbortSignal },
 ): Promise<Results> {
   const read = new Set<string>();
   let missing: NotFound | undefined;
   // The newest first.
-  for await (const order of orders.list({ userId }, ends)) {
+  for await (const order of orders.list({ userId }, abort)) {
     if (!isOf(order, userId) || readPassthrough(order.passthrough ?? undefined)?.reference !== reference) continue;
     const transactionId = order.order_transaction?.id;
     const key = transactionId ?? order.id;
     if (read.has(key)) continue;
     read.add(key);
     try {
-      if (transactionId == null) return await orders.results(order.id, ends);
-      return await orders.transactionResults(transactionId, ends);
+      if (transactionId == null) return await orders.results(order.id, abort);
+      return await orders.transactionResults(transactionId, abort);
     } catch (error) {
       if (!(error instanceof NotFound)) throw error;
       missing ??= error;

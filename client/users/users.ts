@@ -123,8 +123,8 @@ export class UserOperations {
   ): Promise<{ user: User; deletion?: DeletionState }> {
     const userId = await this.undoneOrNamed(which, options);
     const deletion = await this.undoHere(userId, options);
-    const user = await askService(this.access, userCalls.service, options, ({ users }, ends) =>
-      restoreAt(users, userId, deletion !== undefined, ends),
+    const user = await askService(this.access, userCalls.service, options, ({ users }, abort) =>
+      restoreAt(users, userId, deletion !== undefined, abort),
     );
     return { user, ...(deletion && { deletion }) };
   }
@@ -143,9 +143,9 @@ export class UserOperations {
       return canonicalId(userId ?? '');
     }
     if (!isText(clientUserId)) refuse([{ field: 'clientUserId', message: 'must be a text' }]);
-    return askService(this.access, userCalls.service, options, async ({ users }, ends) => {
-      await users.undoDelete({ clientUserId }, ends);
-      return canonicalId((await users.resolve(clientUserId, ends)).user_id);
+    return askService(this.access, userCalls.service, options, async ({ users }, abort) => {
+      await users.undoDelete({ clientUserId }, abort);
+      return canonicalId((await users.resolve(clientUserId, abort)).user_id);
     });
   }
 
@@ -167,47 +167,47 @@ export class UserOperations {
   }
 
   private async isPresent(userId: string, options: CallOptions): Promise<boolean> {
-    const user = await askService(this.access, userCalls.service, options, ({ users }, ends) =>
-      ifPresent(users, userId, ends),
+    const user = await askService(this.access, userCalls.service, options, ({ users }, abort) =>
+      ifPresent(users, userId, abort),
     );
     return user !== undefined;
   }
 
   /** All users of the team, a page per call. Deadline: 30 seconds a page. */
   list(which?: Omit<UserListOptions, 'signal'>, options: CallOptions = {}): AsyncGenerator<User, void, undefined> {
-    return listFromService(this.access, userCalls.reading, options, ({ users }, ends) =>
-      users.list(Object.assign(ends, which)),
+    return listFromService(this.access, userCalls.reading, options, ({ users }, abort) =>
+      users.list(Object.assign(abort, which)),
     );
   }
 
   /** Creates the user with this `client_user_id`, or answers with the one who has it already: `created` is false then. */
   async createOrGet(request: CreateUserRequest, options: CallOptions = {}): Promise<{ user: User; created: boolean }> {
-    return askService(this.access, userCalls.service, options, ({ users }, signal) => users.create(request, signal));
+    return askService(this.access, userCalls.service, options, ({ users }, abort) => users.create(request, abort));
   }
 
   /** `NotFound` for an unknown user, and for one that is scheduled for deletion. */
   async get(userId: string, options: CallOptions = {}): Promise<User> {
-    return askService(this.access, userCalls.reading, options, ({ users }, signal) => users.get(userId, signal));
+    return askService(this.access, userCalls.reading, options, ({ users }, abort) => users.get(userId, abort));
   }
 
   /** The user with the product's own reference, or `NotFound`. */
   async resolve(clientUserId: string, options: CallOptions = {}): Promise<User> {
-    return askService(this.access, userCalls.reading, options, ({ users }, signal) =>
-      users.resolve(clientUserId, signal),
+    return askService(this.access, userCalls.reading, options, ({ users }, abort) =>
+      users.resolve(clientUserId, abort),
     );
   }
 
   /** Changes the given fields; the others stay. */
   async update(userId: string, changes: UpdateUserRequest, options: CallOptions = {}): Promise<void> {
-    return askService(this.access, userCalls.service, options, ({ users }, signal) =>
-      users.update(userId, changes, signal),
+    return askService(this.access, userCalls.service, options, ({ users }, abort) =>
+      users.update(userId, changes, abort),
     );
   }
 
   /** The latest demographics; `NotFound` if none were set. */
   async demographics(userId: string, options: CallOptions = {}): Promise<Demographics> {
-    return askService(this.access, userCalls.reading, options, ({ users }, signal) =>
-      users.getDemographics(userId, signal),
+    return askService(this.access, userCalls.reading, options, ({ users }, abort) =>
+      users.getDemographics(userId, abort),
     );
   }
 
@@ -217,8 +217,8 @@ export class UserOperations {
     demographics: DemographicsRequest,
     options: CallOptions = {},
   ): Promise<Demographics> {
-    return askService(this.access, userCalls.service, options, ({ users }, signal) =>
-      users.upsertDemographics(userId, demographics, signal),
+    return askService(this.access, userCalls.service, options, ({ users }, abort) =>
+      users.upsertDemographics(userId, demographics, abort),
     );
   }
 
@@ -227,8 +227,8 @@ export class UserOperations {
    * the user has no demographics.
    */
   async portalLink(userId: string, request: PortalUrlRequest, options: CallOptions = {}): Promise<PortalUrl> {
-    return askService(this.access, userCalls.service, options, ({ portal }, signal) =>
-      portal.createUrl(userId, request, signal),
+    return askService(this.access, userCalls.service, options, ({ portal }, abort) =>
+      portal.createUrl(userId, request, abort),
     );
   }
 }
@@ -243,20 +243,20 @@ async function restoreAt(
   users: Users,
   userId: string,
   isUndone: boolean,
-  ends: { signal: AbortSignal },
+  abort: { signal: AbortSignal },
 ): Promise<User> {
-  const present = await ifPresent(users, userId, ends);
+  const present = await ifPresent(users, userId, abort);
   if (present) return present;
   try {
     // Also after the workflow's undo: the user may have been deleted elsewhere since.
-    await users.undoDelete({ userId }, ends);
+    await users.undoDelete({ userId }, abort);
   } catch (error) {
     const isRefused = error instanceof ServiceRefused;
-    const restored = isRefused && (await ifPresent(users, userId, ends, isUndone ? longestLag : 0));
+    const restored = isRefused && (await ifPresent(users, userId, abort, isUndone ? longestLag : 0));
     if (restored) return restored;
     throw error;
   }
-  return (await ifPresent(users, userId, ends, longestLag)) ?? users.get(userId, ends);
+  return (await ifPresent(users, userId, abort, longestLag)) ?? users.get(userId, abort);
 }
 
 /** How long a read may show an older state, and the pause between two reads, in milliseconds. */
@@ -267,17 +267,17 @@ const pauseMs = 1_000;
 async function ifPresent(
   users: Users,
   userId: string,
-  ends: { signal: AbortSignal },
+  abort: { signal: AbortSignal },
   waitMs = 0,
 ): Promise<User | undefined> {
   for (let left = waitMs; ; left -= pauseMs) {
     try {
-      return await users.get(userId, ends);
+      return await users.get(userId, abort);
     } catch (error) {
       if (!(error instanceof NotFound)) throw error;
       if (left <= 0) return undefined;
     }
-    await pause(pauseMs, undefined, ends);
+    await pause(pauseMs, undefined, abort);
   }
 }
 
