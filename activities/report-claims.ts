@@ -175,7 +175,7 @@ async function submissionsOf(
   return Promise.all(conclusive.map((run) => standingOf(temporal, run)));
 }
 
-/** Undefined of a run that has not ended by itself. */
+/** Undefined for a run that has not ended by itself. */
 async function resultOf<Result>(
   temporal: Client,
   { workflowId, runId, status }: WorkflowExecutionInfo,

@@ -32,7 +32,7 @@ function namedRegions(): [name: string, code: string][] {
   const letters = Array.from({ length: 26 }, (_, n) => String.fromCharCode('A'.charCodeAt(0) + n));
   const codes = letters.flatMap((first) => letters.map((second) => first + second));
   return codes.flatMap((code) => {
-    // "Unknown Region" and the two pseudo regions are Unicode's own, no countries.
+    // "Unknown Region" and the two pseudo regions are Unicode's own, not countries.
     if (['ZZ', 'XA', 'XB'].includes(code)) return [];
     // A withdrawn code shares its successor's name (DD and DE are both "Germany"): only the current one counts.
     if (new Intl.Locale(`und-${code}`).region !== code) return [];

@@ -248,7 +248,7 @@ function readCriticalResult(eventType: string, data: unknown, envelope: Record<s
   };
 }
 
-/** One that names no order cannot be brought to any. */
+/** An appointment that names no order cannot be routed. */
 function readAppointment(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {
   const result = appointmentSchema.safeParse(data);
   if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };

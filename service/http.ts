@@ -125,7 +125,9 @@ type QueryValue = string | number | boolean | readonly string[] | null | undefin
 
 export interface AnsweredCall<T> extends ServiceCall {
   answer: z.ZodType<T>;
-  /** Turns a refusal into a result; undefined leaves it a refusal. `body` is the parsed JSON, or text that is none. */
+  /**
+   * Turns a refusal into a result; undefined leaves it a refusal. `body` is the parsed JSON, or text that is not JSON.
+   */
   recover?: (status: number, body: unknown) => T | undefined;
 }
 

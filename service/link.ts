@@ -5,7 +5,7 @@ import { requiredTextSchema } from './order-requests.js';
 import { plainSentence } from './word.js';
 import { checkedRequest } from './validation.js';
 
-/** The error types of the specification, in its order. Its list is open: `LinkErrorType`. */
+/** The error types of the specification, in its order. Its list is open: an unknown type is kept as it was sent. */
 export const linkErrorTypes = [
   'invalid_token',
   'token_expired',

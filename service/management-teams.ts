@@ -20,7 +20,7 @@ const teamSchema = z.looseObject({
   region: textSchema,
   /** The customer's own key for the team. */
   integration_team_id: textSchema,
-  /** Which of `sandbox` and `production` the two settings below were read of. */
+  /** The environments whose settings were read: `sandbox`, `production`. */
   environments: listSchema(z.string()),
   sandbox: settingsSchema,
   production: settingsSchema,

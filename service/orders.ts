@@ -229,7 +229,7 @@ export function createOrders(transport: Transport, rules: OrderRules = 'service'
   };
 }
 
-/** The answer to a creation. Until its kit is registered, an order is of the user for whom it was created. */
+/** The answer to a creation. Until its kit is registered, an order belongs to the user for whom it was created. */
 function orderOf(userId: string): z.ZodType<OrderAnswer> {
   return answerAbout(userId, orderAnswerSchema, ({ order }) => order.user_id);
 }

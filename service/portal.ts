@@ -32,7 +32,10 @@ export interface Portal {
   createUrl(userId: string, request: PortalUrlRequest, options?: CallOptions): Promise<PortalUrl>;
 }
 
-/** @param warn takes, once, that links come without their life: they are given all the same, because they open the portal */
+/**
+ * @param warn is called once if links come without their lifetime; they are returned all the same, because they open
+ * the portal
+ */
 export function createPortal(transport: Transport, warn: (warning: string) => void): Portal {
   let isWarned = false;
   return {

@@ -47,7 +47,7 @@ const providerConnectionSchema = z.looseObject({
 export type ProviderConnection = z.output<typeof providerConnectionSchema>;
 
 export interface ProviderFilter {
-  /** One of the service's types of sources; which there are is not documented. */
+  /** One of the service's types of sources, of which there is no documented list. */
   sourceType?: string;
 }
 

@@ -1,14 +1,14 @@
 import { isUuid } from '../service/canonical-id.js';
 import { userKey } from './keys.js';
 
-/** Whom an event names that could not be read. */
+/** The users that an unreadable event names. */
 interface MentionedUsers {
   userIds: string[];
   /** The product's own references. */
   clientUserIds: string[];
 }
 
-/** An event is of one user; a list of events may be of several. */
+/** An event is about one user; a list of events may be about several. */
 const mostNames = 1_000;
 
 /** An id of 256 bytes has 1,536 characters where each is spelled by its number, in six; nothing longer identifies anybody. */

@@ -88,12 +88,12 @@ export const tables = `
   );
 `;
 
-/** The second: which notice a stream was fetched for, by when that came. */
+/** The second: the notice that a stream was fetched for, identified by the time at which it came. */
 export const streamVersions = `
   alter table health_data.workout_streams add column fetched_for timestamptz;
 `;
 
-/** The third: whose events are refused that name the user by the product's reference alone (mentioned-users.ts). */
+/** The third: recognises events that name a deleted user by the product's reference alone (mentioned-users.ts). */
 export const deletedClientUsers = `
   alter table health_data.deleted_users add column client_user_hash text;
   create index deleted_users_by_client_user on health_data.deleted_users (client_user_hash)

@@ -109,7 +109,7 @@ class Refused extends Error {
   }
 }
 
-/** Our refusals and fastify's own (a body that is too large, or no JSON) carry theirs. */
+/** Our refusals and fastify's own (a body that is too large, or not JSON) carry theirs. */
 function statusOf(error: unknown): number {
   if (error instanceof EncryptionKeyUnknown || error instanceof PayloadNotAuthentic) return 422;
   const status: unknown = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
@@ -150,7 +150,7 @@ function readPayloads(body: unknown): Payload[] {
   try {
     return bodySchema.parse(body).payloads.map((payload) => PayloadMessage.fromObject(payload));
   } catch {
-    // Not the shape, or a field of another type, or no base64.
+    // Another shape, a field of another type, or not base64.
     throw new Refused(400, 'The body is not { "payloads": [{ "metadata": {…}, "data": "…" }] } with values in base64');
   }
 }

@@ -15,9 +15,9 @@ type ReportFileRefusal =
   | 'access_denied'
   | 'empty'
   | 'too_large'
-  /** By its content no PDF, JPEG or PNG. */
+  /** Not a PDF, JPEG or PNG by its content. */
   | 'wrong_type'
-  /** No http or https, with credentials in it, a step from https down to http, or not a host of the header set. */
+  /** Not http or https, with credentials in it, a step from https down to http, or not a host of the header set. */
   | 'url_not_allowed'
   /** The host has an address that is not public, and is not among the allowed hosts. */
   | 'private_address'

@@ -78,7 +78,7 @@ export function rejectedEventCommands(program: Command, commandLine: CommandLine
     });
 }
 
-/** Everything at once is asked for by its name: an id that was forgotten must not mean it. */
+/** All events must be requested explicitly: a forgotten id must not mean all of them. */
 function whichEvents(id: string | undefined, { all, limit, ...filter }: ReplayOptions) {
   const isFiltered = limit !== undefined || Object.keys(filter).length > 0;
   if (id !== undefined && all !== true && !isFiltered) return id;

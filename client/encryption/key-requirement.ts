@@ -11,8 +11,8 @@ export const encryptionRequired =
 const answerCountsMs = 60_000;
 
 /**
- * The client itself if it has keys, or with `optional`. Without keys: none if encryption is required, else a client
- * that checks, before it sends anything, if the workers encrypt.
+ * The client itself if it has keys, or if encryption is `optional`. Otherwise a client that checks, before it sends
+ * anything, if the workers encrypt.
  *
  * @throws EncryptionKeysMissing
  */
@@ -54,7 +54,7 @@ function guardOf(temporal: Client, taskQueue: string): WorkflowClientInterceptor
     const answer = await isEncryptedBy(temporal, taskQueue);
     encrypts = answer ?? encrypts;
     if (encrypts) throw new EncryptionKeysMissing('The worker encrypts, and this client has no keys. Nothing was sent');
-    // No answer is asked for again: the first worker to come may encrypt.
+    // Without an answer it asks again before the next call: the first worker to come may encrypt.
     if (answer === false) askedAt = performance.now();
   };
   const guarded = async <Input, Result>(input: Input, proceed: (input: Input) => Promise<Result>): Promise<Result> => {

@@ -222,7 +222,10 @@ export class OrderOperations {
 
 const selectable = ['phase', 'attention', 'userId'] as const satisfies (keyof OrderFilter)[];
 
-/** Every order must be asked for in words: a name that is misspelt, or whose value is missing, must not mean it. */
+/**
+ * All orders must be requested explicitly: a condition that is misspelt, or whose value is missing, must not mean all
+ * of them.
+ */
 function filterOf(selection: OrderSelection): OrderFilter {
   const { all, ...filter }: { all?: unknown } & OrderFilter = { ...selection };
   const names = Object.keys(filter);

@@ -61,7 +61,7 @@ export const criticalResultReportedSignal = defineSignal<[CriticalResultReported
 /** Reports to a replacement's own run which chain the order joins, if the order itself does not show it. */
 export interface ReplacementPlaced {
   rootOrderId: string;
-  /** The chain's, which so claims the new order, too. */
+  /** The chain's reference, which thereby claims the new order, too. */
   reference?: string;
   snapshot: OrderSnapshot;
 }

@@ -16,7 +16,7 @@ import { kitOrderName, type KitOrderInput } from './messages.js';
 import { resolveOrderPolicy, type ResolvedOrderPolicy } from './policy.js';
 import type { WorkflowStart } from '../workflow-start.js';
 
-/** Resolved once: every webhook needs it, in case that it starts a run. */
+/** Resolved once: every webhook needs it, in case it starts a run. */
 const usualPolicy = resolveOrderPolicy();
 
 /**

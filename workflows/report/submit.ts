@@ -222,7 +222,7 @@ function settle(submitted: SubmittedJob): SubmittedJob {
 }
 
 /**
- * A failure that would come again fails the submission: a refusal, a file that is none of ours to send. A key that is
+ * A failure that would come again fails the submission: a refusal, or a file that must not be sent. A key that is
  * refused can be changed. Undefined if the attempt's worker was lost.
  */
 function failureOf(error: unknown): ApplicationFailure | undefined {
