@@ -40,7 +40,7 @@ export interface CallKind {
   /** The sentence that says what continues after a timeout; each wait inside may be more specific. */
   underWay: string;
   /** The method's own default. Default: 30 seconds. */
-  usually?: Deadline;
+  defaultDeadline?: Deadline;
 }
 
 /**
@@ -86,7 +86,7 @@ export class TemporalCalls {
    * area's own errors
    */
   async call<T>(kind: CallKind, options: CallOptions, work: (call: OneCall) => Promise<T>): Promise<T> {
-    const { deadline = this.deadline ?? kind.usually ?? usualDeadline, signal } = options;
+    const { deadline = this.deadline ?? kind.defaultDeadline ?? usualDeadline, signal } = options;
     signal?.throwIfAborted();
     const call = new OneCall(this, kind.underWay, millisecondsOf(deadline));
     const isAborted = (): void => call.end(signal?.reason);

@@ -64,7 +64,7 @@ export class LinkHandle {
    */
   async linkUrl(options: CallOptions = {}): Promise<LinkUrl> {
     const { started } = this;
-    const url = await this.calls.call({ ...linkCalls.reading, usually: urlDeadline }, options, (call) =>
+    const url = await this.calls.call({ ...linkCalls.reading, defaultDeadline: urlDeadline }, options, (call) =>
       started ? this.firstUrl(call, started) : this.update(call, requestLinkUpdate, {}),
     );
     this.started = undefined;
@@ -110,7 +110,7 @@ export class LinkHandle {
    * ServiceDown if the service could not be reached: nothing is lost, ask the user for the code again
    */
   async submitMfaCode(code: string, options: CallOptions = {}): Promise<CodeAnswer> {
-    return this.calls.call({ ...linkCalls.command, usually: codeDeadline }, options, (call) =>
+    return this.calls.call({ ...linkCalls.command, defaultDeadline: codeDeadline }, options, (call) =>
       this.unlessConnected(
         call,
         () => this.update(call, submitMfaCodeUpdate, { code }),

@@ -144,7 +144,7 @@ export class KitOrderHandle {
    */
   async cancel({ orderId, ...options }: WhichOrder & CallOptions = {}): Promise<OrderState | CancelledPlacing> {
     const isDone = (state: OrderState) => linkOf(state, orderId ?? state.orderId)?.phase === 'cancelled';
-    return this.access.calls.call({ ...orderCalls.command, usually: cancelDeadline }, options, async (call) => {
+    return this.access.calls.call({ ...orderCalls.command, defaultDeadline: cancelDeadline }, options, async (call) => {
       const end = await this.cancelPlacing(call);
       return end ?? this.send(call, cancelUpdate, whichOf(orderId), isDone);
     });

@@ -63,7 +63,7 @@ export type OrderSelection = { all: true } | AtLeastOne<Omit<OrderFilter, 'ended
 
 type AtLeastOne<T> = { [Name in keyof T]-?: T & Required<Pick<T, Name>> }[keyof T];
 
-const reconciling = { errors: orderErrorMap, underWay: goesOn('Reconciling'), usually: '10m' } as const;
+const reconciling = { errors: orderErrorMap, underWay: goesOn('Reconciling'), defaultDeadline: '10m' } as const;
 
 /** Orders of test kits. Every method also rejects with the errors of {@link CallOptions}. */
 export class OrderOperations {

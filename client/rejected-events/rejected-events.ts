@@ -89,7 +89,7 @@ export class RejectedEventOperations {
       within: patiently,
       underWay: whileReplaying,
     } as const;
-    return this.run<ReplayRejectedEventsResult>({ ...run, usually: replayDeadline }, input, options);
+    return this.run<ReplayRejectedEventsResult>({ ...run, defaultDeadline: replayDeadline }, input, options);
   }
 
   /**
@@ -135,5 +135,5 @@ interface Run {
   /** How long the workflow may run. */
   within: Duration;
   underWay: string;
-  usually?: Deadline;
+  defaultDeadline?: Deadline;
 }

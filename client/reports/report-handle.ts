@@ -110,21 +110,25 @@ export class ReportHandle {
    * @throws ReportEnded, and the submission's failure if it had failed before
    */
   async cancel(options: CallOptions = {}): Promise<ReportState | CancelledSubmission> {
-    return this.access.calls.call({ ...reportCalls.command, usually: cancelDeadline }, options, async (call) => {
-      if (this.knownJobId === undefined) {
-        const end = await this.cancelSubmission(call);
-        if (end.outcome === 'cancelled') return end;
-        this.knownJobId = end.jobId;
-      }
-      const workflow = await this.workflow(call);
-      return orIfEnded(
-        workflow,
-        () => workflow.executeUpdate(cancelReportUpdate),
-        () => {
-          throw new ReportEnded('The report has ended; there is nothing to stop');
-        },
-      );
-    });
+    return this.access.calls.call(
+      { ...reportCalls.command, defaultDeadline: cancelDeadline },
+      options,
+      async (call) => {
+        if (this.knownJobId === undefined) {
+          const end = await this.cancelSubmission(call);
+          if (end.outcome === 'cancelled') return end;
+          this.knownJobId = end.jobId;
+        }
+        const workflow = await this.workflow(call);
+        return orIfEnded(
+          workflow,
+          () => workflow.executeUpdate(cancelReportUpdate),
+          () => {
+            throw new ReportEnded('The report has ended; there is nothing to stop');
+          },
+        );
+      },
+    );
   }
 
   private async cancelSubmission(call: OneCall): Promise<SubmissionEnd> {

@@ -12,7 +12,7 @@ import { GraceEnded, NothingToUndo, userErrorMap } from './errors.js';
 export const userCalls = callKinds(userErrorMap, 'The deletion');
 
 /** An undo may wait for a request of the deletion that got no answer (`deletionSettlingMs`). */
-const undoing = { ...userCalls.command, usually: '150s' } as const;
+const undoing = { ...userCalls.command, defaultDeadline: '150s' } as const;
 
 /**
  * The latest deletion of one user, while it can be undone and after. Every method also rejects with the errors of

@@ -36,7 +36,7 @@ const requesting = {
   underWay:
     'The deletion may have been requested all the same: look at `deletion`, or request it again, which finds it.',
   // Two minutes pass before it is certain that the service will be asked until it answers.
-  usually: '150s',
+  defaultDeadline: '150s',
 } as const;
 
 /**

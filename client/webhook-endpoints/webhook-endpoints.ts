@@ -33,7 +33,7 @@ const carryingOut = {
 };
 
 /** A secret is answered with once: the caller must not leave before the command has ended. */
-const registering = { ...carryingOut, usually: '10m' } as const;
+const registering = { ...carryingOut, defaultDeadline: '10m' } as const;
 
 const rotating = {
   ...registering,
