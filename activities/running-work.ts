@@ -54,17 +54,22 @@ const cancelledBy: Readonly<Record<string, string | undefined>> = {
  */
 const endedIn: Readonly<Record<string, readonly string[]>> = {
   [kitOrderName]: ['completed', 'cancelled', forwardedPhase] satisfies (OrderPhase | typeof forwardedPhase)[],
-  [linkProviderName]: ['connected', 'failed', 'expired', 'cancelled'] satisfies LinkOutcome[],
+  [linkProviderName]: Object.keys({
+    connected: true,
+    failed: true,
+    expired: true,
+    cancelled: true,
+  } satisfies Record<LinkOutcome, true>),
   [parsingJobName]: ['completed', 'failed', supersededPhase] satisfies (ReportPhase | typeof supersededPhase)[],
-  [bookAppointmentName]: [
-    'completed',
-    'cancelled',
-    'expired',
-    'order_ended',
-    'order_gone',
-    'unresolved',
-    'abandoned',
-  ] satisfies AppointmentOutcome[],
+  [bookAppointmentName]: Object.keys({
+    completed: true,
+    cancelled: true,
+    expired: true,
+    order_ended: true,
+    order_gone: true,
+    unresolved: true,
+    abandoned: true,
+  } satisfies Record<AppointmentOutcome, true>),
 };
 
 /** Shorter than the activity's timeout: a later answer would be lost. */
