@@ -83,6 +83,10 @@ const centresSchema = z
     slug: textSchema,
     patient_service_centers: answeredListSchema(centreSchema).nullish(),
   })
+  .refine(
+    ({ lab_id: labId, slug, patient_service_centers: sites }) => sites !== undefined || (labId ?? slug) != null,
+    'has no list of sites',
+  )
   .transform(({ lab_id: labId, slug, patient_service_centers: sites }) => ({
     ...(labId != null && { labId }),
     ...(slug != null && { lab: slug }),

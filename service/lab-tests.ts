@@ -29,9 +29,10 @@ export const labAccountSchema = z.looseObject({
 
 export type LabAccount = z.output<typeof labAccountSchema>;
 
-/** The list of a team's accounts, and of an organisation's. */
+/** The list of a team's accounts, and of an organisation's. The schema lets `data` be absent, but not something else be in its place. */
 export const labAccountsSchema = z
   .looseObject({ data: answeredListSchema(labAccountSchema).nullish() })
+  .refine((answer) => answer.data !== undefined || Object.keys(answer).length === 0, 'has no list of accounts')
   .transform((answer): LabAccount[] => answer.data?.items ?? []);
 
 /** Integers; one that is written as a text is read as its number. */

@@ -57,6 +57,31 @@ describe.each(lists)('the list of %s', (_name, list, key) => {
   });
 });
 
+describe('an answer that may lack its list', () => {
+  type Asked = (service: LabService) => Promise<unknown>;
+  const accounts: Asked = ({ labTests }) => labTests.listLabAccounts();
+  const sites: Asked = ({ centres }) => centres.forOrder('order-1');
+  const ask = async (asked: Asked, body: object) => asked(serviceAt((await answering(() => ({ body }))).baseUrl));
+
+  test.each([
+    ['accounts', accounts, {}, []],
+    ['accounts', accounts, { data: null }, []],
+    ['sites', sites, { lab_id: 7, slug: 'lab' }, { labId: 7, lab: 'lab', centres: [] }],
+    ['sites', sites, { patient_service_centers: null }, { centres: [] }],
+  ] as const)('has no %s then: %#', async (_what, asked, body, none) => {
+    expect(await ask(asked, body)).toEqual(none);
+  });
+
+  test.each([
+    ['accounts', accounts, { detail: 'Not ready' }],
+    ['accounts', accounts, { lab_accounts: [] }],
+    ['sites', sites, { detail: 'Not ready' }],
+    ['sites', sites, {}],
+  ] as const)('is not mistaken for one without %s if it is something else: %#', async (_what, asked, body) => {
+    expect(await rejection(ask(asked, body))).toBeInstanceOf(AnswerUnreadable);
+  });
+});
+
 describe('pages with an untidy entry', () => {
   // proves 322
   test('untidy pages of markers are read to their end', async () => {
