@@ -122,6 +122,10 @@ export interface LabTestFilter {
   providerIds?: readonly string[];
   /** `manual` (by the team; the default), `auto` (by the service, for orders of single markers) or `all`. */
   madeBy?: string;
+  /** `price`, `created_at`, `updated_at`; the list grows. */
+  orderKey?: string;
+  /** `desc`: the greatest or latest first. */
+  orderDirection?: 'asc' | 'desc';
 }
 
 const markerPageSchema = z.looseObject({
@@ -189,6 +193,8 @@ function listLabTests(
     marker_ids: filter.markerIds?.map(String),
     provider_ids: filter.providerIds,
     generation_method: filter.madeBy,
+    order_key: filter.orderKey,
+    order_direction: filter.orderDirection,
     lab_test_limit: options.pageSize ?? 50,
   };
   const call = { path: '/v3/lab_test', query, options, answer: labTestPageSchema };

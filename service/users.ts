@@ -80,8 +80,13 @@ const createUserRequestSchema = z.strictObject({
 
 export type CreateUserRequest = z.output<typeof createUserRequestSchema>;
 
-/** `PATCH /v2/user/{user_id}`: absent fields stay; an empty request is refused with 400. */
-const updateUserRequestSchema = createUserRequestSchema.partial();
+/**
+ * `PATCH /v2/user/{user_id}`: absent fields stay; an empty request is refused with 400. Every field may be null, which is sent; its meaning
+ * is not documented.
+ */
+const updateUserRequestSchema = createUserRequestSchema
+  .partial()
+  .extend({ client_user_id: requiredTextSchema.nullish() });
 
 export type UpdateUserRequest = z.output<typeof updateUserRequestSchema>;
 

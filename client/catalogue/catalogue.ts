@@ -56,6 +56,8 @@ const ofLabTests = {
   markerIds: 'a list of numbers',
   providerIds: 'a non-empty list of strings',
   madeBy: 'a non-empty string',
+  orderKey: 'a non-empty string',
+  orderDirection: 'a non-empty string',
 } as const satisfies Record<keyof LabTestFilter, string>;
 
 const ofMarkers = {

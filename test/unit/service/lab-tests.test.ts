@@ -118,14 +118,17 @@ describe('lab tests', () => {
     const filter = { name: 'met', status: 'active', method: 'testkit', labSlug: 'lab', labAccountId: 'account-1' };
     const read = await all(
       serviceAt(baseUrl).labTests.list(
-        { ...filter, markerIds: [11, 12], providerIds: ['p 1'], madeBy: 'all' },
+        {
+          ...{ ...filter, markerIds: [11, 12], providerIds: ['p 1'], madeBy: 'all' },
+          ...{ orderKey: 'price', orderDirection: 'asc' },
+        },
         { pageSize: 1 },
       ),
     );
     expect(read).toEqual([{ id: 'test-1' }, { id: 'test-2' }]);
     const first =
       '/v3/lab_test?name=met&status=active&collection_method=testkit&lab_slug=lab&lab_account_id=account-1' +
-      '&marker_ids=11&marker_ids=12&provider_ids=p+1&generation_method=all&lab_test_limit=1';
+      '&marker_ids=11&marker_ids=12&provider_ids=p+1&generation_method=all&order_key=price&order_direction=asc&lab_test_limit=1';
     expect(requests.map(({ url }) => url)).toEqual([first, `${first}&next_cursor=c+2`]);
   });
 

@@ -64,10 +64,10 @@ describe('an undo', () => {
 describe('a change of a user', () => {
   test('sends the given fields, and accepts an answer without a body', async () => {
     const service = await users({ status: 204, body: '' });
-    await service.users.update('user-1', { fallback_time_zone: 'Europe/Paris' });
-    expect(service.requests).toMatchObject([
-      { method: 'PATCH', url: '/v2/user/user-1', body: { fallback_time_zone: 'Europe/Paris' } },
-    ]);
+    const changes = [{ fallback_time_zone: 'Europe/Paris' }, { client_user_id: null }];
+    for (const body of changes) await service.users.update('user-1', body);
+    const sent = { method: 'PATCH', url: '/v2/user/user-1' };
+    expect(service.requests).toMatchObject(changes.map((body) => ({ ...sent, body })));
   });
 
   test('a change of a user to a client_user_id that is taken is refused', async () => {
