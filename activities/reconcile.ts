@@ -10,6 +10,7 @@ import { rootOf } from '../protocol/order/root-order.js';
 import { isCritical, standingOf } from '../protocol/order/lifecycle.js';
 import { orderChangedSignal } from '../protocol/order/messages.js';
 import { kitOrderStart } from '../protocol/order/start.js';
+import { NotFound } from '../service/errors.js';
 import type { OrderFilter, OrderPage } from '../service/orders.js';
 import { noPageCounts, type PageCounts } from '../protocol/reconcile.js';
 import type { ActivityDependencies } from './dependencies.js';
@@ -96,17 +97,27 @@ async function lastPage(read: (page: number) => Promise<OrderPage>): Promise<Num
   return last <= 1 ? first : numbered(read, last);
 }
 
-/** Doubles the number until a page has nothing new, and halves the rest. */
+/** Doubles the number until a page has nothing new, and halves the rest. Beyond its last page a service may answer 404. */
 async function searchLast(first: NumberedPage, read: (page: number) => Promise<OrderPage>): Promise<NumberedPage> {
   let last = first;
-  let beyond: number | undefined;
-  while (isFull(last) && last.number + 1 !== beyond) {
-    const middle = beyond === undefined ? 2 * last.number : Math.floor((last.number + beyond) / 2);
-    const page = await numbered(read, middle);
-    if (hasNew(page, last)) last = page;
-    else beyond = middle;
+  let beyond: { number: number; isMissing: boolean } | undefined;
+  while (isFull(last) && last.number + 1 !== beyond?.number) {
+    const middle = beyond === undefined ? 2 * last.number : Math.floor((last.number + beyond.number) / 2);
+    const page = await numbered(read, middle).catch(undefinedIfMissing);
+    if (page && hasNew(page, last)) last = page;
+    else beyond = { number: middle, isMissing: page === undefined };
   }
-  return last;
+  return isFull(last) && beyond?.isMissing === true ? confirmLast(last, read) : last;
+}
+
+/** A proxy's 404 looks the same, so it counts only if it is repeated and the page before it is still there. */
+async function confirmLast(last: NumberedPage, read: (page: number) => Promise<OrderPage>): Promise<NumberedPage> {
+  const next = await numbered(read, last.number + 1).catch(undefinedIfMissing);
+  return next && hasNew(next, last) ? searchLast(next, read) : numbered(read, last.number);
+}
+
+function undefinedIfMissing(error: unknown): undefined {
+  if (!(error instanceof NotFound)) throw error;
 }
 
 function isFull({ orders, unreadable, size }: OrderPage): boolean {

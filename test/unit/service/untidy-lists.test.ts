@@ -114,6 +114,17 @@ describe('pages with an untidy entry', () => {
     }));
     expect(await ids(serviceAt(baseUrl).users.list({ pageSize: 2 }))).toEqual(['a', 'b', 'c']);
   });
+
+  test.each([
+    [undefined, ['a', 'b']],
+    [4, 'NotFound'],
+  ])('pages of users, %s in all, may end with a 404 if nothing counts them', async (total, read) => {
+    const body = { users: [{ user_id: 'a' }, { user_id: 'b' }], total };
+    const missing = { status: 404, body: { detail: 'Not found' } };
+    const { baseUrl } = await answering((_request, index) => (index === 0 ? { body } : missing));
+    const list = ids(serviceAt(baseUrl).users.list({ pageSize: 2 }));
+    expect(await list.catch(({ name }: Error) => name)).toEqual(read);
+  });
 });
 
 test('a user whose fallbacks have another form still has everything else', async () => {

@@ -1,0 +1,47 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { describe, expect, test } from 'vitest';
+import { reconcileActivities, type PageReconciled } from '../../../activities/reconcile.js';
+import type { ActivityDependencies } from '../../../activities/dependencies.js';
+import { NotFound } from '../../../service/errors.js';
+
+const notFound = new NotFound({ method: 'GET', path: '/orders', status: 404 }, { fields: [] });
+
+/** The pages that a pass reads to find the last one of a service without a total, which answers as `answers` says from `count` pages on. */
+async function lastOf(count: number, missing: (page: number, reads: number) => boolean = (page) => page > count) {
+  const pages: number[] = [];
+  const page = async (_filter: object, number: number) => {
+    pages.push(number);
+    if (missing(number, pages.length)) throw notFound;
+    const orders = number > count ? [] : [{ id: `order-${number}`, updated_at: '2020-01-01T00:00:00Z', events: [] }];
+    return { orders, unreadable: 0, size: 1 };
+  };
+  const activities = reconcileActivities({ service: { orders: { page } } } as unknown as ActivityDependencies);
+  const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
+  const reconciled = new MockActivityEnvironment().run(() =>
+    activities.reconcilePage(range),
+  ) as Promise<PageReconciled>;
+  const found = await reconciled.then(
+    ({ nextPage = 0 }) => nextPage + 1,
+    (error: unknown) => error,
+  );
+  return { found, pages };
+}
+
+describe('the last page of orders that are not counted', () => {
+  test.each([1, 2, 3, 4, 7, 8])('is found if the service answers 404 beyond it, page %i', async (count) => {
+    expect(await lastOf(count)).toMatchObject({ found: count });
+  });
+
+  test('costs no further read if the service answers with an empty page', async () => {
+    expect(await lastOf(2, () => false)).toEqual({ found: 2, pages: [1, 2, 4, 3] });
+  });
+
+  test('is not the one before a page that a proxy did not find once', async () => {
+    expect(await lastOf(3, (page, reads) => page > 3 || (page === 2 && reads === 2))).toMatchObject({ found: 3 });
+  });
+
+  test('is not taken for certain while nothing is found', async () => {
+    const { found } = await lastOf(3, (page, reads) => reads > 1 || page > 3);
+    expect(found).toMatchObject({ type: 'ServiceRefused' });
+  });
+});
