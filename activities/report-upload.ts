@@ -1,9 +1,11 @@
-import { activityInfo, ApplicationFailure } from '@temporalio/activity';
+import { activityInfo, ApplicationFailure, log } from '@temporalio/activity';
 import { reportSnapshotOf, type ReportSnapshot } from '../service/report-snapshot.js';
 import type { LostUpload, ReportSource } from '../protocol/report/submission-messages.js';
+import { isAddressable } from '../protocol/ids.js';
 import { isSignedUrl } from '../protocol/report/signed-url.js';
 import { settlingAfter } from '../protocol/settling.js';
 import type { ActivityDependencies } from './dependencies.js';
+import { claimOnJob } from './report-claims.js';
 import { startAttempt, type Attempt } from './attempt.js';
 import { asFailures } from './failures.js';
 import { ReportFileRefused, ReportFileUnavailable } from './report-file/errors.js';
@@ -43,9 +45,32 @@ export async function uploadFile(dependencies: ActivityDependencies, input: Uplo
       const lostBefore = looksBack ? await lostByEarlierRuns(dependencies.temporal, reference, runId) : [];
       if (lostBefore.length > 0) return { lostBefore };
       progress.attempt.requireFresh();
-      return { snapshot: await send(dependencies, input, progress, endsAt) };
+      const snapshot = await send(dependencies, input, progress, endsAt);
+      await requireNoOtherReference(dependencies, snapshot, reference);
+      return { snapshot };
     });
   return asFailures('ReportRefused', () => fileFailures(upload), settlingAfter(creationTimeout));
+}
+
+/**
+ * The answer may have been mixed up with another's: taken as it is, this submission would get the results of another file.
+ *
+ * @throws ApplicationFailure `AnswerUnreadable` if the job belongs to another reference
+ */
+async function requireNoOtherReference(
+  { temporal }: Pick<ActivityDependencies, 'temporal'>,
+  { jobId }: ReportSnapshot,
+  reference: string,
+): Promise<void> {
+  if (!isAddressable(jobId)) return;
+  const claim = await claimOnJob(temporal, jobId).catch((error: unknown) => {
+    // The job is made, and must not be lost because Temporal does not answer: a conflict shows at the hand-over.
+    log.warn('it is not known if a new job has been claimed already', { jobId, error });
+    return undefined;
+  });
+  if (claim === undefined || claim === reference) return;
+  const message = `The service answered the upload with job ${jobId}, which belongs to another reference`;
+  throw ApplicationFailure.retryable(message, 'AnswerUnreadable', { fields: [] });
 }
 
 /** Checked again here, because a backend in another language has not used the client. */

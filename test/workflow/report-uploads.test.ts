@@ -128,6 +128,22 @@ describe('one job is followed for a reference', () => {
     expect(await uploads()).toBe(1);
   });
 
+  test('the job of another submission is not taken for that of an upload: it would show the results of another file', async () => {
+    const other = await submit(stage);
+    const body = { ...{ id: other.jobId, status: 'started' }, ...{ needs_human_review: false, is_reviewed: false } };
+    const action = { kind: 'answer', status: 200, body, phase: 'after_work' } as const;
+    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action });
+    const handle = await start(stage, await submission(stage));
+    await stage.expectRequests('POST', uploadPath, 2);
+    const refused = handle.jobId().catch((error: unknown) => error);
+    await stage.skip('1 hour');
+    expect(await refused).toBeInstanceOf(ServiceDown);
+    expect(await uploads()).toBe(2);
+    const { reference, attention } = await other.handle.state();
+    expect(reference).toBe(other.handle.reference);
+    expect(attention.map(({ reason }) => reason)).not.toContain('reference_conflict');
+  });
+
   test('one job is followed through an outage of hours, which needs attention after one', async () => {
     const fault = await stage.sandbox.addFault({ path: uploadPath, action: { kind: 'refuse' } });
     const given = await submission(stage);
