@@ -8,6 +8,7 @@ import { sourceSlugOf } from './provider-source.js';
 /** A webhook's news that a connection broke. */
 interface ConnectionError {
   userId: string;
+  /** As the service names it: the product passes the name on in the user's next link. */
   provider: string;
   /** The service's error type, as it was sent; older bodies have none. */
   errorType: unknown;
@@ -22,10 +23,10 @@ interface ConnectionError {
  * which may quote a person; `lab.links.connections` has them.
  */
 export function connectionErrorNotification({ errorType, messageId, at, ...of }: ConnectionError): Notification {
-  const [userId, provider] = [canonicalId(of.userId), sourceSlugOf(of.provider)];
+  const [userId, provider] = [canonicalId(of.userId), of.provider];
   const known = wordOf(errorType);
   const { id, type, data } = {
-    id: `${userId}/${provider}/${messageId}/connection_error`,
+    id: `${userId}/${sourceSlugOf(provider)}/${messageId}/connection_error`,
     at,
     type: 'connection_error',
     data: { ...(known !== undefined && { errorType: known }) },

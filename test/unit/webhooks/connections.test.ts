@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { deliverConnection } from '../../../client/webhooks/connection-events.js';
+import type { Notification } from '../../../protocol/notifications.js';
 import { handlerWithoutTemporal, remembering, signed } from './sending.js';
 
 const userId = '6f0c0a49-2f0a-4b5e-8d6f-000000000001';
@@ -111,27 +112,33 @@ test.each(['provider.connection.next_year'])('%s wakes nobody: it needs no Tempo
   });
 });
 
-test('a broken connection whose event an operator replays is notified under the same id', async () => {
-  const ids: string[] = [];
-  const signalWithStart = async (
-    _name: string,
-    { signalArgs }: { signalArgs: [{ notifications: { id: string }[] }] },
-  ) => void ids.push(...signalArgs[0].notifications.map(({ id }) => id));
+/** The notifications that the webhook of a broken connection becomes. */
+async function notificationsOf(sourceSlug: string, messageId: string): Promise<Notification[]> {
+  const sent: Notification[] = [];
+  const signalWithStart = async (_name: string, { signalArgs }: { signalArgs: [{ notifications: Notification[] }] }) =>
+    void sent.push(...signalArgs[0].notifications);
   const temporal = {
     workflow: { signalWithStart },
     withDeadline: (_until: number, call: () => Promise<unknown>) => call(),
   };
   const to = { temporal, taskQueue: 'q', deadlineMs: 1_000 } as unknown as Parameters<typeof deliverConnection>[2];
-  const broken = {
-    kind: 'connection',
-    eventType: 'provider.connection.error',
-    userId,
-    sourceSlug: 'invented_watch',
-    data: {},
-  };
-  for (const id of ['msg-1', 'msg-1/replay/7']) {
-    const message = { id } as Parameters<typeof deliverConnection>[1];
-    await deliverConnection(broken as Parameters<typeof deliverConnection>[0], message, to);
-  }
-  expect(ids).toEqual(Array.from({ length: 2 }, () => `${userId}/invented_watch/msg-1/connection_error`));
+  const broken = { kind: 'connection', eventType: 'provider.connection.error', userId, sourceSlug, data: {} };
+  const message = { id: messageId } as Parameters<typeof deliverConnection>[1];
+  await deliverConnection(broken as Parameters<typeof deliverConnection>[0], message, to);
+  return sent;
+}
+
+test('a broken connection whose event an operator replays is notified under the same id', async () => {
+  const sent = [
+    ...(await notificationsOf('invented_watch', 'msg-1')),
+    ...(await notificationsOf('invented_watch', 'msg-1/replay/7')),
+  ];
+  const id = `${userId}/invented_watch/msg-1/connection_error`;
+  expect(sent).toMatchObject([{ id }, { id }]);
+});
+
+test('the notification of a broken connection names the provider as the service does, who knows no other name for it', async () => {
+  const sent = await notificationsOf('Invented-Watch', 'msg-1');
+  const source = `link-provider/${userId}/invented_watch`;
+  expect(sent).toMatchObject([{ source, data: { provider: 'Invented-Watch' } }]);
 });
