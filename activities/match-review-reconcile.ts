@@ -1,7 +1,6 @@
 import { heartbeat, log } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { FeatureNotEnabled, ServiceRefused, Unauthorized } from '../service/errors.js';
-import type { LabService } from '../service/lab-service.js';
 import { matchReviewReportOf } from '../service/match-review-snapshot.js';
 import type { MatchReview } from '../service/match-reviews.js';
 import { signalOrStart } from '../protocol/signal-or-start.js';
@@ -9,7 +8,7 @@ import { isAddressable, matchReviewId } from '../protocol/ids.js';
 import { matchReviewReportedSignal, type MatchReviewResult } from '../protocol/match-review/messages.js';
 import { matchReviewStart } from '../protocol/match-review/start.js';
 import type { ActivityDependencies } from './dependencies.js';
-import { asFailures } from './failures.js';
+import { asFailures, unreadableIfRefused } from './failures.js';
 import { isUndecodable } from './workflow-runs.js';
 
 /** The findings of a pass over the results that wait for a review. */
@@ -24,12 +23,17 @@ export function matchReviewReconcileActivities(dependencies: ActivityDependencie
     /** Starts the workflow of every open review that has none. Repeating it does no harm. */
     async reconcileMatchReviews(): Promise<MatchReviewsReconciled> {
       return asFailures('ServiceRefused', async () => {
-        let started = 0;
-        try {
-          for await (const item of openReviews(dependencies.service)) {
+        let [started, isListed] = [0, false];
+        const pass = async (): Promise<void> => {
+          for await (const item of dependencies.service.matchReviews.list()) {
+            isListed = true;
             heartbeat();
-            if (await startIfMissed(dependencies, item)) started += 1;
+            if (needsFollowing(item) && (await startIfMissed(dependencies, item))) started += 1;
           }
+        };
+        try {
+          // A list that has begun is not off: its cursor has expired, or a proxy refused a page, and the next attempt begins again.
+          await unreadableIfRefused(pass, () => !isListed);
         } catch (error) {
           if (!isOff(error)) throw error;
           log.info('the team has no match review', { status: error.status });
@@ -48,13 +52,12 @@ function isOff(error: unknown): error is ServiceRefused {
   return error instanceof ServiceRefused && (error.status === 400 || error.status === 404);
 }
 
-async function* openReviews(service: LabService): AsyncGenerator<MatchReview, void, undefined> {
-  for await (const item of service.matchReviews.list()) {
-    // A review that is over needs no decision, but a service may still list it.
-    if (item.status === 'resolved' || item.status === 'matched') continue;
-    if (isAddressable(item.id)) yield item;
-    else log.warn('a match review was skipped: its id cannot be part of a workflow ID', { idLength: item.id.length });
-  }
+function needsFollowing({ id, status }: MatchReview): boolean {
+  // A review that is over needs no decision, but a service may still list it.
+  if (status === 'resolved' || status === 'matched') return false;
+  if (isAddressable(id)) return true;
+  log.warn('a match review was skipped: its id cannot be part of a workflow ID', { idLength: id.length });
+  return false;
 }
 
 async function startIfMissed({ temporal, taskQueue }: ActivityDependencies, item: MatchReview): Promise<boolean> {

@@ -30,6 +30,25 @@ test('a review whose last result cannot be decoded does not end the pass before 
   expect(reported).toEqual([matchReviewId('result-2')]);
 });
 
+test.each([400, 404])(
+  'a list of reviews that is refused on a later page (%i) is read again: the team has match review',
+  async (status) => {
+    const first = { body: { data: [open('result-1')], next_cursor: 'expired', total: 2 } };
+    const { baseUrl } = await answering((_request, index) =>
+      index === 0 ? first : { status, body: { detail: 'Cursor expired' } },
+    );
+    const getHandle = () => ({ describe: async () => ({ status: { name: 'RUNNING' } }) });
+    const temporal = { workflow: { getHandle } };
+    const activities = matchReviewReconcileActivities({
+      temporal,
+      service: serviceAt(baseUrl),
+      taskQueue: 'q',
+    } as never);
+    const pass = new MockActivityEnvironment().run(() => activities.reconcileMatchReviews());
+    await expect(pass).rejects.toMatchObject({ type: 'AnswerUnreadable', nonRetryable: false });
+  },
+);
+
 test('an earlier result that no worker can decode is unknown after half a minute, and is logged without its content', async () => {
   const { baseUrl } = await answering(() => ({ body: open('result-1') }));
   const getHandle = () => ({
