@@ -92,7 +92,8 @@ describe('a result that a person accepts', () => {
     await loseOrderWebhooks();
     const note = 'Testperson Imaginary called';
     const decided = await review.handle.accept({ orderId, note });
-    expect(decided).toMatchObject({ outcome: 'accepted', resolvedOrderId: orderId, decision: { action: 'accept' } });
+    const accepted = { outcome: 'accepted', resolvedOrderId: orderId, decision: { action: 'accept' } };
+    expect(decided).toMatchObject({ ...accepted, attention: [] });
     await expectChain({ orderId });
     expect((await stage.sandbox.matchReviews())[0]).toMatchObject({ note });
     await eventually(() => {

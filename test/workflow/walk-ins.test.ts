@@ -162,7 +162,7 @@ test('a cancelled order leaves its walk-in: a person is asked to look until it i
   await stage.skip('12 hours');
   await visit.expectState({ phase: 'confirmed', attention: [{ reason: 'order_cancelled' }] as never });
   expect(await stage.service.walkIns.get(visit.orderId)).toMatchObject({ status: 'confirmed' });
-  expect(await visit.handle.cancel()).toMatchObject({ outcome: 'cancelled' });
+  expect(await visit.handle.cancel()).toMatchObject({ outcome: 'cancelled', attention: [] });
   await visit.expectNotifications(
     ...['phase_changed awaiting_confirmation', 'phase_changed confirmed', 'attention_raised order_cancelled'],
     ...['attention_cleared order_cancelled', 'ended cancelled'],

@@ -116,6 +116,26 @@ export function currentPhase({ ending, stage }: Appointment): AppointmentPhase {
   return ending ?? stage.phase;
 }
 
+/** True while a person is still asked: a command settles a question before anybody is notified. */
+export function stands(appointment: Appointment, reason: AppointmentAttentionReason): boolean {
+  const isOpen = appointment.ending === undefined;
+  switch (reason) {
+    case 'confirmation_overdue':
+      return currentPhase(appointment) === 'awaiting_confirmation' && !isReserved(appointment);
+    case 'visit_overdue':
+      return isOpen && appointment.met.some((key) => isOfStage(appointment, key));
+    case 'order_cancelled':
+      return isOpen && appointment.order === 'cancelled' && isOpenWalkIn(appointment);
+    default:
+      return true;
+  }
+}
+
+/** Keys of deadlines begin with the stage that they belong to. */
+export function isOfStage({ stage }: Appointment, key: string): boolean {
+  return key.startsWith(`${stage.phase}/${stage.startAt ?? ''}/${stage.since}/`);
+}
+
 /** Folds a webhook in; says whether anything has to be done about it. */
 export function learnFromWebhook(appointment: Appointment, snapshot: AppointmentSnapshot, now: number): boolean {
   if (snapshot.userId !== undefined) appointment.userId ??= snapshot.userId;

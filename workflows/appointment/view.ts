@@ -18,7 +18,7 @@ import {
   waitingLine,
   words,
 } from '../entity/operators.js';
-import { currentPhase, siteCodeOf, type Appointment } from './appointment.js';
+import { currentPhase, siteCodeOf, stands, type Appointment } from './appointment.js';
 import { waitingUntil } from './deadlines.js';
 import { appointmentResultVersion } from './versions.js';
 
@@ -31,7 +31,7 @@ export function stateOf(appointment: Appointment): AppointmentState {
     phase: currentPhase(appointment),
     ...shownOf(appointment),
     waiting: waitingOf(appointment),
-    attention: shownAttention(appointment.attention),
+    attention: shownAttention(appointment.attention.filter(({ reason }) => stands(appointment, reason))),
     timeline: appointment.journal,
     ...(ending !== undefined && { outcome: ending }),
     // Why no appointment can be arranged for the order any more.

@@ -88,6 +88,13 @@ export function currentPhase({ ending, stage }: Review): MatchReviewPhase {
   return ending ?? stage.phase;
 }
 
+/** True while a person is still asked: a decision settles its question before anybody is notified. */
+export function stands(review: Review, reason: MatchReviewAttentionReason): boolean {
+  if (reason === 'decision_needed') return currentPhase(review) === 'awaiting_decision';
+  if (reason === 'service_review_overdue') return currentPhase(review) === 'with_service';
+  return true;
+}
+
 /**
  * Folds a webhook in: the service has to be asked. A webhook carries no time, so one that differs from what is known may be the
  * later one or a late one; and it does not carry everything, so one that does not differ may report what it leaves out.

@@ -3,7 +3,7 @@ import { labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
 import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
 import { code, historyTable, plain, sentence, showToOperators, waitingLine, words } from '../entity/operators.js';
 import { waitingUntil } from './deadlines.js';
-import { currentPhase, type Review } from './review.js';
+import { currentPhase, stands, type Review } from './review.js';
 import { reviewResultVersion } from './versions.js';
 
 /** The answer of `state` and the updates. */
@@ -25,7 +25,7 @@ export function stateOf(review: Review): MatchReviewState {
     ...(resolvedOrderId !== undefined && { resolvedOrderId }),
     ...(resolvedUserId !== undefined && { resolvedUserId }),
     waiting: waitingOf(review),
-    attention: shownAttention(review.attention),
+    attention: shownAttention(review.attention.filter(({ reason }) => stands(review, reason))),
     timeline: review.journal,
     ...(ending !== undefined && { outcome: ending }),
   };
