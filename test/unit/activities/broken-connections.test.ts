@@ -29,6 +29,16 @@ test('the news of a connection that works again is outdated, and costs one read'
 });
 
 test.each([
+  'You have scheduled this user for deletion.',
+  'The user has been scheduled for deletion as per your previous request',
+])(
+  'the news is outdated if the service ended the connection with its user (%s), whom nobody should ask to link again',
+  async (detail) => {
+    expect(await (await outcome({ status: 404, body: { detail } })).isOld).toBe(true);
+  },
+);
+
+test.each([
   ['the connection is broken', shown(other, broken)],
   ['one of two connections is broken', shown(whole, broken)],
   ['there is no such connection', shown(other)],
