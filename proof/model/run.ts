@@ -11,12 +11,17 @@ type Job = coresdk.workflow_activation.IWorkflowActivationJob & { variant: Varia
 type Variant = NonNullable<coresdk.workflow_activation.WorkflowActivationJob['variant']>;
 type Command = coresdk.workflow_commands.IWorkflowCommand;
 
+/** Of the protocol: a cancelled activity is reported as cancelled at once. */
+const tryCancel = 0;
+
 /** An activity that the workflow waits for. */
 export interface ActivityCall {
   name: string;
   argument: never;
   /** How long it may take with all its attempts, in milliseconds; absent is without end. */
   within?: number;
+  /** If it is cancelled, the workflow does not wait for what it comes to. */
+  endsAtOnce?: true;
 }
 
 export type Answer = { value: unknown } | { failure: Failure };
@@ -59,6 +64,8 @@ export class Run {
   readonly accepted: string[] = [];
   readonly timers = new Map<number, number>();
   readonly calls: { seq: number; call: ActivityCall }[] = [];
+  /** Those that the workflow does not wait for any more, and that it has not learnt that of. */
+  private readonly cancelled: { seq: number; call: ActivityCall }[] = [];
   private readonly activator: Activator;
   private updates = 0;
   private queried: unknown;
@@ -181,16 +188,35 @@ export class Run {
       Date.now = realNow;
       setActivator(undefined);
     }
+    await this.resolveCancelled();
+  }
+
+  /** As a worker does at once, unless the workflow waits for what a call comes to all the same. */
+  private async resolveCancelled(): Promise<void> {
+    const jobs = this.cancelled.splice(0).map(({ seq, call }) => {
+      const failure = {
+        message: 'Activity cancelled',
+        activityFailureInfo: { activityType: { name: call.name } },
+        cause: { canceledFailureInfo: {} },
+      };
+      return job('resolveActivity', { seq, result: { cancelled: { failure } } });
+    });
+    if (jobs.length > 0) await this.activate(jobs);
   }
 
   private take(command: Command): void {
-    const { scheduleActivity, startTimer, cancelTimer, updateResponse } = command;
+    const { scheduleActivity, requestCancelActivity, startTimer, cancelTimer, updateResponse } = command;
     if (scheduleActivity) {
       const [argument] = (scheduleActivity.arguments ?? []) as JsonPayload[];
-      const { activityType, scheduleToCloseTimeout: limit } = scheduleActivity;
+      const { activityType, scheduleToCloseTimeout: limit, cancellationType } = scheduleActivity;
       const call = { name: activityType ?? '', argument: fromPayload(argument) as never };
-      this.calls.push({ seq: scheduleActivity.seq ?? 0, call: { ...call, ...(limit && { within: msOf(limit) }) } });
+      const more = {
+        ...(limit && { within: msOf(limit) }),
+        ...(cancellationType === tryCancel && { endsAtOnce: true as const }),
+      };
+      this.calls.push({ seq: scheduleActivity.seq ?? 0, call: { ...call, ...more } });
     }
+    if (requestCancelActivity) this.cancelCall(requestCancelActivity.seq ?? 0);
     if (startTimer) {
       this.timers.set(startTimer.seq ?? 0, this.now + msOf(startTimer.startToFireTimeout ?? {}));
     }
@@ -199,6 +225,11 @@ export class Run {
     const { response } = command.respondToQuery?.succeeded ?? {};
     if (response) this.queried = fromPayload(response as JsonPayload);
     this.takeEnd(command);
+  }
+
+  private cancelCall(seq: number): void {
+    const index = this.calls.findIndex((each) => each.seq === seq && each.call.endsAtOnce);
+    if (index >= 0) this.cancelled.push(...this.calls.splice(index, 1));
   }
 
   private takeReply(response: coresdk.workflow_commands.IUpdateResponse): void {

@@ -194,11 +194,10 @@ describe('an undo', () => {
 
   test('that comes too late for a deletion that did not happen is refused', async () => {
     const life = await requested({ readUser: unavailable });
-    life.answers['readUser'] = silent;
+    Object.assign(life.answers, { readUser: { standing: 'present' }, findRunningWork: silent });
     await life.until(minutes(1.1));
     await life.update('undo');
-    life.answers['readUser'] = { standing: 'unknown' };
-    life.answers['notify'] = silent;
+    Object.assign(life.answers, { findRunningWork: { work: [kit], notifies: true }, notify: silent });
     await life.settle();
     expect(life.run.replies[1]).toEqual({ name: 'undo', refused: 'NothingToUndo' });
     // From then on it is not even accepted.
