@@ -2,13 +2,16 @@ import type { temporal } from '@temporalio/proto';
 
 type ProtoFailure = temporal.api.failure.v1.IFailure;
 
-/** What an activity fails with: the type of an `ApplicationFailure`, and its details. */
-export interface Failure {
-  type: string;
-  details?: object;
-  /** No later attempt would change it; absent is true. */
-  isFinal?: boolean;
-}
+/** What an activity fails with: the type of an `ApplicationFailure`, and its details; or why there is no answer of its own. */
+export type Failure =
+  | {
+      type: string;
+      details?: object;
+      /** No later attempt would change it; absent is true. */
+      isFinal?: boolean;
+    }
+  /** No worker began it in time, its worker was lost, or its workflow called it back. */
+  | { type?: never; ended: keyof typeof endings };
 
 /** A payload of the model: the value as text. What JSON cannot write is lost here as it is in a history. */
 export interface JsonPayload {
@@ -26,21 +29,32 @@ export function fromPayload(payload: JsonPayload | undefined): unknown {
 }
 
 /** The failure of an activity that was not retried any more. */
-export function failureOf(activity: string, { type, details = { fields: [] }, isFinal = true }: Failure): ProtoFailure {
+export function failureOf(activity: string, failure: Failure): ProtoFailure {
+  const cause = failure.type === undefined ? { message: failure.ended, ...endings[failure.ended] } : causeOf(failure);
   return {
     message: 'Activity task failed',
     activityFailureInfo: { activityType: { name: activity }, activityId: '1' },
-    cause: {
-      message: type,
-      applicationFailureInfo: {
-        type,
-        nonRetryable: isFinal,
-        details: { payloads: [asJson.toPayload(details) as never] },
-      },
-    },
+    cause,
   };
+}
+
+/** As `TimeoutType` numbers them. */
+const endings = {
+  not_started: { timeoutFailureInfo: { timeoutType: 2 } },
+  worker_lost: { timeoutFailureInfo: { timeoutType: 4 } },
+  called_back: { canceledFailureInfo: {} },
+};
+
+function causeOf({ type, details = { fields: [] }, isFinal = true }: Extract<Failure, { type: string }>): ProtoFailure {
+  const payloads = [asJson.toPayload(details) as never];
+  return { message: type, applicationFailureInfo: { type, nonRetryable: isFinal, details: { payloads } } };
 }
 
 export function typeOfFailure({ applicationFailureInfo, cause, message }: ProtoFailure): string {
   return applicationFailureInfo?.type ?? (cause ? typeOfFailure(cause) : (message ?? 'unknown'));
+}
+
+/** The first details of an `ApplicationFailure`. */
+export function detailsOf({ applicationFailureInfo }: ProtoFailure): unknown {
+  return fromPayload(applicationFailureInfo?.details?.payloads?.[0] as JsonPayload | undefined);
 }

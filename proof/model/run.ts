@@ -5,7 +5,15 @@ import { setActivator } from '@temporalio/workflow/lib/global-attributes.js';
 import type { WorkflowInfo } from '@temporalio/workflow';
 import { Activator } from '@temporalio/workflow/lib/internals.js';
 import { activate, concludeActivation, tryUnblockConditions } from '@temporalio/workflow/lib/worker-interface.js';
-import { asJson, failureOf, fromPayload, typeOfFailure, type Failure, type JsonPayload } from './payloads.js';
+import {
+  asJson,
+  detailsOf,
+  failureOf,
+  fromPayload,
+  typeOfFailure,
+  type Failure,
+  type JsonPayload,
+} from './payloads.js';
 
 type Job = coresdk.workflow_activation.IWorkflowActivationJob & { variant: Variant };
 type Variant = NonNullable<coresdk.workflow_activation.WorkflowActivationJob['variant']>;
@@ -22,6 +30,8 @@ export interface ActivityCall {
   within?: number;
   /** If it is cancelled, the workflow does not wait for what it comes to. */
   endsAtOnce?: true;
+  /** How long it may wait for a worker, in milliseconds; absent is without end. */
+  startsWithin?: number;
 }
 
 export type Answer = { value: unknown } | { failure: Failure };
@@ -62,6 +72,8 @@ export class Run {
   readonly refusals: unknown[] = [];
   /** The updates that were accepted, also those whose handler refuses them later: they are in the history. */
   readonly accepted: string[] = [];
+  /** The line that the Web UI shows of each activity and timer. */
+  readonly summaries: string[] = [];
   readonly timers = new Map<number, number>();
   readonly calls: { seq: number; call: ActivityCall }[] = [];
   /** Those that the workflow does not wait for any more, and that it has not learnt that of. */
@@ -125,6 +137,11 @@ export class Run {
     const { currentDetails, info } = this.activator;
     const pairs = info.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]);
     return { details: currentDetails, attributes: Object.fromEntries(pairs) as Record<string, unknown> };
+  }
+
+  /** What the workflow has logged, by its level: `error: a signal was dropped`. */
+  get logged(): string[] {
+    return this.activator.sinkCalls.map(({ fnName, args: [message] }) => `${fnName}: ${String(message)}`);
   }
 
   async answer(seq: number, name: string, answer: Answer): Promise<void> {
@@ -205,16 +222,21 @@ export class Run {
   }
 
   private take(command: Command): void {
+    const { summary } = command.userMetadata ?? {};
+    if (summary) this.summaries.push(fromPayload(summary as JsonPayload) as string);
     const { scheduleActivity, requestCancelActivity, startTimer, cancelTimer, updateResponse } = command;
     if (scheduleActivity) {
       const [argument] = (scheduleActivity.arguments ?? []) as JsonPayload[];
-      const { activityType, scheduleToCloseTimeout: limit, cancellationType } = scheduleActivity;
+      const {
+        activityType,
+        scheduleToCloseTimeout: limit,
+        scheduleToStartTimeout: wait,
+        cancellationType,
+      } = scheduleActivity;
       const call = { name: activityType ?? '', argument: fromPayload(argument) as never };
-      const more = {
-        ...(limit && { within: msOf(limit) }),
-        ...(cancellationType === tryCancel && { endsAtOnce: true as const }),
-      };
-      this.calls.push({ seq: scheduleActivity.seq ?? 0, call: { ...call, ...more } });
+      const limits = { ...(limit && { within: msOf(limit) }), ...(wait && { startsWithin: msOf(wait) }) };
+      const endsAtOnce = cancellationType === tryCancel && { endsAtOnce: true as const };
+      this.calls.push({ seq: scheduleActivity.seq ?? 0, call: { ...call, ...limits, ...endsAtOnce } });
     }
     if (requestCancelActivity) this.cancelCall(requestCancelActivity.seq ?? 0);
     if (startTimer) {
@@ -239,7 +261,7 @@ export class Run {
     if (completed) this.replies.push({ name, value: fromPayload(completed as JsonPayload) });
     if (!rejected) return;
     this.replies.push({ name, refused: typeOfFailure(rejected) });
-    this.refusals.push(fromPayload(rejected.applicationFailureInfo?.details?.payloads?.[0] as JsonPayload | undefined));
+    this.refusals.push(detailsOf(rejected));
   }
 
   private takeEnd(command: Command): void {

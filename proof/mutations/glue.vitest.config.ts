@@ -14,7 +14,10 @@ class ModelLast extends BaseSequencer {
 /** The unit tests of what calls activities: lives, and the quick searches of the model. */
 export default defineConfig({
   test: {
-    include: ['test/unit/{order,link,report,appointment,deletion,match-review,policies}/**/*.test.ts', model],
+    include: [
+      'test/unit/{order,link,report,appointment,deletion,delivery,entity,match-review,policies}/**/*.test.ts',
+      model,
+    ],
     sequence: { sequencer: ModelLast },
     setupFiles: ['test/rig/setup.ts'],
     testTimeout: 60_000,

@@ -24,10 +24,18 @@ export const groups: Readonly<Record<string, Group>> = {
   report: { files: filesOf('workflows/report', 'announcements', 'deadlines', 'job', 'reports') },
   appointment: { files: filesOf('workflows/appointment', 'appointment', 'deadlines', 'validation') },
   deletion: { files: filesOf('workflows/deletion', 'deadlines', 'deletion') },
+  'entity-glue': {
+    isGlue: true,
+    files: filesOf('workflows/entity', 'alarm', 'attempts', 'commands', 'loop', 'operators', 'outbox', 'polling'),
+  },
   'deletion-glue': {
     isGlue: true,
-    files: filesOf('workflows/deletion', 'commands', 'workflow'),
+    files: filesOf(
+      'workflows/deletion',
+      ...['commands', 'grace', 'retrying', 'running-work', 'scheduling', 'workflow'],
+    ),
   },
+  'delivery-glue': { isGlue: true, files: filesOf('workflows', 'delivery', 'delivery-intake') },
   'link-glue': { isGlue: true, files: filesOf('workflows/link', 'commands', 'reading', 'workflow') },
   'order-glue': { isGlue: true, files: filesOf('workflows/order', 'commands', 'reading', 'workflow') },
 };

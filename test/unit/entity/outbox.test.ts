@@ -1,36 +1,344 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { NotifyOutcome } from '../../../activities/notifications.js';
+import type { Notification } from '../../../protocol/notifications.js';
 import { resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
+import { resolveOrderPolicy, type OrderPolicy } from '../../../protocol/order/policy.js';
 import { deleteUser } from '../../../workflows/deletion/workflow.js';
-import { Life } from '../life.js';
+import { kitOrder } from '../../../workflows/order/workflow.js';
+import { happyPath, kitOf, pathTo, start } from '../order/histories.js';
+import { Life, silent, unavailable, type Answers } from '../life.js';
 
+/* When a workflow calls the receiver of its notifications, and with what: in the lives of an order and of a deletion. */
+
+const orderId = '00000000-0000-4000-8000-00000000000a';
 const userId = '00000000-0000-4000-8000-000000000001';
+const hour = 3_600_000;
+const minutes = (count: number) => count / 60;
 
-/** When a deletion's notifications are tried, in minutes after the start. */
-async function triesAt(details: object): Promise<number[]> {
-  const start = Date.parse('2026-03-01T10:00:00.000Z');
-  const tries: number[] = [];
-  const notify = (now: number) => {
-    tries.push((now - start) / 60_000);
-    return { failure: { type: 'NotificationRefused', isFinal: false, details } };
-  };
-  const life = new Life(
-    { workflow: deleteUser, type: 'deleteUser', workflowId: `delete-user/${userId}`, now: start },
-    {
-      findRunningWork: { work: [], notifies: true },
-      ...{ readUser: { standing: 'present', connections: [] }, scheduleDeletion: 'accepted', notify },
-    },
-  );
-  const input = { userId, policy: resolveDeletionPolicy() };
-  await life.run.start(input, [], { name: 'request', argument: input });
-  await life.settle();
-  await life.until(2);
-  return tries;
+const shownAt = (statuses: readonly string[]) => ({ ...kitOf(orderId, statuses), userId: 'user-1' });
+
+/** An order that was just placed: its first notification is that it is being prepared. */
+async function placed(answers: Answers = {}, policy: OrderPolicy = {}, notifies = true): Promise<Life> {
+  const opening = { workflow: kitOrder, type: 'kitOrder', workflowId: `kit-order/${orderId}`, now: start };
+  const life = new Life(opening, { handOverNotifications: null, readOrder: shownAt(['ordered']), ...answers });
+  const snapshot = shownAt(['ordered']);
+  const argument = { reference: 'ref-1', policy: resolveOrderPolicy(policy), adopted: false, notifies, snapshot };
+  return life.start({ rootOrderId: orderId }, { name: 'orderPlaced', argument });
 }
 
-test.each([
-  ['ten minutes', {}, [0, 10, 20, 30]],
-  ['ten minutes if a shorter pause was asked for', { retryAfterMs: 60_000 }, [0, 10, 20, 30]],
-  ['as long as the receiver asks for', { retryAfterMs: 2_400_000 }, [0, 40, 80, 120]],
-])('a batch that was not delivered is tried again after %s', async (_how, details, tries) => {
-  expect((await triesAt({ fields: [], ...details })).slice(0, 4)).toEqual(tries);
+async function reported(life: Life, statuses: readonly string[]): Promise<void> {
+  life.answers['readOrder'] = shownAt(statuses);
+  await life.signal('orderChanged', shownAt(statuses));
+}
+
+const alarm = (life: Life) => life.signal('criticalResultReported', { orderId, interpretation: 'critical' });
+
+interface Attempt {
+  at: number;
+  /** In brief, as the Web UI shows them. */
+  sends: string[];
+  hours: number;
+  mayBeBehind: boolean;
+}
+
+/** A receiver that notes for what it is called; without an answer it says nothing. */
+class Receiver {
+  readonly attempts: Attempt[] = [];
+  answer: (sent: Notification[]) => unknown = () => unavailable;
+
+  notify = (now: number, call: { notifications: Notification[]; mayBeBehind: boolean }, { within = 0 }) => {
+    const { notifications, mayBeBehind } = call;
+    const at = (now - start) / hour;
+    this.attempts.push({ at, sends: notifications.map(briefly), hours: within / hour, mayBeBehind });
+    return this.answer(notifications);
+  };
+}
+
+function briefly({ type, data }: Notification): string {
+  const { phase, outcome: end, reason } = data;
+  return [phase, end, reason].find((each) => typeof each === 'string') ?? type;
+}
+
+const outcome = (more: Partial<NotifyOutcome>): NotifyOutcome => ({
+  delivered: [],
+  refused: [],
+  handedOver: false,
+  ...more,
+});
+const takes = (sent: Notification[]) => outcome({ delivered: sent.map(({ id }) => id) });
+/** What is being sent at present. */
+const underWay = ({ run }: Life) =>
+  run.calls
+    .filter(({ call }) => call.name === 'notify')
+    .map(({ call }) => (call.argument as { notifications: Notification[] }).notifications.map(briefly));
+
+interface HandOver {
+  notifications: Notification[];
+  refused: { notification: Notification }[];
+  isPromised: boolean;
+}
+
+/** Notes what is handed over: what nobody took, what was refused, and whether there is a receiver. */
+function handingOver(handed: unknown[]) {
+  return (_now: number, { notifications, refused, isPromised }: HandOver) => {
+    handed.push([notifications.map(briefly), refused.map((each) => briefly(each.notification)), isPromised]);
+    return null;
+  };
+}
+
+describe('a receiver that does not answer', () => {
+  test('is called for as long as the policy says, again every ten minutes, and needs a person until it is back', async () => {
+    const receiver = new Receiver();
+    const life = await placed({ notify: receiver.notify }, { notificationDeadline: '1h' });
+    await life.until(minutes(25));
+    const both = ['preparing', 'notifications_undelivered'];
+    expect(receiver.attempts).toEqual([
+      { at: 0, sends: ['preparing'], hours: 1, mayBeBehind: true },
+      { at: 1 / 6, sends: both, hours: 1, mayBeBehind: true },
+      { at: 2 / 6, sends: both, hours: 1, mayBeBehind: true },
+    ]);
+    expect(life.run.shown.attributes['LabAttention']).toEqual(['notifications_undelivered']);
+    expect(life.run.summaries).toContain('notify: preparing, attention raised');
+    expect(life.run.summaries).toContain('until the receiver is tried again');
+    receiver.answer = takes;
+    await life.until(minutes(31));
+    expect(receiver.attempts.slice(3)).toEqual([
+      { at: 0.5, sends: both, hours: 1, mayBeBehind: true },
+      { at: 0.5, sends: ['notifications_undelivered'], hours: 1, mayBeBehind: false },
+    ]);
+    expect(life.run.shown.attributes['LabAttention']).toEqual([]);
+    await life.until(1);
+    expect(receiver.attempts).toHaveLength(5);
+  });
+
+  test('takes what it takes: the rest of a batch is sent again', async () => {
+    const receiver = new Receiver();
+    const life = await placed({ notify: silent });
+    await reported(life, pathTo('awaiting_registration'));
+    await reported(life, pathTo('transit_customer'));
+    receiver.answer = (sent) => takes(sent.slice(0, 1));
+    life.answers['notify'] = receiver.notify;
+    await life.settle();
+    expect(receiver.attempts.map(({ sends }) => sends)).toEqual([
+      ['preparing'],
+      ['awaiting_registration', 'in_transit_to_customer'],
+      ['in_transit_to_customer'],
+    ]);
+  });
+
+  test('has twenty at most in one call', async () => {
+    const receiver = new Receiver();
+    receiver.answer = takes;
+    const life = await placed({ notify: silent });
+    const trouble = Array.from({ length: 13 }, () => ['problem_in_transit_customer', 'out_for_delivery']).flat();
+    const statuses = [...pathTo('transit_customer'), ...trouble];
+    for (let count = 2; count <= statuses.length; count += 1) await reported(life, statuses.slice(0, count));
+    life.answers['notify'] = receiver.notify;
+    await life.settle();
+    const counts = receiver.attempts.map(({ sends }) => sends.length);
+    expect(counts.slice(0, 2)).toEqual([1, 20]);
+    expect(counts[2]).toBeGreaterThan(0);
+    expect(counts).toHaveLength(3);
+  });
+});
+
+describe('an alarm', () => {
+  test('waits ten seconds for the attempts that are under way, then is sent with them', async () => {
+    const life = await placed({ notify: silent });
+    await reported(life, pathTo('transit_customer'));
+    expect(underWay(life)).toEqual([['preparing']]);
+    await life.until(0.5);
+    await alarm(life);
+    expect(life.run.summaries).toContain('an alarm waits');
+    await life.until(0.5 + 9 / 3600);
+    expect(underWay(life)).toEqual([['preparing']]);
+    await life.until(0.5 + 10 / 3600);
+    expect(underWay(life)).toEqual([
+      [...['preparing', 'in_transit_to_customer'], ...['order.critical_result', 'critical_result']],
+    ]);
+    // It does not wait for itself.
+    const { length } = life.run.summaries;
+    await life.until(0.9);
+    expect(life.run.summaries.slice(length).filter((each) => each.includes('notify'))).toEqual([]);
+  });
+
+  test('that is the next one anyway, because the receiver answers in time, ends no attempts', async () => {
+    const receiver = new Receiver();
+    receiver.answer = takes;
+    const life = await placed({ notify: silent });
+    await alarm(life);
+    life.answers['notify'] = receiver.notify;
+    await life.settle();
+    expect(receiver.attempts.map(({ sends }) => sends)).toEqual([
+      ['preparing'],
+      ['order.critical_result', 'critical_result'],
+    ]);
+    life.answers['notify'] = silent;
+    await reported(life, pathTo('transit_customer'));
+    await life.until(minutes(1));
+    expect(underWay(life)).toHaveLength(1);
+    expect(life.run.summaries.filter((each) => each.startsWith('notify'))).toHaveLength(3);
+  });
+
+  test('that waited before, without room in the batch, ends no attempts either', async () => {
+    const receiver = new Receiver();
+    const life = await placed({ notify: receiver.notify });
+    await alarm(life);
+    // The pause is over: both are in one batch.
+    life.answers['notify'] = silent;
+    await life.until(minutes(10));
+    const { length } = life.run.summaries;
+    await life.until(minutes(30));
+    expect(life.run.summaries.slice(length).filter((each) => each.includes('notify'))).toEqual([]);
+  });
+});
+
+describe('a notification that the receiver refuses for good', () => {
+  test('is handed over, and is not sent again; the ones after it are sent', async () => {
+    const receiver = new Receiver();
+    const handed: unknown[] = [];
+    receiver.answer = ([notification]) => outcome({ refused: [{ notification, status: 422 } as never] });
+    const life = await placed({ notify: receiver.notify, handOverNotifications: handingOver(handed) });
+    expect(handed).toEqual([[[], ['preparing'], true]]);
+    expect(life.run.summaries.at(-1)).toBe('hand over 1 notifications');
+    receiver.answer = takes;
+    await reported(life, pathTo('awaiting_registration'));
+    await life.until(1);
+    expect(receiver.attempts.map(({ sends }) => sends)).toEqual([['preparing'], ['awaiting_registration']]);
+    expect(handed).toHaveLength(1);
+  });
+});
+
+describe('notifications of an earlier run that are still being delivered', () => {
+  test('are not overtaken: all that follow go the same way', async () => {
+    const receiver = new Receiver();
+    const handed: unknown[] = [];
+    receiver.answer = () => outcome({ handedOver: true });
+    const life = await placed({ notify: receiver.notify, handOverNotifications: handingOver(handed) });
+    await reported(life, pathTo('awaiting_registration'));
+    await reported(life, pathTo('transit_customer'));
+    expect(receiver.attempts).toHaveLength(1);
+    expect(handed).toEqual([
+      [['awaiting_registration'], [], true],
+      [['in_transit_to_customer'], [], true],
+    ]);
+    await reported(life, happyPath);
+    expect(handed).toHaveLength(3);
+    expect(life.events).toEqual(['0h completed']);
+  });
+});
+
+describe('an end', () => {
+  test('waits a minute for the receiver, then hands over what is left, in its order', async () => {
+    const handed: unknown[] = [];
+    const life = await placed({ notify: silent, handOverNotifications: handingOver(handed) });
+    await reported(life, pathTo('delivered_to_lab'));
+    await reported(life, happyPath);
+    expect(life.run.summaries.at(-1)).toBe('until the product is notified');
+    await life.until(59 / 3600);
+    expect(life.run.end).toBeUndefined();
+    await life.until(minutes(1));
+    expect(life.run.end).toMatchObject({ kind: 'completed', result: { outcome: 'completed' } });
+    const [[names, ...more] = []] = handed as [string[], ...unknown[]][];
+    expect(names?.at(0)).toBe('preparing');
+    expect(names?.at(-1)).toBe('completed');
+    expect(more).toEqual([[], true]);
+    expect(life.run.summaries.at(-1)).toBe(`hand over ${names?.length} notifications`);
+  });
+
+  test('ends the pause of a receiver that did not answer, once', async () => {
+    const receiver = new Receiver();
+    const handed: unknown[] = [];
+    const life = await placed({ notify: receiver.notify, handOverNotifications: handingOver(handed) });
+    await life.until(minutes(5));
+    await reported(life, happyPath);
+    expect(receiver.attempts.map(({ at }) => at)).toEqual([0, 5 / 60]);
+    await life.until(minutes(20));
+    expect(receiver.attempts).toHaveLength(2);
+    expect(handed).toHaveLength(1);
+    expect(life.events).toEqual(['0.1h completed']);
+  });
+
+  test('with everything delivered does not wait', async () => {
+    const life = await placed();
+    await reported(life, happyPath);
+    expect(life.events.at(-1)).toBe('0h completed');
+    expect(life.calls).toEqual([]);
+  });
+
+  test('that is taken back while the product is being notified goes on, and so does the delivery', async () => {
+    const life = await placed({}, { decisionWait: '5d' });
+    await reported(life, [...pathTo('transit_lab'), 'lost']);
+    life.answers['notify'] = silent;
+    await life.until(121);
+    await reported(life, [...pathTo('transit_lab'), 'lost', 'delivered_to_lab']);
+    await life.until(122);
+    expect(life.run.end).toBeUndefined();
+    delete life.answers['notify'];
+    await life.settle();
+    expect(life.events.at(-1)).toBe('122h order.phase_changed at_lab');
+    life.answers['notify'] = unavailable;
+    await reported(life, [...pathTo('transit_lab'), 'lost', 'delivered_to_lab', 'lab_processing_blocked']);
+    expect(life.calls.filter((call) => call.endsWith('notify'))).toHaveLength(1);
+  });
+});
+
+test('a deployment without a receiver keeps nothing and calls nobody', async () => {
+  const life = await placed({ notify: unavailable }, {}, false);
+  await reported(life, pathTo('transit_customer'));
+  await reported(life, happyPath);
+  expect(life.calls).toEqual([]);
+  expect(life.events).toEqual(['0h completed']);
+});
+
+describe('a deletion', () => {
+  const opening = { workflow: deleteUser, type: 'deleteUser', workflowId: `delete-user/${userId}`, now: start };
+  const policy = resolveDeletionPolicy();
+  const usual: Answers = {
+    findRunningWork: { work: [], notifies: true },
+    readUser: { standing: 'present' },
+    scheduleDeletion: 'accepted',
+    undoDeletion: null,
+  };
+
+  async function requested(answers: Answers): Promise<Life> {
+    const life = new Life(opening, { ...usual, handOverNotifications: null, ...answers });
+    const input = { userId, policy };
+    await life.run.start(input, [], { name: 'request', argument: input });
+    return life.settle();
+  }
+
+  test('that is undone before it is known whether there is a receiver hands its end over at once', async () => {
+    const handed: unknown[] = [];
+    const answers = { findRunningWork: silent, handOverNotifications: handingOver(handed), notify: silent };
+    const life = await requested(answers);
+    const [search] = life.run.calls;
+    await life.run.answer(search?.seq ?? 0, 'findRunningWork', unavailable);
+    await life.update('undo');
+    life.answers['findRunningWork'] = { failure: { ended: 'called_back' } };
+    await life.settle();
+    expect(life.events).toEqual(['0h completed']);
+    expect(handed).toEqual([[['user.deletion_undone'], [], false]]);
+  });
+
+  test('that follows another one in its run sends what is left of that one first, in the same way', async () => {
+    const receiver = new Receiver();
+    receiver.answer = takes;
+    const life = await requested({ notify: receiver.notify });
+    life.answers['notify'] = silent;
+    await life.update('undo');
+    await life.update('request', { userId, policy });
+    life.answers['notify'] = receiver.notify;
+    await life.settle();
+    expect(receiver.attempts.map(({ mayBeBehind }) => mayBeBehind)).toEqual([true, false, false]);
+    const handed: unknown[] = [];
+    receiver.answer = () => outcome({ handedOver: true });
+    const behind = await requested({ notify: receiver.notify, handOverNotifications: silent });
+    await behind.update('undo');
+    await behind.update('request', { userId, policy });
+    behind.answers['handOverNotifications'] = handingOver(handed);
+    await behind.settle();
+    expect(receiver.attempts).toHaveLength(4);
+    expect(handed).toHaveLength(2);
+  });
 });

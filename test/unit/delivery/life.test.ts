@@ -1,0 +1,345 @@
+import { describe, expect, test } from 'vitest';
+import type { NotifyOutcome } from '../../../activities/notifications.js';
+import type { DeliveryState, NotificationsLeft } from '../../../protocol/delivery.js';
+import type { Notification } from '../../../protocol/notifications.js';
+import { deliverNotifications } from '../../../workflows/delivery.js';
+import { Life, silent, unavailable, type Answers } from '../life.js';
+
+/* The lives of deliveries: what an ended workflow could not deliver itself, and when the receiver is called for it. */
+
+const start = Date.parse('2026-03-01T10:00:00.000Z');
+const at = '2026-03-01T09:00:00.000Z';
+const source = 'kit-order/a';
+const workflowId = `deliver-notifications/${source}`;
+const opening = { workflow: deliverNotifications, type: 'deliverNotifications', workflowId, now: start };
+const hour = 3_600_000;
+const giveUpAfter = 2 * 24 * hour;
+
+const notification = (id: string, type = 'order.phase_changed', more: object = {}): Notification => ({
+  ...{ id, at, source, type, subject: 'a', data: { phase: 'at_lab' } },
+  ...more,
+});
+const alarm = (id: string) => notification(id, 'order.critical_result', { data: {} });
+const reminder = (id: string, subject = 'a') =>
+  notification(id, 'order.critical_result_reminder', { subject, data: {} });
+const ids = (of: readonly Notification[]) => of.map(({ id }) => id);
+const named = (...names: string[]) => names.map((name) => notification(name));
+
+interface Attempt {
+  at: number;
+  ids: string[];
+  hours: number;
+}
+
+/** A receiver that notes for which batch it is called, and for how many hours. */
+function noting(attempts: Attempt[], outcome: (batch: string[]) => unknown = () => unavailable) {
+  return (now: number, { notifications }: { notifications: Notification[] }, { within = 0 }: { within?: number }) => {
+    attempts.push({ at: (now - start) / hour, ids: ids(notifications), hours: within / hour });
+    return outcome(ids(notifications));
+  };
+}
+
+const taken = (delivered: string[]): NotifyOutcome => ({ delivered, refused: [], handedOver: false });
+/** Takes all but these, which it refuses for good. */
+const refusing =
+  (...refused: string[]) =>
+  (_now: number, { notifications }: { notifications: Notification[] }): NotifyOutcome => ({
+    delivered: ids(notifications).filter((id) => !refused.includes(id)),
+    refused: notifications
+      .filter(({ id }) => refused.includes(id))
+      .map((each) => ({ notification: each, status: 422 })),
+    handedOver: false,
+  });
+
+const leftBy = (notifications: unknown, refused: unknown = []) => ({
+  name: 'notificationsLeft',
+  argument: { notifications, refused } as NotificationsLeft,
+});
+
+async function delivery(notifications: Notification[], answers: Answers = {}, refused: unknown = []): Promise<Life> {
+  return new Life(opening, answers).start({ source, giveUpAfter }, leftBy(notifications, refused));
+}
+
+const handOver = (life: Life, notifications: unknown, refused?: unknown) => {
+  const { name, argument } = leftBy(notifications, refused);
+  return life.signal(name, argument);
+};
+const stateOf = async ({ run }: Life) => (await run.query('state')) as DeliveryState;
+const undeliveredIn = async (life: Life) => (await stateOf(life)).undelivered.map(({ id }) => id);
+const resultOf = ({ run }: Life) => (run.end as { result?: Record<string, unknown> } | undefined)?.result;
+const attentionOf = ({ run }: Life) => run.shown.attributes['LabAttention'];
+
+describe('a delivery', () => {
+  test('sends what is left in its order, twenty at a time and the alarms first of those behind them, and ends', async () => {
+    const numbers = Array.from({ length: 25 }, (_, index) => `n${index + 1}`);
+    const attempts: Attempt[] = [];
+    const behind: unknown[] = [];
+    const notify = (now: number, call: { notifications: Notification[]; mayBeBehind: boolean }, options: object) => {
+      behind.push(call.mayBeBehind);
+      return noting(attempts, taken)(now, call, options);
+    };
+    const life = await delivery([...named(...numbers), alarm('alarm')], { notify });
+    const first = [...numbers.slice(0, 19), 'alarm'];
+    expect(attempts.map((each) => each.ids)).toEqual([first, numbers.slice(19)]);
+    expect(behind).toEqual([false, false]);
+    expect(resultOf(life)).toEqual({ source, delivered: 26, discarded: 0, givenUp: [] });
+    expect(life.events).toEqual(['0h completed']);
+    expect(life.run.summaries.at(-1)).toBe(`notify: ${Array(6).fill('at lab').join(', ')}`);
+  });
+
+  test('ends if nothing was handed over within ten seconds, and waits for what comes until then', async () => {
+    const none = await new Life(opening, {}).start({ source, giveUpAfter });
+    expect(none.events).toEqual([]);
+    expect((await none.until(1)).events).toEqual(['0.003h completed']);
+    expect(resultOf(none)).toEqual({ source, delivered: 0, discarded: 0, givenUp: [] });
+    const late = await new Life(opening, {}).start({ source, giveUpAfter });
+    await late.until(5 / 3600);
+    await handOver(late, named('a'));
+    expect(late.events).toEqual(['0.001h order.phase_changed at_lab', '0.001h completed']);
+  });
+
+  test.each<[string, unknown, string?]>([
+    ['nothing', undefined, 'deliver-notifications/'],
+    ['null', null, 'deliver-notifications/'],
+    ['the ID of another source', { source: 'kit-order/b', giveUpAfter }],
+    ['no time', { source }],
+    ['no time left', { source, giveUpAfter: 0 }],
+    ['a time that is not a number', { source, giveUpAfter: '5 days' }],
+    ['a time that nobody can write', { source, giveUpAfter: 3_650 * 24 * hour + 1 }],
+  ])('with %s fails as a wrong command', async (_what, input, id = workflowId) => {
+    const life = await new Life({ ...opening, workflowId: id }, {}).start(input, leftBy(named('a')));
+    expect(life.events).toEqual(['0h failed: InvalidCommand']);
+  });
+
+  test('may have up to ten years', async () => {
+    const life = await new Life(opening, { notify: unavailable }).start(
+      { source, giveUpAfter: 3_650 * 24 * hour },
+      leftBy(named('a')),
+    );
+    expect((await stateOf(life)).triedUntil).toBe('2036-02-27T10:00:00.000Z');
+  });
+
+  test('takes the same notification once, and what is none is left out and logged', async () => {
+    const life = await delivery(named('a'), { notify: unavailable });
+    const refused = (each: Notification) => ({ notification: each, status: 410 });
+    await handOver(life, named('a', 'b'), [refused(notification('b')), refused(notification('c'))]);
+    await handOver(life, named('c'), [refused(notification('a'))]);
+    expect(await undeliveredIn(life)).toEqual(['a', 'b', 'c']);
+    const errors = () => life.run.logged.filter((line) => line.startsWith('error'));
+    expect(errors()).toEqual([]);
+    const odd = [
+      ...[null, 'x', {}, notification('d', undefined, { data: null }), notification('e', undefined, { at: 'today' })],
+      ...['id', 'type', 'at', 'source', 'subject'].map((field) => ({ ...notification('f'), [field]: 7 })),
+    ];
+    await handOver(life, odd, [{ notification: notification('g') }, { status: 410 }, null]);
+    for (const none of [undefined, null, 'none', { notifications: 'none', refused: {} }]) {
+      await life.signal('notificationsLeft', none);
+    }
+    expect(await undeliveredIn(life)).toEqual(['a', 'b', 'c']);
+    expect(errors()).toEqual(['error: notifications without an id, a type or a time cannot be delivered']);
+  });
+});
+
+describe('a receiver that does not answer', () => {
+  test('is called in rounds of a day with ten minutes between them, until the time of each notification is over', async () => {
+    const attempts: Attempt[] = [];
+    const life = await delivery(named('a'), { notify: noting(attempts) });
+    await life.until(1);
+    expect(attempts.slice(0, 3)).toEqual([0, 1, 2].map((n) => ({ at: n / 6, ids: ['a'], hours: 24 })));
+    await handOver(life, named('b'));
+    expect((await stateOf(life)).triedUntil).toBe('2026-03-03T11:00:00.000Z');
+    attempts.length = 0;
+    await life.until(47.9);
+    // A round is not longer than the time that is left of the first.
+    expect(attempts.at(-1)?.hours).toBeCloseTo(1 / 6);
+    expect(attempts.at(-1)?.ids).toEqual(['a', 'b']);
+    await life.until(48.5);
+    expect(await undeliveredIn(life)).toEqual(['b']);
+    expect(attempts.at(-1)?.ids).toEqual(['b']);
+    await life.until(1000);
+    expect(life.events.at(-1)).toBe('49h completed');
+    const givenUp = ['a', 'b'].map((id) => ({ id, type: 'labops.order.phase_changed', at }));
+    expect(resultOf(life)).toEqual({ source, delivered: 0, discarded: 0, givenUp });
+    expect(attentionOf(life)).toEqual(['notifications_undelivered']);
+  });
+
+  test('is given a second at least', async () => {
+    const attempts: Attempt[] = [];
+    const life = await new Life(opening, { notify: noting(attempts) }).start(
+      { source, giveUpAfter: 500 },
+      leftBy(named('a')),
+    );
+    expect(attempts).toEqual([{ at: 0, ids: ['a'], hours: 1 / 3600 }]);
+    expect((await life.until(1)).events).toEqual(['0.167h completed']);
+  });
+
+  test('has only the first of a batch counted out: what it took is not sent again', async () => {
+    const attempts: Attempt[] = [];
+    const notify = noting(attempts, (batch) => taken(batch.slice(0, 1)));
+    const life = await delivery(named('a', 'b'), { notify });
+    expect(attempts.map((each) => each.ids)).toEqual([['a', 'b'], ['b']]);
+    expect(resultOf(life)).toMatchObject({ delivered: 2 });
+  });
+
+  test('gets an alarm at once, anything else after the pause', async () => {
+    const attempts: Attempt[] = [];
+    const life = await delivery(named('a'), { notify: noting(attempts) });
+    await life.until(0.05);
+    await handOver(life, named('b'));
+    expect(attempts).toHaveLength(1);
+    await handOver(life, [alarm('alarm')]);
+    expect(attempts.slice(1)).toEqual([{ at: 0.05, ids: ['a', 'b', 'alarm'], hours: 24 }]);
+  });
+
+  test('gets an alarm at once though it is being called', async () => {
+    const life = await delivery(named('a'), { notify: silent });
+    await life.until(0.05);
+    await handOver(life, [alarm('alarm')]);
+    const sent = life.run.calls.map(({ call }) => (call.argument as { notifications: Notification[] }).notifications);
+    expect(sent.map(ids)).toEqual([['a', 'alarm']]);
+  });
+
+  test('gets only the latest reminder of each alarm', async () => {
+    const life = await delivery([alarm('alarm'), reminder('1'), reminder('1b', 'b')], { notify: unavailable });
+    await handOver(life, [reminder('2')]);
+    await handOver(life, named('a'));
+    expect(await undeliveredIn(life)).toEqual(['alarm', '1b', '2', 'a']);
+  });
+});
+
+describe('a notification that the receiver refuses for good', () => {
+  test('is set aside, and waits for an operator, who has it sent again before all others', async () => {
+    const life = await delivery(named('a', 'b', 'c'), { notify: refusing('a', 'b') });
+    expect(await stateOf(life)).toEqual({
+      source,
+      undelivered: ['a', 'b'].map((id) => ({ id, type: 'labops.order.phase_changed', at, refusedWith: 422 })),
+      triedUntil: '2026-03-03T10:00:00.000Z',
+      delivered: 1,
+      discarded: 0,
+    });
+    await life.until(24);
+    expect(life.calls).toEqual(['0h notify']);
+    life.answers['notify'] = silent;
+    await handOver(life, named('d'));
+    const reply = await life.update('resend', { ids: ['b'] });
+    expect(reply?.value).toMatchObject({ undelivered: [{ id: 'b' }, { id: 'd' }, { id: 'a', refusedWith: 422 }] });
+    expect(await life.update('resend')).toMatchObject({
+      value: { undelivered: [{ id: 'a' }, { id: 'b' }, { id: 'd' }] },
+    });
+    delete life.answers['notify'];
+    await life.settle();
+    expect(ids(life.announced)).toEqual(['a', 'b', 'd']);
+    expect(resultOf(life)).toEqual({ source, delivered: 4, discarded: 0, givenUp: [] });
+  });
+
+  test('that was refused before the hand-over is not sent, and is given up when its time is over', async () => {
+    const refused = [{ notification: notification('a'), status: 410 }];
+    const life = await delivery([], {}, refused);
+    await life.until(1000);
+    expect(life.calls).toEqual([]);
+    expect(life.events).toEqual(['48h completed']);
+    expect(resultOf(life)).toMatchObject({ givenUp: [{ id: 'a', refusedWith: 410 }] });
+  });
+
+  test('can be discarded, once, and what is being tried, too', async () => {
+    const life = await delivery(named('a', 'b'), { notify: refusing('a', 'b') });
+    expect(await life.update('discard', { ids: ['a', 'a'] })).toMatchObject({
+      value: { undelivered: [{ id: 'b' }], discarded: 1 },
+    });
+    expect(await life.update('discard', { ids: ['a'] })).toMatchObject({ refused: 'NotificationNotFound' });
+    life.answers['notify'] = silent;
+    await handOver(life, named('c', 'd'));
+    await life.update('discard', { ids: ['b', 'c'] });
+    delete life.answers['notify'];
+    await life.settle();
+    expect(ids(life.announced)).toEqual(['d']);
+    expect(resultOf(life)).toEqual({ source, delivered: 1, discarded: 3, givenUp: [] });
+  });
+
+  test('that an operator discards last ends the delivery', async () => {
+    const life = await delivery(named('a'), { notify: refusing('a') });
+    await life.update('discard', { ids: ['a'] });
+    expect(life.events).toEqual(['0h completed']);
+  });
+});
+
+describe('an operator', () => {
+  test('ends a pause: what is left is sent at once', async () => {
+    const attempts: Attempt[] = [];
+    const life = await delivery(named('a'), { notify: noting(attempts) });
+    await life.until(0.05);
+    expect(await life.update('resend', {})).toMatchObject({ value: { undelivered: [{ id: 'a' }] } });
+    expect(attempts.map((each) => each.at)).toEqual([0, 0.05]);
+    expect(await life.update('resend', null)).toMatchObject({ value: { undelivered: [{ id: 'a' }] } });
+    expect(attempts).toHaveLength(3);
+  });
+
+  test.each<[string, string, unknown]>([
+    ['resend', 'InvalidCommand', { ids: 'a' }],
+    ['resend', 'InvalidCommand', { ids: {} }],
+    ['resend', 'NotificationNotFound', { ids: ['a', 'b'] }],
+    ['discard', 'InvalidCommand', undefined],
+    ['discard', 'InvalidCommand', null],
+    ['discard', 'InvalidCommand', { ids: 'a' }],
+    ['discard', 'InvalidCommand', { ids: [] }],
+    ['discard', 'NotificationNotFound', { ids: ['b'] }],
+  ])('whose %s cannot be carried out (%s) leaves no trace', async (name, refused, command) => {
+    const life = await delivery(named('a'), { notify: unavailable });
+    expect(await life.update(name, command)).toEqual({ name, refused });
+    expect(life.run.accepted).toEqual([]);
+    expect(await undeliveredIn(life)).toEqual(['a']);
+  });
+
+  test('sees what is undelivered, fifty lines of it, and since when, until nothing is', async () => {
+    const many = Array.from({ length: 55 }, (_, index) => notification(`n${index}`));
+    const life = await delivery(many, { notify: unavailable }, [{ notification: notification('r'), status: 410 }]);
+    const { details, attributes } = life.run.shown;
+    expect(details).toContain('Undelivered notifications of `kit-order/a`: **56**, retried until 2026-03-03 10:00:00');
+    expect(details).toContain('| `n0` | labops.order.phase_changed | 2026-03-01 09:00:00 |  |');
+    expect(details.split('\n').filter((line) => line.startsWith('| `n'))).toHaveLength(50);
+    expect(attributes).toMatchObject({
+      LabAttention: ['notifications_undelivered'],
+      LabAttentionSince: new Date(start),
+    });
+    await life.until(0.1);
+    life.answers['notify'] = refusing();
+    await life.until(0.2);
+    expect(life.run.shown.details).toContain('| `r` | labops.order.phase_changed | 2026-03-01 09:00:00 | 410 |');
+    await life.update('discard', { ids: ['r'] });
+    expect(attentionOf(life)).toEqual([]);
+    expect(life.run.shown.details).toContain('**0**');
+    expect(life.run.shown.details).not.toContain('|');
+  });
+});
+
+describe('a history that grows long', () => {
+  test('goes on in the next run with all that is undelivered, and with the time of each', async () => {
+    const life = await delivery(named('a', 'b', 'c'), { notify: refusing('a', 'b') });
+    await life.update('discard', { ids: ['b'] });
+    life.answers['notify'] = unavailable;
+    await life.until(24);
+    life.run.suggestNewRun();
+    await handOver(life, named('d'));
+    expect(life.run.end?.kind).toBe('continued');
+    const { input } = life.run.end as { input: object };
+    expect(input).toMatchObject({ source, giveUpAfter });
+    const next = await new Life({ ...opening, now: life.run.now }, { notify: unavailable }).start(input);
+    expect(await stateOf(next)).toMatchObject({
+      undelivered: [{ id: 'd' }, { id: 'a', refusedWith: 422 }],
+      triedUntil: '2026-03-04T10:00:00.000Z',
+      delivered: 1,
+      discarded: 1,
+    });
+    await next.until(24.5);
+    expect(await undeliveredIn(next)).toEqual(['d']);
+    await next.until(1000);
+    expect(next.events).toEqual(['48h completed']);
+    expect(resultOf(next)).toMatchObject({ delivered: 1, discarded: 1, givenUp: [{ id: 'a' }, { id: 'd' }] });
+  });
+
+  test('of a release without versions goes on, too', async () => {
+    const carried = { source, giveUpAfter, since: start, waiting: named('a') };
+    const life = await new Life(opening, {}).start({ source, giveUpAfter, carried });
+    expect(resultOf(life)).toEqual({ source, delivered: 1, discarded: 0, givenUp: [] });
+  });
+});
