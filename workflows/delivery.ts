@@ -151,12 +151,8 @@ function giveUpOverdue(delivery: Delivery): void {
 function remove(delivery: Delivery, ids: readonly string[]): void {
   delivery.waiting = delivery.waiting.filter(({ id }) => !ids.includes(id));
   delivery.refused = delivery.refused.filter(({ notification }) => !ids.includes(notification.id));
-  forgetSettled(delivery);
-}
-
-function forgetSettled(delivery: Delivery): void {
-  const ids = new Set(idsOf(delivery));
-  delivery.arrivedAt = Object.fromEntries(Object.entries(delivery.arrivedAt ?? {}).filter(([id]) => ids.has(id)));
+  const left = new Set(idsOf(delivery));
+  delivery.arrivedAt = Object.fromEntries(Object.entries(delivery.arrivedAt ?? {}).filter(([id]) => left.has(id)));
 }
 
 /** One round: a batch and, if it fails, a pause. An operator, or an alarm that comes in, ends it so the next one begins at once. */
@@ -196,7 +192,6 @@ function settle(delivery: Delivery, { delivered, refused }: NotifyOutcome): void
   delivery.waiting = delivery.waiting.filter(({ id }) => !settled.has(id));
   delivery.refused.push(...refused);
   delivery.delivered += delivered.length;
-  forgetSettled(delivery);
 }
 
 /** Everything that is left was refused for good. */
@@ -255,7 +250,6 @@ function take(run: DeliveryRun, given: unknown): void {
   delivery.since = Date.now();
   delivery.arrivedAt ??= {};
   for (const id of idsOf(delivery)) delivery.arrivedAt[id] ??= delivery.since;
-  forgetSettled(delivery);
   run.hasNews = true;
   // An alarm does not wait for a pause, which may be an hour.
   if (left.notifications.some(isAlarm)) run.round?.cancel();

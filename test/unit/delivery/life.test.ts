@@ -104,7 +104,7 @@ describe('a delivery', () => {
     ['the ID of another source', { source: 'kit-order/b', giveUpAfter }],
     ['no time', { source }],
     ['no time left', { source, giveUpAfter: 0 }],
-    ['a time that is not a number', { source, giveUpAfter: '5 days' }],
+    ['a time that is not a number', { source, giveUpAfter: '5000' }],
     ['a time that nobody can write', { source, giveUpAfter: 3_650 * 24 * hour + 1 }],
   ])('with %s fails as a wrong command', async (_what, input, id = workflowId) => {
     const life = await new Life({ ...opening, workflowId: id }, {}).start(input, leftBy(named('a')));
@@ -163,6 +163,16 @@ describe('a receiver that does not answer', () => {
     expect(attentionOf(life)).toEqual(['notifications_undelivered']);
   });
 
+  test('has the whole time for what it has taken, or an operator has discarded, and is handed over again', async () => {
+    const life = await delivery(named('a', 'b', 'c'), { notify: refusing('b', 'c') });
+    await life.update('discard', { ids: ['b'] });
+    life.answers['notify'] = unavailable;
+    await life.until(47);
+    await handOver(life, named('a', 'b'));
+    await life.until(49);
+    expect(await undeliveredIn(life)).toEqual(['a', 'b']);
+  });
+
   test('is given a second at least', async () => {
     const attempts: Attempt[] = [];
     const life = await new Life(opening, { notify: noting(attempts) }).start(
@@ -187,8 +197,8 @@ describe('a receiver that does not answer', () => {
     await life.until(0.05);
     await handOver(life, named('b'));
     expect(attempts).toHaveLength(1);
-    await handOver(life, [alarm('alarm')]);
-    expect(attempts.slice(1)).toEqual([{ at: 0.05, ids: ['a', 'b', 'alarm'], hours: 24 }]);
+    await handOver(life, [...named('c'), alarm('alarm')]);
+    expect(attempts.slice(1)).toEqual([{ at: 0.05, ids: ['a', 'b', 'c', 'alarm'], hours: 24 }]);
   });
 
   test('gets an alarm at once though it is being called', async () => {
@@ -223,13 +233,23 @@ describe('a notification that the receiver refuses for good', () => {
     await handOver(life, named('d'));
     const reply = await life.update('resend', { ids: ['b'] });
     expect(reply?.value).toMatchObject({ undelivered: [{ id: 'b' }, { id: 'd' }, { id: 'a', refusedWith: 422 }] });
-    expect(await life.update('resend')).toMatchObject({
+    expect(await life.update('resend', { ids: null })).toMatchObject({
       value: { undelivered: [{ id: 'a' }, { id: 'b' }, { id: 'd' }] },
     });
     delete life.answers['notify'];
     await life.settle();
     expect(ids(life.announced)).toEqual(['a', 'b', 'd']);
     expect(resultOf(life)).toEqual({ source, delivered: 4, discarded: 0, givenUp: [] });
+  });
+
+  test('is sent again at once, whether its operator names it or not', async () => {
+    for (const command of [undefined, null, {}, { ids: null }, { ids: ['a'] }]) {
+      const life = await delivery(named('a'), { notify: refusing('a') });
+      delete life.answers['notify'];
+      await life.until(1);
+      await life.update('resend', command);
+      expect(life.events).toEqual(['1h order.phase_changed at_lab', '1h completed']);
+    }
   });
 
   test('that was refused before the hand-over is not sent, and is given up when its time is over', async () => {
@@ -310,6 +330,12 @@ describe('an operator', () => {
     expect(life.run.shown.details).toContain('**0**');
     expect(life.run.shown.details).not.toContain('|');
   });
+});
+
+test.each([silent, unavailable])('a delivery that an operator cancels through Temporal ends', async (notify) => {
+  const life = await delivery(named('a'), { notify });
+  await life.run.cancel();
+  expect(life.run.end).toEqual({ kind: 'failed', type: 'cancelled' });
 });
 
 describe('a history that grows long', () => {
