@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
+import { resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
+import { bookAppointment } from '../../../workflows/appointment/workflow.js';
+import { deleteUser } from '../../../workflows/deletion/workflow.js';
+import { start } from '../appointment/appointments.js';
+import { Life, silent, type Answers } from '../life.js';
+
+/* How callers of commands are answered, whoever carries them out: in the lives of an appointment and of a deletion. */
+
+const orderId = '00000000-0000-4000-8000-00000000000a';
+const userId = '00000000-0000-4000-8000-000000000001';
+const minutes = (count: number) => count / 60;
+const ended = (how: string) => ({ failure: { ended: how } });
+const slots = { slots: [], timezone: 'UTC' };
+const known = { notifies: true, reading: { order: 'open', notifies: true } };
+
+async function appointment(answers: Answers): Promise<Life> {
+  const opening = { workflow: bookAppointment, type: 'bookAppointment', workflowId: `appointment/${orderId}` };
+  const life = new Life({ ...opening, now: start }, { identifyAppointment: known, findSlots: slots, ...answers });
+  const policy = resolveAppointmentPolicy();
+  return life.start({ orderId, policy }, { name: 'bookingRequested', argument: { policy } });
+}
+
+const repliesOf = ({ run }: Life) => run.replies.map(({ refused = 'answered' }) => refused);
+
+describe('a command', () => {
+  test('that comes before it is known what it is for is refused after three minutes, and may be sent again', async () => {
+    const life = await appointment({ identifyAppointment: silent });
+    await life.update('findSlots', {});
+    await life.until(minutes(2.9));
+    expect(life.run.summaries.at(-1)).toBe('commands wait');
+    await life.update('findSlots', {});
+    expect(repliesOf(life)).toEqual([]);
+    await life.until(minutes(3));
+    expect(repliesOf(life)).toEqual(['ServiceUnavailable', 'ServiceUnavailable']);
+    await life.until(minutes(60));
+    await life.update('findSlots', {});
+    await life.until(minutes(62.9));
+    expect(repliesOf(life)).toHaveLength(2);
+    life.answers['identifyAppointment'] = known;
+    await life.settle();
+    expect(repliesOf(life).slice(2)).toEqual(['answered']);
+    expect(life.calls.map((call) => call.replace(/^\S+ /, ''))).toEqual(['identifyAppointment', 'findSlots']);
+    await life.update('findSlots', {});
+    await life.until(minutes(70));
+    expect(repliesOf(life).slice(3)).toEqual(['answered']);
+  });
+
+  test('leaves no timer behind if it is known in time what it is for, or if there is none', async () => {
+    for (const waits of [true, false]) {
+      const life = await appointment({ identifyAppointment: silent });
+      if (waits) await life.update('findSlots', {});
+      life.answers['identifyAppointment'] = known;
+      await life.settle();
+      expect([...life.run.timers.values()].filter((at) => at <= start + 180_000)).toEqual([]);
+      expect(life.run.summaries.includes('commands wait')).toBe(waits);
+    }
+  });
+
+  test('is carried out after the one before it, whose failure is not its own', async () => {
+    const life = await appointment({ findSlots: silent });
+    await life.update('findSlots', {});
+    await life.update('findSlots', { place: 'later' });
+    expect(life.run.calls).toHaveLength(1);
+    const details = { fields: [], status: 409 };
+    await life.run.answer(life.run.calls[0]?.seq ?? 0, 'findSlots', { failure: { type: 'SlotsRefused', details } });
+    expect(repliesOf(life)).toEqual(['SlotsRefused']);
+    expect(life.run.refusals).toEqual([details]);
+    life.answers['findSlots'] = slots;
+    await life.settle();
+    expect(repliesOf(life)).toEqual(['SlotsRefused', 'answered']);
+  });
+
+  test.each(['not_started', 'worker_lost'])('without an answer in time (%s) may be sent again', async (how) => {
+    const life = await appointment({ findSlots: ended(how) });
+    await life.update('findSlots', {});
+    expect(repliesOf(life)).toEqual(['CommandTimedOut']);
+    expect(life.run.end).toBeUndefined();
+  });
+
+  test('is answered though the workflow is cancelled meanwhile, which has its turn after it', async () => {
+    const life = await appointment({ findSlots: silent });
+    await life.update('findSlots', {});
+    await life.update('findSlots', {});
+    await life.run.cancel();
+    expect(life.run.end).toBeUndefined();
+    life.answers['findSlots'] = slots;
+    await life.settle();
+    expect(repliesOf(life)).toEqual(['answered', 'AppointmentEnded']);
+    expect(life.run.end).toMatchObject({ kind: 'completed', result: { outcome: 'abandoned' } });
+  });
+});
+
+describe('a workflow that calls without end', () => {
+  const input = { userId, policy: resolveDeletionPolicy() };
+
+  /** A deletion whose second read of its user ends so, and at which hours it is read. */
+  async function readsAfter(second: object): Promise<number[]> {
+    const reads: number[] = [];
+    const readUser = (now: number) => {
+      reads.push((now - start) / 3_600_000);
+      return reads.length === 2 ? second : { failure: { type: 'ServiceUnavailable', isFinal: false } };
+    };
+    const opening = { workflow: deleteUser, type: 'deleteUser', workflowId: `delete-user/${userId}`, now: start };
+    const life = new Life(opening, { findRunningWork: { work: [], notifies: true }, readUser });
+    await life.start(input);
+    await life.until(40);
+    return reads.slice(1, 3);
+  }
+
+  test('waits as long as the service asks, but for a day at most', async () => {
+    const asking = (retryAfterMs: number) => ({
+      failure: { type: 'TooManyRequests', isFinal: false, details: { fields: [], retryAfterMs } },
+    });
+    expect(await readsAfter(asking(2 * 3_600_000))).toEqual([1 / 60, 1 / 60 + 2]);
+    expect(await readsAfter(asking(72 * 3_600_000))).toEqual([1 / 60, 1 / 60 + 24]);
+  });
+
+  test('does not take a lost worker, or none, for a refusal', async () => {
+    for (const how of ['not_started', 'worker_lost']) {
+      const [first = 0, next = 0] = await readsAfter(ended(how));
+      expect(Math.round((next - first) * 60)).toBe(10);
+    }
+  });
+});
