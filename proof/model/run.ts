@@ -171,9 +171,11 @@ export class Run {
     await this.activate([job('fireTimer', { seq })]);
   }
 
-  /** From now on the server suggests a new run, which the main loop takes up when it next looks. */
-  suggestNewRun(): void {
-    this.activator.mutateWorkflowInfo((info) => ({ ...info, continueAsNewSuggested: true }));
+  /** From now on the server suggests a new run, which the main loop takes up when it next looks: for a long history, or a later release. */
+  suggestNewRun(
+    why: 'continueAsNewSuggested' | 'targetWorkerDeploymentVersionChanged' = 'continueAsNewSuggested',
+  ): void {
+    this.activator.mutateWorkflowInfo((info) => ({ ...info, [why]: true }));
   }
 
   /** Also of a run that has closed. */

@@ -2,34 +2,16 @@ import { describe, expect, test } from 'vitest';
 import type { NotifyOutcome } from '../../../activities/notifications.js';
 import type { Notification } from '../../../protocol/notifications.js';
 import { resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
-import { resolveOrderPolicy, type OrderPolicy } from '../../../protocol/order/policy.js';
 import { deleteUser } from '../../../workflows/deletion/workflow.js';
-import { kitOrder } from '../../../workflows/order/workflow.js';
-import { happyPath, kitOf, pathTo, start } from '../order/histories.js';
+import { happyPath, pathTo, start } from '../order/histories.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
+import { orderId, placed, reported } from './placed-order.js';
 
 /* When a workflow calls the receiver of its notifications, and with what: in the lives of an order and of a deletion. */
 
-const orderId = '00000000-0000-4000-8000-00000000000a';
 const userId = '00000000-0000-4000-8000-000000000001';
 const hour = 3_600_000;
 const minutes = (count: number) => count / 60;
-
-const shownAt = (statuses: readonly string[]) => ({ ...kitOf(orderId, statuses), userId: 'user-1' });
-
-/** An order that was just placed: its first notification is that it is being prepared. */
-async function placed(answers: Answers = {}, policy: OrderPolicy = {}, notifies = true): Promise<Life> {
-  const opening = { workflow: kitOrder, type: 'kitOrder', workflowId: `kit-order/${orderId}`, now: start };
-  const life = new Life(opening, { handOverNotifications: null, readOrder: shownAt(['ordered']), ...answers });
-  const snapshot = shownAt(['ordered']);
-  const argument = { reference: 'ref-1', policy: resolveOrderPolicy(policy), adopted: false, notifies, snapshot };
-  return life.start({ rootOrderId: orderId }, { name: 'orderPlaced', argument });
-}
-
-async function reported(life: Life, statuses: readonly string[]): Promise<void> {
-  life.answers['readOrder'] = shownAt(statuses);
-  await life.signal('orderChanged', shownAt(statuses));
-}
 
 const alarm = (life: Life) => life.signal('criticalResultReported', { orderId, interpretation: 'critical' });
 

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { happyPath, pathTo, start } from '../order/histories.js';
+import { Life, silent } from '../life.js';
+import { opening, orderId, placed, reported, shownAt } from './placed-order.js';
+
+/* When a run looks at what came in, ends, or goes on in a new one: in the lives of an order. */
+
+const registration = { registration: { sample_id: 'SAMPLE-1' } };
+const awaited = ['ordered', 'awaiting_registration'];
+const registered = [...awaited, 'testkit_registered'];
+
+/** An order whose registration the service has not answered yet. */
+async function registering(): Promise<Life> {
+  const life = await placed({ registerKit: silent });
+  await reported(life, awaited);
+  await life.update('register', registration);
+  return life;
+}
+
+async function answerRegistration(life: Life): Promise<void> {
+  life.answers['registerKit'] = shownAt(registered);
+  await life.settle();
+}
+
+describe('a new run', () => {
+  test.each(['continueAsNewSuggested', 'targetWorkerDeploymentVersionChanged'] as const)(
+    'begins when the server says so (%s), not before, and once nobody waits for an answer',
+    async (why) => {
+      const life = await registering();
+      await reported(life, awaited);
+      life.run.suggestNewRun(why);
+      expect(life.run.end).toBeUndefined();
+      await reported(life, awaited);
+      expect(life.run.end).toBeUndefined();
+      await answerRegistration(life);
+      expect(life.run.replies).toMatchObject([{ name: 'register', value: { registered: true } }]);
+      expect(life.run.end).toMatchObject({ kind: 'continued', input: { rootOrderId: orderId } });
+    },
+  );
+
+  test('does not hold up what falls due while somebody waits for an answer', async () => {
+    const life = await registering();
+    await life.signal('criticalResultReported', { orderId, interpretation: 'critical' });
+    await life.until(0.98);
+    life.run.suggestNewRun();
+    await reported(life, awaited);
+    await life.until(1.01);
+    expect(life.events.at(-1)).toBe('1h order.critical_result_reminder 1');
+    await answerRegistration(life);
+    expect(life.run.end?.kind).toBe('continued');
+  });
+
+  test('takes along what the product was not notified of', async () => {
+    const life = await placed({ notify: silent });
+    life.run.suggestNewRun();
+    await reported(life, pathTo('transit_customer'));
+    const { input } = life.run.end as { input: object };
+    const next = await new Life({ ...opening, now: life.run.now }, {}).start(input);
+    expect(next.events).toEqual(['0h order.phase_changed preparing', '0h order.phase_changed in_transit_to_customer']);
+  });
+});
+
+describe('a run', () => {
+  test('sets one timer for what is due next, and none once it is over', async () => {
+    const life = await placed();
+    const first = life.run.nextTimer();
+    expect(life.run.timers.size).toBe(1);
+    await reported(life, ['ordered']);
+    expect(life.run.nextTimer()).toBe(first);
+    expect(life.run.summaries.filter((each) => !each.includes('notify'))).toHaveLength(1);
+    await reported(life, pathTo('transit_customer'));
+    expect(life.run.timers.size).toBe(1);
+    expect(life.run.nextTimer()).not.toBe(first);
+    life.answers['notify'] = silent;
+    await reported(life, happyPath);
+    // The minute that its end gives the receiver.
+    expect([...life.run.timers.values()]).toEqual([start + 60_000]);
+  });
+
+  test('schedules a delivery after all else in its step', async () => {
+    const life = await placed();
+    for (const status of ['transit_customer', 'with_customer']) {
+      const { length } = life.run.summaries;
+      await reported(life, pathTo(status));
+      const isDelivery = life.run.summaries.slice(length).map((each) => each.startsWith('notify'));
+      expect(isDelivery).toEqual([false, true]);
+    }
+  });
+});
