@@ -144,7 +144,8 @@ export class Run {
     return this.activator.sinkCalls.map(({ fnName, args: [message] }) => `${fnName}: ${String(message)}`);
   }
 
-  async answer(seq: number, name: string, answer: Answer): Promise<void> {
+  /** @param signals come in the same step, before the answer */
+  async answer(seq: number, name: string, answer: Answer, ...signals: Message[]): Promise<void> {
     this.calls.splice(
       this.calls.findIndex((call) => call.seq === seq),
       1,
@@ -153,7 +154,7 @@ export class Run {
       'value' in answer
         ? { completed: { result: asJson.toPayload(answer.value) } }
         : { failed: { failure: failureOf(name, answer.failure) } };
-    await this.activate([job('resolveActivity', { seq, result })]);
+    await this.activate([...signals.map(signalJob), job('resolveActivity', { seq, result })]);
   }
 
   /** The moment at which the next timer fires, in milliseconds since the epoch. */

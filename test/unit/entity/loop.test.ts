@@ -77,11 +77,17 @@ describe('a run', () => {
     expect([...life.run.timers.values()]).toEqual([start + 60_000]);
   });
 
-  test('schedules a delivery after all else in its step', async () => {
-    const life = await placed();
-    for (const status of ['transit_customer', 'with_customer']) {
+  test('schedules a delivery after all else, however what happens is divided into steps', async () => {
+    for (const together of [false, true]) {
+      const life = await placed({ notify: silent });
       const { length } = life.run.summaries;
-      await reported(life, pathTo(status));
+      const argument = shownAt(pathTo('transit_customer'));
+      const [notify] = life.run.calls;
+      const { id } = (notify?.call.argument as unknown as { notifications: [{ id: string }] }).notifications[0];
+      const value = { delivered: [id], refused: [], handedOver: false };
+      const signal = { name: 'orderChanged', argument };
+      await life.run.answer(notify?.seq ?? 0, 'notify', { value }, ...(together ? [signal] : []));
+      if (!together) await life.run.signal(signal);
       const isDelivery = life.run.summaries.slice(length).map((each) => each.startsWith('notify'));
       expect(isDelivery).toEqual([false, true]);
     }

@@ -162,6 +162,13 @@ describe('an alarm', () => {
     expect(life.run.summaries.filter((each) => each.startsWith('notify'))).toHaveLength(3);
   });
 
+  test('waits for nothing if nothing is under way', async () => {
+    const life = await placed();
+    await alarm(life);
+    expect(life.events).toContain('0h order.critical_result');
+    expect(life.run.summaries).not.toContain('an alarm waits');
+  });
+
   test('that waited before, without room in the batch, ends no attempts either', async () => {
     const receiver = new Receiver();
     const life = await placed({ notify: receiver.notify });
@@ -259,9 +266,14 @@ describe('an end', () => {
     delete life.answers['notify'];
     await life.settle();
     expect(life.events.at(-1)).toBe('122h order.phase_changed at_lab');
+    // An end that comes later ends the pause of the receiver, as if there had been none before it.
     life.answers['notify'] = unavailable;
-    await reported(life, [...pathTo('transit_lab'), 'lost', 'delivered_to_lab', 'lab_processing_blocked']);
-    expect(life.calls.filter((call) => call.endsWith('notify'))).toHaveLength(1);
+    const attempts = () => life.calls.filter((call) => call.endsWith('notify')).length;
+    const onItsWay = [...pathTo('transit_lab'), 'lost', 'delivered_to_lab', 'lab_processing_blocked'];
+    await reported(life, onItsWay);
+    expect(attempts()).toBe(1);
+    await reported(life, [...onItsWay, 'completed']);
+    expect(attempts()).toBe(2);
   });
 });
 
