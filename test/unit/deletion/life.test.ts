@@ -270,6 +270,21 @@ describe('an undo', () => {
     expect(resultOf(life)).toMatchObject({ undo: { by: 'command' } });
   });
 
+  test('without an answer is read once at a time, and holds up neither the reminder nor the end', async () => {
+    const life = await requested({ undoDeletion: unavailable, readUser: { standing: 'present' } });
+    life.answers['readUser'] = silent;
+    await life.update('undo');
+    const reads = () => life.run.calls.filter(({ call }) => call.name === 'readUser');
+    for (const hours of [100, 145, 167]) {
+      await life.until(hours);
+      expect(reads()).toHaveLength(1);
+    }
+    expect(life.events.slice(1)).toEqual(['144h user.deletion_reminder']);
+    await life.until(168);
+    expect(life.run.shown.attributes['LabPhase']).toBe('confirming');
+    expect(reads()).toHaveLength(1);
+  });
+
   test('without an answer just before the end delays the last read, so it shows what came of it', async () => {
     const life = await requested({ undoDeletion: unavailable }, { grace: '1h', reminderBefore: '30m' });
     Object.assign(life.answers, gone);
@@ -336,6 +351,30 @@ describe('an undo', () => {
   });
 });
 
+describe('an undo that fails before the grace', () => {
+  const failing = { scheduleDeletion: unavailable, findRunningWork: { work: [kit], notifies: true } };
+
+  test('has nothing done twice that was done before it', async () => {
+    const life = await requested({ ...failing, undoDeletion: final('UndoRefused') }, { onRunningWork: 'cancel' });
+    await life.update('undo');
+    life.answers['scheduleDeletion'] = 'accepted';
+    await life.until(1);
+    expect(life.calls).toEqual([
+      ...['0h findRunningWork', '0h readUser', '0h cancelWork', '0h findRunningWork', '0h scheduleDeletion'],
+      ...['0.026h undoDeletion', '0.026h scheduleDeletion'],
+    ]);
+  });
+
+  test('leaves no doubt once the service has accepted the deletion', async () => {
+    const life = await requested({ scheduleDeletion: unavailable, undoDeletion: unavailable });
+    await life.update('undo');
+    life.answers['scheduleDeletion'] = 'accepted';
+    await life.until(24);
+    expect(life.run.replies.at(-1)).toEqual({ name: 'undo', refused: 'ServiceUnavailable' });
+    expect(life.calls.slice(-2)).toEqual(['0.026h undoDeletion', '0.026h scheduleDeletion']);
+  });
+});
+
 describe('a user’s running work', () => {
   const answers = { findRunningWork: { work: [kit, link], notifies: true } };
 
@@ -378,6 +417,19 @@ describe('a user’s running work', () => {
     const undone = { phase: 'undone', work: [{ fate: 'cancelled' }, { fate: 'cancelled' }], undo: { restored: [] } };
     expect(life.run.replies[1]).toMatchObject({ value: undone });
     expect(life.calls).toEqual(['0h findRunningWork', '0h readUser', '0.008h cancelWork', '0.008h cancelWork']);
+  });
+
+  test('that takes long to cancel keeps nobody waiting if the caller was answered before, or if there is none', async () => {
+    const policy = { onRunningWork: 'cancel' } as const;
+    const life = await requested({ ...answers, readUser: unavailable, cancelWork: silent }, policy);
+    life.answers['readUser'] = { standing: 'present' };
+    await life.until(minutes(10));
+    const none = await requested({}, policy);
+    for (const { run } of [life, none]) {
+      expect(run.summaries).not.toContain('to cancel running work');
+      expect(run.shown.details).not.toContain('takes long');
+    }
+    expect(life.run.summaries).toContain('cancel kitOrder');
   });
 
   test('that is cancelled in time is waited for without another timer', async () => {
@@ -434,6 +486,9 @@ describe('a user’s running work', () => {
       within.push(call.within);
       return within.length === 1 ? unavailable : { work: [kit], notifies: true };
     };
+    const left = await requested({ findRunningWork }, { onRunningWork: 'leave' });
+    expect(left.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
+    expect(within.splice(0)).toEqual([30_000, undefined, undefined]);
     const life = await requested({ findRunningWork });
     expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
     expect(within).toEqual([30_000, undefined]);
