@@ -30,8 +30,6 @@ export async function begin(run: DeletionRun): Promise<void> {
       if (!isCancellation(error) || commands.isEmpty) throw error;
       // All of them: an undo that came later has not stopped the attempt that would begin next.
       while (!commands.isEmpty) await commands.carryOutNext(() => undo(run));
-    } finally {
-      delete run.beginning;
     }
   }
 }
