@@ -87,6 +87,13 @@ describe('a delivery', () => {
     expect(life.run.summaries.at(-1)).toBe(`notify: ${Array(6).fill('at lab').join(', ')}`);
   });
 
+  test('sends twenty at a time, too, if all of them are alarms', async () => {
+    const attempts: Attempt[] = [];
+    const alarms = Array.from({ length: 22 }, (_, index) => alarm(`alarm${index}`));
+    await delivery([...named('a'), ...alarms], { notify: noting(attempts, taken) });
+    expect(attempts.map((each) => each.ids)).toEqual([ids(alarms.slice(0, 20)), ['a', 'alarm20', 'alarm21']]);
+  });
+
   test('ends if nothing was handed over within ten seconds, and waits for what comes until then', async () => {
     const none = await new Life(opening, {}).start({ source, giveUpAfter });
     expect(none.events).toEqual([]);

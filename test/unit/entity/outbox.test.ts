@@ -260,6 +260,9 @@ describe('an end', () => {
     await reported(life, [...pathTo('transit_lab'), 'lost']);
     life.answers['notify'] = silent;
     await life.until(121);
+    expect(life.run.summaries.filter((each) => each.startsWith('notify')).at(-1)).toBe(
+      'notify: attention raised, failed',
+    );
     await reported(life, [...pathTo('transit_lab'), 'lost', 'delivered_to_lab']);
     await life.until(122);
     expect(life.run.end).toBeUndefined();
@@ -334,5 +337,25 @@ describe('a deletion', () => {
     await behind.settle();
     expect(receiver.attempts).toHaveLength(4);
     expect(handed).toHaveLength(2);
+  });
+
+  test('that begins while what is left of the one before it is handed over does not overtake that', async () => {
+    const receiver = new Receiver();
+    receiver.answer = takes;
+    const handed: unknown[] = [];
+    const life = await requested({});
+    Object.assign(life.answers, { notify: silent, handOverNotifications: silent });
+    await life.update('undo');
+    await life.until(minutes(1));
+    await life.update('request', { userId, policy });
+    Object.assign(life.answers, { notify: receiver.notify, handOverNotifications: handingOver(handed) });
+    await life.settle();
+    // The attempt that was under way.
+    expect(receiver.attempts.map(({ sends }) => sends)).toEqual([['user.deletion_undone']]);
+    expect(handed).toEqual([
+      [['user.deletion_undone'], [], true],
+      [['user.deletion_scheduled'], [], true],
+    ]);
+    expect(life.run.end).toBeUndefined();
   });
 });
