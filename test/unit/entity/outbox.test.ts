@@ -155,6 +155,7 @@ describe('an alarm', () => {
       ['preparing'],
       ['order.critical_result', 'critical_result'],
     ]);
+    expect([...life.run.timers.values()].filter((at) => at <= start + 10_000)).toEqual([]);
     life.answers['notify'] = silent;
     await reported(life, pathTo('transit_customer'));
     await life.until(minutes(1));
@@ -256,26 +257,26 @@ describe('an end', () => {
   });
 
   test('that is taken back while the product is being notified goes on, and so does the delivery', async () => {
+    const lost = [...pathTo('transit_customer'), 'lost'];
     const life = await placed({}, { decisionWait: '5d' });
-    await reported(life, [...pathTo('transit_lab'), 'lost']);
+    await reported(life, lost);
+    await life.until(191);
     life.answers['notify'] = silent;
-    await life.until(121);
-    expect(life.run.summaries.filter((each) => each.startsWith('notify')).at(-1)).toBe(
-      'notify: attention raised, failed',
-    );
-    await reported(life, [...pathTo('transit_lab'), 'lost', 'delivered_to_lab']);
-    await life.until(122);
+    await life.until(192);
+    expect(life.run.summaries.filter((each) => each.startsWith('notify')).at(-1)).toBe('notify: failed');
+    await reported(life, [...lost, 'with_customer']);
+    await life.until(193);
     expect(life.run.end).toBeUndefined();
     delete life.answers['notify'];
     await life.settle();
-    expect(life.events.at(-1)).toBe('122h order.phase_changed at_lab');
+    expect(life.events).toContain('193h order.ended failed');
+    expect(life.events.at(-1)).toBe('193h order.phase_changed awaiting_registration');
     // An end that comes later ends the pause of the receiver, as if there had been none before it.
     life.answers['notify'] = unavailable;
     const attempts = () => life.calls.filter((call) => call.endsWith('notify')).length;
-    const onItsWay = [...pathTo('transit_lab'), 'lost', 'delivered_to_lab', 'lab_processing_blocked'];
-    await reported(life, onItsWay);
+    await reported(life, [...lost, 'with_customer', 'transit_lab']);
     expect(attempts()).toBe(1);
-    await reported(life, [...onItsWay, 'completed']);
+    await reported(life, [...lost, 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed']);
     expect(attempts()).toBe(2);
   });
 });
