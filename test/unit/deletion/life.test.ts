@@ -375,6 +375,29 @@ describe('an undo that fails before the grace', () => {
   });
 });
 
+test('an undo that comes while running work is looked for once more, before anything was sent, asks nothing of the service', async () => {
+  const life = await requested({ readUser: unavailable });
+  Object.assign(life.answers, { readUser: { standing: 'present' }, findRunningWork: silent });
+  await life.until(minutes(1.1));
+  await life.update('undo');
+  life.answers['findRunningWork'] = { work: [], notifies: true };
+  await life.settle();
+  expect(life.run.replies[1]).toMatchObject({ value: { phase: 'undone', undo: { restored: [] } } });
+  expect(life.calls.join()).not.toMatch(/scheduleDeletion|undoDeletion/);
+});
+
+test.each([
+  ['before the grace', { readUser: silent }],
+  ['before it is known what runs', { findRunningWork: silent }],
+  ['in the grace', {}],
+])('a deletion that an operator cancels through Temporal %s ends', async (_when, answers) => {
+  const life = await requested(answers);
+  await life.run.cancel();
+  Object.assign(life.answers, usual);
+  await life.settle();
+  expect(life.run.end).toEqual({ kind: 'failed', type: 'cancelled' });
+});
+
 describe('a user’s running work', () => {
   const answers = { findRunningWork: { work: [kit, link], notifies: true } };
 
@@ -718,6 +741,17 @@ describe('a request for a deletion that is under way', () => {
       type: 'user.deletion_scheduled',
       data: { graceUntil: '2026-03-08T11:00:00.000Z' },
     });
+  });
+
+  test('whom a read then shows as scheduled begins no other one, whoever restores them later', async () => {
+    const life = await requested({
+      readUser: (now: number) => ({ standing: now === start ? 'present' : 'scheduled' }),
+    });
+    await request(life);
+    await life.until(1);
+    expect(life.calls.slice(4)).toEqual(['0.01h readUser']);
+    life.answers['readUser'] = { standing: 'present' };
+    expect((await life.until(1000)).events.slice(2)).toEqual(['168h user.deletion_undone', '168h completed']);
   });
 
   test('while an undo is being carried out is for the next deletion, which cannot be undone yet', async () => {
