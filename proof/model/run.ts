@@ -50,7 +50,9 @@ export interface Reply {
 
 /** How a run closed. `failed` is the failure's type, or the error that no workflow task may throw. */
 export type End =
-  { kind: 'completed'; result: unknown } | { kind: 'continued'; input: unknown } | { kind: 'failed'; type: string };
+  | { kind: 'completed'; result: unknown }
+  | { kind: 'continued'; input: unknown }
+  | { kind: 'failed'; type: string; message?: string; details?: unknown };
 
 export interface Opening {
   workflow: Workflow;
@@ -139,9 +141,10 @@ export class Run {
     return { details: currentDetails, attributes: Object.fromEntries(pairs) as Record<string, unknown> };
   }
 
-  /** What the workflow has logged, by its level: `error: a signal was dropped`. */
+  /** What the workflow has logged as a problem: `error: a signal was dropped`. */
   get logged(): string[] {
-    return this.activator.sinkCalls.map(({ fnName, args: [message] }) => `${fnName}: ${String(message)}`);
+    const problems = this.activator.sinkCalls.filter(({ fnName }) => fnName === 'warn' || fnName === 'error');
+    return problems.map(({ fnName, args: [message] }) => `${fnName}: ${String(message)}`);
   }
 
   /** @param signals come in the same step, before the answer */
@@ -272,7 +275,15 @@ export class Run {
     if (completed) this.end = { kind: 'completed', result: fromPayload(completed.result as JsonPayload) };
     if (continued) this.end = { kind: 'continued', input: fromPayload(continued.arguments?.[0] as JsonPayload) };
     const { failure } = command.failWorkflowExecution ?? {};
-    if (failure) this.end = { kind: 'failed', type: typeOfFailure(failure) };
+    if (failure) {
+      const { message } = failure;
+      this.end = {
+        kind: 'failed',
+        type: typeOfFailure(failure),
+        ...(message != null && { message }),
+        details: detailsOf(failure),
+      };
+    }
     if (command.cancelWorkflowExecution) this.end = { kind: 'failed', type: 'cancelled' };
   }
 }

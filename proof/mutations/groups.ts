@@ -37,6 +37,12 @@ export const groups: Readonly<Record<string, Group>> = {
   },
   'delivery-glue': { isGlue: true, files: filesOf('workflows', 'delivery', 'delivery-intake') },
   'link-glue': { isGlue: true, files: filesOf('workflows/link', 'commands', 'reading', 'workflow') },
+  'report-glue': {
+    isGlue: true,
+    files: filesOf('workflows/report', 'identify', 'intake', 'reading', 'submit', 'workflow'),
+  },
+  'appointment-glue': { isGlue: true, files: filesOf('workflows/appointment', 'commands', 'reading', 'workflow') },
+  'match-review-glue': { isGlue: true, files: filesOf('workflows/match-review', 'commands', 'reading', 'workflow') },
   'order-glue': { isGlue: true, files: filesOf('workflows/order', 'commands', 'reading', 'workflow') },
 };
 

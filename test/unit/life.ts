@@ -23,6 +23,7 @@ export class Life {
   readonly events: string[] = [];
   /** `24h readAppointment`. */
   readonly calls: string[] = [];
+  private readonly calledAt: { name: string; seconds: number }[] = [];
   readonly run: Run;
   answers: Answers;
   private readonly startedAt: number;
@@ -76,6 +77,11 @@ export class Life {
     return this;
   }
 
+  /** When an activity was called, in seconds since the start. */
+  secondsOf(activity: string): number[] {
+    return this.calledAt.filter(({ name }) => name === activity).map(({ seconds }) => seconds);
+  }
+
   private answerTo(call: ActivityCall): Answer {
     const { name, argument } = call;
     if (name === 'notify' && !(name in this.answers)) {
@@ -85,6 +91,7 @@ export class Life {
       return { value: { delivered: notifications.map(({ id }) => id), refused: [], handedOver: false } };
     }
     this.calls.push(this.timed(name));
+    this.calledAt.push({ name, seconds: (this.run.now - this.startedAt) / 1000 });
     const given = this.answers[name];
     const answer =
       typeof given === 'function'

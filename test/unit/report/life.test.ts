@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { resolveReportPolicy } from '../../../protocol/report/policy.js';
 import type { ReportSnapshot } from '../../../service/report-snapshot.js';
 import { parsingJob } from '../../../workflows/report/workflow.js';
-import { Life, unavailable } from '../life.js';
+import { Life, silent, unavailable } from '../life.js';
 import { began, counts, jobId, snapshot, userId } from './jobs.js';
 
 /* The lives of parsing jobs, from the hand-over to the end: what the product is notified of, and when the service is asked. */
@@ -119,4 +119,193 @@ test('a job that nobody submitted is announced without a reference', async () =>
   const job = await (await life(snapshot('started'), true)).until(0.01);
   expect(job.calls).toEqual(['0.003h identifyJob']);
   expect(job.announced.map(({ data }) => data)).toEqual([{ jobId, phase: 'parsing', status: 'started' }]);
+});
+
+test('a job without an id is refused', async () => {
+  const opening = { workflow: parsingJob, type: 'parsingJob', workflowId: 'parsing-job/1', now: began };
+  for (const input of [undefined, { jobId: 1 }]) {
+    expect((await new Life(opening, {}).start(input)).events).toEqual(['0h failed: InvalidCommand']);
+  }
+});
+
+test('a webhook that is not about the job is dropped, and one that says nothing new changes nothing', async () => {
+  const job = await life(snapshot('started'));
+  const { details } = job.run.shown;
+  for (const odd of [null, { ...snapshot('failed'), jobId: 'another' }]) await job.signal('jobChanged', odd);
+  const dropped = 'error: a signal was dropped: it has no snapshot of this job';
+  expect(job.run.logged).toEqual([dropped, dropped]);
+  await job.signal('jobChanged', snapshot('started'));
+  expect(job.run.logged).toHaveLength(2);
+  expect(job.calls).toEqual([]);
+  expect(job.run.shown.details).toBe(details);
+  expect(await job.run.query('state')).toMatchObject({ ...about, status: 'started', phase: 'parsing' });
+});
+
+describe('a job that the product stops following', () => {
+  test('ends at once, and says so in its answer, its notification and its history', async () => {
+    const job = await life(snapshot('started'));
+    expect(await job.update('cancel')).toMatchObject({ value: { ...about, outcome: 'abandoned' } });
+    expect(job.events.slice(1)).toEqual(['0h report.ended abandoned', '0h completed']);
+    expect(job.run.shown.details).toContain('**the product stopped following the job**');
+  });
+
+  test('cannot be stopped again, also before the product was notified', async () => {
+    const job = await life(snapshot('started'));
+    job.answers['notify'] = unavailable;
+    await job.update('cancel');
+    expect(await job.update('cancel')).toEqual({ name: 'cancel', refused: 'ReportEnded' });
+  });
+});
+
+test('a long history goes on in a new run, which knows everything and asks for nothing again', async () => {
+  const job = await (await life(snapshot('started'))).until(1.5);
+  job.run.suggestNewRun();
+  await job.until(3);
+  expect(job.events.at(-1)).toBe('2.067h continued');
+  const { input } = job.run.end as { input?: object };
+  const opening = { workflow: parsingJob, type: 'parsingJob', workflowId: `parsing-job/${jobId}`, now: job.run.now };
+  const next = await new Life(opening, { readParsingJob: snapshot('started') }).start(input);
+  expect(next.calls).toEqual([]);
+  expect(input).toMatchObject({ jobId });
+  await report(next, 'completed', { counts });
+  expect(next.events).toEqual(['0h report.attention_cleared parsing_overdue', '0h report.completed', '0h completed']);
+  expect(next.run.end).toMatchObject({ result: { ...about, outcome: 'completed' } });
+});
+
+describe('a status that nobody knows yet', () => {
+  const unheard = ['b_status', 'a_status'] as const;
+
+  test('is read if a webhook differs from it without being further on, once for each', async () => {
+    const job = await life(snapshot('started'));
+    await report(job, unheard[0]);
+    expect(job.calls).toEqual([]);
+    await report(job, unheard[1]);
+    expect(job.calls).toEqual(['0h readParsingJob']);
+    expect(await job.run.query('state')).toMatchObject({ status: unheard[1] });
+    await job.until(0.09);
+    expect(job.secondsOf('readParsingJob')).toEqual([0, 120]);
+  });
+
+  test('is read again in its time if it cannot be read now', async () => {
+    const job = await life(snapshot('started'));
+    await report(job, unheard[0]);
+    job.answers['readParsingJob'] = unavailable;
+    await job.signal('jobChanged', snapshot(unheard[1]));
+    await job.until(0.06);
+    // A read that says nothing doubles the pause.
+    expect(job.secondsOf('readParsingJob')).toEqual([0]);
+    expect(job.run.logged).toEqual(['warn: parsing job could not be read']);
+  });
+
+  test('is not read again if the job has ended meanwhile', async () => {
+    const job = await life(snapshot('started'));
+    await report(job, unheard[0]);
+    job.answers['readParsingJob'] = silent;
+    await job.signal('jobChanged', snapshot(unheard[1]));
+    await job.signal('jobChanged', snapshot(unheard[1]));
+    await job.signal('jobChanged', snapshot('completed', { counts }));
+    job.answers['readParsingJob'] = snapshot(unheard[1]);
+    await job.settle();
+    expect(job.calls).toEqual(['0h readParsingJob']);
+    expect(job.events.slice(-2)).toEqual(['0h report.completed', '0h completed']);
+  });
+});
+
+describe('an end that a webhook reports without its outcome', () => {
+  test.each([
+    ['completed', { counts }, { results: 3 }],
+    ['failed', { failureReason: 'low_quality' }, { failureReason: 'low_quality' }],
+  ] as const)('is read, once: %s', async (status, more, data) => {
+    const job = await life(snapshot('started'));
+    job.answers['readParsingJob'] = snapshot(status, more);
+    await job.signal('jobChanged', snapshot(status));
+    expect(job.calls).toEqual(['0h readParsingJob']);
+    expect(job.announced.at(-1)).toMatchObject({ type: `report.${status}`, data });
+    const known = await life(snapshot('started'));
+    await known.signal('jobChanged', snapshot(status, more));
+    expect(known.calls).toEqual([]);
+    const silent = await life(unavailable);
+    await silent.signal('jobChanged', snapshot(status));
+    expect(silent.calls).toEqual(['0h readParsingJob']);
+    expect(silent.events.slice(1)).toEqual([`0h report.${status}`, '0h completed']);
+  });
+
+  test('is read again if the job ends in another way before its end was announced', async () => {
+    const job = await life(unavailable);
+    job.answers['notify'] = unavailable;
+    await job.signal('jobChanged', snapshot('failed'));
+    await job.signal('jobChanged', snapshot('completed'));
+    expect(job.calls.filter((call) => call === '0h readParsingJob')).toHaveLength(2);
+  });
+});
+
+describe('a job that the service does not find by an answer that is not its own', () => {
+  const unsure = { unsure: true };
+
+  test('is gone once a read says the same ten minutes later', async () => {
+    const job = await (await life(unsure)).until(1000);
+    expect(job.secondsOf('readParsingJob')).toEqual([120, 360, 840]);
+    expect(job.events.slice(1)).toEqual(['0.233h report.ended job_gone', '0.233h completed']);
+  });
+
+  test('is not gone if it is shown or reported meanwhile', async () => {
+    const shown = await life(unsure);
+    await shown.until(0.05);
+    shown.answers['readParsingJob'] = snapshot('started');
+    await shown.until(0.15);
+    shown.answers['readParsingJob'] = unsure;
+    expect((await shown.until(1000)).events.at(-1)).toBe('0.5h completed');
+    const reported = await life(unsure);
+    await reported.until(0.15);
+    await reported.signal('jobChanged', snapshot('started'));
+    expect((await reported.until(1000)).events.at(-1)).toBe('0.5h completed');
+  });
+});
+
+describe('a hand-over', () => {
+  const handOver = (more: object = {}) => ({
+    ...{ reference: 'report-1', userId, policy: resolveReportPolicy(), snapshot: snapshot('started') },
+    ...{ adopted: false, notifies: true, ...more },
+  });
+
+  test('that lacks what it needs is dropped', async () => {
+    const job = await life(snapshot('started'), true);
+    for (const odd of [undefined, { reference: 'a b' }, { policy: null }, { snapshot: {} }]) {
+      await job.signal('reportSubmitted', odd && handOver(odd));
+    }
+    const dropped = 'error: a hand-over was dropped: it lacks reference, policy or snapshot';
+    expect(job.run.logged).toEqual([dropped, dropped, dropped, dropped]);
+    expect(await job.run.query('state')).not.toHaveProperty('reference');
+  });
+
+  test('changes nothing the second time, and needs a person if it has another reference', async () => {
+    const job = await life(snapshot('started'));
+    await job.signal(
+      'reportSubmitted',
+      handOver({ userId: 'another', policy: resolveReportPolicy({ firstPoll: '1h' }) }),
+    );
+    expect(job.events).toHaveLength(1);
+    await job.signal('reportSubmitted', handOver({ reference: 'report-2' }));
+    expect(job.events.slice(1)).toEqual(['0h report.attention_raised reference_conflict']);
+    expect(await job.run.query('state')).toMatchObject(about);
+    await job.until(0.05);
+    expect(job.secondsOf('readParsingJob')).toEqual([120]);
+  });
+
+  test('of a job that was announced without a reference is announced, and its policy counts', async () => {
+    const job = await life(snapshot('started'), true);
+    await job.until(0.05);
+    await job.signal('reportSubmitted', handOver({ policy: resolveReportPolicy({ firstPoll: '5m' }) }));
+    expect(job.events.at(-1)).toBe('0.05h report.claimed');
+    expect(job.announced.at(-1)?.data).toEqual({ ...about, status: 'started' });
+    // The read of ten seconds after the start said nothing new.
+    expect((await job.until(0.2)).secondsOf('readParsingJob')).toEqual([610]);
+  });
+
+  test('brings what it knows of the job, also by another spelling of its id', async () => {
+    const job = await life(snapshot('started'));
+    const further = { ...snapshot('completed', { counts }), jobId: jobId.toUpperCase() };
+    await job.signal('reportSubmitted', handOver({ snapshot: further }));
+    expect(job.events.slice(1)).toEqual(['0h report.completed', '0h completed']);
+  });
 });
