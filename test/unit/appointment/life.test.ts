@@ -2,42 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { resolveAppointmentPolicy, type AppointmentPolicy } from '../../../protocol/appointment/policy.js';
 import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
 import { bookAppointment } from '../../../workflows/appointment/workflow.js';
-import { Life, unavailable } from '../life.js';
+import { Life, silent, unavailable } from '../life.js';
 import { day, hour, snapshot, start } from './appointments.js';
+import { life, orderId, reading, report } from './lives.js';
 
 /* The lives of appointments, from the start to the end: what the product is notified of, and when the service is asked. */
-
-const orderId = '00000000-0000-4000-8000-00000000000a';
-
-const reading = (appointment?: AppointmentSnapshot, order = 'open') => ({
-  ...{ order, notifies: true },
-  ...(appointment && { appointment }),
-});
-
-type Service = object | ((now: number) => object);
-
-/** @param service what it shows, or at which moment what */
-async function life(service: Service, policy: AppointmentPolicy = {}, isRequested = true): Promise<Life> {
-  const opening = { workflow: bookAppointment, type: 'bookAppointment', workflowId: `appointment/${orderId}` };
-  const at = (now: number): object =>
-    typeof service === 'function' ? (service as (now: number) => object)(now) : service;
-  const identifyAppointment = (now: number) => {
-    const shown = at(now);
-    return { notifies: true, ...(shown !== unavailable && { reading: shown }) };
-  };
-  const begun = new Life({ ...opening, now: start }, { identifyAppointment, readAppointment: at });
-  const resolved = resolveAppointmentPolicy(policy);
-  const requested = { name: 'bookingRequested', argument: { policy: resolved } };
-  const { appointment } = at(start) as { appointment?: object };
-  const reported = { name: 'appointmentChanged', argument: appointment };
-  return begun.start({ orderId, policy: resolved }, isRequested ? requested : reported);
-}
-
-/** The service shows another appointment from now on, and a webhook reports it. */
-async function report(of: Life, appointment: AppointmentSnapshot, order = 'open'): Promise<void> {
-  of.answers['readAppointment'] = reading(appointment, order);
-  await of.signal('appointmentChanged', appointment);
-}
 
 const confirmed = snapshot(['pending', 'confirmed']);
 const walkIn = { ...confirmed, type: 'patient_service_center' };
@@ -343,4 +312,278 @@ describe('an appointment whose order', () => {
     reopened.answers['readAppointment'] = reading(walkIn);
     expect((await reopened.until(70)).events.slice(2)).toEqual(['51h appointment.attention_cleared order_cancelled']);
   });
+});
+
+describe('a run', () => {
+  const opening = {
+    workflow: bookAppointment,
+    type: 'bookAppointment',
+    workflowId: `appointment/${orderId}`,
+    now: start,
+  };
+  const policy = resolveAppointmentPolicy();
+
+  test('of another order than its ID names is refused, or of none', async () => {
+    for (const input of [undefined, { orderId: 1 }, { orderId: '00000000-0000-4000-8000-00000000000b' }]) {
+      expect((await new Life(opening, {}).start(input)).events).toEqual(['0h failed: InvalidCommand']);
+    }
+  });
+
+  test('that nobody requested by a signal was started by hand, to have an appointment', async () => {
+    const answers = { identifyAppointment: { notifies: true, reading: reading() }, readAppointment: reading() };
+    const appointment = await new Life(opening, answers).start({ orderId: orderId.toUpperCase(), policy });
+    expect(await appointment.run.query('state')).toMatchObject({ orderId, phase: 'awaiting_choice' });
+    expect((await appointment.until(30)).events).toEqual(['24h appointment.choice_reminder 1']);
+  });
+
+  test('resolves a policy before it does anything, and one that comes later before it acts on it', async () => {
+    const resolvePolicy = (_now: number, { policy: asked }: { policy: AppointmentPolicy }) =>
+      resolveAppointmentPolicy(asked);
+    const answers = { resolvePolicy, identifyAppointment: { notifies: true, reading: reading() } };
+    const requested = { name: 'bookingRequested', argument: undefined };
+    const input = { orderId, policy: { choiceReminders: ['2h'] } };
+    const appointment = await new Life(opening, { ...answers, readAppointment: reading() }).start(input, requested);
+    expect(appointment.calls).toEqual(['0h resolvePolicy', '0h identifyAppointment']);
+    expect((await appointment.until(3)).events).toEqual(['2h appointment.choice_reminder 1']);
+    const elsewhere = await life(reading(confirmed), {}, false, answers);
+    await elsewhere.signal('bookingRequested', { policy: { visitReminders: ['10h'] } });
+    expect((await elsewhere.until(119)).events.slice(1)).toEqual(['110h appointment.visit_reminder 1']);
+  });
+
+  test('shows operators where the appointment stands, and answers who asks for it', async () => {
+    const appointment = await life(reading({ ...confirmed, userId: 'user-1' }));
+    expect(appointment.run.shown.details).toContain('### Confirmed');
+    expect(appointment.run.shown.attributes).toEqual({
+      ...{ LabPhase: 'confirmed', LabOrderId: [orderId], LabUserId: 'user-1' },
+    });
+    expect(await appointment.run.query('state')).toMatchObject({ phase: 'confirmed', userId: 'user-1' });
+  });
+
+  test('has the order’s user, unless another one was reported', async () => {
+    const withUser = { ...reading(), userId: 'user-2' };
+    expect(await (await life(withUser)).run.query('state')).toMatchObject({ userId: 'user-2' });
+    const reported = await life(reading({ ...confirmed, userId: 'user-1' }), {}, false);
+    reported.answers['readAppointment'] = { ...reading(confirmed), userId: 'user-2' };
+    expect(await (await reported.until(100)).run.query('state')).toMatchObject({ userId: 'user-1' });
+  });
+
+  test('drops what is not about the order’s appointment', async () => {
+    const appointment = await life(reading());
+    for (const odd of [undefined, { ...confirmed, orderId: '00000000-0000-4000-8000-00000000000b' }]) {
+      await appointment.signal('appointmentChanged', odd);
+    }
+    const dropped = 'error: a signal was dropped: it has no snapshot of this order’s appointment';
+    expect(appointment.run.logged).toEqual([dropped, dropped]);
+    expect(await appointment.run.query('state')).toMatchObject({ phase: 'awaiting_choice' });
+    await appointment.signal('appointmentChanged', { ...confirmed, orderId: orderId.toUpperCase() });
+    expect(appointment.events).toEqual(['0h appointment.phase_changed confirmed']);
+  });
+
+  test('with a long history goes on in a new one, which knows everything and asks for nothing again', async () => {
+    const appointment = await life(reading(confirmed));
+    appointment.run.suggestNewRun();
+    await appointment.until(97);
+    expect(appointment.events.slice(1)).toEqual(['96h continued']);
+    const { input } = appointment.run.end as unknown as { input: object };
+    const next = await new Life(
+      { ...opening, now: appointment.run.now },
+      { readAppointment: reading(confirmed) },
+    ).start(input);
+    expect(input).toMatchObject({ orderId });
+    expect(next.calls).toEqual([]);
+    expect((await next.until(22)).events).toEqual([
+      ...['0h appointment.visit_reminder 1', '21h appointment.visit_reminder 2'],
+    ]);
+  });
+
+  test('that is cancelled gives the appointment up; what is requested after that is another one, in a new run', async () => {
+    const appointment = await life(reading(confirmed));
+    appointment.answers['notify'] = unavailable;
+    await appointment.run.cancel();
+    await appointment.settle();
+    expect(await appointment.run.query('state')).toMatchObject({ outcome: 'abandoned' });
+    await appointment.signal('bookingRequested');
+    expect(appointment.events.at(-1)).toBe('0h continued');
+    expect(appointment.run.end).toMatchObject({ input: { carried: { requested: true } } });
+    expect(appointment.run.end).not.toHaveProperty('input.carried.ending');
+  });
+
+  test('that is cancelled and requested at once is requested', async () => {
+    const appointment = await life(reading(confirmed));
+    appointment.answers['readAppointment'] = silent;
+    await appointment.signal('appointmentChanged', { ...confirmed, events: [] });
+    await appointment.run.cancel();
+    await appointment.signal('bookingRequested');
+    appointment.answers['readAppointment'] = reading(confirmed);
+    await appointment.settle();
+    expect(appointment.events.at(-1)).toBe('0h continued');
+    expect(appointment.run.end).not.toHaveProperty('input.carried.ending');
+  });
+
+  test('that announces nothing has no reminders', async () => {
+    const identifyAppointment = { notifies: false, reading: reading(confirmed) };
+    const appointment = await life(reading(confirmed), {}, true, { identifyAppointment });
+    expect((await appointment.until(130)).events).toEqual([]);
+    expect(appointment.secondsOf('readAppointment')).toEqual([]);
+  });
+});
+
+describe('what is there already', () => {
+  const earlier = {
+    ...{ version: 1, orderId, phase: 'unresolved', outcome: 'unresolved', waiting: { for: 'nothing' }, timeline: [] },
+    ...{ policy: resolveAppointmentPolicy({ visitReminders: ['10h'] }), attention: [], announced: [] as string[] },
+  };
+  const found = (previous?: object, shown: object | null = reading(confirmed)) => ({
+    identifyAppointment: { notifies: true, ...(previous && { previous }), ...(shown && { reading: shown }) },
+  });
+
+  test('is announced once, also by the run after the one that announced it', async () => {
+    const announced = (await life(reading(confirmed))).announced.map(({ id }) => id);
+    const again = await life(reading(confirmed), {}, false, found({ ...earlier, announced }));
+    expect(again.events).toEqual([]);
+    expect((await again.until(119)).events).toEqual(['110h appointment.visit_reminder 1']);
+    const requested = await life(reading(confirmed), {}, true, found({ ...earlier, announced }));
+    expect((await requested.until(97)).events).toEqual(['96h appointment.visit_reminder 1']);
+  });
+
+  test('ends as before without another announcement, if the appointment is the same', async () => {
+    const gone = { ...confirmed, status: 'cancelled' };
+    const previous = {
+      ...earlier,
+      outcome: 'cancelled',
+      appointment: { appointmentId: 'appointment-1', status: 'cancelled' },
+    };
+    expect((await life(reading(gone), {}, false, found(previous, reading(gone)))).events).toEqual(['0h completed']);
+    const { appointment: _appointment, ...without } = previous;
+    expect((await life(reading(gone), {}, false, found(without, reading(gone)))).events).toEqual([
+      ...['0h appointment.ended cancelled', '0h completed'],
+    ]);
+  });
+
+  test('and needed a person needs that person until it is answered', async () => {
+    const since = new Date(start - day).toISOString();
+    const attention = [{ reason: 'visit_overdue', since, time: 1 }];
+    const previous = { ...earlier, attention, raised: { visit_overdue: 1 } };
+    const completed = snapshot(['confirmed', 'completed']);
+    const appointment = await life(reading(completed), {}, false, found(previous, reading(completed)));
+    expect(appointment.events).toEqual([
+      ...['0h appointment.attention_cleared visit_overdue', '0h appointment.ended completed', '0h completed'],
+    ]);
+  });
+
+  test('is asked for again soon if the service does not answer', async () => {
+    const appointment = await life(reading(confirmed), {}, false, found(undefined, null));
+    appointment.answers['readAppointment'] = reading(snapshot(['pending', 'confirmed', 'cancelled']));
+    await appointment.signal('appointmentChanged', { ...confirmed, events: [] });
+    // What cannot be put in order is not asked at once while the service is silent.
+    expect(appointment.secondsOf('readAppointment')).toEqual([]);
+    await appointment.until(3);
+    expect(appointment.secondsOf('readAppointment')).toEqual([7200]);
+    expect(appointment.events.at(-1)).toBe('2h completed');
+  });
+
+  test('is not waited for by commands without end', async () => {
+    const appointment = await life(reading(), {}, true, { identifyAppointment: silent });
+    await appointment.update('findSlots', {});
+    await appointment.until(0.1);
+    expect(appointment.run.replies).toEqual([{ name: 'findSlots', refused: 'ServiceUnavailable' }]);
+  });
+});
+
+describe('a visit at a service centre', () => {
+  test('that only webhooks report is what they reported last', async () => {
+    const appointment = await life({ ...reading(walkIn), isHidden: true }, {}, false);
+    const hidden = { ...reading(), isHidden: true };
+    appointment.answers['readAppointment'] = hidden;
+    await appointment.until(30);
+    expect(await appointment.run.query('state')).toMatchObject({ phase: 'confirmed' });
+    // Which of the two is the later one nobody can say.
+    await appointment.signal('appointmentChanged', { ...walkIn, status: 'in_progress', events: [] });
+    expect(appointment.events.at(-1)).toBe('30h appointment.phase_changed in_progress');
+  });
+
+  test('that the service does not show any more twice has fallen away', async () => {
+    const appointment = await life(reading(walkIn));
+    appointment.answers['readAppointment'] = reading();
+    await appointment.until(30);
+    expect(appointment.events.slice(1, 2)).toEqual(['3h appointment.choice_needed not_shown']);
+  });
+
+  test.each<[string, AppointmentSnapshot, string, string | undefined]>([
+    ['before it, whose order is collected, was the draw', walkIn, 'collected', 'completed'],
+    [
+      'that was over, whose order is collected, was the draw',
+      snapshot(['confirmed', 'completed']),
+      'collected',
+      'completed',
+    ],
+    ['at home, whose order was cancelled, takes place no more', confirmed, 'cancelled', 'order_ended'],
+    ['at a centre, whose order was cancelled, is still to be cancelled', walkIn, 'cancelled', undefined],
+    ['that was made although the order needs none is followed', confirmed, 'no_appointment', undefined],
+    [
+      'that was cancelled, of an order that needs none, is over',
+      snapshot(['confirmed', 'cancelled']),
+      'no_appointment',
+      'order_ended',
+    ],
+  ])('%s', async (_what, shown, order, outcome) => {
+    const appointment = await life(reading(shown, order));
+    const { end } = appointment.run;
+    expect(end && 'result' in end ? (end.result as { outcome: string }).outcome : undefined).toBe(outcome);
+  });
+
+  test('that is over when its order was cancelled is over', async () => {
+    const appointment = await life(until(120, reading(walkIn), reading(walkIn, 'cancelled')));
+    await appointment.until(119);
+    await appointment.signal('appointmentChanged', { ...walkIn, events: [] });
+    expect(appointment.run.end).toBeUndefined();
+    await appointment.until(120);
+    await appointment.signal('appointmentChanged', { ...walkIn, canReschedule: true, events: [] });
+    expect(appointment.events.slice(-2)).toEqual(['120h appointment.ended order_ended', '120h completed']);
+  });
+
+  test('that nobody had requested, of an order that needs none, ends as it was reported', async () => {
+    const appointment = await life(reading(snapshot(['confirmed', 'cancelled']), 'no_appointment'), {}, false);
+    expect(appointment.run.end).toMatchObject({ result: { outcome: 'cancelled' } });
+  });
+
+  test('of an order without one, and without an appointment, has nothing to arrange', async () => {
+    expect((await life(reading(undefined, 'no_appointment'))).events).toEqual([
+      '0h appointment.ended order_ended',
+      '0h completed',
+    ]);
+  });
+});
+
+test('a read while a webhook comes may be older than it: what is unclear is asked again', async () => {
+  const appointment = await life(reading(confirmed));
+  appointment.answers['readAppointment'] = silent;
+  await appointment.signal('appointmentChanged', { ...confirmed, status: 'in_progress', events: [] });
+  await appointment.signal('appointmentChanged', {
+    ...confirmed,
+    status: 'confirmed',
+    canReschedule: true,
+    events: [],
+  });
+  appointment.answers['readAppointment'] = reading(snapshot(['pending', 'confirmed', 'in_progress']));
+  await appointment.settle();
+  expect(appointment.secondsOf('readAppointment')).toEqual([0, 0]);
+  expect(appointment.events.at(-1)).toBe('0h appointment.phase_changed in_progress');
+});
+
+test('an order that is found again is known again: what was said of it before does not count later', async () => {
+  const appointment = await life(reading(undefined, 'gone'), { choiceReminders: ['30m', '35m'] });
+  appointment.answers['readAppointment'] = (now: number) => {
+    const minutes = (now - start) / 60_000;
+    return minutes < 20 ? reading() : minutes < 33 ? reading(undefined, 'gone') : reading();
+  };
+  await appointment.until(2);
+  expect(appointment.run.end).toBeUndefined();
+  expect(appointment.secondsOf('readAppointment')).toEqual([600, 1800, 2100]);
+});
+
+test('a service that cannot be read is a warning in the log', async () => {
+  const appointment = await life(until(1, reading(), unavailable));
+  await appointment.until(25);
+  expect(appointment.run.logged).toEqual(['warn: appointment could not be read']);
 });

@@ -1,0 +1,566 @@
+import { describe, expect, test } from 'vitest';
+import type { AppointmentState } from '../../../protocol/appointment/messages.js';
+import type { AppointmentPolicy } from '../../../protocol/appointment/policy.js';
+import { slotIdOf } from '../../../protocol/appointment/slots.js';
+import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
+import { silent, unavailable, type Answers, type Life } from '../life.js';
+import { day, hour, snapshot, start } from './appointments.js';
+import { life, orderId, reading, report } from './lives.js';
+
+/* The lives of appointments through their commands: what is asked of the service, and what the caller is answered. */
+
+const at = (span: number) => new Date(start + span).toISOString();
+const slotAt = (span: number, site?: string) =>
+  slotIdOf({ day: at(span).slice(0, 10), start: at(span), end: at(span + hour), ...(site !== undefined && { site }) });
+const atHome = slotAt(5 * day);
+const atCentre = slotAt(5 * day, 'PSC1');
+const later = slotAt(6 * day);
+const laterAtCentre = slotAt(6 * day, 'PSC2');
+
+const walkInType = 'patient_service_center';
+const confirmed = snapshot(['pending', 'confirmed']);
+const moved = snapshot(['pending', 'confirmed', 'confirmed'], { startAt: at(6 * day), endAt: at(6 * day + hour) });
+const cancelled = snapshot(['pending', 'confirmed', 'cancelled']);
+const walkIn = { ...confirmed, type: walkInType };
+const other = snapshot(['confirmed'], { appointmentId: 'appointment-2', from: day });
+const lost = { failure: { type: 'AnswerLost', isFinal: false } };
+
+/** Every request of an activity, as it was made. */
+function recording(answers: Answers): { asked: Record<string, unknown[]>; answers: Answers } {
+  const asked: Record<string, unknown[]> = {};
+  const recorded = Object.entries(answers).map(([name, answer]) => [
+    name,
+    (now: number, argument: unknown, call: never) => {
+      (asked[name] ??= []).push(argument);
+      return typeof answer === 'function' ? (answer as (...given: unknown[]) => unknown)(now, argument, call) : answer;
+    },
+  ]);
+  return { asked, answers: Object.fromEntries(recorded) as Answers };
+}
+
+interface Begun {
+  of: Life;
+  asked: Record<string, unknown[]>;
+}
+
+async function begin(
+  known: AppointmentSnapshot | undefined,
+  given: Answers,
+  policy?: AppointmentPolicy,
+): Promise<Begun> {
+  const { asked, answers } = recording(given);
+  return { of: await life(reading(known), policy, true, answers), asked };
+}
+
+const choose = async (of: Life, slotId: string) => of.update('chooseSlot', { slotId });
+const valueOf = async (reply: Promise<unknown>) => ((await reply) as { value?: AppointmentState }).value;
+const refusalOf = async (reply: Promise<unknown>) => ((await reply) as { refused?: string } | undefined)?.refused;
+const stateOf = async ({ run }: Life) => (await run.query('state')) as AppointmentState;
+const readsOf = (of: Life) => of.secondsOf('readAppointment');
+
+describe('a search for slots', () => {
+  const slots = { slots: [] };
+
+  test('asks for what the caller asks for, near the order’s address unless it names a place', async () => {
+    const { of, asked } = await begin(undefined, { findSlots: slots });
+    expect(await of.update('findSlots')).toEqual({ name: 'findSlots', value: slots });
+    const questions = [
+      { startDate: '2024-03-05', zipCode: '10001', radius: 25 },
+      { siteCodes: ['PSC1'] },
+      { radius: 50 },
+    ];
+    for (const question of questions) await of.update('findSlots', question);
+    expect(asked['findSlots']).toEqual([{ orderId }, ...questions.map((question) => ({ orderId, ...question }))]);
+  });
+
+  test('shows that somebody means to choose', async () => {
+    const of = await life(reading(confirmed), {}, false, { findSlots: slots });
+    await of.update('findSlots');
+    await report(of, cancelled);
+    expect(of.events.at(-1)).toBe('0h appointment.choice_needed cancelled');
+  });
+
+  test('of something odd is refused before it is in the history', async () => {
+    const { of, asked } = await begin(undefined, { findSlots: slots });
+    expect(await refusalOf(of.update('findSlots', { startDate: 'soon' }))).toBe('InvalidCommand');
+    expect(of.run.accepted).toEqual([]);
+    expect(asked).toEqual({});
+  });
+});
+
+test.each<[string, object]>([
+  ['chooseSlot', { slotId: 'any' }],
+  ['requestAppointment', { provider: '' }],
+  ['reschedule', { slotId: 'any' }],
+  ['cancel', { rebook: 1 }],
+])('%s of something odd is refused before it is in the history', async (name, argument) => {
+  const { of } = await begin(undefined, {});
+  expect(await refusalOf(of.update(name, argument))).toBe('InvalidCommand');
+  expect(of.run.accepted).toEqual([]);
+});
+
+describe('a choice', () => {
+  test('books the slot, and is not announced to whoever made it', async () => {
+    const { of, asked } = await begin(undefined, { bookSlot: confirmed });
+    const state = await valueOf(choose(of, atHome));
+    expect(state).toMatchObject({ phase: 'confirmed', appointment: { appointmentId: 'appointment-1' } });
+    expect(asked['bookSlot']).toEqual([{ orderId, slotId: atHome, bookingTimeout: 30_000 }]);
+    expect(of.run.shown.attributes).toMatchObject({ LabPhase: 'confirmed', LabOrderId: [orderId] });
+    expect(readsOf(await of.until(1))).toEqual([]);
+  });
+
+  test('is sent with its notes, and with the time to confirm it if the policy lets that come later', async () => {
+    const { of, asked } = await begin(undefined, { bookSlot: confirmed }, { confirmation: 'later' });
+    await of.update('chooseSlot', { slotId: atHome, notes: 'Ring twice' });
+    const call = { orderId, slotId: atHome, bookingTimeout: 30_000, notes: 'Ring twice', confirmWithin: 2 * day };
+    expect(asked['bookSlot']).toEqual([call]);
+  });
+
+  test('at a service centre is confirmed later, and has a key of its own', async () => {
+    const { of, asked } = await begin(undefined, { bookSlot: walkIn });
+    const state = await valueOf(choose(of, atCentre));
+    expect(state?.appointment).toMatchObject({ siteCode: 'PSC1' });
+    const idempotencyKey = expect.stringMatching(/^[\da-f-]{36}$/) as string;
+    expect(asked['bookSlot']).toEqual([
+      { orderId, slotId: atCentre, bookingTimeout: 30_000, confirmWithin: 2 * day, idempotencyKey },
+    ]);
+  });
+
+  test('that is repeated is one booking; another slot is refused, and so is the hour at another centre', async () => {
+    const { of, asked } = await begin(undefined, { bookSlot: walkIn });
+    await choose(of, atCentre);
+    expect(await valueOf(choose(of, atCentre))).toMatchObject({ phase: 'confirmed' });
+    for (const slotId of [later, slotAt(5 * day, 'PSC2'), atHome]) {
+      expect(await refusalOf(choose(of, slotId))).toBe('AppointmentExists');
+    }
+    expect(asked['bookSlot']).toHaveLength(1);
+  });
+
+  test('of the hour of an appointment that was made elsewhere is that appointment, wherever that is', async () => {
+    const { of, asked } = await begin(walkIn, {});
+    expect(await valueOf(choose(of, atCentre))).toMatchObject({ phase: 'confirmed' });
+    expect(await refusalOf(choose(of, laterAtCentre))).toBe('AppointmentExists');
+    expect(asked).toEqual({});
+  });
+
+  test('while a webhook reports the booking is answered with what is known', async () => {
+    const { of } = await begin(undefined, { bookSlot: { odd: true } });
+    expect(await valueOf(choose(of, atHome))).toMatchObject({ phase: 'awaiting_choice' });
+  });
+});
+
+describe('a booking that is not answered', () => {
+  const doubtful = [
+    ...['AnswerLost', 'AnswerUnreadable', 'ServiceUnavailable', 'AttemptOutdated', 'ServiceUnreachable'],
+    'TooManyRequests',
+  ];
+
+  test.each<[string, object]>([
+    ...doubtful.map((type): [string, object] => [type, { failure: { type, isFinal: false } }]),
+    ['CommandTimedOut', { failure: { ended: 'worker_lost' } }],
+  ])('(%s) is read once the service cannot be at work any more', async (type, bookSlot) => {
+    const { of } = await begin(undefined, { bookSlot });
+    expect(await refusalOf(choose(of, atHome))).toBe(type);
+    expect(of.run.shown.details).toContain('A booking was not answered');
+    of.answers['readAppointment'] = reading(confirmed);
+    await of.until(2);
+    expect(readsOf(of)).toEqual([45]);
+    expect(of.events).toEqual(['0.013h appointment.phase_changed confirmed']);
+  });
+
+  test.each(['BookingRefused', 'SlotUnavailable', 'Unauthorized'])('(%s) is not in doubt', async (type) => {
+    const { of, asked } = await begin(undefined, { bookSlot: { failure: { type } } });
+    await choose(of, atHome);
+    expect(of.run.shown.details).not.toContain('A booking was not answered');
+    expect(readsOf(await of.until(2))).toEqual([]);
+    await choose(of, atHome);
+    expect(asked['bookSlot']).toHaveLength(2);
+  });
+
+  test('holds up the next command until then, which is read first', async () => {
+    for (const [name, argument, activity] of [
+      ['chooseSlot', { slotId: later }, 'bookSlot'],
+      ['requestAppointment', { provider: 'lab' }, 'requestAppointment'],
+      ['reschedule', { slotId: later }, 'rescheduleAppointment'],
+      ['cancel', {}, 'cancelAppointment'],
+    ] as const) {
+      const isMoving = name === 'reschedule' || name === 'cancel';
+      const { of } = await begin(undefined, { bookSlot: lost });
+      await choose(of, atHome);
+      await of.until(10 / 3600);
+      of.answers[activity] = name === 'cancel' ? cancelled : moved;
+      if (isMoving) of.answers['readAppointment'] = reading(confirmed);
+      await of.update(name, argument);
+      expect(of.calls.at(-1)).not.toContain('readAppointment');
+      await of.until(1);
+      expect(readsOf(of)).toEqual([46]);
+      expect(of.secondsOf(activity).at(-1)).toBe(46);
+      expect(of.run.replies.at(-1)).toMatchObject({ name, value: { orderId } });
+    }
+  });
+
+  test('is read again before the next command if that comes late', async () => {
+    const { of } = await begin(undefined, { bookSlot: lost });
+    await choose(of, atHome);
+    of.answers['readAppointment'] = unavailable;
+    await of.until(0.5);
+    expect(readsOf(of)).toEqual([45]);
+    of.answers['readAppointment'] = reading(confirmed);
+    expect(await valueOf(choose(of, atHome))).toMatchObject({ phase: 'confirmed' });
+    expect(readsOf(of)).toEqual([45, 1800]);
+    expect(of.secondsOf('bookSlot')).toEqual([0]);
+    await choose(of, atHome);
+    expect(readsOf(of)).toHaveLength(2);
+  });
+
+  test('is still in doubt if the service cannot be read, which the caller learns', async () => {
+    const { of } = await begin(undefined, { bookSlot: lost });
+    await choose(of, atHome);
+    of.answers['readAppointment'] = unavailable;
+    await of.until(0.5);
+    expect(await refusalOf(choose(of, atHome))).toBe('ServiceUnavailable');
+    expect(of.secondsOf('bookSlot')).toEqual([0]);
+    // After three reads that said nothing new the pause has doubled three times.
+    expect(readsOf(await of.until(10))).toEqual([45, 1800, 1800 + 8 * 3600]);
+  });
+
+  test('is over once its order is', async () => {
+    const { of } = await begin(undefined, { bookSlot: lost });
+    await choose(of, atHome);
+    of.answers['readAppointment'] = reading(undefined, 'collected');
+    const refused = of.update('chooseSlot', { slotId: atHome });
+    await refused;
+    await of.until(0.1);
+    expect(of.run.replies.at(-1)).toEqual({ name: 'chooseSlot', refused: 'AppointmentEnded' });
+    expect(of.events.at(-1)).toBe('0.013h completed');
+  });
+
+  test('is not known yet while the service does not find the order', async () => {
+    const { of } = await begin(undefined, { bookSlot: lost });
+    await choose(of, atHome);
+    of.answers['readAppointment'] = reading(undefined, 'gone');
+    await of.update('chooseSlot', { slotId: atHome });
+    await of.until(0.1);
+    expect(of.run.replies.at(-1)).toEqual({ name: 'chooseSlot', refused: 'ServiceUnavailable' });
+  });
+
+  test('is in doubt no longer once a later one is answered', async () => {
+    const { of } = await begin(undefined, { bookSlot: lost });
+    await choose(of, atHome);
+    of.answers['readAppointment'] = unavailable;
+    await of.until(0.5);
+    of.answers['readAppointment'] = reading();
+    of.answers['bookSlot'] = confirmed;
+    await choose(of, atHome);
+    const before = readsOf(of).length;
+    expect(await valueOf(of.update('requestAppointment', { provider: 'lab' }))).toBeUndefined();
+    expect(readsOf(of)).toHaveLength(before);
+    expect(readsOf(await of.until(10))).toHaveLength(before);
+  });
+});
+
+describe('the key of a choice at a service centre', () => {
+  const keysOf = (asked: Begun['asked']) =>
+    (asked['bookSlot'] as { idempotencyKey: string; isRepeated?: true }[]).map(({ idempotencyKey }) => idempotencyKey);
+  const repeatsOf = (asked: Begun['asked']) =>
+    (asked['bookSlot'] as { isRepeated?: true }[]).map(({ isRepeated = false }) => isRepeated);
+
+  test('is the same until it is known what came of it, then never again', async () => {
+    const answers = [lost, { failure: { type: 'Unauthorized' } }, walkIn, walkIn];
+    const cancelAppointment = { ...walkIn, ...snapshot(['pending', 'confirmed', 'cancelled']), type: walkInType };
+    const { of, asked } = await begin(undefined, { bookSlot: () => answers.shift(), cancelAppointment });
+    of.answers['readAppointment'] = reading();
+    for (let time = 0; time < 3; time += 1) {
+      await choose(of, atCentre);
+      await of.until(time + 1);
+    }
+    await of.update('cancel', { rebook: true });
+    of.answers['readAppointment'] = reading();
+    await choose(of, atCentre);
+    const [first, second, third, fourth] = keysOf(asked);
+    expect([second, third]).toEqual([first, first]);
+    expect(fourth).not.toBe(first);
+    expect(repeatsOf(asked)).toEqual([false, true, true, false]);
+  });
+
+  test('is another one for another slot', async () => {
+    const { of, asked } = await begin(undefined, { bookSlot: { failure: { type: 'Unauthorized' } } });
+    await choose(of, atCentre);
+    await choose(of, laterAtCentre);
+    expect(new Set(keysOf(asked)).size).toBe(2);
+    expect(repeatsOf(asked)).toEqual([false, false]);
+  });
+
+  test.each([
+    'BookingRefused',
+    'RescheduleRefused',
+    'SlotUnavailable',
+    'BookingKeyExpired',
+    'AppointmentExists',
+    'NothingBooked',
+  ])('is not used again after %s', async (type) => {
+    const { of, asked } = await begin(undefined, { bookSlot: { failure: { type } } });
+    await choose(of, atCentre);
+    await choose(of, atCentre);
+    expect(new Set(keysOf(asked)).size).toBe(2);
+  });
+
+  test('is forgotten with the appointment that is given up', async () => {
+    const { of, asked } = await begin(undefined, { bookSlot: { failure: { type: 'Unauthorized' } } });
+    of.answers['notify'] = unavailable;
+    await choose(of, atCentre);
+    await of.update('cancel', {});
+    await of.signal('bookingRequested', {});
+    await choose(of, atCentre);
+    expect(new Set(keysOf(asked)).size).toBe(2);
+  });
+});
+
+test.each(['AppointmentExists', 'NothingBooked'])(
+  'a refusal that contradicts what is known (%s) is read',
+  async (type) => {
+    const { of } = await begin(undefined, { bookSlot: { failure: { type } } });
+    of.answers['readAppointment'] = reading(confirmed);
+    await choose(of, atHome);
+    expect(readsOf(of)).toEqual([0]);
+    expect(await stateOf(of)).toMatchObject({ phase: 'confirmed' });
+  },
+);
+
+describe('a provider', () => {
+  test('is asked for an appointment, whose time it names later', async () => {
+    const { of, asked } = await begin(undefined, {
+      requestAppointment: snapshot(['pending'], { startAt: undefined as never }),
+    });
+    const state = await valueOf(of.update('requestAppointment', { provider: 'lab', notes: 'Ring twice' }));
+    expect(state).toMatchObject({ phase: 'awaiting_confirmation' });
+    expect(asked['requestAppointment']).toEqual([
+      { orderId, provider: 'lab', notes: 'Ring twice', bookingTimeout: 30_000 },
+    ]);
+    expect(await refusalOf(of.update('requestAppointment', { provider: 'lab' }))).toBe('AppointmentExists');
+    expect(asked['requestAppointment']).toHaveLength(1);
+  });
+
+  test('is asked without notes if there are none', async () => {
+    const { of, asked } = await begin(undefined, { requestAppointment: confirmed });
+    await of.update('requestAppointment', { provider: 'lab' });
+    expect(asked['requestAppointment']).toEqual([{ orderId, provider: 'lab', bookingTimeout: 30_000 }]);
+  });
+});
+
+describe('a move', () => {
+  test('goes to another slot, with its notes', async () => {
+    const { of, asked } = await begin(confirmed, { rescheduleAppointment: moved });
+    const state = await valueOf(of.update('reschedule', { slotId: later, notes: 'Ring twice' }));
+    expect(state).toMatchObject({ phase: 'confirmed', appointment: { startAt: at(6 * day) } });
+    expect(asked['rescheduleAppointment']).toEqual([
+      { orderId, appointmentId: 'appointment-1', slotId: later, notes: 'Ring twice', bookingTimeout: 30_000 },
+    ]);
+    await valueOf(of.update('reschedule', { slotId: later }));
+    expect(asked['rescheduleAppointment']).toHaveLength(1);
+  });
+
+  test('to another centre shows which, and has no notes if there are none', async () => {
+    const { of, asked } = await begin(walkIn, { rescheduleAppointment: { ...moved, type: walkInType } });
+    const state = await valueOf(of.update('reschedule', { slotId: laterAtCentre }));
+    expect(state?.appointment).toMatchObject({ siteCode: 'PSC2' });
+    const call = { orderId, appointmentId: 'appointment-1', slotId: laterAtCentre, bookingTimeout: 30_000 };
+    expect(asked['rescheduleAppointment']).toEqual([call]);
+  });
+
+  test('needs an appointment, and one at another time', async () => {
+    const { of, asked } = await begin(undefined, { bookSlot: walkIn });
+    expect(await refusalOf(of.update('reschedule', { slotId: later }))).toBe('NothingBooked');
+    await choose(of, atCentre);
+    expect(await refusalOf(of.update('reschedule', { slotId: slotAt(5 * day, 'PSC2') }))).toBe('RescheduleRefused');
+    expect(asked).not.toHaveProperty('rescheduleAppointment');
+  });
+
+  test('that is not answered is read', async () => {
+    const { of } = await begin(confirmed, { rescheduleAppointment: lost });
+    await of.update('reschedule', { slotId: later });
+    of.answers['readAppointment'] = reading(moved);
+    await of.until(1);
+    expect(readsOf(of)).toEqual([45]);
+    expect(await stateOf(of)).toMatchObject({ appointment: { startAt: at(6 * day) } });
+  });
+});
+
+describe('a cancellation', () => {
+  test('cancels the appointment, says so once, and whether it is refunded', async () => {
+    const { of, asked } = await begin(confirmed, { cancelAppointment: cancelled });
+    const state = await valueOf(of.update('cancel', { reasonId: 'r-1', notes: 'ill' }));
+    expect(state).toMatchObject({ outcome: 'cancelled', appointment: { refundable: true } });
+    expect(asked['cancelAppointment']).toEqual([
+      { orderId, appointmentId: 'appointment-1', reasonId: 'r-1', notes: 'ill' },
+    ]);
+    expect(of.events.slice(1)).toEqual(['0h appointment.ended cancelled', '0h completed']);
+    expect(of.run.shown.details).not.toContain('too late');
+  });
+
+  test('less than a day before the visit is not refunded', async () => {
+    const soon = { startAt: at(day), endAt: at(day + hour) };
+    const { of } = await begin(snapshot(['confirmed'], soon), {
+      cancelAppointment: snapshot(['confirmed', 'cancelled'], soon),
+    });
+    await of.until(1);
+    const state = await valueOf(of.update('cancel'));
+    expect(state).toMatchObject({ appointment: { refundable: false } });
+    expect(of.run.shown.details).toContain('Cancelled too late for a refund');
+    const just = await begin(snapshot(['confirmed'], soon), {
+      cancelAppointment: snapshot(['confirmed', 'cancelled'], soon),
+    });
+    expect(await valueOf(just.of.update('cancel'))).toMatchObject({ appointment: { refundable: false } });
+  });
+
+  test('at a service centre names the type, and says nothing of a refund', async () => {
+    const { of, asked } = await begin(walkIn, { cancelAppointment: { ...cancelled, type: walkInType } });
+    const state = await valueOf(of.update('cancel', {}));
+    expect(asked['cancelAppointment']).toEqual([{ orderId, appointmentId: 'appointment-1', type: walkInType }]);
+    expect(state?.appointment).not.toHaveProperty('refundable');
+  });
+
+  test('at home leaves the type out', async () => {
+    const visit = { ...confirmed, type: 'phlebotomy' };
+    const { of, asked } = await begin(visit, { cancelAppointment: { ...cancelled, type: 'phlebotomy' } });
+    await of.update('cancel', {});
+    expect(asked['cancelAppointment']).toEqual([{ orderId, appointmentId: 'appointment-1' }]);
+  });
+
+  test('counts though the service answers with the appointment as it was', async () => {
+    const { of } = await begin(confirmed, { cancelAppointment: confirmed });
+    expect(await valueOf(of.update('cancel'))).toMatchObject({
+      outcome: 'cancelled',
+      appointment: { status: 'cancelled' },
+    });
+  });
+
+  test('whose webhook is faster than its answer is not news', async () => {
+    const { of } = await begin(confirmed, { cancelAppointment: cancelled });
+    of.answers['cancelAppointment'] = silent;
+    await of.update('cancel', { rebook: true });
+    of.answers['readAppointment'] = reading(cancelled);
+    await of.signal('appointmentChanged', cancelled);
+    of.answers['cancelAppointment'] = cancelled;
+    await of.settle();
+    expect(of.run.replies.at(-1)).toMatchObject({ value: { phase: 'awaiting_choice' } });
+    expect((await of.until(1)).events).toHaveLength(1);
+  });
+
+  test('that comes after the blood draw is refused, and the appointment is completed', async () => {
+    const drawn = snapshot(['pending', 'confirmed', 'in_progress', 'completed']);
+    const { of } = await begin(confirmed, { cancelAppointment: drawn });
+    await of.until(100);
+    expect(await refusalOf(of.update('cancel', { rebook: true }))).toBe('AppointmentEnded');
+    expect(of.events.slice(-2)).toEqual(['100h appointment.ended completed', '100h completed']);
+    expect(of.run.end).not.toHaveProperty('result.appointment.refundable');
+  });
+
+  test('that the service refuses changes nothing: a later one from elsewhere is news', async () => {
+    const refused = { failure: { type: 'CancellationRefused' } };
+    const { of } = await begin(confirmed, { cancelAppointment: refused });
+    expect(await refusalOf(of.update('cancel'))).toBe('CancellationRefused');
+    await report(of, cancelled);
+    expect(of.events.at(-1)).toBe('0h appointment.choice_needed cancelled');
+  });
+
+  test('of nothing asks the service first, and cancels what was made without a report', async () => {
+    const { of, asked } = await begin(undefined, { cancelAppointment: cancelled });
+    of.answers['readAppointment'] = reading(confirmed);
+    expect(await valueOf(of.update('cancel'))).toMatchObject({ outcome: 'cancelled' });
+    expect(readsOf(of)).toEqual([0]);
+    expect(asked['cancelAppointment']).toHaveLength(1);
+  });
+
+  test('of nothing ends the waiting, unless it is to choose again', async () => {
+    const { of, asked } = await begin(undefined, { cancelAppointment: cancelled });
+    expect(await refusalOf(of.update('cancel', { rebook: true }))).toBe('NothingBooked');
+    expect(await valueOf(of.update('cancel', {}))).toMatchObject({ outcome: 'cancelled' });
+    expect(asked).toEqual({});
+    expect(of.events).toEqual(['0h appointment.ended cancelled', '0h completed']);
+  });
+
+  test('of nothing is refused while the service does not answer', async () => {
+    const { of } = await begin(undefined, {});
+    of.answers['readAppointment'] = unavailable;
+    expect(await refusalOf(of.update('cancel'))).toBe('ServiceUnavailable');
+    expect(of.events).toEqual([]);
+  });
+
+  test('to choose again asks for another choice from then on', async () => {
+    const { of } = await begin(confirmed, { cancelAppointment: cancelled });
+    await of.until(10);
+    expect(await valueOf(of.update('cancel', { rebook: true }))).toMatchObject({
+      phase: 'awaiting_choice',
+      waiting: { until: at(10 * hour + 14 * day) },
+    });
+    expect((await of.until(1000)).events.slice(1, 3)).toEqual([
+      ...['34h appointment.choice_reminder 1', '82h appointment.choice_reminder 2'],
+    ]);
+  });
+
+  test('of one that was made elsewhere, and then chosen again, is a request', async () => {
+    const of = await life(reading(confirmed), {}, false, { cancelAppointment: cancelled });
+    expect(await valueOf(of.update('cancel', { rebook: true }))).toMatchObject({ phase: 'awaiting_choice' });
+    expect((await of.until(30)).events.at(-1)).toBe('24h appointment.choice_reminder 1');
+  });
+
+  test('that is refused is no request', async () => {
+    const of = await life(reading(confirmed), {}, false, {
+      cancelAppointment: { failure: { type: 'CancellationRefused' } },
+    });
+    await of.update('cancel');
+    await report(of, cancelled);
+    expect(of.events.at(-1)).toBe('0h completed');
+  });
+});
+
+describe('an appointment that is not there any more when it is cancelled', () => {
+  test('is cancelled, and nothing else', async () => {
+    const { of } = await begin(confirmed, { cancelAppointment: null });
+    of.answers['readAppointment'] = reading();
+    const state = await valueOf(of.update('cancel'));
+    expect(state).toMatchObject({ outcome: 'cancelled' });
+    expect(state).not.toHaveProperty('appointment');
+    expect(readsOf(of)).toEqual([0]);
+  });
+
+  test('and whose place another one has taken is for the caller to decide on', async () => {
+    const { of } = await begin(confirmed, { cancelAppointment: null });
+    of.answers['readAppointment'] = reading(other);
+    expect(await refusalOf(of.update('cancel'))).toBe('AppointmentExists');
+    expect(await stateOf(of)).toMatchObject({ appointment: { appointmentId: 'appointment-2' } });
+  });
+
+  test('at a service centre, after its start, may have taken place: only the order can say so', async () => {
+    const { of } = await begin(walkIn, { cancelAppointment: null });
+    await of.until(121);
+    of.answers['readAppointment'] = reading();
+    expect(await refusalOf(of.update('cancel'))).toBe('CancellationRefused');
+    of.answers['readAppointment'] = reading(undefined, 'collected');
+    expect(await refusalOf(of.update('cancel'))).toBe('AppointmentEnded');
+    expect(of.events.at(-1)).toBe('121h completed');
+  });
+
+  test('and that the service shows as completed has taken place', async () => {
+    const { of } = await begin(confirmed, { cancelAppointment: null });
+    await of.until(100);
+    of.answers['readAppointment'] = reading(snapshot(['pending', 'confirmed', 'in_progress', 'completed']));
+    expect(await refusalOf(of.update('cancel', { rebook: true }))).toBe('AppointmentEnded');
+    expect(of.events.slice(-2)).toEqual(['100h appointment.ended completed', '100h completed']);
+  });
+});
+
+test('commands are carried out one after another, and none after the end', async () => {
+  const { of, asked } = await begin(undefined, { bookSlot: confirmed });
+  of.answers['readAppointment'] = silent;
+  await of.update('cancel');
+  await choose(of, atHome);
+  of.answers['readAppointment'] = reading();
+  await of.settle();
+  expect(of.run.replies.map(({ name, refused }) => [name, refused])).toEqual([
+    ['cancel', undefined],
+    ['chooseSlot', 'AppointmentEnded'],
+  ]);
+  expect(asked).toEqual({});
+});
