@@ -1,0 +1,675 @@
+import { describe, expect, test } from 'vitest';
+import { resolveMatchReviewPolicy, type MatchReviewPolicy } from '../../../protocol/match-review/policy.js';
+import type { MatchReviewState } from '../../../protocol/match-review/messages.js';
+import type { MatchReviewSnapshot } from '../../../service/match-review-snapshot.js';
+import { matchReview } from '../../../workflows/match-review/workflow.js';
+import { Life, silent, unavailable, type Answers } from '../life.js';
+import { day, hour, item, start } from './reviews.js';
+
+/* The lives of match reviews: what is asked of the service, what is announced, and what a decision is answered. */
+
+const rawResultId = '00000000-0000-4000-8000-00000000000a';
+const orderId = '00000000-0000-4000-8000-00000000000b';
+const userId = 'user-1';
+const policy = resolveMatchReviewPolicy();
+const opening = { workflow: matchReview, type: 'matchReview', workflowId: `match-review/${rawResultId}`, now: start };
+
+const shown = (of?: MatchReviewSnapshot) => ({ notifies: true, ...(of && { item: of }) });
+const found = (of?: MatchReviewSnapshot, more: object = {}) => ({ notifies: true, reading: shown(of), ...more });
+const over = (changes: Partial<MatchReviewSnapshot>) => item({ status: 'resolved', allowedActions: [], ...changes });
+const withStaff = item({ status: 'pending_ops_review', allowedActions: [] });
+const accepted = over({ resolutionAction: 'accepted', resolvedOrderId: orderId });
+const rejected = over({ resolutionAction: 'rejected' });
+const order = { orderId, userId, origin: 'initial', events: [] };
+
+const reported = (status?: string, more: object = {}) => ({
+  name: 'matchReviewReported',
+  argument: { rawResultId, ...(status !== undefined && { status }), ...more },
+});
+
+/** The service shows the review; a webhook has reported it. */
+async function life(
+  of: MatchReviewSnapshot | undefined,
+  answers: Answers = {},
+  input: object = { policy },
+): Promise<Life> {
+  const begun = new Life(opening, { identifyMatchReview: found(of), readMatchReview: shown(of), ...answers });
+  return begun.start({ rawResultId, ...input }, reported('pending_customer_review'));
+}
+
+/** The service shows another state of the review from now on, and a webhook reports that there is news. */
+async function report(
+  review: Life,
+  of: MatchReviewSnapshot | undefined,
+  status = 'pending_customer_review',
+): Promise<void> {
+  review.answers['readMatchReview'] = shown(of);
+  await review.signal('matchReviewReported', reported(status).argument);
+}
+
+const stateOf = async ({ run }: Life) => (await run.query('state')) as MatchReviewState;
+const readsOf = (review: Life) => review.secondsOf('readMatchReview');
+const decisionsOf = (review: Life) => review.secondsOf('decideMatchReview');
+const refusalOf = async (reply: Promise<unknown>) => ((await reply) as { refused?: string } | undefined)?.refused;
+const at = (span: number) => new Date(start + span).toISOString();
+
+/** Every decision as it was sent; each answer in turn, and the last one again. */
+function deciding(...answers: unknown[]): { sent: unknown[]; decideMatchReview: unknown } {
+  const sent: unknown[] = [];
+  const decideMatchReview = (_now: number, decision: unknown) => {
+    sent.push(decision);
+    return answers.length > 1 ? answers.shift() : answers[0];
+  };
+  return { sent, decideMatchReview };
+}
+
+const lost = { failure: { type: 'AnswerLost' } };
+
+/** The result of an earlier run of the review. */
+const earlier = {
+  ...{ version: 1, rawResultId, phase: 'gone', subReasonCodes: [], allowedActions: [], waiting: { for: 'nothing' } },
+  ...{ timeline: [{ at: at(-day), what: 'decided: unsure' }], attention: [], raised: {}, announced: [] as string[] },
+  policy: resolveMatchReviewPolicy({ decisionReminders: ['2h'] }),
+};
+
+describe('a review that nobody decides', () => {
+  test('is announced, asked for twice, and followed without end', async () => {
+    const review = await (await life(item())).until(200);
+    expect(review.events).toEqual([
+      ...['0h match_review.review_needed', '0h match_review.attention_raised decision_needed'],
+      ...['24h match_review.review_reminder 1', '72h match_review.review_reminder 2'],
+    ]);
+    expect(
+      readsOf(review)
+        .slice(0, 6)
+        .map((seconds) => seconds / 3600),
+    ).toEqual([1, 3, 7, 15, 24, 36]);
+  });
+
+  test('by the service’s staff needs a person after a week', async () => {
+    const review = await (await life(withStaff)).until(169);
+    expect(review.events).toEqual([
+      ...['0h match_review.phase_changed with_service', '168h match_review.attention_raised service_review_overdue'],
+    ]);
+  });
+
+  test('has the reminders of its policy, also if that comes later or has to be resolved', async () => {
+    const resolvePolicy = (_now: number, { policy: asked }: { policy: MatchReviewPolicy }) =>
+      resolveMatchReviewPolicy(asked);
+    const review = await life(item(), { resolvePolicy }, { policy: { decisionReminders: ['2h'] } });
+    expect(review.calls.slice(0, 2)).toEqual(['0h resolvePolicy', '0h identifyMatchReview']);
+    expect((await review.until(3)).events.slice(2)).toEqual(['2h match_review.review_reminder 1']);
+    await review.signal('reviewRequested', { policy: { decisionReminders: ['2h', '5h'] } });
+    expect((await review.until(80)).events.slice(3)).toEqual(['5h match_review.review_reminder 2']);
+    await review.signal('reviewRequested', {});
+    await review.signal('reviewRequested');
+    expect((await review.until(100)).events).toHaveLength(4);
+  });
+});
+
+describe('a run', () => {
+  test('of another result than its ID names is refused, or of none', async () => {
+    for (const input of [undefined, { rawResultId: 1 }, { rawResultId: 'result-2' }]) {
+      const begun = await new Life(opening, {}).start(input);
+      expect(begun.events).toEqual(['0h failed: InvalidCommand']);
+    }
+  });
+
+  test('shows operators where the review stands', async () => {
+    const review = await life(item());
+    await review.signal('matchReviewReported', reported('pending_customer_review', { userId }).argument);
+    await review.signal('matchReviewReported', reported('pending_customer_review', { userId: 'user-2' }).argument);
+    expect(review.run.shown.details).toContain('### Awaiting decision');
+    expect(review.run.shown.attributes).toMatchObject({
+      ...{ LabPhase: 'awaiting_decision', LabAttention: ['decision_needed'], LabUserId: userId },
+    });
+    expect(await stateOf(review)).toMatchObject({ userId, phase: 'awaiting_decision' });
+  });
+
+  test('drops what is not about the review', async () => {
+    const review = await life(item());
+    for (const odd of [null, { status: 'resolved' }, { rawResultId: 'result-2', status: 'resolved' }]) {
+      await review.signal('matchReviewReported', odd);
+    }
+    const dropped = 'error: a signal was dropped: it has no report of this review';
+    expect(review.run.logged).toEqual([dropped, dropped, dropped]);
+    expect(readsOf(review)).toEqual([]);
+  });
+
+  test('reads what a webhook reports, by whatever spelling of its id', async () => {
+    const review = await life(item());
+    review.answers['readMatchReview'] = shown(withStaff);
+    await review.signal('matchReviewReported', {
+      rawResultId: rawResultId.toUpperCase(),
+      status: 'pending_ops_review',
+    });
+    expect(readsOf(review)).toEqual([0]);
+    expect(review.events.at(-1)).toBe('0h match_review.attention_cleared decision_needed');
+  });
+
+  test('with a long history goes on in a new one, which knows everything and asks for nothing again', async () => {
+    const review = await life(item());
+    review.run.suggestNewRun();
+    await review.until(2);
+    expect(review.events.at(-1)).toBe('1h continued');
+    const { input } = review.run.end as unknown as { input: object };
+    expect(input).toMatchObject({ rawResultId });
+    const next = await new Life({ ...opening, now: review.run.now }, { readMatchReview: shown(item()) }).start(input);
+    expect(next.calls).toEqual([]);
+    expect((await next.until(25)).events).toEqual(['22h match_review.review_reminder 1']);
+  });
+
+  test('that is cancelled gives the review up; what comes before its end is announced is followed again, in a new run', async () => {
+    for (const [name, argument] of [
+      ['matchReviewReported', reported('pending_customer_review').argument],
+      ['reviewRequested', {}],
+    ] as const) {
+      const review = await life(item());
+      review.answers['notify'] = unavailable;
+      await review.run.cancel();
+      await review.settle();
+      expect(await stateOf(review)).toMatchObject({ outcome: 'abandoned' });
+      await review.signal(name, argument);
+      expect(review.events.at(-1)).toBe('0h continued');
+      expect(review.run.end).not.toHaveProperty('input.carried.ending');
+    }
+    const review = await life(item());
+    await review.run.cancel();
+    await review.settle();
+    expect(review.events.slice(2)).toEqual([
+      ...['0h match_review.attention_cleared decision_needed', '0h match_review.ended abandoned', '0h completed'],
+    ]);
+  });
+
+  test('that is cancelled and requested at once is followed', async () => {
+    const review = await life(item());
+    await report(review, undefined);
+    review.answers['readMatchReview'] = silent;
+    await report(review, item());
+    review.answers['readMatchReview'] = silent;
+    await review.run.cancel();
+    await review.signal('reviewRequested', {});
+    review.answers['readMatchReview'] = shown(item());
+    await review.settle();
+    expect(review.events.at(-1)).toBe('0h continued');
+  });
+
+  test('that the product requested reads the review again at once', async () => {
+    const review = await life(rejected, {}, { policy });
+    expect(review.events).toEqual(['0h match_review.ended rejected', '0h completed']);
+    const again = await life(rejected, { notify: unavailable });
+    again.answers['readMatchReview'] = shown(item());
+    await again.signal('reviewRequested', {});
+    expect(readsOf(again)).toEqual([0]);
+    expect(again.run.end).toBeUndefined();
+  });
+
+  test('without a receiver announces nothing', async () => {
+    const identifyMatchReview = { notifies: false, reading: { ...shown(item()), notifies: false } };
+    expect((await (await life(item(), { identifyMatchReview })).until(100)).events).toEqual([]);
+  });
+});
+
+describe('what is there already', () => {
+  const after = (previous: object, of: MatchReviewSnapshot | undefined, more: object = {}) =>
+    life(of, { identifyMatchReview: found(of, { previous: { ...earlier, ...previous } }) }, { policy, ...more });
+
+  test('goes on with its history, its policy and its decision, and announces nothing again', async () => {
+    const announced = (await life(withStaff)).announced.map(({ id }) => id);
+    const decision = { action: 'unsure' };
+    const review = await after({ announced, decision }, withStaff);
+    expect(review.events).toEqual([]);
+    expect(await stateOf(review)).toMatchObject({ decision, timeline: [{ what: 'decided: unsure' }, {}] });
+    expect(review.calls).toEqual(['0h identifyMatchReview']);
+    const reminded = await (await after({}, item())).until(5);
+    expect(reminded.events.slice(2)).toEqual(['2h match_review.review_reminder 1']);
+    expect(await stateOf(reminded)).not.toHaveProperty('decision');
+  });
+
+  test('asks the same question under another id', async () => {
+    const review = await after({ raised: { decision_needed: 1 } }, item());
+    const raised = review.announced.find(({ type }) => type === 'match_review.attention_raised');
+    expect(raised?.id).toContain('decision_needed.2/');
+  });
+
+  test('has the policy that the product requests', async () => {
+    const requested = {
+      name: 'reviewRequested',
+      argument: { policy: resolveMatchReviewPolicy({ decisionReminders: ['5h'] }) },
+    };
+    const identifyMatchReview = found(item(), { previous: earlier });
+    const begun = new Life(opening, { identifyMatchReview, readMatchReview: shown(item()) });
+    const review = await (await begun.start({ rawResultId, policy }, requested)).until(10);
+    expect(review.events.slice(2)).toEqual(['5h match_review.review_reminder 1']);
+  });
+
+  test('that ended as before is not announced again, nor is its order brought again', async () => {
+    const announced = [`${rawResultId}/accepted/ended`];
+    const previous = { outcome: 'accepted', resolvedOrderId: orderId, announced };
+    const review = await after(previous, accepted);
+    expect(review.events).toEqual(['0h completed']);
+    expect(review.calls).toEqual(['0h identifyMatchReview']);
+  });
+
+  test('is asked for again after a minute if the service does not answer', async () => {
+    const review = await life(item(), { identifyMatchReview: { notifies: true } });
+    expect(readsOf(review)).toEqual([]);
+    expect(readsOf(await review.until(0.1))).toEqual([120]);
+    expect(review.events[0]).toBe('0.033h match_review.review_needed');
+  });
+
+  test('is not waited for by decisions without end', async () => {
+    const review = await life(item(), { identifyMatchReview: silent });
+    await review.update('reject', {});
+    await review.until(0.1);
+    expect(review.run.replies).toEqual([{ name: 'reject', refused: 'ServiceUnavailable' }]);
+  });
+
+  test('may be older than a webhook that came meanwhile: it is read again', async () => {
+    const review = await life(item(), { identifyMatchReview: silent });
+    await review.signal('matchReviewReported', reported('pending_ops_review').argument);
+    Object.assign(review.answers, { identifyMatchReview: found(item()), readMatchReview: shown(withStaff) });
+    await review.settle();
+    expect(readsOf(review)).toEqual([0]);
+    expect(await stateOf(review)).toMatchObject({ phase: 'with_service' });
+  });
+});
+
+describe('a decision', () => {
+  test('to accept gives the result to its order, whose workflow is notified, and ends the review', async () => {
+    const { sent, decideMatchReview } = deciding({ order, isOurs: true });
+    const forwarded: unknown[] = [];
+    const forwardOrder = (_now: number, given: unknown) => void forwarded.push(given);
+    const review = await life(item(), { decideMatchReview, forwardOrder });
+    const reply = await review.update('accept', { orderId, userId, note: 'same birth date' });
+    expect(reply).toMatchObject({
+      value: {
+        ...{ phase: 'accepted', status: 'resolved', resolvedOrderId: orderId, resolvedUserId: userId },
+        decision: { action: 'accept', orderId, userId },
+      },
+    });
+    expect(sent).toEqual([
+      { action: 'accept', orderId, userId, note: 'same birth date', rawResultId, mayBeOurs: false },
+    ]);
+    expect(forwarded).toEqual([{ snapshot: order, rootOrderId: orderId }]);
+    expect(review.run.shown.details).toContain('Decided: accept');
+    expect(review.events.slice(2)).toEqual([
+      '0h match_review.attention_cleared decision_needed',
+      '0h match_review.ended accepted',
+      '0h completed',
+    ]);
+    expect(review.run.end).toMatchObject({ result: { decision: { action: 'accept', orderId, userId } } });
+  });
+
+  test('to accept without naming an order, of an order without a user, names none', async () => {
+    const { decideMatchReview } = deciding({ order: { ...order, userId: undefined }, isOurs: true });
+    const review = await life(item(), { decideMatchReview });
+    const reply = await review.update('accept');
+    expect(reply).toMatchObject({ value: { decision: { action: 'accept' }, resolvedOrderId: orderId } });
+    expect(reply).not.toHaveProperty('value.resolvedUserId');
+    expect(reply).not.toHaveProperty('value.decision.orderId');
+    expect(reply).not.toHaveProperty('value.decision.userId');
+  });
+
+  test('to reject ends the review, also if the service does not say by whom', async () => {
+    for (const decided of [rejected, over({}), over({ resolvedOrderId: orderId })]) {
+      const { sent, decideMatchReview } = deciding({ item: decided, isOurs: true });
+      const review = await life(item(), { decideMatchReview });
+      expect(await review.update('reject')).toMatchObject({ value: { phase: 'rejected' } });
+      expect(sent).toEqual([{ action: 'reject', rawResultId, mayBeOurs: false }]);
+      expect(review.events.slice(3)).toEqual(['0h match_review.ended rejected', '0h completed']);
+      expect(review.calls).not.toContain('0h forwardOrder');
+    }
+  });
+
+  test('to reject that leaves the review open does not end it', async () => {
+    const { decideMatchReview } = deciding({ item: withStaff, isOurs: true });
+    const review = await life(item(), { decideMatchReview });
+    expect(await review.update('reject')).toMatchObject({ value: { phase: 'with_service' } });
+    expect(review.run.end).toBeUndefined();
+  });
+
+  test('to leave it to the service’s staff waits for them, and the same decision twice is one', async () => {
+    const { sent, decideMatchReview } = deciding({ item: withStaff, isOurs: true });
+    const review = await life(item(), { decideMatchReview });
+    for (let time = 0; time < 2; time += 1) {
+      expect(await review.update('markUnsure')).toMatchObject({ value: { phase: 'with_service' } });
+    }
+    expect(sent).toHaveLength(1);
+    expect(await review.update('reject')).toMatchObject({ value: { phase: 'with_service' } });
+    expect(sent).toHaveLength(2);
+  });
+
+  test('that was made twice at once is one; another order or user is another', async () => {
+    const { sent, decideMatchReview } = deciding({ order, isOurs: true });
+    const review = await life(item(), { decideMatchReview, notify: unavailable });
+    review.answers['decideMatchReview'] = silent;
+    await review.update('accept', { orderId });
+    for (const given of [
+      { orderId: orderId.toUpperCase(), note: 'another' },
+      { orderId: 'order-2' },
+      { orderId, userId },
+      {},
+    ]) {
+      await review.update('accept', given);
+    }
+    review.answers['decideMatchReview'] = decideMatchReview;
+    await review.settle();
+    expect(review.run.replies.map(({ refused }) => refused)).toEqual([
+      ...[undefined, undefined, 'ReviewEnded', 'ReviewEnded', 'ReviewEnded'],
+    ]);
+    expect(sent).toHaveLength(1);
+    // The end is not announced yet: these are refused before they are in the history, or answered as before.
+    expect(await review.update('accept', { orderId })).toMatchObject({ value: { phase: 'accepted' } });
+    expect(await refusalOf(review.update('reject'))).toBe('ReviewEnded');
+    expect(review.run.accepted).toHaveLength(6);
+    expect(review.run.refusals.at(-1)).toEqual({ fields: [], reason: 'accepted' });
+  });
+
+  test.each<[string, object]>([
+    ['accept', { orderId: 'an order' }],
+    ['accept', { userId: 1 }],
+    ['accept', { note: '' }],
+    ['accept', { note: 1 }],
+    ['accept', { note: '𝔸'.repeat(5001) }],
+    ['reject', { orderId }],
+    ['markUnsure', { userId }],
+  ])('that is wrong is refused before it is in the history: %s %j', async (name, given) => {
+    const { sent, decideMatchReview } = deciding({ order, isOurs: true });
+    const review = await life(item(), { decideMatchReview });
+    expect(await refusalOf(review.update(name, given))).toBe('InvalidCommand');
+    expect(review.run.refusals).toMatchObject([{ fields: [{ field: Object.keys(given)[0] }] }]);
+    expect(review.run.accepted).toEqual([]);
+    expect(sent).toEqual([]);
+  });
+
+  test('may have a note of five thousand characters', async () => {
+    const { sent, decideMatchReview } = deciding({ order, isOurs: true });
+    const note = '𝔸'.repeat(5000);
+    await (await life(item(), { decideMatchReview })).update('accept', { note });
+    expect(sent).toMatchObject([{ note }]);
+  });
+
+  test('that somebody else has made already is refused, and what is shown is what there is', async () => {
+    const { decideMatchReview } = deciding({ item: rejected, isOurs: false });
+    const review = await life(item(), { decideMatchReview });
+    expect(await refusalOf(review.update('accept'))).toBe('ReviewEnded');
+    expect(review.run.refusals).toEqual([{ fields: [], reason: 'rejected' }]);
+    expect(review.run.end).toMatchObject({ result: { phase: 'rejected' } });
+    expect(review.run.end).not.toHaveProperty('result.decision');
+    expect(review.run.shown.details).not.toContain('Decided');
+  });
+
+  test('on a review that somebody else has left to the staff is refused with that', async () => {
+    const { decideMatchReview } = deciding({ item: withStaff, isOurs: false });
+    const review = await life(item(), { decideMatchReview });
+    await review.update('accept');
+    expect(review.run.refusals).toEqual([{ fields: [], reason: 'pending_ops_review' }]);
+  });
+
+  test('on a review without a status is refused without a reason that it knows', async () => {
+    const { status: _status, ...without } = item({ allowedActions: [] });
+    const { decideMatchReview } = deciding({ item: without, isOurs: false });
+    const review = await life(item(), { decideMatchReview });
+    await review.update('accept');
+    expect(review.run.refusals).toEqual([{ fields: [], reason: 'unknown' }]);
+  });
+
+  test('on a review that the service does not show any more is refused', async () => {
+    const { decideMatchReview } = deciding({ isOurs: false });
+    const review = await life(item(), { decideMatchReview });
+    expect(await refusalOf(review.update('reject'))).toBe('ReviewEnded');
+    expect(review.run.refusals).toEqual([{ fields: [], reason: 'gone' }]);
+    expect(readsOf(review)).toEqual([0]);
+  });
+
+  test('that the service refuses is not in doubt, and shows that it knows something else: it is read', async () => {
+    const { decideMatchReview } = deciding({ failure: { type: 'ActionNotAllowed' } });
+    const review = await life(item(), { decideMatchReview });
+    review.answers['readMatchReview'] = shown(withStaff);
+    expect(await refusalOf(review.update('accept'))).toBe('ActionNotAllowed');
+    expect(readsOf(review)).toEqual([0]);
+    expect(await stateOf(review)).toMatchObject({ phase: 'with_service' });
+    expect(review.run.shown.details).not.toContain('was not answered');
+  });
+
+  test('on a review whose end an earlier run announced shows that it is open again', async () => {
+    const previous = { ...earlier, outcome: 'rejected', announced: [`${rawResultId}/rejected/ended`] };
+    const { decideMatchReview } = deciding({ item: rejected, isOurs: true });
+    const review = await life(item(), { decideMatchReview, identifyMatchReview: found(item(), { previous }) });
+    await review.update('reject');
+    expect(review.announced.at(-1)?.id).toBe(`${rawResultId}/rejected.2/ended`);
+  });
+
+  test('that is answered ends the silence: what follows does not wait for the next poll', async () => {
+    const { decideMatchReview } = deciding({ order: { ...order, orderId }, isOurs: true });
+    const review = await life(item(), { decideMatchReview });
+    review.answers['readMatchReview'] = unavailable;
+    await review.signal('matchReviewReported', reported('pending_customer_review').argument);
+    await review.update('accept');
+    expect(review.events.at(-1)).toBe('0h completed');
+    expect(review.run.logged).toEqual(['warn: match review could not be read']);
+  });
+});
+
+describe('a decision that is not answered', () => {
+  test.each<[string, object]>([
+    ['AnswerLost', lost],
+    ['ServiceUnavailable', unavailable],
+    ['CommandTimedOut', { failure: { ended: 'worker_lost' } }],
+  ])('(%s) is read at once, and once more when the service cannot be at work any more', async (type, failure) => {
+    const { decideMatchReview } = deciding(failure);
+    const review = await life(item(), { decideMatchReview });
+    expect(await refusalOf(review.update('reject'))).toBe(type);
+    expect(review.run.shown.details).toContain('was not answered');
+    expect(readsOf(review)).toEqual([0]);
+    review.answers['readMatchReview'] = shown(rejected);
+    await review.until(1);
+    expect(readsOf(review)).toEqual([0, 35]);
+    expect(review.run.end).toMatchObject({ result: { phase: 'rejected', decision: { action: 'reject' } } });
+  });
+
+  test('holds up the next one until then, and is sent again as one that may be ours', async () => {
+    const { sent, decideMatchReview } = deciding(lost, { item: rejected, isOurs: true });
+    const review = await life(item(), { decideMatchReview });
+    await review.update('reject');
+    review.answers['readMatchReview'] = unavailable;
+    await review.until(10 / 3600);
+    await review.update('reject');
+    await review.until(0.01);
+    expect(decisionsOf(review)).toEqual([0, 35]);
+    expect(readsOf(review)).toEqual([0, 35]);
+    expect(sent).toMatchObject([{ mayBeOurs: false }, { mayBeOurs: true }]);
+    expect(review.run.replies.at(-1)).toMatchObject({ value: { phase: 'rejected' } });
+  });
+
+  test('may be ours only if the next is the same, and only while that is not known', async () => {
+    const another = deciding(lost, { order, isOurs: true });
+    const review = await life(item(), another);
+    await review.update('reject');
+    review.answers['readMatchReview'] = unavailable;
+    await review.update('accept');
+    await review.until(0.01);
+    expect(another.sent).toMatchObject([{ action: 'reject' }, { action: 'accept', mayBeOurs: false }]);
+    const settled = deciding(lost, { item: rejected, isOurs: true });
+    const open = await life(item(), settled);
+    await open.update('reject');
+    await open.until(0.02);
+    expect(readsOf(open)).toEqual([0, 35]);
+    await open.update('reject');
+    expect(settled.sent).toMatchObject([{ mayBeOurs: false }, { mayBeOurs: false }]);
+  });
+
+  test('may be ours while the service does not show the review', async () => {
+    const { sent, decideMatchReview } = deciding(lost, { order, isOurs: true });
+    const review = await life(item(), { decideMatchReview });
+    await review.update('reject');
+    review.answers['readMatchReview'] = shown();
+    await review.update('reject');
+    await review.until(0.01);
+    expect(sent).toMatchObject([{ mayBeOurs: false }, { mayBeOurs: true }]);
+  });
+
+  test('and was carried out is not sent again', async () => {
+    const { sent, decideMatchReview } = deciding(lost);
+    const review = await life(item(), { decideMatchReview, readOrder: order });
+    review.answers['readMatchReview'] = shown(item());
+    await review.update('accept', { orderId });
+    review.answers['readMatchReview'] = shown(accepted);
+    await review.update('accept', { orderId });
+    await review.until(0.01);
+    expect(sent).toHaveLength(1);
+    expect(review.run.replies.at(-1)).toMatchObject({ value: { phase: 'accepted', decision: { action: 'accept' } } });
+  });
+
+  test('and was overtaken by somebody else is refused', async () => {
+    const { sent, decideMatchReview } = deciding(lost);
+    const review = await life(item(), { decideMatchReview });
+    await review.update('accept');
+    review.answers['readMatchReview'] = shown(rejected);
+    await review.update('accept');
+    await review.until(0.01);
+    expect(sent).toHaveLength(1);
+    expect(review.run.replies.at(-1)).toEqual({ name: 'accept', refused: 'ReviewEnded' });
+    expect(review.run.end).not.toHaveProperty('result.decision');
+  });
+
+  test('is asked about later if the service is silent, and in doubt until it has answered', async () => {
+    const { decideMatchReview } = deciding(lost);
+    const review = await life(item(), { decideMatchReview });
+    review.answers['readMatchReview'] = unavailable;
+    await review.update('reject');
+    await review.until(1.5);
+    review.answers['readMatchReview'] = shown(over({}));
+    await review.until(10);
+    expect(review.run.end).toMatchObject({ result: { phase: 'resolved', decision: { action: 'reject' } } });
+  });
+
+  test('and whose review is open after that is in doubt no longer', async () => {
+    const { decideMatchReview } = deciding(lost, { item: rejected, isOurs: true });
+    const review = await life(item(), { decideMatchReview });
+    await review.update('reject');
+    await review.until(1);
+    const before = readsOf(review).length;
+    await review.update('reject');
+    expect(decisionsOf(review)).toEqual([0, 3600]);
+    expect(readsOf(review)).toHaveLength(before);
+  });
+
+  test('to accept is carried out if the result was given to an order that was made again for that one', async () => {
+    const again = { ...order, orderId: 'order-2', parentId: orderId, origin: 'recreation' };
+    const { decideMatchReview } = deciding(lost);
+    const read: unknown[] = [];
+    const readOrder = (_now: number, id: unknown) => {
+      read.push(id);
+      return again;
+    };
+    const review = await life(item(), { decideMatchReview, readOrder });
+    await review.update('accept', { orderId });
+    review.answers['readMatchReview'] = shown({ ...accepted, resolvedOrderId: 'order-2' });
+    await review.until(0.01);
+    expect(read[0]).toBe('order-2');
+    expect(review.run.end).toMatchObject({ result: { decision: { action: 'accept', orderId } } });
+    const others = await life(item(), { ...deciding(lost), readOrder: { ...again, parentId: 'order-3' } });
+    await others.update('accept', { orderId });
+    others.answers['readMatchReview'] = shown({ ...accepted, resolvedOrderId: 'order-2' });
+    await others.until(0.01);
+    expect(others.run.end).not.toHaveProperty('result.decision');
+    const unknown = await life(item(), { ...deciding(lost), readOrder: null });
+    await unknown.update('accept', { orderId });
+    unknown.answers['readMatchReview'] = shown({ ...accepted, resolvedOrderId: 'order-2' });
+    expect((await unknown.until(0.01)).run.end).not.toHaveProperty('result.decision');
+  });
+
+  test('counts as carried out by what a webhook reported if the service does not show the review', async () => {
+    const { decideMatchReview } = deciding(lost);
+    const review = await life(item(), { decideMatchReview });
+    await review.update('reject');
+    review.answers['readMatchReview'] = shown();
+    await review.signal('matchReviewReported', reported('resolved', { resolutionAction: 'rejected' }).argument);
+    expect(review.run.end).toMatchObject({ result: { phase: 'rejected', decision: { action: 'reject' } } });
+  });
+});
+
+describe('a review that is over', () => {
+  test('brings its order to its workflow, which is read for that', async () => {
+    const forwarded: unknown[] = [];
+    const forwardOrder = (_now: number, given: unknown) => void forwarded.push(given);
+    const review = await life(item(), { readOrder: { ...order, passthrough: 'labops:order-0:r:2' }, forwardOrder });
+    await report(review, accepted);
+    expect(forwarded).toMatchObject([{ rootOrderId: 'order-0' }]);
+    expect(review.events.slice(3)).toEqual(['0h match_review.ended accepted', '0h completed']);
+  });
+
+  test('says so if the service does not know the order, or gives it an id that nothing can be called by', async () => {
+    for (const readOrder of [null, { ...order, orderId: 'an order' }]) {
+      const review = await life(item(), { readOrder });
+      await report(review, accepted);
+      expect(review.run.end).toMatchObject({ result: { phase: 'accepted' } });
+      expect(review.run.shown.details).toContain('The service does not know the order');
+      expect(review.calls).not.toContain('0h forwardOrder');
+    }
+  });
+
+  test('reads its order again for a day if the service is silent', async () => {
+    const review = await life(item(), { readOrder: unavailable });
+    await report(review, accepted);
+    expect(review.run.logged).toEqual(['warn: the order of a match review could not be read']);
+    review.answers['readOrder'] = order;
+    expect(review.run.end).toBeUndefined();
+    await review.until(10);
+    expect(review.secondsOf('readOrder')).toEqual([0, 7200]);
+    expect(review.events.at(-1)).toBe('2h completed');
+    const never = await life(item(), { readOrder: unavailable });
+    await report(never, accepted);
+    await never.until(100);
+    expect(never.run.shown.details).toContain('The order could not be read');
+  });
+
+  test('is gone once the service has not shown it for ten minutes', async () => {
+    const review = await life(item());
+    await report(review, undefined);
+    expect(readsOf(await review.until(10))).toEqual([0, 600]);
+    expect(review.events.slice(2)).toEqual([
+      ...[
+        '0.167h match_review.attention_cleared decision_needed',
+        '0.167h match_review.ended gone',
+        '0.167h completed',
+      ],
+    ]);
+  });
+
+  test('without saying how is contradicted by a webhook, which only the service can put in order', async () => {
+    const review = await life(item(), { notify: unavailable });
+    await report(review, over({}));
+    expect(await stateOf(review)).toMatchObject({ outcome: 'resolved' });
+    await report(review, rejected);
+    expect(await stateOf(review)).toMatchObject({ outcome: 'rejected' });
+    await report(review, item());
+    expect(readsOf(review)).toHaveLength(2);
+  });
+
+  test('is followed until a contradiction was read', async () => {
+    const review = await life(item(), { notify: unavailable });
+    await report(review, over({}));
+    review.answers['readMatchReview'] = unavailable;
+    await review.signal('matchReviewReported', reported('pending_customer_review').argument);
+    await review.until(0.5);
+    expect(review.run.end).toBeUndefined();
+    review.answers['readMatchReview'] = shown(over({}));
+    await review.until(10);
+    expect(review.run.end).toMatchObject({ result: { outcome: 'resolved' } });
+  });
+});
+
+test('a webhook’s report is read field by field', async () => {
+  const review = await life(item());
+  const fields = { decisionCode: 7, resolutionAction: 'accepted', resolvedUserId: userId, resolvedOrderId: orderId };
+  await review.signal('matchReviewReported', { ...reported('resolved').argument, ...fields, userId });
+  expect(await stateOf(review)).toMatchObject({ userId });
+  await report(review, undefined, 'odd');
+  await review.until(hour);
+  expect(review.run.end).toMatchObject({
+    result: { phase: 'accepted', resolvedOrderId: orderId, resolvedUserId: userId },
+  });
+});
