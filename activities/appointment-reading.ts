@@ -19,25 +19,18 @@ export interface AppointmentReading {
   order: OrderEffect | 'gone';
   /** The order's user. */
   userId?: string;
-  notifies: boolean;
 }
 
 /** @param type the known appointment's: it shows the place even if the order leaves out its method */
-export async function readWithOrder(
-  service: LabService,
-  orderId: string,
-  notifies: boolean,
-  type?: string,
-): Promise<AppointmentReading> {
+export async function readWithOrder(service: LabService, orderId: string, type?: string): Promise<AppointmentReading> {
   const snapshot = await readIfKnown(service, orderId);
-  if (!snapshot) return { order: 'gone', notifies };
+  if (!snapshot) return { order: 'gone' };
   const appointment = await presentUnlessHidden(service, orderId, placeOfType(type) ?? placeOf(snapshot));
   const { userId } = snapshot;
   return {
     ...(appointment === 'hidden' ? { isHidden: true } : appointment && { appointment }),
     order: effectOn(snapshot),
     ...(userId !== undefined && { userId }),
-    notifies,
   };
 }
 
@@ -75,11 +68,10 @@ export function effectOn({ events, status, method }: OrderSnapshot): OrderEffect
 export async function readIfReadable(
   service: LabService,
   orderId: string,
-  notifies: boolean,
   type?: string,
 ): Promise<AppointmentReading | undefined> {
   try {
-    return await readWithOrder(service, orderId, notifies, type);
+    return await readWithOrder(service, orderId, type);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const { name, message, status } = error;

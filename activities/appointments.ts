@@ -35,13 +35,13 @@ export function appointmentActivities(dependencies: ActivityDependencies) {
   const notifies = hasEndpoint(target);
   return {
     async readAppointment(orderId: string, type?: string): Promise<AppointmentReading> {
-      return asFailures('ServiceRefused', () => readWithOrder(service, orderId, notifies, type));
+      return asFailures('ServiceRefused', () => readWithOrder(service, orderId, type));
     },
 
     /** An error of Temporal's is rethrown, so it is retried; an error of the service delays nothing. */
     async identifyAppointment(orderId: string, earlier?: EarlierRun, type?: string): Promise<AppointmentFound> {
       const previous = await lastResultOf<AppointmentResult>(temporal, bookAppointmentId(orderId), earlier);
-      const reading = await readIfReadable(service, orderId, notifies, type);
+      const reading = await readIfReadable(service, orderId, type);
       return { notifies, ...(previous && { previous }), ...(reading && { reading }) };
     },
 

@@ -20,7 +20,6 @@ import { lastDecodableResultOf } from './workflow-runs.js';
 export interface MatchReviewReading {
   /** Absent if the service does not show it: it is over, or the read was too early. */
   item?: MatchReviewSnapshot;
-  notifies: boolean;
 }
 
 /** Information that a run needs before it does anything. */
@@ -53,7 +52,7 @@ export function matchReviewActivities({ service, temporal, target }: ActivityDep
   const notifies = hasEndpoint(target);
   const read = async (rawResultId: string): Promise<MatchReviewReading> => {
     const item = await shown(service, rawResultId);
-    return { ...(item && { item }), notifies };
+    return item ? { item } : {};
   };
   return {
     async readMatchReview(rawResultId: string): Promise<MatchReviewReading> {

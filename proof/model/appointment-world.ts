@@ -113,11 +113,11 @@ export function answer(
 
 function readingOf(world: AppointmentWorld, choose: Choose, now: number) {
   const isMistaken = fails(world, choose);
-  if (world.order === 'gone' || (isMistaken && choose(2) === 0)) return { order: 'gone', notifies: true };
+  if (world.order === 'gone' || (isMistaken && choose(2) === 0)) return { order: 'gone' };
   if (world.doubt && now >= world.doubt.until) world.doubt.isRead = true;
   const shown = isMistaken ? undefined : shownIn(world);
   if (shown) delete world.unsettled;
-  return { ...(shown && { appointment: structuredClone(shown) }), order: world.order, notifies: true };
+  return { ...(shown && { appointment: structuredClone(shown) }), order: world.order };
 }
 
 function take(world: AppointmentWorld, call: Arrangement, choose: Choose, now: number): Answer {

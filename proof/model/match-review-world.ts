@@ -98,7 +98,7 @@ export function answer(
 function readingOf(world: ReviewWorld, choose: Choose) {
   const item = fails(world, choose) ? undefined : shownIn(world);
   if (item && world.doubt && isCarriedOut(world.doubt, item)) world.doubt.until = 0;
-  return { notifies: true, ...(item && { item }) };
+  return item ? { item } : {};
 }
 
 /** Longer than the service is at work on a decision that it has not answered. */

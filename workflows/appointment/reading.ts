@@ -36,7 +36,6 @@ export async function readOrThrow(appointment: Appointment): Promise<void> {
 }
 
 function takeReading(appointment: Appointment, reading: AppointmentReading, asked: number, now: number): void {
-  setNotifies(appointment, reading.notifies);
   if (reading.order === 'gone' && !noteAbsence(appointment, now)) return takeSilence(appointment, now);
   if (reading.order !== 'gone') delete appointment.absentSince;
   if (appointment.received === asked) appointment.unclear = false;

@@ -31,8 +31,7 @@ export async function readReview(review: Review): Promise<void> {
   }
 }
 
-function takeReading(review: Review, { item, notifies }: MatchReviewReading, asked: number, now: number): void {
-  setNotifies(review, notifies);
+function takeReading(review: Review, { item }: MatchReviewReading, asked: number, now: number): void {
   if (item) takeRead(review, { ...item, rawResultId: review.rawResultId }, asked, now);
   else takeAbsence(review, noteAbsence(review, now), asked, now);
 }

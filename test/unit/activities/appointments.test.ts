@@ -153,7 +153,7 @@ describe('a booking at a service centre', () => {
       'GET order-1': [{ body: { ...order, details: null } }],
       'GET appointment': [{ body: pending }],
     });
-    const read = (type?: string) => readWithOrder(service, 'order-1', false, type);
+    const read = (type?: string) => readWithOrder(service, 'order-1', type);
     expect(await read('patient_service_center')).toMatchObject({ appointment: { type: 'patient_service_center' } });
     expect((await read()).appointment).not.toHaveProperty('type');
   });
@@ -244,7 +244,7 @@ describe('a booking at a service centre', () => {
       'GET order-1': [{ body: shown }],
       'GET appointment': [{ status: 400, body: { detail } }],
     });
-    const reading = await readWithOrder(service, 'order-1', false, 'phlebotomy');
+    const reading = await readWithOrder(service, 'order-1', 'phlebotomy');
     expect(reading).not.toHaveProperty('appointment');
   });
 
@@ -268,8 +268,8 @@ describe('a booking at a service centre', () => {
         'GET order-1': [{ body: shown }],
         'GET appointment': [{ status: 404, body: { detail } }],
       });
-      const reading = await readWithOrder(service, 'order-1', false, 'patient_service_center');
-      expect(reading).toEqual({ order: 'open', notifies: false, ...shows });
+      const reading = await readWithOrder(service, 'order-1', 'patient_service_center');
+      expect(reading).toEqual({ order: 'open', ...shows });
     },
   );
 

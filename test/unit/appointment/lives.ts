@@ -7,7 +7,7 @@ import { start } from './appointments.js';
 export const orderId = '00000000-0000-4000-8000-00000000000a';
 
 export const reading = (appointment?: AppointmentSnapshot, order = 'open') => ({
-  ...{ order, notifies: true },
+  order,
   ...(appointment && { appointment }),
 });
 

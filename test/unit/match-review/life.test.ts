@@ -14,7 +14,7 @@ const userId = 'user-1';
 const policy = resolveMatchReviewPolicy();
 const opening = { workflow: matchReview, type: 'matchReview', workflowId: `match-review/${rawResultId}`, now: start };
 
-const shown = (of?: MatchReviewSnapshot) => ({ notifies: true, ...(of && { item: of }) });
+const shown = (of?: MatchReviewSnapshot) => (of ? { item: of } : {});
 const found = (of?: MatchReviewSnapshot, more: object = {}) => ({ notifies: true, reading: shown(of), ...more });
 const over = (changes: Partial<MatchReviewSnapshot>) => item({ status: 'resolved', allowedActions: [], ...changes });
 const withStaff = item({ status: 'pending_ops_review', allowedActions: [] });
@@ -205,7 +205,7 @@ describe('a run', () => {
   });
 
   test('without a receiver announces nothing', async () => {
-    const identifyMatchReview = { notifies: false, reading: { ...shown(item()), notifies: false } };
+    const identifyMatchReview = { notifies: false, reading: shown(item()) };
     expect((await (await life(item(), { identifyMatchReview })).until(100)).events).toEqual([]);
   });
 });
