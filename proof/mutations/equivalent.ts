@@ -18,7 +18,7 @@ export const equivalents: readonly Equivalent[] = [
       ...['protocol/order/root-order.ts', 'workflows/entity/journal.ts', 'workflows/appointment/appointment.ts'],
       ...['workflows/link/link.ts', 'workflows/link/deadlines.ts', 'workflows/order/announcements.ts'],
       ...['workflows/report/announcements.ts', 'workflows/order/chain.ts', 'workflows/deletion/deletion.ts'],
-      ...['workflows/deletion/workflow.ts', 'workflows/deletion/commands.ts'],
+      ...['workflows/deletion/workflow.ts', 'workflows/deletion/commands.ts', 'workflows/report/identify.ts'],
     ],
     mutator: 'ConditionalExpression',
     at: /\.\.\.\(⟦(\w+(?:\.\w+)*) !== undefined⟧ && \{ (?:\w+: )?\1 \}\)/,

@@ -76,7 +76,7 @@ async function readWholeJob(run: ReportRun, { tooSoon = false } = {}): Promise<v
   const { snapshot, gone, unsure, notifies } = reading;
   const previous = reading.previous && upgradeReportResult(reading.previous);
   if (previous) resume(job, previous);
-  if (snapshot) takeRead(run, snapshot, reported);
+  if (snapshot) takeRead(job, snapshot, reported);
   setNotifies(job, notifies);
   if (previous && staysEnded(job, previous)) stayEnded(job, previous);
   else if (gone) takeAbsence(job);

@@ -71,13 +71,11 @@ function accept(job: Job, { reference, userId, policy, adopted, notifies }: Repo
 }
 
 /** A read is the job as it is now, whatever was received before it was asked for. */
-export function takeRead(run: ReportRun, snapshot: unknown, asked: Reported): void {
-  delete run.job.absentSince;
+export function takeRead(job: Job, snapshot: unknown, asked: Reported): void {
+  delete job.absentSince;
   const read = readReportSnapshot(snapshot);
   // The service may answer with another spelling of the id.
-  if (!read || !learnFromRead(run.job, { ...read, jobId: run.job.jobId }, asked, Date.now())) return;
-  reopen(run.job);
-  run.hasNews = true;
+  if (read && learnFromRead(job, { ...read, jobId: job.jobId }, asked, Date.now())) reopen(job);
 }
 
 /** The service does not know the job any more, by its own word. */

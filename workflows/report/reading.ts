@@ -56,7 +56,7 @@ async function readJob(run: ReportRun): Promise<boolean> {
       return false;
     }
     if (read === null) takeAbsence(job);
-    else takeRead(run, read, asked);
+    else takeRead(job, read, asked);
     return true;
   } catch (error) {
     loggedRefusal('parsing job could not be read', { jobId: job.jobId }, error);

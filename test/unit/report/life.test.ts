@@ -26,6 +26,11 @@ const report = (of: Life, status: string, more: Partial<ReportSnapshot> = {}) =>
   return of.signal('jobChanged', snapshot(status, more));
 };
 
+const handOver = (more: object = {}) => ({
+  ...{ reference: 'report-1', userId, policy: resolveReportPolicy(), snapshot: snapshot('started') },
+  ...{ adopted: false, notifies: true, ...more },
+});
+
 const about = { jobId, reference: 'report-1', userId };
 const readsOf = ({ calls }: Life) => calls.map((call) => Number.parseFloat(call));
 
@@ -142,6 +147,25 @@ test('a webhook that is not about the job is dropped, and one that says nothing 
 });
 
 describe('a job that the product stops following', () => {
+  test('is not read any more, also before the product was notified', async () => {
+    const job = await (await life(snapshot('started'))).until(100 / 3600);
+    job.answers['notify'] = unavailable;
+    await job.update('cancel');
+    await job.until(125 / 3600);
+    await job.signal('jobChanged', snapshot('processing'));
+    expect(job.secondsOf('readParsingJob')).toEqual([]);
+    expect((await job.until(1)).run.end).toMatchObject({ result: { outcome: 'abandoned', status: 'processing' } });
+  });
+
+  test('while a read shows its result has that result', async () => {
+    const job = await life(silent);
+    await job.until(0.1);
+    await job.update('cancel');
+    job.answers['readParsingJob'] = snapshot('completed', { counts });
+    await job.settle();
+    expect(job.events.slice(1)).toEqual(['0.1h report.completed', '0.1h completed']);
+  });
+
   test('ends at once, and says so in its answer, its notification and its history', async () => {
     const job = await life(snapshot('started'));
     expect(await job.update('cancel')).toMatchObject({ value: { ...about, outcome: 'abandoned' } });
@@ -239,6 +263,43 @@ describe('an end that a webhook reports without its outcome', () => {
   });
 });
 
+test('a job whose result a read brings at the deadline needs nobody', async () => {
+  const job = await life((now: number) =>
+    now < began + 3_600_000 ? snapshot('started') : snapshot('completed', { counts }),
+  );
+  expect((await job.until(2)).events.slice(1)).toEqual(['1h report.completed', '1h completed']);
+});
+
+test('a job whose result is reported while a read does not find it is completed', async () => {
+  const job = await life(silent);
+  await job.until(0.05);
+  await job.signal('jobChanged', snapshot('completed', { counts }));
+  job.answers['readParsingJob'] = null;
+  await job.settle();
+  expect(job.events.slice(1)).toEqual(['0.05h report.completed', '0.05h completed']);
+});
+
+test('a job that is gone is followed again if it is reported, or handed over, before the product was notified', async () => {
+  for (const isReported of [true, false]) {
+    const job = await life(null, !isReported);
+    job.answers['identifyJob'] = { gone: true, notifies: true, owner: { kind: 'none' } };
+    job.answers['notify'] = unavailable;
+    await job.until((isReported ? 125 : 15) / 3600);
+    expect(await job.run.query('state')).toMatchObject({ outcome: 'job_gone' });
+    if (isReported) await job.signal('jobChanged', snapshot('processing'));
+    else await job.signal('reportSubmitted', handOver());
+    expect(await job.run.query('state')).not.toHaveProperty('outcome');
+  }
+});
+
+test('a job that nobody claimed and that somebody stopped following stays so when it is handed over', async () => {
+  const job = await (await life(snapshot('started'), true)).until(0.01);
+  job.answers['notify'] = unavailable;
+  await job.update('cancel');
+  await job.signal('reportSubmitted', handOver());
+  expect(await job.run.query('state')).toMatchObject({ outcome: 'abandoned', reference: 'report-1' });
+});
+
 describe('a job that the service does not find by an answer that is not its own', () => {
   const unsure = { unsure: true };
 
@@ -260,14 +321,14 @@ describe('a job that the service does not find by an answer that is not its own'
     await reported.signal('jobChanged', snapshot('started'));
     expect((await reported.until(1000)).events.at(-1)).toBe('0.5h completed');
   });
+
+  test('is not given up by that answer, but by the next one that is its own', async () => {
+    const job = await life((now: number) => (now === began + 49 * 3_600_000 ? unsure : snapshot('started')));
+    expect((await job.until(1000)).events.slice(2)).toEqual(['55h report.ended unresolved', '55h completed']);
+  });
 });
 
 describe('a hand-over', () => {
-  const handOver = (more: object = {}) => ({
-    ...{ reference: 'report-1', userId, policy: resolveReportPolicy(), snapshot: snapshot('started') },
-    ...{ adopted: false, notifies: true, ...more },
-  });
-
   test('that lacks what it needs is dropped', async () => {
     const job = await life(snapshot('started'), true);
     for (const odd of [undefined, { reference: 'a b' }, { policy: null }, { snapshot: {} }]) {

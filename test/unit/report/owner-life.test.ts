@@ -63,6 +63,16 @@ describe('a job that was handed over', () => {
     expect(await stateOf(job)).toMatchObject({ reference, status: 'processing' });
   });
 
+  test('is not asked about again in the next run', async () => {
+    const job = await opened(reading()).start(handedOver({ adopted: true }));
+    job.run.suggestNewRun();
+    await job.until(1);
+    const { input } = job.run.end as unknown as { input: object };
+    const next = await opened(reading(), input).start();
+    expect(asksOf(await next.until(1))).toEqual([]);
+    expect(await stateOf(next)).toMatchObject({ reference });
+  });
+
   test('and was given up before it was found out is not asked about', async () => {
     const job = opened(reading());
     const begun = await job.start();
@@ -87,6 +97,11 @@ describe('a job that nobody has handed over yet', () => {
     expect(asked).toEqual([{ jobId, since: new Date(began).toISOString(), userId }]);
     expect(job.events.slice(0, 1)).toEqual(['0.003h report.phase_changed parsing']);
     expect(await stateOf(job)).not.toHaveProperty('reference');
+  });
+
+  test.each(['started', 'completed'])('is asked about one answer after another (%s)', async (status) => {
+    const job = await (await opened(silent).start(reported(status))).until(0.1);
+    expect(job.run.calls.filter(({ call }) => call.name === 'identifyJob')).toHaveLength(1);
   });
 
   test('and that nothing was reported of waits ten seconds for that first', async () => {
@@ -157,6 +172,12 @@ describe('a job that nobody has handed over yet', () => {
     expect(job.events.slice(1)).toEqual(['0.203h report.ended job_gone', '0.203h completed']);
   });
 
+  test('and that an answer that is not the service’s own denies for ten minutes is gone, and not somebody’s', async () => {
+    const unsure = { ...reading({ unsure: true, owner: open }), snapshot: undefined };
+    const job = await (await opened(unsure).start(reported('started'))).until(1);
+    expect(job.events.slice(1)).toEqual(['0.178h report.ended job_gone', '0.178h completed']);
+  });
+
   test('that is over when it is first reported is asked about at once, and then like any other', async () => {
     const done = reading({ snapshot: snapshot('completed', { counts }) });
     const job = await opened(done).start(reported('completed'));
@@ -191,12 +212,15 @@ describe('a job with an earlier run', () => {
   });
 
   test('and another status goes on with both in its history', async () => {
-    const previous = earlier({ announced });
-    const processing = snapshot('processing');
-    const job = await opened(reading({ previous, snapshot: processing })).start(reported('processing'));
-    await job.until(0.01);
-    const { timeline } = (await stateOf(job)) as ParsingJobResult;
-    expect(timeline.map(({ status }) => status)).toEqual(['started', 'processing']);
+    const [entry] = earlier().timeline;
+    const timeline = ['started', 'processing'].map((status) => ({ at: entry?.at ?? '', status }));
+    const previous = earlier({ announced, timeline });
+    for (const status of ['processing', 'pending_review']) {
+      const job = await opened(reading({ previous, snapshot: snapshot(status) })).start(reported(status));
+      await job.until(0.01);
+      const { timeline: shown } = (await stateOf(job)) as ParsingJobResult;
+      expect(shown.map((each) => each.status)).toEqual([...new Set(['started', 'processing', status])]);
+    }
   });
 
   test('and the same status after a review has both in its history', async () => {
@@ -226,6 +250,22 @@ describe('a job with an earlier run', () => {
     expect(job.events[0]).toBe('1h report.attention_raised parsing_overdue');
   });
 
+  test('is not claimed again by the hand-over that had claimed it', async () => {
+    const job = await (
+      await opened(reading({ previous: earlier({ announced }) })).start(reported('started'))
+    ).until(0.01);
+    await job.signal('reportSubmitted', handedOver().argument);
+    expect(job.events).toEqual([]);
+  });
+
+  test('and that is over is not waited for', async () => {
+    const { reference: _reference, ...previous } = earlier({ announced });
+    const done = snapshot('completed', { counts });
+    const job = await opened(reading({ previous, snapshot: done })).start(reported('completed', { counts }));
+    expect(asksOf(job)).toEqual([0]);
+    expect(job.events).toEqual(['0h report.completed', '0h completed']);
+  });
+
   test('that nobody had claimed is announced to whoever claims it', async () => {
     const { reference: _reference, userId: _userId, ...rest } = earlier({ announced });
     const claimed = await opened(reading({ previous: rest })).start(handedOver({ adopted: true }));
@@ -248,6 +288,8 @@ describe('a job with an earlier run', () => {
     const job = await (await opened(reading({ previous })).start(reported('started'))).until(1);
     expect(job.events).toEqual(['0.003h completed']);
     expect(job.run.end).toMatchObject({ result: { outcome: 'abandoned' } });
+    const moved = await opened(reading({ previous, snapshot: snapshot('processing') })).start(reported('processing'));
+    expect((await moved.until(1)).events).toEqual(['0.003h completed']);
     const done = snapshot('completed', { counts });
     const ended = await opened(reading({ previous, snapshot: done })).start(reported('completed', { counts }));
     expect(ended.events).toEqual(['0h report.completed', '0h completed']);
@@ -276,6 +318,10 @@ describe('a job with an earlier run', () => {
     expect((await (await opened(gone).start(reported('started'))).until(1)).events).toEqual([
       ...['0.003h report.ended job_gone', '0.003h completed'],
     ]);
+    const again = { ...reading({ previous: earlier({ outcome: 'job_gone' }), gone: true }), snapshot: undefined };
+    expect((await (await opened(again).start(reported('started'))).until(1)).events).toEqual([
+      ...['0.003h report.phase_changed parsing', '0.003h completed'],
+    ]);
   });
 });
 
@@ -283,6 +329,11 @@ test('a deployment without a receiver announces nothing', async () => {
   const job = await (await opened(reading({ notifies: false })).start(reported('started'))).until(1);
   expect(job.announced).toEqual([]);
   expect(job.calls).not.toContain('0.003h notify');
+});
+
+test('nothing is asked before a policy is resolved', async () => {
+  const job = await opened(reading(), { policy: { firstPoll: '1m' } }, { resolvePolicy: silent }).start();
+  expect((await job.until(0.1)).calls).toEqual([]);
 });
 
 test('a policy that cannot be followed is ignored, and the job is followed by the defaults', async () => {

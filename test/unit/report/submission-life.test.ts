@@ -16,8 +16,8 @@ const unreachable = { failure: { type: 'ServiceUnreachable', isFinal: false } };
 const lost = { failure: { type: 'AnswerLost', isFinal: false } };
 const notFound = { findUnclaimedJob: {} };
 
-function opened(answers: Answers, at = began): Life {
-  const opening = { workflow: submitReport, type: 'submitReport', workflowId: `submit-report/${reference}`, now: at };
+function opened(answers: Answers, now = began, of = reference): Life {
+  const opening = { workflow: submitReport, type: 'submitReport', workflowId: `submit-report/${of}`, now };
   return new Life(opening, answers);
 }
 
@@ -107,6 +107,11 @@ describe('an input', () => {
     });
   });
 
+  test.each([undefined, 'report 1'])('is refused though its workflow has the ID of its reference: %s', async (odd) => {
+    const submission = await opened({}, began, String(odd)).start({ ...inputOf(), reference: odd });
+    expect(submission.events).toEqual(['0h failed: ReferenceInvalid']);
+  });
+
   test('that is missing is refused', async () => {
     expect((await opened({}).start(undefined)).events).toEqual(['0h failed: ReferenceInvalid']);
   });
@@ -114,11 +119,15 @@ describe('an input', () => {
   test.each<[string, Partial<SubmitReportInput>]>([
     ['with a URL', { file: { url: 'https://example.com/report.pdf' } }],
     ['with a URL and headers', { file: { url: 'https://example.com/report.pdf', headersFrom: 'lab' } }],
-    ['that leaves the review open', { needsHumanReview: null as never }],
   ])('%s is taken', async (_what, more) => {
     const { events } = await life({ uploadReport: { snapshot: started } }, {}, more);
     expect(events).toEqual(['0h completed']);
   });
+});
+
+test('a review that the backend leaves open is not requested', async () => {
+  const submission = await life({ uploadReport: silent }, {}, { needsHumanReview: null });
+  expect(submission.run.calls[0]?.call.argument).toMatchObject({ needsHumanReview: false });
 });
 
 describe('a file that the service does not take', () => {
@@ -396,6 +405,15 @@ describe('a submission that is cancelled', () => {
     await submission.settle();
     expect(submission.run.replies).toEqual([{ name: 'cancel', value: cancelled }]);
     expect(submission.events).toEqual(['0h failed: ReportSubmissionCancelled']);
+  });
+
+  test('during an upload that fails otherwise uploads nothing any more', async () => {
+    const submission = await life({ uploadReport: silent });
+    await submission.update('cancel');
+    submission.answers['uploadReport'] = unreachable;
+    await submission.settle();
+    expect(submission.run.replies).toEqual([{ name: 'cancel', value: cancelled }]);
+    expect(uploadsOf(submission)).toEqual([0]);
   });
 
   test('when the service has made a job is too late: the job is handed over', async () => {
