@@ -73,6 +73,18 @@ describe('a search for slots', () => {
     expect(asked['findSlots']).toEqual([{ orderId }, ...questions.map((question) => ({ orderId, ...question }))]);
   });
 
+  test('is called what it is in the Web UI', async () => {
+    for (const [question, summary] of [
+      [{ radius: 50 }, 'slots near the order’s address'],
+      [{ zipCode: '10001' }, 'slots at service centres'],
+      [{ siteCodes: ['PSC1'] }, 'slots at service centres'],
+    ] as const) {
+      const { of } = await begin(undefined, { findSlots: slots });
+      await of.update('findSlots', question);
+      expect(of.run.summaries.at(-1)).toBe(summary);
+    }
+  });
+
   test('shows that somebody means to choose', async () => {
     const of = await life(reading(confirmed), {}, false, { findSlots: slots });
     await of.update('findSlots');
