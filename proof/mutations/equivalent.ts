@@ -19,6 +19,7 @@ export const equivalents: readonly Equivalent[] = [
       ...['workflows/link/link.ts', 'workflows/link/deadlines.ts', 'workflows/order/announcements.ts'],
       ...['workflows/report/announcements.ts', 'workflows/order/chain.ts', 'workflows/deletion/deletion.ts'],
       ...['workflows/deletion/workflow.ts', 'workflows/deletion/commands.ts', 'workflows/report/identify.ts'],
+      ...['workflows/appointment/commands.ts', 'workflows/match-review/commands.ts'],
     ],
     mutator: 'ConditionalExpression',
     at: /\.\.\.\(⟦(\w+(?:\.\w+)*) !== undefined⟧ && \{ (?:\w+: )?\1 \}\)/,

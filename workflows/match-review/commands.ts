@@ -122,8 +122,7 @@ export function validate(run: MatchReviewRun, action: MatchReviewAction, given: 
 const longestNote = 5_000;
 
 function ended(review: Review): ApplicationFailure {
-  const { known } = review;
-  const reason = review.ending ?? (known && outcomeOf(known)) ?? known?.status ?? 'unknown';
+  const reason = review.ending ?? review.known?.status ?? 'unknown';
   return refuse('ReviewEnded', `The review needs no decision any more: ${reason}`, { reason });
 }
 

@@ -317,6 +317,13 @@ describe('the key of a choice at a service centre', () => {
     expect(new Set(keysOf(asked)).size).toBe(2);
   });
 
+  test('is not used again after an answer that nobody can read', async () => {
+    const { of, asked } = await begin(undefined, { bookSlot: { odd: true } });
+    await choose(of, atCentre);
+    await choose(of, atCentre);
+    expect(new Set(keysOf(asked)).size).toBe(2);
+  });
+
   test('is forgotten with the appointment that is given up', async () => {
     const { of, asked } = await begin(undefined, { bookSlot: { failure: { type: 'Unauthorized' } } });
     of.answers['notify'] = unavailable;
@@ -474,6 +481,26 @@ describe('a cancellation', () => {
     expect(await refusalOf(of.update('cancel'))).toBe('CancellationRefused');
     await report(of, cancelled);
     expect(of.events.at(-1)).toBe('0h appointment.choice_needed cancelled');
+  });
+
+  test('that the service refuses changes nothing either if an earlier one was carried out', async () => {
+    const answers = [cancelled, { failure: { type: 'CancellationRefused' } }];
+    const { of } = await begin(confirmed, { cancelAppointment: () => answers.shift(), bookSlot: other });
+    await of.update('cancel', { rebook: true });
+    await choose(of, atHome);
+    await of.update('cancel');
+    await report(of, snapshot(['confirmed', 'cancelled'], { appointmentId: 'appointment-2', from: day }));
+    expect(of.events.at(-1)).toBe('0h appointment.choice_needed cancelled');
+  });
+
+  test('ends the request: one that is made elsewhere before that is announced needs no choice', async () => {
+    const { of } = await begin(confirmed, { cancelAppointment: cancelled });
+    of.answers['notify'] = unavailable;
+    await of.update('cancel');
+    await report(of, other);
+    expect(await stateOf(of)).toMatchObject({ phase: 'confirmed' });
+    await report(of, snapshot(['confirmed', 'cancelled'], { appointmentId: 'appointment-2', from: day }));
+    expect(await stateOf(of)).toMatchObject({ outcome: 'cancelled' });
   });
 
   test('of nothing asks the service first, and cancels what was made without a report', async () => {

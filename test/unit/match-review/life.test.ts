@@ -107,6 +107,11 @@ describe('a review that nobody decides', () => {
   });
 });
 
+test('nothing is asked before a policy is resolved', async () => {
+  const review = await life(item(), { resolvePolicy: silent }, { policy: { decisionReminders: ['2h'] } });
+  expect(review.run.calls.map(({ call }) => call.name)).toEqual(['resolvePolicy']);
+});
+
 describe('a run', () => {
   test('of another result than its ID names is refused, or of none', async () => {
     for (const input of [undefined, { rawResultId: 1 }, { rawResultId: 'result-2' }]) {
@@ -340,6 +345,24 @@ describe('a decision', () => {
     expect(sent).toHaveLength(2);
   });
 
+  test('that was made before is answered at once, also while another one is in doubt', async () => {
+    const { sent, decideMatchReview } = deciding({ item: withStaff, isOurs: true }, lost);
+    const review = await life(item(), { decideMatchReview });
+    await review.update('markUnsure');
+    review.answers['readMatchReview'] = shown(withStaff);
+    await review.update('reject');
+    expect(await review.update('markUnsure')).toMatchObject({ value: { decision: { action: 'unsure' } } });
+    expect(sent).toHaveLength(2);
+  });
+
+  test('on a review that was never read says nothing of its status', async () => {
+    const { decideMatchReview } = deciding({ order, isOurs: true });
+    const review = await life(item(), { decideMatchReview, identifyMatchReview: { notifies: true } });
+    const reply = await review.update('accept');
+    expect(reply).toMatchObject({ value: { phase: 'accepted' } });
+    expect(reply).not.toHaveProperty('value.status');
+  });
+
   test('that was made twice at once is one; another order or user is another', async () => {
     const { sent, decideMatchReview } = deciding({ order, isOurs: true });
     const review = await life(item(), { decideMatchReview, notify: unavailable });
@@ -500,6 +523,29 @@ describe('a decision that is not answered', () => {
     expect(settled.sent).toMatchObject([{ mayBeOurs: false }, { mayBeOurs: false }]);
   });
 
+  test('is not ours once the service shows that it did not happen', async () => {
+    const { sent, decideMatchReview } = deciding(lost, { item: withStaff, isOurs: true });
+    const review = await life(item(), { decideMatchReview });
+    await review.update('markUnsure');
+    await review.update('markUnsure');
+    await review.until(0.01);
+    expect(sent).toMatchObject([{ mayBeOurs: false }, { mayBeOurs: false }]);
+    review.answers['readMatchReview'] = shown(withStaff);
+    const before = readsOf(review).length;
+    expect(readsOf(await review.until(0.9))).toHaveLength(before);
+  });
+
+  test('is in doubt no longer once another one is answered', async () => {
+    const { decideMatchReview } = deciding(lost, { item: withStaff, isOurs: true });
+    const review = await life(item(), { decideMatchReview });
+    await review.update('markUnsure');
+    review.answers['readMatchReview'] = unavailable;
+    await review.update('markUnsure');
+    await review.until(0.01);
+    const before = readsOf(review).length;
+    expect(readsOf(await review.until(0.9))).toHaveLength(before);
+  });
+
   test('may be ours while the service does not show the review', async () => {
     const { sent, decideMatchReview } = deciding(lost, { order, isOurs: true });
     const review = await life(item(), { decideMatchReview });
@@ -570,6 +616,11 @@ describe('a decision that is not answered', () => {
     await review.until(0.01);
     expect(read[0]).toBe('order-2');
     expect(review.run.end).toMatchObject({ result: { decision: { action: 'accept', orderId } } });
+    const slow = await life(item(), { ...deciding(lost), readOrder: silent });
+    await slow.update('accept', { orderId });
+    slow.answers['readMatchReview'] = shown({ ...accepted, resolvedOrderId: 'order-2' });
+    await slow.until(0.01);
+    expect(slow.run.calls.map(({ call }) => call.name)).toEqual(['readOrder']);
     const others = await life(item(), { ...deciding(lost), readOrder: { ...again, parentId: 'order-3' } });
     await others.update('accept', { orderId });
     others.answers['readMatchReview'] = shown({ ...accepted, resolvedOrderId: 'order-2' });
