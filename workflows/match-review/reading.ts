@@ -44,8 +44,10 @@ async function settleDoubt(
 ): Promise<void> {
   const orderId = shown && orderInQuestion(decision, shown);
   const order = orderId === undefined ? undefined : await readOrder(review, orderId);
-  if (shown && isCarriedOut(decision, shown, order?.parentId)) review.decision ??= decision;
-  if (review.decision || review.ending !== undefined || Date.now() >= until) delete review.doubt;
+  const isOurs = shown !== undefined && isCarriedOut(decision, shown, order?.parentId);
+  // It came after any decision that is known.
+  if (isOurs) review.decision = decision;
+  if (isOurs || Date.now() >= until) delete review.doubt;
 }
 
 /**

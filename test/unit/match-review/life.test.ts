@@ -133,11 +133,11 @@ describe('a run', () => {
 
   test('drops what is not about the review', async () => {
     const review = await life(item());
-    for (const odd of [null, { status: 'resolved' }, { rawResultId: 'result-2', status: 'resolved' }]) {
+    for (const odd of [null, { status: 'resolved' }, { rawResultId: 'result-2' }, { rawResultId: 7 }]) {
       await review.signal('matchReviewReported', odd);
     }
     const dropped = 'error: a signal was dropped: it has no report of this review';
-    expect(review.run.logged).toEqual([dropped, dropped, dropped]);
+    expect(review.run.logged).toEqual([dropped, dropped, dropped, dropped]);
     expect(readsOf(review)).toEqual([]);
   });
 
@@ -188,10 +188,8 @@ describe('a run', () => {
 
   test('that is cancelled and requested at once is followed', async () => {
     const review = await life(item());
-    await report(review, undefined);
     review.answers['readMatchReview'] = silent;
-    await report(review, item());
-    review.answers['readMatchReview'] = silent;
+    await review.signal('matchReviewReported', reported('pending_customer_review').argument);
     await review.run.cancel();
     await review.signal('reviewRequested', {});
     review.answers['readMatchReview'] = shown(item());
@@ -413,6 +411,33 @@ describe('a decision', () => {
     expect(sent).toMatchObject([{ note }]);
   });
 
+  test('that the service answers without showing the review is made', async () => {
+    const { decideMatchReview } = deciding({ isOurs: true });
+    const review = await life(item(), { decideMatchReview });
+    expect(await review.update('reject')).toMatchObject({ value: { decision: { action: 'reject' } } });
+  });
+
+  test('to leave it to the staff is not one to reject, whatever they have made of it by then', async () => {
+    const { decideMatchReview } = deciding({ item: over({}), isOurs: true });
+    const review = await life(item(), { decideMatchReview });
+    expect(await review.update('markUnsure')).toMatchObject({ value: { phase: 'resolved' } });
+  });
+
+  test('to reject what somebody else has accepted is refused', async () => {
+    const { decideMatchReview } = deciding({ item: accepted, isOurs: false });
+    const review = await life(item(), { decideMatchReview, readOrder: order });
+    expect(await refusalOf(review.update('reject'))).toBe('ReviewEnded');
+    expect(review.run.end).toMatchObject({ result: { phase: 'accepted' } });
+  });
+
+  test('on a review that the service did not show last is not ours before it was sent', async () => {
+    const { sent, decideMatchReview } = deciding({ item: rejected, isOurs: true });
+    const review = await life(item(), { decideMatchReview });
+    await report(review, undefined);
+    await review.update('reject');
+    expect(sent).toMatchObject([{ mayBeOurs: false }]);
+  });
+
   test('that somebody else has made already is refused, and what is shown is what there is', async () => {
     const { decideMatchReview } = deciding({ item: rejected, isOurs: false });
     const review = await life(item(), { decideMatchReview });
@@ -462,6 +487,14 @@ describe('a decision', () => {
     const review = await life(item(), { decideMatchReview, identifyMatchReview: found(item(), { previous }) });
     await review.update('reject');
     expect(review.announced.at(-1)?.id).toBe(`${rawResultId}/rejected.2/ended`);
+  });
+
+  test('that comes too late for a review that is not believed to be open again is refused', async () => {
+    const previous = { ...earlier, outcome: 'rejected', announced: [`${rawResultId}/rejected/ended`] };
+    const { decideMatchReview } = deciding({ item: withStaff, isOurs: false });
+    const review = await life(item(), { decideMatchReview, identifyMatchReview: found(item(), { previous }) });
+    await review.update('accept');
+    expect(review.run.refusals).toEqual([{ fields: [], reason: 'unknown' }]);
   });
 
   test('that is answered ends the silence: what follows does not wait for the next poll', async () => {
@@ -541,9 +574,7 @@ describe('a decision that is not answered', () => {
     await review.update('markUnsure');
     review.answers['readMatchReview'] = unavailable;
     await review.update('markUnsure');
-    await review.until(0.01);
-    const before = readsOf(review).length;
-    expect(readsOf(await review.until(0.9))).toHaveLength(before);
+    expect(readsOf(await review.until(0.9))).toEqual([0, 35]);
   });
 
   test('may be ours while the service does not show the review', async () => {
@@ -642,6 +673,33 @@ describe('a decision that is not answered', () => {
   });
 });
 
+describe('a decision after another one that is not answered', () => {
+  test('is in doubt as long as the first one would be, and may be ours when it is repeated', async () => {
+    const { sent, decideMatchReview } = deciding({ item: withStaff, isOurs: true }, lost, {
+      item: rejected,
+      isOurs: true,
+    });
+    const review = await life(item(), { decideMatchReview });
+    review.answers['readMatchReview'] = shown(withStaff);
+    await review.update('markUnsure');
+    await review.update('reject');
+    review.answers['readMatchReview'] = unavailable;
+    await review.update('reject');
+    await review.until(0.01);
+    expect(decisionsOf(review)).toEqual([0, 0, 35]);
+    expect(sent.at(-1)).toMatchObject({ action: 'reject', mayBeOurs: true });
+  });
+
+  test('is the decision if the service shows that it was carried out', async () => {
+    const { decideMatchReview } = deciding({ item: withStaff, isOurs: true }, lost);
+    const review = await life(item(), { decideMatchReview });
+    await review.update('markUnsure');
+    review.answers['readMatchReview'] = shown(rejected);
+    await review.update('reject');
+    expect(review.run.end).toMatchObject({ result: { phase: 'rejected', decision: { action: 'reject' } } });
+  });
+});
+
 describe('a review that is over', () => {
   test('brings its order to its workflow, which is read for that', async () => {
     const forwarded: unknown[] = [];
@@ -652,8 +710,16 @@ describe('a review that is over', () => {
     expect(review.events.slice(3)).toEqual(['0h match_review.ended accepted', '0h completed']);
   });
 
+  test('is not over before the order’s workflow is notified', async () => {
+    const review = await life(item(), { readOrder: order, forwardOrder: silent });
+    await report(review, accepted);
+    expect(review.events).toHaveLength(2);
+    expect(review.run.end).toBeUndefined();
+  });
+
   test('says so if the service does not know the order, or gives it an id that nothing can be called by', async () => {
-    for (const readOrder of [null, { ...order, orderId: 'an order' }]) {
+    const odd = { ...order, orderId: 'an order' };
+    for (const readOrder of [null, odd, { ...odd, passthrough: 'labops:order-0:r:2' }]) {
       const review = await life(item(), { readOrder });
       await report(review, accepted);
       expect(review.run.end).toMatchObject({ result: { phase: 'accepted' } });
