@@ -171,6 +171,26 @@ export const accepted: readonly Accepted[] = [
   {
     reason: 'at the very millisecond',
     changes: [
+      [
+        'workflows/report/submit.ts',
+        "if (⟦left > 0⟧) await sleep(Math.min(span, left), { summary: 'before the next upload' });",
+        'left >= 0',
+      ],
+      [
+        'workflows/report/submit.ts',
+        "if (isRefused || ⟦Date.now() + span - since >= delayWorthAttention⟧) askForAttention(['upload_delayed']);",
+        'Date.now() + span - since > delayWorthAttention',
+      ],
+      [
+        'workflows/report/submit.ts',
+        "if (⟦left > 0⟧) await sleep(left, { summary: 'for the job of the lost answer' });",
+        'left >= 0',
+      ],
+      [
+        'workflows/report/submit.ts',
+        'const until = ⟦now < delayedAt⟧ ? delayedAt : now + delayWorthAttention;',
+        'now <= delayedAt',
+      ],
       ['workflows/deletion/commands.ts', 'if (⟦Date.now() < readableAt(run)⟧) {', 'Date.now() <= readableAt(run)'],
       ['workflows/deletion/commands.ts', 'if (⟦left <= 0⟧) return;', 'left < 0'],
     ],
@@ -273,6 +293,46 @@ export const accepted: readonly Accepted[] = [
         'workflows/order/snapshots.ts',
         'Number(a.activateBy !== undefined) - Number(⟦b.activateBy !== undefined⟧) ||',
         'false',
+      ],
+    ],
+  },
+  {
+    reason: 'it saves a timer that would be cancelled in the same step',
+    changes: [
+      [
+        'workflows/report/identify.ts',
+        "if (⟦!isReported()⟧) await condition(isReported, firstReportWait, { summary: 'first report' });",
+        'true',
+      ],
+    ],
+  },
+  {
+    reason: 'what is complete is not read anyway: leaving the field out keeps the state small',
+    changes: [['workflows/report/reading.ts', 'if (⟦isIncomplete⟧) job.endRead = status;', 'true']],
+  },
+  {
+    reason: 'only the sentence for people changes: lives compare the types of refusals',
+    changes: [
+      [
+        'workflows/report/submit.ts',
+        "return refuse('ReportEnded', `The submission has failed: ${⟦failure.type ?? ''⟧}`);",
+        "failure.type && ''",
+      ],
+    ],
+  },
+  {
+    reason: 'a timeout has no type, and so it is treated as no failure is',
+    changes: [
+      ['workflows/report/submit.ts', 'if (⟦!(cause instanceof ApplicationFailure)⟧) return undefined;', 'false'],
+    ],
+  },
+  {
+    reason: 'a wait that is over lasts a millisecond more',
+    changes: [
+      [
+        'workflows/report/submit.ts',
+        "if (⟦left > 0⟧) await sleep(Math.min(span, left), { summary: 'before the next upload' });",
+        'true',
       ],
     ],
   },

@@ -163,7 +163,6 @@ async function arrange(appointment: Appointment, call: () => Promise<Appointment
   const asked = appointment.received;
   try {
     const snapshot = readAppointmentSnapshot(await call());
-    delete appointment.doubtUntil;
     if (snapshot) takeAnswer(appointment, snapshot, asked, Date.now());
     delete appointment.booking;
   } catch (error) {

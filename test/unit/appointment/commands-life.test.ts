@@ -189,6 +189,15 @@ describe('a booking that is not answered', () => {
     expect(asked['bookSlot']).toHaveLength(2);
   });
 
+  test('is in doubt until then whatever is read before', async () => {
+    const { of } = await begin(confirmed, { rescheduleAppointment: lost });
+    await of.update('reschedule', { slotId: later });
+    await of.until(10 / 3600);
+    await of.signal('appointmentChanged', { ...confirmed, canReschedule: true, events: [] });
+    await of.until(0.1);
+    expect(readsOf(of)).toEqual([10, 45]);
+  });
+
   test('holds up the next command until then, which is read first', async () => {
     for (const [name, argument, activity] of [
       ['chooseSlot', { slotId: later }, 'bookSlot'],
@@ -375,7 +384,7 @@ describe('a move', () => {
     expect(asked['rescheduleAppointment']).toEqual([
       { orderId, appointmentId: 'appointment-1', slotId: later, notes: 'Ring twice', bookingTimeout: 30_000 },
     ]);
-    await valueOf(of.update('reschedule', { slotId: later }));
+    expect(await valueOf(of.update('reschedule', { slotId: later }))).toMatchObject({ phase: 'confirmed' });
     expect(asked['rescheduleAppointment']).toHaveLength(1);
   });
 
@@ -562,6 +571,17 @@ describe('an appointment that is not there any more when it is cancelled', () =>
     expect(state).toMatchObject({ outcome: 'cancelled' });
     expect(state).not.toHaveProperty('appointment');
     expect(readsOf(of)).toEqual([0]);
+  });
+
+  test('and whose place another one has taken meanwhile leaves that one as it is', async () => {
+    const { of } = await begin(confirmed, { cancelAppointment: null });
+    of.answers['cancelAppointment'] = silent;
+    await of.update('cancel');
+    await of.signal('appointmentChanged', other);
+    Object.assign(of.answers, { cancelAppointment: null, readAppointment: unavailable });
+    await of.settle();
+    expect(of.run.replies).toEqual([{ name: 'cancel', refused: 'ServiceUnavailable' }]);
+    expect(await stateOf(of)).toMatchObject({ appointment: { appointmentId: 'appointment-2' } });
   });
 
   test('and whose place another one has taken is for the caller to decide on', async () => {

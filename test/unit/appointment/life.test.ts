@@ -346,8 +346,10 @@ describe('a run', () => {
     expect(appointment.calls).toEqual(['0h resolvePolicy', '0h identifyAppointment']);
     expect((await appointment.until(3)).events).toEqual(['2h appointment.choice_reminder 1']);
     const elsewhere = await life(reading(confirmed), {}, false, answers);
-    await elsewhere.signal('bookingRequested', { policy: { visitReminders: ['10h'] } });
-    expect((await elsewhere.until(119)).events.slice(1)).toEqual(['110h appointment.visit_reminder 1']);
+    await elsewhere.signal('bookingRequested', { policy: { visitReminders: ['100h'] } });
+    expect((await elsewhere.until(119)).events.slice(1)).toEqual(['20h appointment.visit_reminder 1']);
+    const waiting = await new Life(opening, { ...answers, resolvePolicy: silent }).start(input, requested);
+    expect(waiting.run.calls.map(({ call }) => call.name)).toEqual(['resolvePolicy']);
   });
 
   test('shows operators where the appointment stands, and answers who asks for it', async () => {
@@ -471,6 +473,11 @@ describe('what is there already', () => {
     ]);
   });
 
+  test('leaves the policy that was given if there was no earlier run', async () => {
+    const appointment = await life(reading(confirmed), { visitReminders: ['10h'] }, false);
+    expect((await appointment.until(119)).events.slice(1)).toEqual(['110h appointment.visit_reminder 1']);
+  });
+
   test('is asked for again soon if the service does not answer', async () => {
     const appointment = await life(reading(confirmed), {}, false, found(undefined, null));
     appointment.answers['readAppointment'] = reading(snapshot(['pending', 'confirmed', 'cancelled']));
@@ -500,6 +507,27 @@ describe('a visit at a service centre', () => {
     // Which of the two is the later one nobody can say.
     await appointment.signal('appointmentChanged', { ...walkIn, status: 'in_progress', events: [] });
     expect(appointment.events.at(-1)).toBe('30h appointment.phase_changed in_progress');
+  });
+
+  test('is what the service showed, whatever was reported before that could not be put in order', async () => {
+    const unordered = { ...walkIn, status: 'in_progress', events: [] };
+    const appointment = await life(reading(walkIn));
+    await report(appointment, walkIn);
+    await appointment.signal('appointmentChanged', unordered);
+    appointment.answers['readAppointment'] = { ...reading(), isHidden: true };
+    await appointment.until(30);
+    expect(await appointment.run.query('state')).toMatchObject({ phase: 'confirmed' });
+    const meanwhile = await life(reading(walkIn));
+    meanwhile.answers['readAppointment'] = silent;
+    await meanwhile.signal('appointmentChanged', unordered);
+    await meanwhile.signal('appointmentChanged', { ...unordered, canReschedule: true });
+    let reads = 0;
+    meanwhile.answers['readAppointment'] = () => {
+      reads += 1;
+      return reads === 1 ? reading(walkIn) : { ...reading(), isHidden: true };
+    };
+    await meanwhile.settle();
+    expect(await meanwhile.run.query('state')).toMatchObject({ phase: 'in_progress' });
   });
 
   test('that the service does not show any more twice has fallen away', async () => {
@@ -540,6 +568,20 @@ describe('a visit at a service centre', () => {
     await appointment.until(120);
     await appointment.signal('appointmentChanged', { ...walkIn, canReschedule: true, events: [] });
     expect(appointment.events.slice(-2)).toEqual(['120h appointment.ended order_ended', '120h completed']);
+  });
+
+  test('that was cancelled elsewhere stays cancelled, whatever becomes of its order before that is announced', async () => {
+    const gone = snapshot(['pending', 'confirmed', 'cancelled']);
+    const appointment = await life(reading(confirmed), {}, false, { notify: unavailable });
+    await report(appointment, gone);
+    appointment.answers['readAppointment'] = reading(gone, 'cancelled');
+    await appointment.signal('appointmentChanged', { ...gone, canReschedule: true, events: [] });
+    expect(appointment.secondsOf('readAppointment')).toEqual([0]);
+    expect(await appointment.run.query('state')).toMatchObject({ outcome: 'cancelled' });
+  });
+
+  test('that nobody has chosen yet, of an order that was cancelled, is over', async () => {
+    expect((await life(reading(undefined, 'cancelled'))).events[0]).toBe('0h appointment.ended order_ended');
   });
 
   test('that nobody had requested, of an order that needs none, ends as it was reported', async () => {

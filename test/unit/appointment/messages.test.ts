@@ -78,6 +78,10 @@ describe('a snapshot', () => {
     expect(startAt).toBeDefined();
     expect(read).toMatchObject({ status: 'confirmed', startAt: '2022-01-01T00:00:00.000Z' });
     expect(read).not.toHaveProperty('address');
+    const events = [null, 'no event', { at: 'soon', status: 'lost' }, { at: '2022-01-01T00:00:00', status: 7 }];
+    const odd = readAppointmentSnapshot({ appointmentId: 'a', canReschedule: true, events });
+    expect(odd).toEqual({ appointmentId: 'a', canReschedule: true, events: [] });
+    expect(read).not.toHaveProperty('canReschedule');
     expect(read).not.toHaveProperty('canReschedule');
     expect(read?.events.at(-1)?.status).toBe('confirmed');
     expect(readAppointmentSnapshot({ appointmentId: 'a', events: [7, { at: 'x' }], endAt: 5 })).toEqual({
