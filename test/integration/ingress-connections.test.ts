@@ -115,7 +115,7 @@ test('a connection that broke is handed to the delivery of notifications, the sa
       data: { userId, provider, errorType: 'token_refresh_failed' },
       dropIfOff: true,
     },
-    { type: 'link.connection_error', data: { userId, provider } },
+    { type: 'link.connection_error', data: { userId, provider: 'Invented-Watch' } },
   ]);
   expect(JSON.stringify(sent)).not.toContain('testperson');
 });
