@@ -873,14 +873,14 @@ describe('an input', () => {
   ])('with the id %j is refused though the workflow ID is made of it', async (id, idOfRun) => {
     const life = new Life({ ...opening, workflowId: idOfRun }, usual);
     await life.run.start({ userId: id });
-    expect(life.run.end).toEqual({ kind: 'failed', type: 'InvalidCommand' });
+    expect(life.run.end).toMatchObject({ kind: 'failed', type: 'InvalidCommand' });
   });
 
   test('that is wrong at the start is the answer to a request that is right', async () => {
     const life = new Life(opening, usual);
     await life.run.start({ userId, graceDays: 2 }, [], { name: 'request', argument: { userId } });
     expect(life.run.replies).toEqual([{ name: 'request', refused: 'InvalidCommand' }]);
-    expect(life.run.end).toEqual({ kind: 'failed', type: 'InvalidCommand' });
+    expect(life.run.end).toMatchObject({ kind: 'failed', type: 'InvalidCommand' });
   });
 
   test('may write the user’s id in capitals, and a reference as null', async () => {
