@@ -172,6 +172,16 @@ export const accepted: readonly Accepted[] = [
     reason: 'at the very millisecond',
     changes: [
       [
+        'workflows/match-review/commands.ts',
+        "if (⟦left > 0⟧) await sleep(left, { summary: 'an earlier decision may be under way' });",
+        'left >= 0',
+      ],
+      [
+        'workflows/appointment/commands.ts',
+        "if (⟦left > 0⟧) await sleep(left + afterAlarm, { summary: 'an earlier booking may be under way' });",
+        'left >= 0',
+      ],
+      [
         'workflows/report/submit.ts',
         "if (⟦left > 0⟧) await sleep(Math.min(span, left), { summary: 'before the next upload' });",
         'left >= 0',
@@ -314,6 +324,21 @@ export const accepted: readonly Accepted[] = [
     reason: 'only the sentence for people changes: lives compare the types of refusals',
     changes: [
       [
+        'workflows/appointment/commands.ts',
+        "const when = ⟦startAt === undefined⟧ ? 'without a time yet' : `at ${startAt}`;",
+        'startAt !== undefined',
+      ],
+      [
+        'workflows/appointment/commands.ts',
+        "const when = ⟦startAt === undefined⟧ ? 'without a time yet' : `at ${startAt}`;",
+        'false',
+      ],
+      [
+        'workflows/appointment/commands.ts',
+        "const when = ⟦startAt === undefined⟧ ? 'without a time yet' : `at ${startAt}`;",
+        'true',
+      ],
+      [
         'workflows/report/submit.ts',
         "return refuse('ReportEnded', `The submission has failed: ${⟦failure.type ?? ''⟧}`);",
         "failure.type && ''",
@@ -330,8 +355,118 @@ export const accepted: readonly Accepted[] = [
     reason: 'a wait that is over lasts a millisecond more',
     changes: [
       [
+        'workflows/match-review/commands.ts',
+        "if (⟦left > 0⟧) await sleep(left, { summary: 'an earlier decision may be under way' });",
+        'true',
+      ],
+      [
         'workflows/report/submit.ts',
         "if (⟦left > 0⟧) await sleep(Math.min(span, left), { summary: 'before the next upload' });",
+        'true',
+      ],
+    ],
+  },
+  {
+    reason: 'a key of a slot at home is sent with nothing: it makes no difference that there is one',
+    changes: [['workflows/appointment/commands.ts', 'if (⟦site !== undefined⟧) keyFor(appointment, slotId);', 'true']],
+  },
+  {
+    reason:
+      'the compiler does not know that this is always so where it is asked, or that nothing follows from it otherwise',
+    changes: [
+      [
+        'workflows/match-review/reading.ts',
+        "if (⟦typeof id !== 'string'⟧ || canonicalId(id) !== canonicalId(rawResultId)) return undefined;",
+        'false',
+      ],
+      [
+        'workflows/match-review/commands.ts',
+        'return one === undefined || ⟦other === undefined⟧ ? one === other : canonicalId(one) === canonicalId(other);',
+        'false',
+      ],
+      [
+        'workflows/match-review/commands.ts',
+        'return ⟦one === undefined⟧ || other === undefined ? one === other : canonicalId(one) === canonicalId(other);',
+        'false',
+      ],
+      [
+        'workflows/match-review/commands.ts',
+        'return ⟦one === undefined || other === undefined⟧ ? one === other : canonicalId(one) === canonicalId(other);',
+        'one === undefined && other === undefined',
+      ],
+      [
+        'workflows/match-review/commands.ts',
+        'return ⟦one === undefined || other === undefined⟧ ? one === other : canonicalId(one) === canonicalId(other);',
+        'false',
+      ],
+      [
+        'workflows/appointment/reading.ts',
+        'if (⟦appointment.askAgainAt !== undefined⟧ && now >= appointment.askAgainAt) delete appointment.askAgainAt;',
+        'true',
+      ],
+      [
+        'workflows/appointment/reading.ts',
+        'if (⟦appointment.doubtUntil !== undefined⟧ && now >= appointment.doubtUntil) delete appointment.doubtUntil;',
+        'true',
+      ],
+      [
+        'workflows/appointment/commands.ts',
+        'if (⟦known?.appointmentId⟧ === appointmentId && !mayBeOver(known, Date.now())) forget(appointment, known, Date.now());',
+        'known.appointmentId',
+      ],
+      ['workflows/appointment/commands.ts', '...(isWalkIn(open) && ⟦type !== undefined⟧ && { type }),', 'true'],
+    ],
+  },
+  {
+    reason: 'what is thrown is a refusal already, and the appointment that was to be cancelled is forgotten by then',
+    changes: [
+      [
+        'workflows/appointment/commands.ts',
+        'if (!snapshot) return ⟦await expectNoOther(appointment, appointmentId)⟧;',
+        'expectNoOther(appointment, appointmentId)',
+      ],
+    ],
+  },
+  {
+    reason: 'that an appointment before it was cancelled is known without this, and undefined stands for nothing',
+    changes: [
+      [
+        'workflows/appointment/commands.ts',
+        'if (⟦before === undefined⟧) delete appointment.cancelledId;',
+        'before !== undefined',
+      ],
+      ['workflows/appointment/commands.ts', 'if (⟦before === undefined⟧) delete appointment.cancelledId;', 'false'],
+      ['workflows/appointment/commands.ts', 'if (⟦before === undefined⟧) delete appointment.cancelledId;', 'true'],
+    ],
+  },
+  {
+    reason: 'an appointment whose order is gone has ended, and shows nothing of its order',
+    changes: [
+      [
+        'workflows/appointment/reading.ts',
+        "if (order === 'open' || ⟦order === 'gone'⟧) delete appointment.order;",
+        'false',
+      ],
+      ['workflows/appointment/reading.ts', "if (⟦reading.order !== 'gone'⟧) delete appointment.absentSince;", 'true'],
+    ],
+  },
+  {
+    reason: 'an end is followed by reads for a minute, in which the order would have to become gone for ten',
+    changes: [
+      [
+        'workflows/appointment/reading.ts',
+        "if (order === 'gone' && ⟦appointment.ending === undefined⟧) appointment.ending = 'order_gone';",
+        'true',
+      ],
+    ],
+  },
+  {
+    reason: 'a field that is undefined is not in the JSON of a state',
+    changes: [
+      ['workflows/match-review/reading.ts', 'if (⟦previous.decision⟧) review.decision = previous.decision;', 'true'],
+      [
+        'workflows/appointment/reading.ts',
+        '...(⟦texts.status !== undefined⟧ && { status: oneName(texts.status) }),',
         'true',
       ],
     ],

@@ -348,6 +348,9 @@ describe('a run', () => {
     const elsewhere = await life(reading(confirmed), {}, false, answers);
     await elsewhere.signal('bookingRequested', { policy: { visitReminders: ['100h'] } });
     expect((await elsewhere.until(119)).events.slice(1)).toEqual(['20h appointment.visit_reminder 1']);
+    const unresolved = await life(reading(confirmed), {}, false, { ...answers, resolvePolicy: silent });
+    await unresolved.signal('bookingRequested', { policy: { visitReminders: ['100h'] } });
+    expect((await unresolved.until(119)).events).toHaveLength(1);
     const waiting = await new Life(opening, { ...answers, resolvePolicy: silent }).start(input, requested);
     expect(waiting.run.calls.map(({ call }) => call.name)).toEqual(['resolvePolicy']);
   });

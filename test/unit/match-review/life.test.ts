@@ -663,6 +663,14 @@ describe('a decision that is not answered', () => {
     expect((await unknown.until(0.01)).run.end).not.toHaveProperty('result.decision');
   });
 
+  test('is in doubt as well if nobody has ever reported or shown the review', async () => {
+    const answers = { identifyMatchReview: found(), readMatchReview: shown(), ...deciding(lost) };
+    const review = await new Life(opening, answers).start({ rawResultId, policy }, { name: 'reviewRequested' });
+    await review.update('reject');
+    expect(review.events).toEqual([]);
+    expect(readsOf(await review.until(0.01))).toEqual([0, 35]);
+  });
+
   test('counts as carried out by what a webhook reported if the service does not show the review', async () => {
     const { decideMatchReview } = deciding(lost);
     const review = await life(item(), { decideMatchReview });
