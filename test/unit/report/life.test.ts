@@ -152,6 +152,7 @@ describe('a job that the product stops following', () => {
     job.answers['notify'] = unavailable;
     await job.update('cancel');
     await job.until(125 / 3600);
+    await job.signal('reportSubmitted', handOver());
     await job.signal('jobChanged', snapshot('processing'));
     expect(job.secondsOf('readParsingJob')).toEqual([]);
     expect((await job.until(1)).run.end).toMatchObject({ result: { outcome: 'abandoned', status: 'processing' } });
@@ -204,6 +205,7 @@ describe('a status that nobody knows yet', () => {
     await report(job, unheard[0]);
     expect(job.calls).toEqual([]);
     await report(job, unheard[1]);
+    await job.signal('reportSubmitted', handOver());
     expect(job.calls).toEqual(['0h readParsingJob']);
     expect(await job.run.query('state')).toMatchObject({ status: unheard[1] });
     await job.until(0.09);

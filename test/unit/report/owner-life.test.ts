@@ -144,6 +144,15 @@ describe('a job that nobody has handed over yet', () => {
     expect(job.calls).toEqual(['0.003h identifyJob']);
   });
 
+  test('and that another has superseded is not read, also if its end is reported without its outcome', async () => {
+    const job = await opened(reading({ owner: { kind: 'superseded', by: 'job-2' } })).start(reported('started'));
+    job.answers['notify'] = silent;
+    await job.until(11 / 3600);
+    await job.signal('jobChanged', snapshot('completed'));
+    expect(job.secondsOf('readParsingJob')).toEqual([]);
+    expect(await stateOf(job)).toMatchObject({ outcome: 'superseded', status: 'completed' });
+  });
+
   test('and that another has superseded belongs to the upload that hands it over before its end is announced', async () => {
     const job = await opened(reading({ owner: { kind: 'superseded', by: 'job-2' } })).start(reported('started'));
     job.answers['notify'] = silent;
