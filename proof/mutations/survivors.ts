@@ -346,13 +346,13 @@ export const accepted: readonly Accepted[] = [
     ],
   },
   {
-    reason: 'a timeout has no type, and so it is treated as no failure is',
+    reason: 'a timeout has no type, so it is treated as if there were no failure',
     changes: [
       ['workflows/report/submit.ts', 'if (⟦!(cause instanceof ApplicationFailure)⟧) return undefined;', 'false'],
     ],
   },
   {
-    reason: 'a wait that is over lasts a millisecond more',
+    reason: 'a wait that is over already lasts a millisecond more',
     changes: [
       [
         'workflows/match-review/commands.ts',
@@ -367,7 +367,7 @@ export const accepted: readonly Accepted[] = [
     ],
   },
   {
-    reason: 'a key of a slot at home is sent with nothing: it makes no difference that there is one',
+    reason: 'the key of a slot at home is never sent',
     changes: [['workflows/appointment/commands.ts', 'if (⟦site !== undefined⟧) keyFor(appointment, slotId);', 'true']],
   },
   {
@@ -428,7 +428,7 @@ export const accepted: readonly Accepted[] = [
     ],
   },
   {
-    reason: 'that an appointment before it was cancelled is known without this, and undefined stands for nothing',
+    reason: 'an appointment that was cancelled earlier is not asked about again, and undefined stands for nothing',
     changes: [
       [
         'workflows/appointment/commands.ts',
