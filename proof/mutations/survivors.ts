@@ -215,6 +215,17 @@ export const accepted: readonly Accepted[] = [
   },
   {
     reason:
+      'a cancellation ends the step after it as well; any other error that is not the failure of an activity would be swallowed, and there is none',
+    changes: [['workflows/delivery.ts', '⟦refusalOf(error)⟧;', 'undefined']],
+  },
+  {
+    reason: 'it gets another value before anybody looks at it',
+    changes: [
+      ['workflows/delivery.ts', 'const run: DeliveryRun = { delivery: open(input), hasNews: ⟦false⟧ };', 'true'],
+    ],
+  },
+  {
+    reason:
       'a second caller of the same new link finds it usable, and its number of a code request is another one in any case',
     changes: [
       [
@@ -240,9 +251,10 @@ export const accepted: readonly Accepted[] = [
     ],
   },
   {
-    reason:
-      'the callers get their refusals in the same step here; on a server, an end without this could overtake them',
+    reason: 'the callers get their answers in the same step here; on a server, an end without this could overtake them',
     changes: [
+      ['workflows/delivery.ts', '⟦await condition(allHandlersFinished)⟧;', 'undefined'],
+      ['workflows/delivery.ts', '⟦await condition(allHandlersFinished)⟧;', 'condition(allHandlersFinished)'],
       ['workflows/link/workflow.ts', '⟦await condition(allHandlersFinished)⟧;', 'undefined'],
       ['workflows/link/workflow.ts', '⟦await condition(allHandlersFinished)⟧;', 'condition(allHandlersFinished)'],
     ],

@@ -94,6 +94,13 @@ describe('a delivery', () => {
     expect(attempts.map((each) => each.ids)).toEqual([ids(alarms.slice(0, 20)), ['a', 'alarm20', 'alarm21']]);
   });
 
+  test('counts an alarm that comes first among the twenty', async () => {
+    const attempts: Attempt[] = [];
+    const numbers = Array.from({ length: 20 }, (_, index) => `n${index}`);
+    await delivery([alarm('alarm'), ...named(...numbers)], { notify: noting(attempts, taken) });
+    expect(attempts.map((each) => each.ids.length)).toEqual([20, 1]);
+  });
+
   test('ends if nothing was handed over within ten seconds, and waits for what comes until then', async () => {
     const none = await new Life(opening, {}).start({ source, giveUpAfter });
     expect(none.events).toEqual([]);

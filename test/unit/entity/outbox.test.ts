@@ -3,6 +3,7 @@ import type { NotifyOutcome } from '../../../activities/notifications.js';
 import type { Notification } from '../../../protocol/notifications.js';
 import { resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
 import { deleteUser } from '../../../workflows/deletion/workflow.js';
+import { shortDigest } from '../../../workflows/entity/outbox.js';
 import { happyPath, pathTo, start } from '../order/histories.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 import { orderId, placed, reported } from './placed-order.js';
@@ -289,6 +290,17 @@ test('a deployment without a receiver keeps nothing and calls nobody', async () 
   expect(life.events).toEqual(['0h completed']);
 });
 
+test('a deployment without a receiver has nothing to take along to the next run either', async () => {
+  const life = await placed({}, {}, false);
+  life.run.suggestNewRun();
+  await reported(life, pathTo('transit_customer'));
+  expect(life.run.end).toMatchObject({ kind: 'continued', input: { carried: { outbox: [] } } });
+});
+
+test('the digest of a text is the same in every release, because ids are made of it', () => {
+  expect(['', 'a', 'foobar'].map(shortDigest)).toEqual(['811c9dc5', 'e40c292c', 'bf9cf968']);
+});
+
 describe('a deletion', () => {
   const opening = { workflow: deleteUser, type: 'deleteUser', workflowId: `delete-user/${userId}`, now: start };
   const policy = resolveDeletionPolicy();
@@ -338,6 +350,32 @@ describe('a deletion', () => {
     await behind.settle();
     expect(receiver.attempts).toHaveLength(4);
     expect(handed).toHaveLength(2);
+  });
+
+  test('that does not know its work yet sends what is left of the one before it all the same', async () => {
+    const life = await requested({ notify: silent });
+    await life.update('undo');
+    life.answers['findRunningWork'] = silent;
+    await life.update('request', { userId, policy });
+    delete life.answers['notify'];
+    await life.settle();
+    expect(life.events).toEqual(['0h user.deletion_scheduled', '0h user.deletion_undone']);
+  });
+
+  test('that follows another one knows that the receiver has taken something before', async () => {
+    const receiver = new Receiver();
+    receiver.answer = takes;
+    const life = await requested({ notify: receiver.notify });
+    receiver.answer = () => unavailable;
+    await life.update('undo');
+    life.answers['findRunningWork'] = silent;
+    await life.update('request', { userId, policy });
+    await life.until(minutes(11));
+    expect(receiver.attempts.map(({ at, mayBeBehind }) => [at * 60, mayBeBehind])).toEqual([
+      [0, true],
+      [0, false],
+      [10, false],
+    ]);
   });
 
   test('that begins while what is left of the one before it is handed over does not overtake that', async () => {
