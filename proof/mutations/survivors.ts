@@ -117,8 +117,11 @@ export const accepted: readonly Accepted[] = [
     ],
   },
   {
-    reason: 'a field that is undefined is not in the JSON that a failure or an activity gets',
+    reason: 'a field that is undefined is not in the JSON that a failure, an activity or the next run gets',
     changes: [
+      ['workflows/entity/outbox.ts', '⟦notifies !== undefined⟧ && { notifies },', 'true'],
+      ['workflows/entity/outbox.ts', '⟦handsOver !== undefined⟧ && { handsOver },', 'true'],
+      ['workflows/entity/outbox.ts', '⟦isFirstInLine !== undefined⟧ && { isFirstInLine },', 'true'],
       [
         'workflows/link/commands.ts',
         "return refuse('LinkEnded', `The link has ended: ${outcome}`, { ...(⟦outcome !== undefined⟧ && { reason: outcome }) });",
@@ -216,12 +219,87 @@ export const accepted: readonly Accepted[] = [
   {
     reason:
       'a cancellation ends the step after it as well; any other error that is not the failure of an activity would be swallowed, and there is none',
-    changes: [['workflows/delivery.ts', '⟦refusalOf(error)⟧;', 'undefined']],
+    changes: [
+      ['workflows/delivery.ts', '⟦refusalOf(error)⟧;', 'undefined'],
+      ['workflows/entity/outbox.ts', '} catch (error) ⟦{ if (!isCancellation(error)) throw error; }⟧', '{}'],
+      ['workflows/entity/outbox.ts', 'if (⟦!isCancellation(error)⟧) throw error;', 'false'],
+      [
+        'workflows/entity/outbox.ts',
+        'letAlarmPass().catch((error: unknown) => ⟦{ if (!isCancellation(error)) throw error; }⟧);',
+        '{}',
+      ],
+      ['workflows/entity/outbox.ts', '⟦refusalOf(error)⟧;', 'undefined'],
+    ],
+  },
+  {
+    reason:
+      'in which order a step schedules what goes on beside the main loop: the replay of recorded histories in other steps notices it (decision 21)',
+    changes: [
+      ['workflows/entity/outbox.ts', '⟦await laterInStep()⟧;', 'undefined'],
+      ['workflows/entity/outbox.ts', '⟦await laterInStep()⟧;', 'laterInStep()'],
+      ['workflows/entity/outbox.ts', '} while (⟦!isDue()⟧);', 'false'],
+      [
+        'workflows/entity/outbox.ts',
+        'async function laterInStep(): Promise<void> ⟦{ let isLater = false; await condition(() => { const isNow = isLater; isLater = true; return isNow; }); }⟧',
+        '{}',
+      ],
+      ['workflows/entity/outbox.ts', 'let isLater = ⟦false⟧;', 'true'],
+      [
+        'workflows/entity/outbox.ts',
+        '⟦await condition(() => { const isNow = isLater; isLater = true; return isNow; })⟧;',
+        'undefined',
+      ],
+      [
+        'workflows/entity/outbox.ts',
+        '⟦await condition(() => { const isNow = isLater; isLater = true; return isNow; })⟧;',
+        'condition(() => { const isNow = isLater; isLater = true; return isNow; })',
+      ],
+    ],
+  },
+  {
+    reason: 'everything that has this name has the text that is looked for, which the compiler does not know',
+    changes: [
+      [
+        'workflows/entity/outbox.ts',
+        "const what = name === 'phase_changed' ? phase : ⟦name === 'ended'⟧ ? outcome : name;",
+        'true',
+      ],
+      ['workflows/entity/outbox.ts', "return (⟦typeof what === 'string'⟧ ? what : name).replaceAll('_', ' ');", 'true'],
+    ],
+  },
+  {
+    reason: 'nothing is put into the outbox then',
+    changes: [['workflows/entity/outbox.ts', 'return ⟦notifies === false⟧ || outbox.length === 0;', 'false']],
+  },
+  {
+    reason: 'attempts that fail in the very step in which they are called back: they begin again at once',
+    changes: [
+      [
+        'workflows/entity/outbox.ts',
+        'return ⟦isCancellation(error) && scope.consideredCancelled⟧ && !CancellationScope.current().consideredCancelled;',
+        'isCancellation(error) || scope.consideredCancelled',
+      ],
+    ],
   },
   {
     reason: 'it gets another value before anybody looks at it',
     changes: [
       ['workflows/delivery.ts', 'const run: DeliveryRun = { delivery: open(input), hasNews: ⟦false⟧ };', 'true'],
+    ],
+  },
+  {
+    reason: 'no workflow announces two hundred things',
+    changes: [
+      [
+        'workflows/entity/outbox.ts',
+        'to.announced = ⟦[...to.announced, made.id].slice(-mostAnnounced)⟧;',
+        '[...to.announced, made.id]',
+      ],
+      [
+        'workflows/entity/outbox.ts',
+        'to.announced = [...to.announced, made.id].slice(⟦-mostAnnounced⟧);',
+        '+mostAnnounced',
+      ],
     ],
   },
   {

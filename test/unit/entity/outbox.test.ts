@@ -2,11 +2,12 @@ import { describe, expect, test } from 'vitest';
 import type { NotifyOutcome } from '../../../activities/notifications.js';
 import type { Notification } from '../../../protocol/notifications.js';
 import { resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
+import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import { deleteUser } from '../../../workflows/deletion/workflow.js';
 import { shortDigest } from '../../../workflows/entity/outbox.js';
 import { happyPath, pathTo, start } from '../order/histories.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
-import { orderId, placed, reported } from './placed-order.js';
+import { opening, orderId, placed, reported, shownAt } from './placed-order.js';
 
 /* When a workflow calls the receiver of its notifications, and with what: in the lives of an order and of a deletion. */
 
@@ -297,12 +298,34 @@ test('a deployment without a receiver has nothing to take along to the next run 
   expect(life.run.end).toMatchObject({ kind: 'continued', input: { carried: { outbox: [] } } });
 });
 
+test.each([true, false])(
+  'what waits until it is known whether there is a receiver (%s) is sent, or dropped',
+  async (notifies) => {
+    const snapshot = shownAt(['ordered']);
+    const life = new Life(opening, { readOrder: snapshot, readChain: silent });
+    const signal = {
+      name: 'criticalResultReported',
+      argument: { orderId, interpretation: 'critical', order: snapshot },
+    };
+    await life.start({ rootOrderId: orderId, policy: resolveOrderPolicy() }, signal);
+    await life.until(minutes(5));
+    expect(life.events).toEqual([]);
+    life.answers['readChain'] = { snapshots: [snapshot], gone: false, rootOrderId: orderId, notifies };
+    await life.settle();
+    expect(life.events.includes('0.083h order.critical_result')).toBe(notifies);
+    life.run.suggestNewRun();
+    await reported(life, pathTo('transit_customer'));
+    const { input } = life.run.end as { input: { carried: { outbox: Notification[] } } };
+    expect(input.carried.outbox.map(({ type }) => type)).toEqual(notifies ? ['order.phase_changed'] : []);
+  },
+);
+
 test('the digest of a text is the same in every release, because ids are made of it', () => {
   expect(['', 'a', 'foobar'].map(shortDigest)).toEqual(['811c9dc5', 'e40c292c', 'bf9cf968']);
 });
 
 describe('a deletion', () => {
-  const opening = { workflow: deleteUser, type: 'deleteUser', workflowId: `delete-user/${userId}`, now: start };
+  const deletion = { workflow: deleteUser, type: 'deleteUser', workflowId: `delete-user/${userId}`, now: start };
   const policy = resolveDeletionPolicy();
   const usual: Answers = {
     findRunningWork: { work: [], notifies: true },
@@ -312,7 +335,7 @@ describe('a deletion', () => {
   };
 
   async function requested(answers: Answers): Promise<Life> {
-    const life = new Life(opening, { ...usual, handOverNotifications: null, ...answers });
+    const life = new Life(deletion, { ...usual, handOverNotifications: null, ...answers });
     const input = { userId, policy };
     await life.run.start(input, [], { name: 'request', argument: input });
     return life.settle();
