@@ -60,6 +60,8 @@ export interface Opening {
   workflowId: string;
   /** Milliseconds since the epoch. */
   now: number;
+  /** The run before it, if it goes on where that one stopped. */
+  continuedFrom?: string;
 }
 
 /**
@@ -85,10 +87,10 @@ export class Run {
   private queried: unknown;
   private readonly asked = new Map<string, string>();
 
-  constructor({ workflow, type, workflowId, now }: Opening) {
+  constructor({ workflow, type, workflowId, now, continuedFrom }: Opening) {
     this.now = now;
     this.activator = new Activator({
-      info: infoOf(type, workflowId, now),
+      info: { ...infoOf(type, workflowId, now), ...(continuedFrom && { continuedFromExecutionRunId: continuedFrom }) },
       now,
       // Another one for each step: two runs must not draw the same ids.
       randomnessSeed: Array.from(String(now), Number),

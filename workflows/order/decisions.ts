@@ -131,7 +131,6 @@ function askAgain({ chain }: KitOrderRun): void {
   for (const { key, name, orderId } of unasked(chain)) {
     if (!isOverdueName(name)) continue;
     raise(chain, { key, reason: name, orderId }, Date.now());
-    chain.recheckAt ??= nextRecheck(chain, Date.now());
   }
 }
 

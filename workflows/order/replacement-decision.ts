@@ -45,7 +45,6 @@ export async function takeProblemRemedy(run: KitOrderRun, key: string): Promise<
 
 /** The question of what becomes of a kit that failed, once no redraw is expected any more, until it is asked or answered. */
 export function dueRemedy(chain: Chain): Deadline | undefined {
-  if (chain.ending !== undefined || !needsSuccessor(currentOrder(chain))) return undefined;
   const deadlines = deadlinesOf(chain);
   if (deadlines.some(({ name, key }) => name === 'redraw' && !chain.met.includes(key))) return undefined;
   const question = deadlines.find(({ name }) => name === 'decision');

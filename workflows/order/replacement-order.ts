@@ -3,7 +3,6 @@ import type { MovedOnDetails } from '../../activities/placing.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { activities, creation } from '../activities.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
-import { clear } from './announcements.js';
 import {
   findOrder,
   lastEventId,
@@ -62,7 +61,6 @@ async function replaceInTurn(run: KitOrderRun, orderId: string): Promise<OrderSn
   reservation.atEventId = lastEventId(order);
   const snapshot = await place(run, reservation, order);
   if (snapshot) receiveSnapshot(run, snapshot);
-  clear(chain, (attention) => attention.reason === 'replacement_failed' && attention.orderId === orderId, Date.now());
   if (!snapshot) return undefined;
   if (isRedrawOf(order, snapshot)) {
     chain.replacements = chain.replacements.filter((replacement) => replacement !== reservation);
@@ -164,7 +162,7 @@ async function leadToChain({ rootOrderId, reference }: Chain, snapshot: OrderSna
 }
 
 function requireReplaceable(order: ChainOrder): void {
-  const { phase, final } = order.standing;
+  const { phase } = order.standing;
   if (!shipsKit(order)) {
     const message = `Order ${order.orderId} is a visit or an import: no kit is shipped for it, so none can be replaced`;
     throw refuse('NotReplaceable', message, { reason: phase });
@@ -173,7 +171,7 @@ function requireReplaceable(order: ChainOrder): void {
   const withCustomer = phase === 'awaiting_registration' && order.standing.deliveredAt !== undefined;
   // If the service uses a status that is not known here, the kit has at least left.
   const somewhere = phase === 'collecting_sample';
-  if (!onItsWay && !withCustomer && !somewhere && !(final && needsSuccessor(order))) {
+  if (!onItsWay && !withCustomer && !somewhere && !needsSuccessor(order)) {
     throw refuse(
       'NotReplaceable',
       `Order ${order.orderId} is in phase ${phase}: only a kit that is lost, failed or on its way can be replaced`,

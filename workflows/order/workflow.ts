@@ -96,7 +96,7 @@ async function act(run: KitOrderRun): Promise<void> {
   bringInLine(run);
   if (unfinishedOrders(chain).length > 0) await readUnfinishedOrders(run);
   // An order with an open critical result announces its outcome and stays open, so this is not the loop's `announceEnd`.
-  if (run.forwardsTo === undefined) announceEnd(run);
+  announceEnd(run);
 }
 
 function listen(run: KitOrderRun): void {

@@ -1,40 +1,26 @@
 import { describe, expect, test } from 'vitest';
+import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import type { OrderState } from '../../../protocol/order/state.js';
-import { resolveOrderPolicy, type OrderPolicy } from '../../../protocol/order/policy.js';
-import type { OrderSnapshot } from '../../../service/order-snapshot.js';
-import { kitOrder } from '../../../workflows/order/workflow.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
-import { happyPath, kitOf, pathTo, start, transactionOf } from './histories.js';
+import { happyPath, kitOf, pathTo, transactionOf } from './histories.js';
+import {
+  attentionIn,
+  awaited,
+  life,
+  lost,
+  newId,
+  notFound,
+  opening,
+  orderId,
+  refusal,
+  report,
+  shipped,
+  shownAt,
+  stateIn,
+} from './lives.js';
 
 /* The lives of orders, from the hand-over to the end: what the product is notified of, and when the service is asked. */
 
-const orderId = '00000000-0000-4000-8000-00000000000a';
-const newId = '00000000-0000-4000-8000-00000000000b';
-
-const shownAt = (statuses: readonly string[], more: Partial<OrderSnapshot> = {}): OrderSnapshot => ({
-  ...kitOf(orderId, statuses, more),
-  userId: 'user-1',
-});
-
-/** An order that has come so far when it is handed over; its events are a day apart. */
-async function life(statuses: readonly string[], policy: OrderPolicy = {}, answers: Answers = {}): Promise<Life> {
-  const snapshot = shownAt(statuses);
-  const opening = { workflow: kitOrder, type: 'kitOrder', workflowId: `kit-order/${orderId}`, now: start };
-  const readChain = { snapshots: [snapshot], gone: false, rootOrderId: orderId, notifies: true };
-  const begun = new Life(opening, { readOrder: snapshot, readChain, ...answers });
-  const resolved = resolveOrderPolicy(policy);
-  const placed = { reference: 'ref-1', policy: resolved, adopted: false, notifies: true, snapshot };
-  return begun.start({ rootOrderId: orderId }, { name: 'orderPlaced', argument: placed });
-}
-
-async function report(of: Life, statuses: readonly string[], more: Partial<OrderSnapshot> = {}): Promise<void> {
-  const snapshot = shownAt(statuses, more);
-  of.answers['readOrder'] = snapshot;
-  await of.signal('orderChanged', snapshot);
-}
-
-const shipped = pathTo('transit_customer');
-const lost = [...shipped, 'lost'];
 const readsOf = ({ calls }: Life) => calls.map((call) => Math.round(Number.parseFloat(call)));
 
 describe('an order', () => {
@@ -110,7 +96,9 @@ describe('an order', () => {
     const order = await life(['ordered'], { giveUpAfter: '5d' }, { readOrder: unavailable });
     await order.until(24 * 15);
     expect(order.events.slice(1)).toEqual(['144h order.attention_raised order_unreadable']);
-    expect(readsOf(order).slice(0, 9)).toEqual([120, 120, 120, 121, 122, 125, 130, 136, 141]);
+    const reads = readsOf(order);
+    expect(reads.slice(0, 9)).toEqual([120, 120, 120, 121, 122, 125, 130, 136, 141]);
+    expect(reads.filter((hours) => hours === 144)).toHaveLength(1);
     order.answers['readOrder'] = shownAt(shipped);
     await order.until(24 * 16);
     expect(order.events.slice(2).map((event) => event.replace(/^[\d.]+h /, ''))).toEqual([
@@ -245,7 +233,6 @@ test('a critical result is announced, and repeated each hour until somebody has 
 
 test('an order that a webhook brings is read first, with all of its chain', async () => {
   const snapshot = shownAt(['ordered']);
-  const opening = { workflow: kitOrder, type: 'kitOrder', workflowId: `kit-order/${orderId}`, now: start };
   const readChain = { snapshots: [snapshot], gone: false, rootOrderId: orderId, notifies: true };
   const order = new Life(opening, { readOrder: snapshot, readChain });
   const policy = resolveOrderPolicy();
@@ -255,14 +242,8 @@ test('an order that a webhook brings is read first, with all of its chain', asyn
   expect(order.announced.map(({ type }) => type)).toEqual(['order.phase_changed']);
 });
 
-const refusal = (type: string, details?: object) => ({ failure: { type, ...(details && { details }) } });
-const notFound = { fields: [], status: 404 };
 const registration = { sample_id: 'SAMPLE-1' };
-const awaited = ['ordered', 'awaiting_registration'];
 const registered = [...awaited, 'testkit_registered'];
-
-const stateIn = (reply: unknown) => (reply as { value: OrderState }).value;
-const attentionIn = (reply: unknown) => stateIn(reply).attention.map(({ reason }) => reason);
 
 describe('a command', () => {
   test('that registers the kit gives the service what it needs, and takes up the order that it answers', async () => {
@@ -276,6 +257,7 @@ describe('a command', () => {
     expect(asked).toEqual([{ orderId, registration, chain: [orderId] }]);
     expect(stateIn(reply).chain).toMatchObject([{ orderId, status: 'received.testkit.testkit_registered' }]);
     expect(order.run.shown.details).toContain('the product registered the kit');
+    expect(order.run.summaries).toContain('register 00000000');
     expect(order.calls).toEqual(['0h registerKit']);
   });
 
@@ -298,9 +280,10 @@ describe('a command', () => {
     const order = await life(['ordered'], {}, { cancelOrder: shownAt(['ordered', 'cancelled']) });
     expect(stateIn(await order.update('cancel'))).toMatchObject({ phase: 'cancelled' });
     expect(order.events.slice(-2)).toEqual(['0h order.phase_changed cancelled', '0h completed']);
-    const refused = await life(['ordered'], {}, { cancelOrder: refusal('CancelRefused') });
+    const refused = await life(['ordered'], {}, { cancelOrder: refusal('CancelRefused', null) });
     expect(await refused.update('cancel', { orderId })).toEqual({ name: 'cancel', refused: 'CancelRefused' });
     expect(refused.calls).toEqual(['0h cancelOrder']);
+    expect(refused.run.summaries).toContain('cancel 00000000');
     expect(refused.run.end).toBeUndefined();
   });
 
@@ -447,7 +430,6 @@ describe('a problem', () => {
 describe('an order whose placing was cancelled', () => {
   /** The hand-over says so. */
   async function cancelled(answers: Answers, statuses = ['ordered']): Promise<Life> {
-    const opening = { workflow: kitOrder, type: 'kitOrder', workflowId: `kit-order/${orderId}`, now: start };
     const snapshot = shownAt(statuses);
     const order = new Life(opening, { readOrder: snapshot, ...answers });
     const placed = { reference: 'ref-1', policy: resolveOrderPolicy(), adopted: false, notifies: true, snapshot };
@@ -466,6 +448,8 @@ describe('an order whose placing was cancelled', () => {
     await order.until(24);
     expect(order.calls).toEqual(['0h cancelOrder']);
     expect(order.events.slice(0, 2)).toContain('0h order.attention_raised cancellation_failed');
+    const noted = 'the cancellation of its placing could not be carried out: CancelRefused';
+    expect(order.run.shown.details).toContain(noted);
     expect(order.events).toHaveLength(2);
     const reply = await order.update('resolveProblem', { orderId, decision: 'wait' });
     expect(attentionIn(reply)).toEqual([]);
@@ -475,11 +459,15 @@ describe('an order whose placing was cancelled', () => {
     expect(later.events).toContain('0h order.attention_cleared cancellation_failed');
   });
 
-  test('is not cancelled if it has ended by itself', async () => {
-    const order = await cancelled({}, ['ordered', 'cancelled']);
-    expect(order.calls).toEqual([]);
-    expect(order.events.at(-1)).toBe('0h completed');
-  });
+  test.each([[['ordered', 'cancelled']], [happyPath]])(
+    'is not cancelled if it has ended by itself',
+    async (statuses) => {
+      const order = await cancelled({}, statuses);
+      expect(order.calls).toEqual([]);
+      expect(order.events.at(-1)).toBe('0h completed');
+      expect(order.run.shown.details).not.toContain('could not be carried out');
+    },
+  );
 
   test('that ended while the cancellation was refused needs nobody', async () => {
     const order = await cancelled({ cancelOrder: silent });
@@ -495,7 +483,6 @@ describe('an order whose placing was cancelled', () => {
 
 describe('an order of another chain', () => {
   test('passes on what it receives, refuses commands, and says where to', async () => {
-    const opening = { workflow: kitOrder, type: 'kitOrder', workflowId: `kit-order/${orderId}`, now: start };
     const snapshot = shownAt(['ordered']);
     const readChain = { snapshots: [snapshot], gone: false, rootOrderId: newId, notifies: true };
     const order = new Life(opening, { readChain });
@@ -516,7 +503,6 @@ describe('a history that grows long', () => {
     expect(order.events.at(-1)).toBe('0h continued');
     const { input } = order.run.end as { input: { rootOrderId: string } };
     expect(input.rootOrderId).toBe(orderId);
-    const opening = { workflow: kitOrder, type: 'kitOrder', workflowId: `kit-order/${orderId}`, now: start };
     const next = await new Life(opening, order.answers).start(input);
     expect(next.calls).toEqual([]);
     await report(next, [...shipped, 'lost']);
@@ -528,7 +514,6 @@ describe('a history that grows long', () => {
 });
 
 describe('an order', () => {
-  const opening = { workflow: kitOrder, type: 'kitOrder', workflowId: `kit-order/${orderId}`, now: start };
   const transaction = transactionOf({ id: orderId, origin: 'initial' }, { id: newId, origin: 'redraw' });
   const redraw = (statuses: readonly string[]) =>
     kitOf(newId, statuses, { origin: 'redraw', parentId: orderId, transaction });
@@ -603,11 +588,14 @@ describe('an order', () => {
       [{ fields: [], status: 400 }, false],
       [notFound, true],
       [{ fields: [] }, false],
+      [null, false],
     ] as const) {
       const refused = await life(pathTo('with_customer'), {}, { readOrder: refusal('ServiceRefused', details) });
       await refused.signal('orderChanged', named());
       await refused.until(2);
       expect(refused.calls.length > 1).toBe(isReadAgain);
+      expect(refused.run.summaries).toContain('read order 00000000');
+      expect(refused.run.end).toBeUndefined();
     }
   });
 
@@ -616,6 +604,8 @@ describe('an order', () => {
       const order = await life(pathTo('delivered_to_lab'), {}, { readOrder: read });
       await order.signal('orderChanged', redraw(['ordered']));
       expect(order.calls).toEqual(['0h readOrder']);
+      const problems = order.run.logged.filter((line) => !line.startsWith('debug'));
+      expect(problems).toEqual(read === unavailable ? ['warn: order could not be read'] : []);
       await order.signal('orderChanged', redraw(['ordered', 'awaiting_registration']));
       expect(order.calls).toHaveLength(1);
       const { chain } = (await order.run.query('state')) as OrderState;
