@@ -107,11 +107,11 @@ async function replace(run: KitOrderRun, order: ChainOrder, key: string): Promis
     await replaceKit(run, orderId);
     return true;
   } catch (error) {
-    const { type } = loggedRefusal('replacement failed', { orderId }, error);
+    loggedRefusal('replacement failed', { orderId }, error);
     // It was given up, or brought its results, meanwhile: nobody is asked any more.
     if (outcomeOf(chain) !== undefined) return false;
     const now = findOrder(chain, orderId) ?? order;
-    if (type === 'OrderMovedOn' && lastEventId(now) > lastEventId(order)) {
+    if (lastEventId(now) > lastEventId(order)) {
       chain.recheckAt = Date.now();
       return false;
     }

@@ -333,6 +333,15 @@ describe('the policy', () => {
     expect(eventsOf(order).join()).not.toContain('attention');
   });
 
+  test('asks nobody if the kit has moved on while its replacement failed', async () => {
+    const order = await lives(shipped, { onLost: 'replace' }, { replaceKitOrder: silent });
+    await report(order, lost);
+    await report(order, [...lost, 'with_customer']);
+    order.answers['replaceKitOrder'] = refusal('OrderRefused');
+    await order.settle();
+    expect(eventsOf(order).join()).not.toContain('attention');
+  });
+
   test('decides again if the service shows that the kit has moved on', async () => {
     const moved = shownAt([...lost, 'with_customer']);
     const replaceKitOrder = refusal('OrderMovedOn', { fields: [], snapshot: moved });
