@@ -128,11 +128,7 @@ export async function retryReplacement(run: KitOrderRun): Promise<void> {
 }
 
 export function failedReplacement(chain: Chain): RaisedOrderAttention | undefined {
-  const { orderId } = currentOrder(chain);
   return chain.attention.find(
-    (raised) =>
-      raised.reason === 'replacement_failed' &&
-      raised.orderId === orderId &&
-      deadlinesOf(chain).some(({ key }) => key === raised.key),
+    ({ reason, key }) => reason === 'replacement_failed' && deadlinesOf(chain).some((deadline) => deadline.key === key),
   );
 }

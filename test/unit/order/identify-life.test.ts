@@ -103,6 +103,9 @@ describe('a run', () => {
     expect(await stateOf(read)).toMatchObject({ reference: 'ref-9' });
     const own = await begun(ours(shipped, { passthrough: `labops:-:${orderId}:1` }), {});
     expect(await stateOf(own)).not.toHaveProperty('reference');
+    const other = kitOf(newId, shipped, { passthrough: `labops:${orderId}:ref-8:2` });
+    const later = await begun(other, { readChain: reading({ snapshots: [shownAt(lost), other] }) });
+    expect(await stateOf(later)).not.toHaveProperty('reference');
   });
 
   test('announces nothing if the deployment notifies nobody', async () => {
@@ -135,6 +138,9 @@ describe('a run that cannot find out what it is for', () => {
     const reported = await begun(shownAt(awaited), { readChain: unavailable, signal: alarm });
     expect(reported.run.shown.attributes).toMatchObject({ LabAttention: ['critical_result', 'order_unreadable'] });
     const shown = await begun(shownAt(happyPath, { interpretation: 'critical' }), { readChain: unavailable });
+    expect(shown.run.shown.attributes).toMatchObject({ LabAttention: ['critical_result', 'order_unreadable'] });
+    await shown.signal('orderChanged', kitOf(newId, awaited));
+    await shown.until(0.2);
     expect(shown.run.shown.attributes).toMatchObject({ LabAttention: ['critical_result', 'order_unreadable'] });
   });
 
@@ -196,6 +202,24 @@ describe('an order that had ended', () => {
     expect(await stateOf(order)).toMatchObject({ reference: 'ref-1' });
     await report(order, happyPath);
     expect(await ended(order)).toMatchObject({ ...given, policy: { giveUpAfter: 5 * day, shippingDeadline: 6 * day } });
+  });
+
+  test('and is shown again as it was is not announced again', async () => {
+    const before = await life(['ordered'], { giveUpAfter: '5d' });
+    await before.until(1000);
+    const order = await again(await ended(before), shownAt(['ordered'], { sampleId: 'SAMPLE-1' }));
+    expect(eventsOf(order).join()).not.toContain('phase_changed');
+  });
+
+  test('as failed needs a person again if its redraw fails, too', async () => {
+    const before = await life(lost);
+    await before.until(24 * 100);
+    const transaction = transactionOf({ id: orderId, origin: 'initial' }, { id: newId, origin: 'redraw' });
+    const redraw = kitOf(newId, ['lost'], { origin: 'redraw', parentId: orderId, transaction });
+    const readChain = reading({ snapshots: [shownAt(lost), redraw], previous: await ended(before) });
+    const order = new Life(opening, { readChain, readOrder: redraw });
+    await order.start({ rootOrderId: orderId, policy }, { name: 'orderChanged', argument: redraw });
+    expect(await stateOf(order)).toMatchObject({ attention: [{ reason: 'decision_needed', orderId: newId }] });
   });
 
   test('because a person stopped following it stays ended, unless the service ends it', async () => {
@@ -378,6 +402,25 @@ describe('an order of another chain', () => {
     const plain = passing();
     await begun(critical, { readChain: elsewhere({ snapshots: [critical] }), ...plain.answers });
     expect(plain.passed).toMatchObject([{ snapshot: { interpretation: 'critical' } }]);
+  });
+
+  test('is passed on whatever an earlier run of it came to', async () => {
+    const before = await life(['ordered']);
+    await before.update('resolveProblem', { orderId, decision: 'abandon' });
+    const { result: previous } = before.run.end as unknown as { result: object };
+    const order = await begun(shownAt(awaited), { readChain: elsewhere({ previous }) });
+    expect(await stateOf(order)).not.toHaveProperty('outcome');
+    expect(order.run.end).toBeUndefined();
+  });
+
+  test('passes on what it had raised itself, once', async () => {
+    const { passed, answers } = passing();
+    const order = await life(pathTo('delivered_to_lab'), {}, answers);
+    await order.signal(alarm.name, alarm.argument);
+    await order.signal('replacementPlaced', { rootOrderId: newId, snapshot: shownAt(pathTo('delivered_to_lab')) });
+    expect(passed).toMatchObject([{ snapshot: {} }, { report: { orderId, interpretation: 'critical' } }]);
+    await order.signal('orderChanged', shownAt(pathTo('delivered_to_lab'), { sampleId: 'SAMPLE-1' }));
+    expect(passed.slice(2)).toMatchObject([{ snapshot: {} }]);
   });
 
   test('ends only when its alarm has been passed on', async () => {

@@ -96,6 +96,16 @@ describe('a replacement', () => {
     // The policy's one replacement is left.
     order.answers['replaceKitOrder'] = { snapshot: kitOf(thirdId, awaited) };
     expect(await order.update('replaceKit', { orderId: newId })).toMatchObject({ value: { chain: [{}, {}, {}] } });
+    const twice = await life(lost, { replacementLimit: 2 }, { replaceKitOrder: replaced });
+    await twice.update('replaceKit', { orderId });
+    await twice.signal(
+      'orderChanged',
+      newKit(spoiled, { transaction: transactionOf({ id: newId, origin: 'initial' }) }),
+    );
+    const redrawn = { origin: 'redraw', parentId: newId, transaction: transactionOf({ id: newId, origin: 'initial' }) };
+    twice.answers['replaceKitOrder'] = { snapshot: kitOf(thirdId, awaited, redrawn) };
+    const reply = await twice.update('replaceKit', { orderId: newId });
+    expect(stateIn(reply).chain).toMatchObject([{ orderId }, { replaces: orderId }, { origin: 'redraw' }]);
   });
 
   test.each([
@@ -193,6 +203,7 @@ describe('a replacement', () => {
     const next = await life(lost, { replacementLimit: 3 }, { replaceKitOrder: replaced });
     await next.signal('orderChanged', newKit(lost));
     await next.signal('orderChanged', kitOf(thirdId, lost, { ...third, createdAt: '2024-03-02T10:00:00.000Z' }));
+    await next.update('replaceKit', { orderId });
     await next.update('replaceKit', { orderId: newId });
     expect(replacing(next)).toEqual([]);
     expect((await stateOf(next)).chain.at(-1)).toMatchObject({ orderId: thirdId, replaces: newId });
@@ -207,6 +218,7 @@ describe('a replacement', () => {
     expect(
       stateIn(await order.update('replaceKit', { orderId })).chain.find((each) => each.orderId === newId),
     ).toMatchObject({ replaces: orderId });
+    expect((await stateOf(order)).chain.find((each) => each.orderId === thirdId)).not.toHaveProperty('replaces');
     const transaction = transactionOf({ id: orderId, origin: 'initial' }, { id: thirdId, origin: 'redraw' });
     const redraw = kitOf(thirdId, lost, { origin: 'redraw', parentId: orderId, transaction });
     const createdAt = '2024-03-02T10:00:00.000Z';
@@ -328,6 +340,15 @@ describe('the policy', () => {
     const order = await lives(shipped, { onLost: 'replace' }, { replaceKitOrder: silent });
     await report(order, lost);
     await report(order, [...lost, 'cancelled']);
+    order.answers['replaceKitOrder'] = refusal('OrderRefused');
+    await order.settle();
+    expect(eventsOf(order).join()).not.toContain('attention');
+  });
+
+  test('asks nobody if the order is shown as cancelled while the replacement failed, without an event that says so', async () => {
+    const order = await lives(stuck, { onProblem: 'replace' }, { replaceKitOrder: silent });
+    await order.until(241);
+    await report(order, stuck, { status: 'cancelled' });
     order.answers['replaceKitOrder'] = refusal('OrderRefused');
     await order.settle();
     expect(eventsOf(order).join()).not.toContain('attention');
