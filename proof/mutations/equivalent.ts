@@ -19,7 +19,9 @@ export const equivalents: readonly Equivalent[] = [
       ...['workflows/link/link.ts', 'workflows/link/deadlines.ts', 'workflows/order/announcements.ts'],
       ...['workflows/report/announcements.ts', 'workflows/order/chain.ts', 'workflows/deletion/deletion.ts'],
       ...['workflows/deletion/workflow.ts', 'workflows/deletion/commands.ts', 'workflows/report/identify.ts'],
+      ...['workflows/order/workflow.ts'],
       ...['workflows/appointment/commands.ts', 'workflows/match-review/commands.ts'],
+      ...['workflows/order/intake.ts', 'workflows/order/replacement-order.ts', 'workflows/order/identify.ts'],
     ],
     mutator: 'ConditionalExpression',
     at: /\.\.\.\(⟦(\w+(?:\.\w+)*) !== undefined⟧ && \{ (?:\w+: )?\1 \}\)/,
@@ -125,7 +127,7 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     reason: 'the order was looked for before, and is known',
-    in: ['workflows/order/resolutions.ts'],
+    in: ['workflows/order/resolutions.ts', 'workflows/order/commands.ts'],
     mutator: 'OptionalChaining',
     at: /⟦findOrder\(chain, orderId\)\?\.standing⟧/,
   },

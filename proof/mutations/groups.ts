@@ -43,7 +43,14 @@ export const groups: Readonly<Record<string, Group>> = {
   },
   'appointment-glue': { isGlue: true, files: filesOf('workflows/appointment', 'commands', 'reading', 'workflow') },
   'match-review-glue': { isGlue: true, files: filesOf('workflows/match-review', 'commands', 'reading', 'workflow') },
-  'order-glue': { isGlue: true, files: filesOf('workflows/order', 'commands', 'reading', 'workflow') },
+  'order-glue': {
+    isGlue: true,
+    files: filesOf(
+      'workflows/order',
+      ...['commands', 'decisions', 'identify', 'intake', 'placing', 'policy-change', 'reading'],
+      ...['replacement-decision', 'replacement-order', 'workflow'],
+    ),
+  },
 };
 
 function filesOf(folder: string, ...names: string[]): string[] {

@@ -34,6 +34,220 @@ export const accepted: readonly Accepted[] = [
     ],
   },
   {
+    reason: 'between two steps only a replacement brings another order, and nothing is due for that one yet',
+    changes: [
+      [
+        'workflows/order/decisions.ts',
+        'const isKnown = unreadOrder(chain) === undefined && ⟦currentOrder(chain).orderId === orderId⟧;',
+        'true',
+      ],
+    ],
+  },
+  {
+    reason: 'the order has ended, or another one has taken its place: nothing looks at that any more',
+    changes: [
+      ['workflows/order/decisions.ts', '⟦chain.met.push(key)⟧;', 'undefined'],
+      ['workflows/order/replacement-decision.ts', 'return ⟦true⟧;', 'false'],
+      ['workflows/order/replacement-decision.ts', 'return ⟦true⟧;', 'false'],
+      ['workflows/order/replacement-decision.ts', 'if (outcomeOf(chain) !== undefined) return ⟦false⟧;', 'true'],
+      ['workflows/order/replacement-decision.ts', 'return ⟦false⟧;', 'true'],
+    ],
+  },
+  {
+    reason: 'the next step, or the next turn of the main loop, does the same',
+    changes: [
+      ['workflows/order/decisions.ts', '⟦chain.recheckAt = nextRecheck(chain, Date.now())⟧;', 'undefined'],
+      [
+        'workflows/order/decisions.ts',
+        "if (name !== 'problem_persists') ⟦raise(chain, { key, reason: name, orderId }, Date.now())⟧;",
+        'undefined',
+      ],
+      ['workflows/order/identify.ts', '⟦raiseCriticalResults(run, Date.now())⟧;', 'undefined'],
+      ['workflows/order/identify.ts', '⟦endPostponement(chain, Date.now())⟧;', 'undefined'],
+      ['workflows/order/intake.ts', '⟦raiseCriticalResults(run, Date.now())⟧;', 'undefined'],
+      ['workflows/order/intake.ts', '⟦raiseCriticalResults(run, Date.now())⟧;', 'undefined'],
+      ['workflows/order/policy-change.ts', '⟦bringInLine(run)⟧;', 'undefined'],
+      ['workflows/order/replacement-decision.ts', '⟦chain.recheckAt = Date.now()⟧;', 'undefined'],
+    ],
+  },
+  {
+    reason: 'a question that is asked again stands beside another one in the life that plays it',
+    changes: [
+      [
+        'workflows/order/decisions.ts',
+        'isOverdueName(name) && chain.met.includes(key) && !⟦chain.attention.some((raised) => raised.key === key)⟧,',
+        'chain.attention.every(raised => raised.key === key)',
+      ],
+    ],
+  },
+  {
+    reason:
+      'nothing would be done without it either: the condition saves a turn of the main loop, or says what is so anyway',
+    changes: [
+      ['workflows/order/decisions.ts', 'if (⟦chain.unreadable.length > 0⟧) run.hasNews = true;', 'true'],
+      [
+        'workflows/order/decisions.ts',
+        'if (⟦chain.unreadable.length > 0⟧) run.hasNews = true;',
+        'chain.unreadable.length >= 0',
+      ],
+      [
+        'workflows/order/identify.ts',
+        "if (⟦!isReported()⟧) await condition(isReported, firstReportWait, { summary: 'first report' });",
+        'true',
+      ],
+      ['workflows/order/identify.ts', 'if (⟦isHandOverExpected(chain)⟧) await awaitHandOver(run);', 'true'],
+      [
+        'workflows/order/intake.ts',
+        'if (⟦chain.ending === undefined⟧ || !(isEndedByService(chain) || isFollowedAgain(chain))) return;',
+        'false',
+      ],
+      ['workflows/order/policy-change.ts', 'if (⟦outcomeOf(chain) === undefined⟧) endWaitingUnlessDue(run);', 'true'],
+      ['workflows/order/workflow.ts', 'if (⟦unreadOrder(chain) !== undefined⟧) await readUnreadOrders(run);', 'true'],
+      [
+        'workflows/order/workflow.ts',
+        'if (⟦unfinishedOrders(chain).length > 0⟧) await readUnfinishedOrders(run);',
+        'true',
+      ],
+      [
+        'workflows/order/workflow.ts',
+        'if (⟦unfinishedOrders(chain).length > 0⟧) await readUnfinishedOrders(run);',
+        'unfinishedOrders(chain).length >= 0',
+      ],
+    ],
+  },
+  {
+    reason: 'a kit waits for its registration or for its return, so reminders of one kind are due at a time',
+    changes: [
+      [
+        'workflows/order/decisions.ts',
+        'if (due.some((other) => ⟦other.name === name⟧ && other.at > at)) continue;',
+        'true',
+      ],
+    ],
+  },
+  {
+    reason: 'a person gave more time while the replacement of the same order was being ordered',
+    changes: [
+      [
+        'workflows/order/decisions.ts',
+        'return deadlinesOf(chain).some((deadline) => deadline.key === key && ⟦deadline.at <= at⟧);',
+        'true',
+      ],
+    ],
+  },
+  {
+    reason: 'an absence is looked at only while the order is open and the current one',
+    changes: [
+      [
+        'workflows/order/identify.ts',
+        'return gone && ⟦outcomeOf(chain) === undefined⟧ && currentOrder(chain).orderId === chain.rootOrderId;',
+        'true',
+      ],
+      [
+        'workflows/order/identify.ts',
+        'return gone && outcomeOf(chain) === undefined && ⟦currentOrder(chain).orderId === chain.rootOrderId⟧;',
+        'true',
+      ],
+    ],
+  },
+  {
+    reason: 'the entries of an order that has failed have events, which count for more than one without',
+    changes: [
+      [
+        'workflows/order/identify.ts',
+        'const known = timeline.filter(({ orderId }) => orderId === order.orderId).map(({ eventId = ⟦-1⟧ }) => eventId);',
+        '+1',
+      ],
+    ],
+  },
+  {
+    reason: 'the first order of a chain is its root, a later one has a greater number, and no number is given twice',
+    changes: [
+      [
+        'workflows/order/identify.ts',
+        'const own = chain.orders.find(({ orderId }) => ⟦orderId === chain.rootOrderId⟧);',
+        'true',
+      ],
+      ['workflows/order/replacement-order.ts', 'const later = ⟦orders.slice(orders.indexOf(order) + 1)⟧;', 'orders'],
+      [
+        'workflows/order/replacement-order.ts',
+        'const lost = numbered.filter(({ n }) => ⟦n > own⟧ && !isOwned(n)).toSorted((a, b) => a.n - b.n)[0];',
+        'n >= own',
+      ],
+    ],
+  },
+  {
+    reason: 'a detail that comes later, or an entry of the timeline that is not an event, is not announced',
+    changes: [
+      ['workflows/order/identify.ts', 'of === orderId && ⟦eventId !== undefined⟧', 'true'],
+      [
+        'workflows/order/identify.ts',
+        '? [{ id: eventId, at, status, ...(⟦detail !== undefined && { detail }⟧) }]',
+        'true',
+      ],
+      [
+        'workflows/order/identify.ts',
+        '? [{ id: eventId, at, status, ...(⟦detail !== undefined && { detail }⟧) }]',
+        'false',
+      ],
+      [
+        'workflows/order/identify.ts',
+        '? [{ id: eventId, at, status, ...(⟦detail !== undefined && { detail }⟧) }]',
+        'detail !== undefined || { detail }',
+      ],
+      [
+        'workflows/order/identify.ts',
+        '? [{ id: eventId, at, status, ...(⟦detail !== undefined⟧ && { detail }) }]',
+        'detail === undefined',
+      ],
+    ],
+  },
+  {
+    reason: 'a run ends only when its critical results are acknowledged: it leaves none to be reminded of',
+    changes: [
+      [
+        'workflows/order/identify.ts',
+        '⟦recountReminders(chain, previous.policy.criticalResultReminder)⟧;',
+        'undefined',
+      ],
+    ],
+  },
+  {
+    reason:
+      'a creation ends without an order only if it was refused, cancelled, or goes on in the next run, which the other two conditions ask',
+    changes: [
+      [
+        'workflows/order/placing.ts',
+        'const isCancelled = ⟦run.wasCancelled || run.attempts.consideredCancelled⟧;',
+        'true',
+      ],
+    ],
+  },
+  {
+    reason: 'a second entry for the same absence is not looked at',
+    changes: [['workflows/order/reading.ts', 'if (⟦!before⟧) chain.absent.push({ orderId, since: now });', 'true']],
+  },
+  {
+    reason: 'a question whose deadline is gone is cleared before this is asked',
+    changes: [
+      [
+        'workflows/order/replacement-decision.ts',
+        "({ reason, key }) => reason === 'replacement_failed' && deadlinesOf(chain).some((deadline) => ⟦deadline.key === key⟧),",
+        'true',
+      ],
+    ],
+  },
+  {
+    reason: 'nothing is claimed any more for a replacement that was found',
+    changes: [
+      [
+        'workflows/order/replacement-order.ts',
+        'const claimedAt = ⟦greatest.createdAt ?? new Date(Date.now()).toISOString()⟧;',
+        'greatest.createdAt && new Date(Date.now()).toISOString()',
+      ],
+    ],
+  },
+  {
     reason:
       'no interpretation is not critical; and one that is missing for once would only be taken for a change later',
     changes: [
@@ -96,6 +310,20 @@ export const accepted: readonly Accepted[] = [
   {
     reason: 'the compiler does not know that this is always so where it is asked, and a later line says the same',
     changes: [
+      ['workflows/order/decisions.ts', 'if (⟦!isOverdueName(name)⟧) continue;', 'false'],
+      ['workflows/order/identify.ts', 'if (⟦own === undefined⟧ || ours?.n !== 1) return false;', 'false'],
+      [
+        'workflows/order/intake.ts',
+        'if (reserved && ⟦ours?.root⟧ === chain.rootOrderId) reserved.orderId ??= orderId;',
+        'ours.root',
+      ],
+      ['workflows/order/placing.ts', 'if (⟦kind === undefined⟧ || !kitKinds.includes(kind)) {', 'false'],
+      ['workflows/order/replacement-order.ts', 'if (⟦!order⟧) return undefined;', 'false'],
+      [
+        'workflows/order/replacement-order.ts',
+        "const reason = ⟦findOrder(chain, reservation.replaces)?.standing⟧.phase ?? 'unknown';",
+        'findOrder(chain, reservation.replaces).standing',
+      ],
       [
         'workflows/deletion/workflow.ts',
         "if (⟦outcome !== undefined⟧ && outcome !== 'failed' && endedAt !== undefined)",
@@ -204,6 +432,22 @@ export const accepted: readonly Accepted[] = [
         'const until = ⟦now < delayedAt⟧ ? delayedAt : now + delayWorthAttention;',
         'now <= delayedAt',
       ],
+      ['workflows/order/decisions.ts', 'return ⟦recheckAt <= now⟧;', 'recheckAt < now'],
+      [
+        'workflows/order/policy-change.ts',
+        '.filter(({ name, key, at }) => isOverdueName(name) && ⟦at > now⟧ && chain.met.includes(key))',
+        'at >= now',
+      ],
+      [
+        'workflows/order/reading.ts',
+        'return unanswered !== undefined && ⟦unanswered.againAt > now⟧;',
+        'unanswered.againAt >= now',
+      ],
+      [
+        'workflows/order/replacement-order.ts',
+        "if (⟦rest > 0⟧) await sleep(rest, { summary: 'before the next attempt' });",
+        'rest >= 0',
+      ],
       ['workflows/deletion/commands.ts', 'if (⟦Date.now() < readableAt(run)⟧) {', 'Date.now() <= readableAt(run)'],
       ['workflows/deletion/commands.ts', 'if (⟦left <= 0⟧) return;', 'left < 0'],
     ],
@@ -212,6 +456,8 @@ export const accepted: readonly Accepted[] = [
     reason:
       'an error that is not the failure of an activity, such as a cancellation, would be swallowed: no life cancels this read',
     changes: [
+      ['workflows/order/identify.ts', '⟦refusalOf(error)⟧;', 'undefined'],
+      ['workflows/order/replacement-order.ts', 'if (⟦isCancellation(error)⟧) throw error;', 'false'],
       ['workflows/deletion/commands.ts', '⟦refusalOf(error)⟧;', 'undefined'],
       ['workflows/link/reading.ts', '⟦refusalOf(error)⟧;', 'undefined'],
     ],
