@@ -478,31 +478,6 @@ export const accepted: readonly Accepted[] = [
     ],
   },
   {
-    reason:
-      'in which order a step schedules what goes on beside the main loop: the replay of recorded histories in other steps notices it (decision 21)',
-    changes: [
-      ['workflows/entity/outbox.ts', '⟦await laterInStep()⟧;', 'undefined'],
-      ['workflows/entity/outbox.ts', '⟦await laterInStep()⟧;', 'laterInStep()'],
-      ['workflows/entity/outbox.ts', '} while (⟦!isDue()⟧);', 'false'],
-      [
-        'workflows/entity/outbox.ts',
-        'async function laterInStep(): Promise<void> ⟦{ let isLater = false; await condition(() => { const isNow = isLater; isLater = true; return isNow; }); }⟧',
-        '{}',
-      ],
-      ['workflows/entity/outbox.ts', 'let isLater = ⟦false⟧;', 'true'],
-      [
-        'workflows/entity/outbox.ts',
-        '⟦await condition(() => { const isNow = isLater; isLater = true; return isNow; })⟧;',
-        'undefined',
-      ],
-      [
-        'workflows/entity/outbox.ts',
-        '⟦await condition(() => { const isNow = isLater; isLater = true; return isNow; })⟧;',
-        'condition(() => { const isNow = isLater; isLater = true; return isNow; })',
-      ],
-    ],
-  },
-  {
     reason: 'everything that has this name has the text that is looked for, which the compiler does not know',
     changes: [
       [
@@ -531,6 +506,94 @@ export const accepted: readonly Accepted[] = [
     reason: 'it gets another value before anybody looks at it',
     changes: [
       ['workflows/delivery.ts', 'const run: DeliveryRun = { delivery: open(input), hasNews: ⟦false⟧ };', 'true'],
+      [
+        'workflows/entity/loop.ts',
+        'return { commands: new CommandQueue(), alarm: new Alarm(), hasNews: ⟦false⟧ };',
+        'true',
+      ],
+    ],
+  },
+  {
+    reason:
+      'in which order a step schedules what goes on beside the main loop: the replay of the recorded histories in other steps notices it (decision 21)',
+    changes: [
+      ['workflows/entity/outbox.ts', '⟦await laterInStep()⟧;', 'undefined'],
+      ['workflows/entity/outbox.ts', '⟦await laterInStep()⟧;', 'laterInStep()'],
+      ['workflows/entity/outbox.ts', '} while (⟦!isDue()⟧);', 'false'],
+      [
+        'workflows/entity/outbox.ts',
+        'async function laterInStep(): Promise<void> ⟦{ let isLater = false; await condition(() => { const isNow = isLater; isLater = true; return isNow; }); }⟧',
+        '{}',
+      ],
+      ['workflows/entity/outbox.ts', 'let isLater = ⟦false⟧;', 'true'],
+      [
+        'workflows/entity/outbox.ts',
+        '⟦await condition(() => { const isNow = isLater; isLater = true; return isNow; })⟧;',
+        'undefined',
+      ],
+      [
+        'workflows/entity/outbox.ts',
+        '⟦await condition(() => { const isNow = isLater; isLater = true; return isNow; })⟧;',
+        'condition(() => { const isNow = isLater; isLater = true; return isNow; })',
+      ],
+    ],
+  },
+  {
+    reason:
+      'the same order, which a delivery that waits for all else in its step keeps by itself in every life and in every recorded history',
+    changes: [
+      ['workflows/entity/loop.ts', '⟦run.isWaiting = true⟧;', 'undefined'],
+      ['workflows/entity/loop.ts', 'run.isWaiting = ⟦true⟧;', 'false'],
+      ['workflows/entity/loop.ts', '⟦run.isWaiting = false⟧;', 'undefined'],
+      ['workflows/entity/loop.ts', 'run.isWaiting = ⟦false⟧;', 'true'],
+      [
+        'workflows/entity/loop.ts',
+        'function isWoken(run: Wakeable): boolean ⟦{ return run.isWaiting === true && (isDisturbed(run) || run.alarm.rang); }⟧',
+        '{}',
+      ],
+      ['workflows/entity/loop.ts', 'return ⟦run.isWaiting === true && (isDisturbed(run) || run.alarm.rang)⟧;', 'false'],
+      ['workflows/entity/loop.ts', 'return ⟦run.isWaiting === true⟧ && (isDisturbed(run) || run.alarm.rang);', 'true'],
+      [
+        'workflows/entity/loop.ts',
+        'return ⟦run.isWaiting === true⟧ && (isDisturbed(run) || run.alarm.rang);',
+        'run.isWaiting !== true',
+      ],
+      ['workflows/entity/loop.ts', 'return run.isWaiting === ⟦true⟧ && (isDisturbed(run) || run.alarm.rang);', 'false'],
+      [
+        'workflows/entity/loop.ts',
+        'return run.isWaiting === true && (⟦isDisturbed(run) || run.alarm.rang⟧);',
+        'isDisturbed(run) && run.alarm.rang',
+      ],
+    ],
+  },
+  {
+    reason: 'undefined is as good as false here',
+    changes: [
+      [
+        'workflows/entity/loop.ts',
+        'const { state, attention, isForwarded = ⟦() => false⟧ } = loop;',
+        '() => undefined',
+      ],
+    ],
+  },
+  {
+    reason: 'it saves a timer of a run that waits for nothing any more',
+    changes: [['workflows/entity/loop.ts', '⟦run.alarm.disarm()⟧;', 'undefined']],
+  },
+  {
+    reason:
+      'it ends in the same step: it is cancelled, or what ends it lets the main loop go on; only an error in it would be missed',
+    changes: [
+      ['workflows/entity/loop.ts', '⟦await delivering⟧;', 'undefined'],
+      ['workflows/entity/loop.ts', '⟦await delivering⟧;', 'delivering'],
+      ['workflows/entity/loop.ts', 'if (turns.meanwhile) ⟦await turns.meanwhile()⟧;', 'turns.meanwhile()'],
+    ],
+  },
+  {
+    reason: 'what begins after a cancellation goes on in a new run, which is not cancelled',
+    changes: [
+      ['workflows/entity/loop.ts', '⟦run.cancelled = false⟧;', 'undefined'],
+      ['workflows/entity/loop.ts', 'run.cancelled = ⟦false⟧;', 'true'],
     ],
   },
   {
