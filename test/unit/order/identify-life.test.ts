@@ -50,7 +50,7 @@ describe('a run', () => {
   test('for an order that the service does not know fails', async () => {
     const order = await begun(undefined, { readChain: reading({ snapshots: [], gone: true }) });
     await order.until(0.1);
-    expect(order.run.end).toEqual({ kind: 'failed', type: 'OrderNotFound' });
+    expect(order.run.end).toMatchObject({ kind: 'failed', type: 'OrderNotFound' });
   });
 
   test.each([
