@@ -480,11 +480,6 @@ export const accepted: readonly Accepted[] = [
   {
     reason: 'everything that has this name has the text that is looked for, which the compiler does not know',
     changes: [
-      [
-        'workflows/entity/outbox.ts',
-        "const what = name === 'phase_changed' ? phase : ⟦name === 'ended'⟧ ? outcome : name;",
-        'true',
-      ],
       ['workflows/entity/outbox.ts', "return (⟦typeof what === 'string'⟧ ? what : name).replaceAll('_', ' ');", 'true'],
     ],
   },
