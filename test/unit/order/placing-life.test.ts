@@ -171,6 +171,31 @@ describe('a placing that the service does not take', () => {
     expect(placing.run.end).toEqual(done);
   });
 
+  test('goes on if its search for earlier orders was refused once, and fails with that if it is refused again', async () => {
+    const searchRefused = refusal('SearchRefused', { fields: [], reason: 'no such user' });
+    const placing = await place({ createKitOrder: searchRefused });
+    expect(await stateOf(placing)).toMatchObject({ attention: [{ reason: 'placing_delayed' }] });
+    placing.answers['createKitOrder'] = unavailable;
+    await placing.until(0.2);
+    placing.answers['createKitOrder'] = searchRefused;
+    await placing.until(0.4);
+    expect(placing.run.end).toBeUndefined();
+    await placing.until(0.6);
+    expect(placing.run.end).toMatchObject(failed('OrderRefused'));
+    const fresh = await place({ createKitOrder: silent });
+    await fresh.signal('creationProgress', 'nothing_sent');
+    fresh.answers['createKitOrder'] = searchRefused;
+    await fresh.settle();
+    expect(fresh.run.end).toMatchObject(failed('OrderRefused'));
+    const cancelledOne = await place({ createKitOrder: silent, findKitOrder: searchRefused });
+    await cancel(cancelledOne);
+    await cancelledOne.until(0.1);
+    expect(cancelledOne.run.replies).toEqual([]);
+    await cancelledOne.until(1);
+    expect(cancelledOne.run.replies).toEqual([{ name: 'cancel', refused: 'OrderRefused' }]);
+    expect(cancelledOne.run.refusals).toMatchObject([{ reason: 'no such user' }]);
+  });
+
   test('goes on in the next run if its history grows long, which looks for what came of the attempts before', async () => {
     const { of, calls } = asked();
     const placing = new Life(opening, { createKitOrder: unavailable, resolvePolicy: policy });
