@@ -93,6 +93,19 @@ export function isProblem(status: string): boolean {
   return problems.includes(readStatus(status).low);
 }
 
+const losses: readonly string[] = ['lost', 'failure_to_deliver_to_customer', 'failure_to_deliver_to_lab'];
+
+/** The kit is lost, and the service does not follow it up. */
+export function isLost(status: string): boolean {
+  return losses.includes(readStatus(status).low);
+}
+
+/** The service may follow this order up with a redraw of its own. */
+export function mayBeRedrawn(status: string): boolean {
+  const { low } = readStatus(status);
+  return low === 'sample_error' || low === 'redraw_available';
+}
+
 /** Only the table's own entries: a status comes from outside, and every object has a `constructor`. */
 function lookUp<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;

@@ -2,7 +2,7 @@ import type { Moment } from '../entity/alarm.js';
 import { currentOrder, lastEventId, needsSuccessor, outcomeOf, type Chain, type ChainOrder } from './chain.js';
 import { timeAfter, type BusinessDays } from '../../protocol/business-days.js';
 import { hour, spread } from '../entity/spans.js';
-import { readStatus } from '../../protocol/order/lifecycle.js';
+import { mayBeRedrawn } from '../../protocol/order/lifecycle.js';
 import type { AttentionReason, CriticalResultRecord } from '../../protocol/order/state.js';
 
 /**
@@ -260,7 +260,7 @@ function successorDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
   const { policy } = chain;
   const failedAt = order.standing.last?.at;
   const eventId = lastEventId(order);
-  const wait = mayBeRedrawn(order) ? policy.redrawWait : 0;
+  const wait = mayBeRedrawn(order.standing.last?.status ?? '') ? policy.redrawWait : 0;
   return [
     ...(wait > 0 ? [deadline(chain, order, 'redraw', failedAt, wait, eventId)] : []),
     fromAsking(chain, deadline(chain, order, 'decision', failedAt, wait + policy.decisionWait, eventId)),
@@ -279,12 +279,6 @@ function fromAsking(chain: Chain, decision: Deadline): Deadline {
 export function isUnasked(chain: Chain, { name, key, baseKey }: Deadline): boolean {
   if (name !== 'decision') return false;
   return !chain.attention.some((asked) => asked.key === key) && !chain.patience.some((given) => given.key === baseKey);
-}
-
-/** True if the service may follow this order up with a redraw of its own. */
-export function mayBeRedrawn({ standing }: ChainOrder): boolean {
-  const low = readStatus(standing.last?.status ?? '').low;
-  return low === 'sample_error' || low === 'redraw_available';
 }
 
 export function isKit({ greatest }: ChainOrder): boolean {

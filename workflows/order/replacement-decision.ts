@@ -1,4 +1,4 @@
-import { readStatus } from '../../protocol/order/lifecycle.js';
+import { isLost, mayBeRedrawn, readStatus } from '../../protocol/order/lifecycle.js';
 import type { RaisedOrderAttention } from '../../protocol/order/state.js';
 import type { Remedy } from '../../protocol/order/policy.js';
 import { loggedRefusal } from '../entity/commands.js';
@@ -13,7 +13,7 @@ import {
   type Chain,
   type ChainOrder,
 } from './chain.js';
-import { deadlinesOf, mayBeRedrawn, nextRecheck, shipsKit, type Deadline } from './deadlines.js';
+import { deadlinesOf, nextRecheck, shipsKit, type Deadline } from './deadlines.js';
 import { replaceKit } from './replacement-order.js';
 import type { KitOrderRun } from './run.js';
 
@@ -53,16 +53,14 @@ export function dueRemedy(chain: Chain): Deadline | undefined {
 }
 
 function remedyFor(chain: Chain, order: ChainOrder): Remedy {
-  const { low } = readStatus(order.standing.last?.status ?? '');
-  if (low === 'redraw_available') return 'ask';
-  if (mayBeRedrawn(order)) return allowed(chain, order, chain.policy.onSampleError);
-  const isLost = order.standing.endedByStatus !== true && lost.includes(low);
+  const { last, endedByStatus } = order.standing;
+  const status = last?.status ?? '';
+  if (readStatus(status).low === 'redraw_available') return 'ask';
+  if (mayBeRedrawn(status)) return allowed(chain, order, chain.policy.onSampleError);
   // An unknown failure, or one whose event is still to come, may be followed up by the service itself.
-  if (!isLost && chain.policy.onLost === 'replace') return 'ask';
+  if ((endedByStatus === true || !isLost(status)) && chain.policy.onLost === 'replace') return 'ask';
   return allowed(chain, order, chain.policy.onLost);
 }
-
-const lost: readonly string[] = ['lost', 'failure_to_deliver_to_customer', 'failure_to_deliver_to_lab'];
 
 /**
  * Three kinds of order are never replaced automatically: an adopted order, an order for which no kit is shipped, and an order
