@@ -22,6 +22,8 @@ export interface AppointmentSnapshot {
   provider?: string;
   startAt?: string;
   endAt?: string;
+  /** IANA name of the zone in which the person reads a clock; one that is not known here is left out. */
+  timezone?: string;
   canReschedule?: boolean;
   /** At a service centre: the laboratory's own number. */
   externalId?: string;
@@ -49,6 +51,7 @@ export function appointmentSnapshotOf(appointment: Appointment): AppointmentSnap
     ...textAs('provider', appointment.provider == null ? undefined : wordOf(appointment.provider)),
     ...textAs('startAt', utcInstant(appointment.start_at)),
     ...textAs('endAt', utcInstant(appointment.end_at)),
+    ...(isTimezone(appointment.iana_timezone) && { timezone: appointment.iana_timezone }),
     ...(typeof canReschedule === 'boolean' && { canReschedule }),
     ...(appointment.type?.toLowerCase() === 'patient_service_center' && textAs('externalId', numberOf(appointment))),
     events,
@@ -58,6 +61,16 @@ export function appointmentSnapshotOf(appointment: Appointment): AppointmentSnap
 /** Anything longer, with a word in it or with another character is not a number to be shown at a counter: it may be a name or an address. */
 function numberOf({ external_id: id }: Appointment): string | undefined {
   return id != null && /^[\w #./:-]{1,64}$/.test(id) && /\d/.test(id) && !/[a-z]{4}/i.test(id) ? id : undefined;
+}
+
+function isTimezone(name: string | null | undefined): name is string {
+  // An offset such as `+01:00` is no name: it does not know of the clock's change.
+  if (name == null || !/^[A-Z]/i.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
 }
 
 function eventsOf({ events }: Appointment): AppointmentEvent[] {

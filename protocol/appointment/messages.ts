@@ -158,6 +158,8 @@ export interface AppointmentShown {
   status: string;
   startAt?: string;
   endAt?: string;
+  /** IANA name of the zone in which the person reads a clock, for showing them these times. */
+  timezone?: string;
   provider?: string;
   /** false: cancel it with `rebook` and choose another one instead. */
   canReschedule?: boolean;

@@ -116,7 +116,7 @@ export function readAppointmentSnapshot(value: unknown): AppointmentSnapshot | u
   if (!isObject(value)) return undefined;
   const { appointmentId, canReschedule } = value;
   if (typeof appointmentId !== 'string' || appointmentId === '') return undefined;
-  const texts = textsOf(value, ['orderId', 'userId', 'status', 'type', 'provider', 'externalId']);
+  const texts = textsOf(value, ['orderId', 'userId', 'status', 'type', 'provider', 'timezone', 'externalId']);
   const listed: unknown[] = Array.isArray(value['events']) ? value['events'] : [];
   return {
     appointmentId,

@@ -55,7 +55,17 @@ export function resultOf(appointment: Appointment): AppointmentResult {
 function shownOf(appointment: Appointment): { appointment?: AppointmentShown } {
   const { known } = appointment;
   if (!known) return {};
-  const { appointmentId, status = 'unknown', type, startAt, endAt, provider, canReschedule, externalId } = known;
+  const {
+    appointmentId,
+    status = 'unknown',
+    type,
+    startAt,
+    endAt,
+    timezone,
+    provider,
+    canReschedule,
+    externalId,
+  } = known;
   const siteCode = siteCodeOf(appointment, known);
   return {
     appointment: {
@@ -64,6 +74,7 @@ function shownOf(appointment: Appointment): { appointment?: AppointmentShown } {
       ...(type !== undefined && { type }),
       ...(startAt !== undefined && { startAt }),
       ...(endAt !== undefined && { endAt }),
+      ...(timezone !== undefined && { timezone }),
       ...(provider !== undefined && { provider }),
       ...(canReschedule !== undefined && { canReschedule }),
       ...(externalId !== undefined && { externalId }),

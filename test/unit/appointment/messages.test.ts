@@ -50,6 +50,7 @@ describe('a snapshot', () => {
       ...{ appointmentId: 'appointment-1', orderId: 'order-1', userId: 'user-1', status: 'confirmed' },
       ...{ type: 'phlebotomy', provider: 'invented_draws', canReschedule: true },
       ...{ startAt: '2022-01-01T00:00:00.000Z', endAt: '2022-01-01T00:00:00.000Z' },
+      timezone: 'America/New_York',
       events: [
         { at: '2021-12-30T10:00:00.000Z', status: 'pending' },
         { at: '2021-12-30T10:00:01.123Z', status: 'confirmed' },
@@ -169,6 +170,18 @@ test.each([
   const snapshot = appointmentSnapshotOf(appointmentSchema.parse(sent));
   expect(snapshot).toMatchObject({ type: 'patient_service_center', status: 'cancelled' });
   expect(snapshot.externalId).toBe(externalId);
+});
+
+test.each([
+  ['Pacific/Honolulu', 'Pacific/Honolulu'],
+  ['US/Eastern', 'US/Eastern'],
+  ['UTC', 'UTC'],
+  ['+01:00', undefined],
+  ['Testperson', undefined],
+  ['', undefined],
+  [null, undefined],
+])('the zone of an appointment’s times, if it is one: %j', (iana_timezone, timezone) => {
+  expect(appointmentSnapshotOf(appointmentSchema.parse({ id: 'a', iana_timezone })).timezone).toBe(timezone);
 });
 
 test.each([
