@@ -70,10 +70,14 @@ export async function unreadableIfRefused<T>(
   } catch (error) {
     const isForAll = [Unauthorized, FeatureNotEnabled, TooManyRequests].some((kind) => error instanceof kind);
     if (!(error instanceof ServiceRefused) || isForAll || error.fields.length > 0 || isAnswer(error)) throw error;
-    const { method, path, status } = error;
-    const problem = `was refused with status ${status}, perhaps by a proxy`;
-    throw new AnswerUnreadable({ method, path, status }, problem, { cause: error });
+    throw unreadable(error);
   }
+}
+
+export function unreadable(refusal: ServiceRefused): AnswerUnreadable {
+  const { method, path, status } = refusal;
+  const problem = `was refused with status ${status}, perhaps by a proxy`;
+  return new AnswerUnreadable({ method, path, status }, problem, { cause: refusal });
 }
 
 export function failureOf(error: ServiceError, refusedAs: RefusedAs, settling?: number): ApplicationFailure {

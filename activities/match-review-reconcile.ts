@@ -1,6 +1,6 @@
 import { heartbeat, log } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { FeatureNotEnabled, ServiceRefused, Unauthorized } from '../service/errors.js';
+import { FeatureNotEnabled, ServiceRefused, TooManyRequests, Unauthorized } from '../service/errors.js';
 import { matchReviewReportOf } from '../service/match-review-snapshot.js';
 import type { MatchReview } from '../service/match-reviews.js';
 import { signalOrStart } from '../protocol/signal-or-start.js';
@@ -8,7 +8,7 @@ import { isAddressable, matchReviewId } from '../protocol/ids.js';
 import { matchReviewReportedSignal, type MatchReviewResult } from '../protocol/match-review/messages.js';
 import { matchReviewStart } from '../protocol/match-review/start.js';
 import type { ActivityDependencies } from './dependencies.js';
-import { asFailures, unreadableIfRefused } from './failures.js';
+import { asFailures, unreadable } from './failures.js';
 import { isUndecodable } from './workflow-runs.js';
 
 /** The findings of a pass over the results that wait for a review. */
@@ -24,17 +24,15 @@ export function matchReviewReconcileActivities(dependencies: ActivityDependencie
     async reconcileMatchReviews(): Promise<MatchReviewsReconciled> {
       return asFailures('ServiceRefused', async () => {
         let [started, isListed] = [0, false];
-        const pass = async (): Promise<void> => {
+        try {
           for await (const item of dependencies.service.matchReviews.list()) {
             isListed = true;
             heartbeat();
             if (needsFollowing(item) && (await startIfMissed(dependencies, item))) started += 1;
           }
-        };
-        try {
-          // A list that has begun is not off: its cursor has expired, or a proxy refused a page, and the next attempt begins again.
-          await unreadableIfRefused(pass, () => !isListed);
         } catch (error) {
+          // A list that has begun is not off: its cursor has expired, or a proxy refused a page, and the next attempt begins again.
+          if (isListed && isRefusedPage(error)) throw unreadable(error);
           if (!isOff(error)) throw error;
           log.info('the team has no match review', { status: error.status });
         }
@@ -43,6 +41,12 @@ export function matchReviewReconcileActivities(dependencies: ActivityDependencie
       });
     },
   };
+}
+
+/** A refused key stays refused, and a 429 says when to ask again. */
+function isRefusedPage(error: unknown): error is ServiceRefused {
+  const isForAll = error instanceof TooManyRequests || (error instanceof Unauthorized && error.status !== 403);
+  return error instanceof ServiceRefused && !isForAll;
 }
 
 /** A closed beta: "queue not enabled" is a 400, and a deployment that lacks the endpoint answers 404 or 403. A wrong key is a 401. */

@@ -30,13 +30,18 @@ test('a review whose last result cannot be decoded does not end the pass before 
   expect(reported).toEqual([matchReviewId('result-2')]);
 });
 
-test.each([400, 404])(
+test.each([
+  [400, 'Cursor expired'],
+  [404, 'Cursor expired'],
+  [403, 'Forbidden'],
+  ...[400, 422].map(
+    (status) => [status, [{ loc: ['query', 'next_cursor'], msg: 'expired', type: 'value_error' }]] as const,
+  ),
+] as const)(
   'a list of reviews that is refused on a later page (%i) is read again: the team has match review',
-  async (status) => {
+  async (status, detail) => {
     const first = { body: { data: [open('result-1')], next_cursor: 'expired', total: 2 } };
-    const { baseUrl } = await answering((_request, index) =>
-      index === 0 ? first : { status, body: { detail: 'Cursor expired' } },
-    );
+    const { baseUrl } = await answering((_request, index) => (index === 0 ? first : { status, body: { detail } }));
     const getHandle = () => ({ describe: async () => ({ status: { name: 'RUNNING' } }) });
     const temporal = { workflow: { getHandle } };
     const activities = matchReviewReconcileActivities({
