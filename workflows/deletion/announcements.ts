@@ -60,7 +60,8 @@ export function end(run: DeletionRun, outcome: DeletionOutcome, refusal?: Applic
   deletion.outcome = outcome;
   deletion.endedAt = new Date(Date.now()).toISOString();
   note(deletion, outcome.replaceAll('_', ' '), Date.now());
-  clear(deletion, ['undo_doubtful'], Date.now());
+  delete run.isDenied;
+  clear(deletion, ['undo_doubtful', 'deletion_delayed'], Date.now());
   if (refusal) run.refusal = refusal;
   run.answered = true;
   // A caller that still waits for the answer to the request learns it from that.

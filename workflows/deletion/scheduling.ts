@@ -97,8 +97,11 @@ async function isScheduled(run: DeletionRun): Promise<boolean> {
   try {
     return await becomesScheduled(run);
   } finally {
-    delete run.isDenied;
-    clear(run.deletion, ['deletion_delayed'], Date.now());
+    // An undo that cuts it short may fail: then the deletion is delayed as before.
+    if (!CancellationScope.current().consideredCancelled) {
+      delete run.isDenied;
+      clear(run.deletion, ['deletion_delayed'], Date.now());
+    }
   }
 }
 

@@ -630,6 +630,21 @@ describe('the service', () => {
     ]);
   });
 
+  test.each([{ scheduleDeletion: 'unknown' }, { scheduleDeletion: unavailable }])(
+    'is asked on after an undo that fails, and so is the person: %j',
+    async (answers) => {
+      const life = await requested({ ...answers, undoDeletion: final('UndoRefused') });
+      await life.until(0.1);
+      await life.update('undo');
+      await life.until(1);
+      expect(life.events).toEqual([expect.stringContaining('user.attention_raised deletion_delayed')]);
+      life.answers['undoDeletion'] = { by: 'command' };
+      life.answers['readUser'] = { standing: 'present', connections: [] };
+      await life.update('undo');
+      expect(life.run.shown.attributes['LabAttention']).toEqual([]);
+    },
+  );
+
   test('that does not answer is asked in rounds of half a minute, an hour and days, with the pauses that it asks for', async () => {
     const rounds: unknown[] = [];
     const readUser = (now: number, _user: string, { within = 0 }: { within?: number }) => {
