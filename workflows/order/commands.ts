@@ -119,7 +119,7 @@ async function cancel(run: KitOrderRun, orderId: string): Promise<void> {
     throw await refused(run, orderId, refusalOf(error));
   }
   const { key } = cancellationFailed(orderId);
-  clear(run.chain, (raised) => raised.key === key, Date.now());
+  clear(run.chain, (raised) => raised.key === key && raised.reason === 'cancellation_failed', Date.now());
 }
 
 /** An order that the service does not find any more is gone, which ends the chain. */

@@ -209,6 +209,8 @@ function requestOf({ input, policy }: PlacingRun, triedBefore: boolean): CreateK
 /** The order that a cancelled attempt has created, if it has. */
 async function settle(run: PlacingRun): Promise<PlacedOrder | null> {
   if (run.progress === 'nothing_sent' || isUnsettled(run)) return null;
+  // Too little time has passed since the last round for two refusals to count.
+  delete run.isSearchRefused;
   await sleep(run.policy.creationSettling, { summary: 'until a creation has settled' });
   const options = { ...orderSearch(run.policy), summary: `order ${run.input.reference}, if there is one` };
   for (;;) {

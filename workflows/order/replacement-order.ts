@@ -3,6 +3,7 @@ import type { MovedOnDetails } from '../../activities/placing.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { activities, creation } from '../activities.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
+import { clear } from './announcements.js';
 import {
   findOrder,
   lastEventId,
@@ -61,6 +62,8 @@ async function replaceInTurn(run: KitOrderRun, orderId: string): Promise<OrderSn
   reservation.atEventId = lastEventId(order);
   const snapshot = await place(run, reservation, order);
   if (snapshot) receiveSnapshot(run, snapshot);
+  // At once, not when the attention is brought in line: a command that waits for this one must not answer the question.
+  clear(chain, (attention) => attention.reason === 'replacement_failed' && attention.orderId === orderId, Date.now());
   if (!snapshot) return undefined;
   if (isRedrawOf(order, snapshot)) {
     chain.replacements = chain.replacements.filter((replacement) => replacement !== reservation);

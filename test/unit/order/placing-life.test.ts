@@ -187,6 +187,12 @@ describe('a placing that the service does not take', () => {
     fresh.answers['createKitOrder'] = searchRefused;
     await fresh.settle();
     expect(fresh.run.end).toMatchObject(failed('OrderRefused'));
+    const refusedBefore = await place({ createKitOrder: searchRefused, findKitOrder: searchRefused });
+    await cancel(refusedBefore);
+    await refusedBefore.until(0.1);
+    expect(refusedBefore.run.replies, 'the second search may have come too soon').toEqual([]);
+    await refusedBefore.until(1);
+    expect(refusedBefore.run.replies).toEqual([{ name: 'cancel', refused: 'OrderRefused' }]);
     const cancelledOne = await place({ createKitOrder: silent, findKitOrder: searchRefused });
     await cancel(cancelledOne);
     await cancelledOne.until(0.1);

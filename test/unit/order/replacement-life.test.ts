@@ -308,6 +308,18 @@ describe('a replacement', () => {
 });
 
 describe('the policy', () => {
+  test('that has replaced a kit at last leaves no question to answer: a decision that waited for it is refused', async () => {
+    const readOrder = (_now: number, id: string) => (id === newId ? newKit(['ordered']) : shownAt(lost));
+    const order = await life(lost, { onLost: 'replace' }, { replaceKitOrder: refusal('OrderRefused'), readOrder });
+    order.answers['replaceKitOrder'] = silent;
+    await order.until(23);
+    await order.update('resolveProblem', { orderId, decision: 'abandon' });
+    order.answers['replaceKitOrder'] = replaced;
+    await order.settle();
+    expect(order.run.replies.at(-1)).toMatchObject({ refused: 'AlreadyResolved' });
+    expect(order.run.end).toBeUndefined();
+  });
+
   const lives = (statuses: readonly string[], policy: OrderPolicy, answers: Answers = {}, more: object = {}) =>
     life(statuses, policy, { replaceKitOrder: replaced, ...answers }, more);
 
