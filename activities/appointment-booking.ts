@@ -125,7 +125,7 @@ export async function requestOnce(service: LabService, input: RequestAppointment
     look: async (options) => {
       const found = await present(service, orderId, 'home', options);
       if (!found || !isOpen(found)) return undefined;
-      if (found.provider === provider) return found;
+      if (found.provider?.toLowerCase() === provider.toLowerCase()) return found;
       throw exists();
     },
     act: async () => {

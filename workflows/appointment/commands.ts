@@ -106,7 +106,7 @@ async function askProvider(appointment: Appointment, { provider, notes }: Appoin
   await outwaitDoubt(appointment);
   const open = openVisit(appointment);
   // The same request before it.
-  if (open && open.startAt === undefined && open.provider === provider.toLowerCase()) return;
+  if (open && open.startAt === undefined && open.provider?.toLowerCase() === provider.toLowerCase()) return;
   if (open) throw alreadyThere(open);
   const { orderId, policy } = appointment;
   const { bookingTimeout } = policy;
@@ -207,7 +207,8 @@ async function cancel(appointment: Appointment, cancellation: AppointmentCancell
   const open = openVisit(appointment);
   if (!open && cancellation.rebook) {
     // The same command before it was carried out.
-    if (appointment.known && appointment.known.appointmentId === appointment.cancelledId) return;
+    const { known, goneId, cancelledId } = appointment;
+    if (cancelledId !== undefined && (known?.appointmentId ?? goneId) === cancelledId) return;
     throw nothingBooked();
   }
   if (open) await cancelAtService(appointment, open, cancellation);

@@ -369,6 +369,16 @@ describe('a provider', () => {
     expect(asked['requestAppointment']).toHaveLength(1);
   });
 
+  test.each(['Lab', 'lab'])('is asked once, in whatever letter case the service names it: %s', async (provider) => {
+    const answer = snapshot(['pending'], { startAt: undefined as never, provider });
+    const { of, asked } = await begin(undefined, { requestAppointment: answer });
+    for (const spelling of ['Lab', 'lab']) {
+      const state = await valueOf(of.update('requestAppointment', { provider: spelling }));
+      expect(state).toMatchObject({ phase: 'awaiting_confirmation' });
+    }
+    expect(asked['requestAppointment']).toHaveLength(1);
+  });
+
   test('is asked without notes if there are none', async () => {
     const { of, asked } = await begin(undefined, { requestAppointment: confirmed });
     await of.update('requestAppointment', { provider: 'lab' });
@@ -545,6 +555,14 @@ describe('a cancellation', () => {
     expect((await of.until(1000)).events.slice(1, 3)).toEqual([
       ...['34h appointment.choice_reminder 1', '82h appointment.choice_reminder 2'],
     ]);
+  });
+
+  test('to choose again is answered as before if the service no longer shows the appointment', async () => {
+    const { of, asked } = await begin(confirmed, { cancelAppointment: null });
+    of.answers['readAppointment'] = reading(undefined);
+    expect(await valueOf(of.update('cancel', { rebook: true }))).toMatchObject({ phase: 'awaiting_choice' });
+    expect(await valueOf(of.update('cancel', { rebook: true }))).toMatchObject({ phase: 'awaiting_choice' });
+    expect(asked['cancelAppointment']).toHaveLength(1);
   });
 
   test('of one that was made elsewhere, and then chosen again, is a request', async () => {
