@@ -118,13 +118,24 @@ export async function keepDelivering(from: Outbox, outcome: Delivery, isItsTurn:
       if (from.handsOver === true) await handOverNotifications(from, from.outbox, []);
       else {
         const pause = await deliverBatch(from, outcome);
-        const summary = 'until the receiver is tried again';
-        if (pause > 0) await condition(() => !wasEnding && from.isEnding === true, pause, { summary });
+        if (pause > 0) await waitForReceiver(from, pause, wasEnding);
       }
     }
   } catch (error) {
     if (!isCancellation(error)) throw error;
   }
+}
+
+/** An end, or an alarm that has come since, does not wait for it. */
+async function waitForReceiver(from: Outbox, pause: number, wasEnding: boolean): Promise<void> {
+  const known = from.outbox.slice();
+  const isUrgent = () => (!wasEnding && from.isEnding === true) || isAlarmAmong(from.outbox, known);
+  await condition(isUrgent, pause, { summary: 'until the receiver is tried again' });
+}
+
+/** An alarm that already waited does not count. */
+function isAlarmAmong(waiting: readonly Notification[], known: readonly Notification[]): boolean {
+  return waiting.some((each) => isAlarm(each) && !known.includes(each));
 }
 
 /**
@@ -153,9 +164,9 @@ async function deliverBatch(from: Outbox, outcome: Delivery): Promise<number> {
   const batch = batchOf(from.outbox);
   const attempts = new CancellationScope();
   let isOver = false;
-  // An alarm that already waited does not count: the next batch would have no room for it either, and its attempts would start over for nothing.
+  // For one that already waited the next batch would have no room either, and its attempts would start over for nothing.
   const known = from.outbox.slice();
-  const isAlarmBehind = () => from.outbox.some((each) => isAlarm(each) && !known.includes(each));
+  const isAlarmBehind = () => isAlarmAmong(from.outbox, known);
   const letAlarmPass = async () => {
     await condition(() => isOver || isAlarmBehind());
     if (!isOver && !(await condition(() => isOver, alarmWait, { summary: 'an alarm waits' }))) attempts.cancel();

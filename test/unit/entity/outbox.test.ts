@@ -172,13 +172,24 @@ describe('an alarm', () => {
     expect(life.run.summaries).not.toContain('an alarm waits');
   });
 
+  test('ends the pause of a receiver that did not answer, once, however long a pause it asked for', async () => {
+    const receiver = new Receiver();
+    const details = { fields: [], retryAfterMs: hour };
+    receiver.answer = () => ({ failure: { type: 'NotificationRefused', isFinal: false, details } });
+    const life = await placed({ notify: receiver.notify });
+    await life.until(minutes(2));
+    await alarm(life);
+    await life.until(1);
+    expect(receiver.attempts.map(({ at }) => at)).toEqual([0, minutes(2)]);
+    expect(receiver.attempts[1]?.sends).toContain('order.critical_result');
+  });
+
   test('that waited before, without room in the batch, ends no attempts either', async () => {
     const receiver = new Receiver();
     const life = await placed({ notify: receiver.notify });
-    await alarm(life);
-    // The pause is over: both are in one batch.
+    // Both are in one batch.
     life.answers['notify'] = silent;
-    await life.until(minutes(10));
+    await alarm(life);
     const { length } = life.run.summaries;
     await life.until(minutes(30));
     expect(life.run.summaries.slice(length).filter((each) => each.includes('notify'))).toEqual([]);
