@@ -1,4 +1,4 @@
-/** One group of files is mutated at a time: its tests are known by what they import. */
+/** Files that are named together on the command line. */
 export interface Group {
   files: readonly string[];
   /** They call activities and wait: lives and the model reach them, and steps and awaits are left out as well. */
