@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { setMaxListeners } from 'node:events';
-import { TestRunner, type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite } from 'vitest';
+import { describe, test, TestRunner, type RunnerTestCase, type RunnerTestSuite } from 'vitest';
 import { folderVariable, RunFolder } from './run-folder.js';
 
 /** What the switches in the changed files read, and what they count. */
@@ -67,15 +67,24 @@ export default class MutationRunner extends TestRunner {
     super.onAfterTryTask(test);
   }
 
-  override async onAfterRunSuite(suite: RunnerTestSuite): Promise<void> {
-    if ('filepath' in suite && suite.result?.state === 'pass') await this.tryChanges(suite as RunnerTestFile);
-    await super.onAfterRunSuite(suite);
+  /** The file's last test tries the changes: vitest's `expect` works within a test only. */
+  override async importFile(...of: Parameters<TestRunner['importFile']>): Promise<unknown> {
+    const imported: unknown = await super.importFile(...of);
+    if (of[1] === 'collect') {
+      describe('changes', () => {
+        test('those that the tests reach', { timeout: 0 }, ({ task }) => this.tryChanges(task));
+      });
+    }
+    return imported;
   }
 
-  private async tryChanges(file: RunnerTestFile): Promise<void> {
+  private async tryChanges(present: RunnerTestCase): Promise<void> {
+    const { file } = present;
+    const others = testsOf(file).filter((test) => test !== present);
+    if (others.some(({ result }) => result?.state !== 'pass')) return;
     switches.currentTestId = undefined;
     const { static: whenLoaded = {}, perTest = {} } = switches.mutantCoverage ?? {};
-    const tests = testsOf(file).toSorted((a, b) => durationOf(a) - durationOf(b));
+    const tests = others.toSorted((a, b) => durationOf(a) - durationOf(b));
     // Each run of a test adds one.
     for (const { context } of tests) setMaxListeners(0, context.signal);
     const reached = new Set(tests.flatMap(({ id }) => Object.keys(perTest[id] ?? {})));
@@ -83,39 +92,49 @@ export default class MutationRunner extends TestRunner {
     for (const id of reached) {
       if (!this.ids.has(id) || this.noticed.has(id) || this.unnoticed.has(`${file.filepath} ${id}`)) continue;
       const reaching = tests.filter((test) => perTest[test.id]?.[id] !== undefined);
-      await this.tryChange(id, file, reaching);
+      await this.tryChange(id, reaching, present);
     }
     this.folder.attempt = undefined;
-    for (const test of tests) if (!(await this.passes(test))) this.folder.add({ broken: `${file.name}: ${test.name}` });
+    for (const test of tests) {
+      if (!(await this.passes(test, present))) this.folder.add({ broken: `${file.name}: ${test.name}` });
+    }
     this.folder.add({ finished: file.filepath });
   }
 
-  private async tryChange(id: string, { filepath }: RunnerTestFile, tests: readonly RunnerTestCase[]): Promise<void> {
+  private async tryChange(id: string, tests: readonly RunnerTestCase[], present: RunnerTestCase): Promise<void> {
     for (const test of tests) {
       this.folder.attempt = { id, pid: process.pid, until: realNow() + timeLimit(durationOf(test)) };
       [active, steps, mostSteps] = [id, 0, stepLimit(this.stepsOf.get(test.id) ?? 0)];
-      const passes = await this.passes(test);
+      const passes = await this.passes(test, present);
       const goesOn = steps > mostSteps;
       [active, mostSteps] = [undefined, Infinity];
       if (passes && !goesOn) continue;
       this.noticed.add(id);
       return this.folder.add({ noticed: id });
     }
-    this.folder.add({ unnoticed: id, file: filepath });
+    this.folder.add({ unnoticed: id, file: present.file.filepath });
   }
 
   /** @returns false also if a rejection is left unhandled, which makes vitest fail */
-  private async passes(test: RunnerTestCase): Promise<boolean> {
+  private async passes(test: RunnerTestCase, { result }: RunnerTestCase): Promise<boolean> {
     const before = this.unhandled;
     try {
       await TestRunner.getTestFn(test)();
     } catch {
+      failedSoftly(result);
       return false;
     }
     // Node reports them after all microtasks.
     await new Promise((resolve) => setImmediate(resolve));
-    return this.unhandled === before;
+    return !failedSoftly(result) && this.unhandled === before;
   }
+}
+
+/** What `expect.soft` leaves, which is taken away. */
+function failedSoftly(result: RunnerTestCase['result']): boolean {
+  if (result?.state !== 'fail') return false;
+  Object.assign(result, { state: 'run', errors: undefined });
+  return true;
 }
 
 function testsOf({ tasks }: RunnerTestSuite): RunnerTestCase[] {
