@@ -42,10 +42,11 @@ async function hangs(folder: RunFolder, files: readonly string[], env: Record<st
   let stopped = false;
   const watch = setInterval(() => {
     const { attempt } = folder;
-    if (stopped || !attempt || Date.now() < attempt.until) return;
+    if (!attempt || Date.now() < attempt.until) return;
     stopped = true;
-    folder.add({ noticed: attempt.id });
     process.kill(attempt.pid, 'SIGKILL');
+    folder.attempt = undefined;
+    folder.add({ noticed: attempt.id });
   }, 1000);
   const [code] = (await once(tests, 'exit')) as [number | null];
   clearInterval(watch);
