@@ -145,12 +145,15 @@ describe('a delivery', () => {
       ...[null, 'x', {}, notification('d', undefined, { data: null }), notification('e', undefined, { at: 'today' })],
       ...['id', 'type', 'at', 'source', 'subject'].map((field) => ({ ...notification('f'), [field]: 7 })),
     ];
-    await handOver(life, odd, [{ notification: notification('g') }, { status: 410 }, null]);
+    const oddRefused = [{ notification: notification('g') }, { status: 410 }, null];
+    for (const each of odd) await handOver(life, [each]);
+    for (const each of oddRefused) await handOver(life, [], [each]);
     for (const none of [undefined, null, 'none', { notifications: 'none', refused: {} }]) {
       await life.signal('notificationsLeft', none);
     }
     expect(await undeliveredIn(life)).toEqual(['a', 'b', 'c']);
-    expect(errors()).toEqual(['error: notifications without an id, a type or a time cannot be delivered']);
+    const leftOut = 'error: notifications without an id, a type or a time cannot be delivered';
+    expect(errors()).toEqual([...odd, ...oddRefused].map(() => leftOut));
   });
 });
 
