@@ -90,11 +90,6 @@ export const accepted: readonly Accepted[] = [
         'if (⟦chain.unreadable.length > 0⟧) run.hasNews = true;',
         'chain.unreadable.length >= 0',
       ],
-      [
-        'workflows/order/identify.ts',
-        "if (⟦!isReported()⟧) await condition(isReported, firstReportWait, { summary: 'first report' });",
-        'true',
-      ],
       ['workflows/order/identify.ts', 'if (⟦isHandOverExpected(chain)⟧) await awaitHandOver(run);', 'true'],
       [
         'workflows/order/intake.ts',
@@ -463,10 +458,16 @@ export const accepted: readonly Accepted[] = [
     ],
   },
   {
+    reason: 'a round that is over would be ended once more, which has no effect',
+    changes: [
+      ['workflows/delivery.ts', '} finally ⟦{ delete run.round; }⟧', '{}'],
+      ['workflows/delivery.ts', '⟦delete run.round⟧;', 'undefined'],
+    ],
+  },
+  {
     reason:
       'a cancellation ends the step after it as well; any other error that is not the failure of an activity would be swallowed, and there is none',
     changes: [
-      ['workflows/delivery.ts', '⟦refusalOf(error)⟧;', 'undefined'],
       ['workflows/entity/outbox.ts', '} catch (error) ⟦{ if (!isCancellation(error)) throw error; }⟧', '{}'],
       ['workflows/entity/outbox.ts', 'if (⟦!isCancellation(error)⟧) throw error;', 'false'],
       [
