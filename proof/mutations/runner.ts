@@ -82,7 +82,6 @@ export default class MutationRunner extends TestRunner {
     const { file } = present;
     const others = testsOf(file).filter((test) => test !== present);
     if (others.some(({ result }) => result?.state !== 'pass')) return;
-    switches.currentTestId = undefined;
     const { static: whenLoaded = {}, perTest = {} } = switches.mutantCoverage ?? {};
     const tests = others.toSorted((a, b) => durationOf(a) - durationOf(b));
     // Each run of a test adds one.

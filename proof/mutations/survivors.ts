@@ -9,13 +9,6 @@ export type Survivor = readonly [file: string, at: string, to: string];
 
 export const accepted: readonly Accepted[] = [
   {
-    reason:
-      'the time zone of a process cannot be set in a thread, in which these tests run: `npm test` notices it, in processes',
-    changes: [
-      ['workflows/entity/fields.ts', 'const at = new Date(⟦zone === undefined⟧ ? `${text}Z` : text);', 'false'],
-    ],
-  },
-  {
     reason: 'it saves work: the same is worked out again, or is announced under an id that was announced',
     changes: [
       ['workflows/order/announcements.ts', '(endedByStatus === true && ⟦phase !== before.phase⟧)', 'true'],
@@ -276,11 +269,6 @@ export const accepted: readonly Accepted[] = [
   {
     reason: 'a job that is handed over gets its own value, and one that is not is read while its owner is looked for',
     changes: [['workflows/report/job.ts', 'isNew: ⟦false⟧,', 'true']],
-  },
-  {
-    reason:
-      'an appointment that was abandoned, and is reported as completed in the minute in which the product is notified of that',
-    changes: [['workflows/appointment/deadlines.ts', 'if (⟦appointment.ending !== undefined⟧) return;', 'false']],
   },
   {
     reason: 'the rest of the check refuses the same: a text with more than a date in it is not a date either',
@@ -666,7 +654,6 @@ export const accepted: readonly Accepted[] = [
   {
     reason: 'the other branch does the same here',
     changes: [
-      ['protocol/order/lifecycle.ts', 'if (turned || ⟦walk.turn === undefined⟧) walk.turn = event;', 'false'],
       ['protocol/order/lifecycle.ts', 'if (⟦ending === undefined⟧) delete walk.ending;', 'false'],
       ['protocol/order/lifecycle.ts', "⟦case 'at_lab': return walk.place;⟧", "case 'at_lab':"],
       ['workflows/order/snapshots.ts', '...(⟦resultsBy !== undefined⟧ && { resultsBy }),', 'true'],
