@@ -1,5 +1,6 @@
 import './sandbox.js';
-import type { Workflow } from '@temporalio/common';
+import type { SearchAttributePair, Workflow } from '@temporalio/common';
+import { encodeUnifiedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import type { coresdk, google } from '@temporalio/proto';
 import { setActivator } from '@temporalio/workflow/lib/global-attributes.js';
 import type { WorkflowInfo } from '@temporalio/workflow';
@@ -62,6 +63,8 @@ export interface Opening {
   now: number;
   /** The run before it, if it goes on where that one stopped. */
   continuedFrom?: string;
+  /** The search attributes that the start set. */
+  attributes?: SearchAttributePair[];
 }
 
 /**
@@ -78,17 +81,21 @@ export class Run {
   readonly accepted: string[] = [];
   /** The line that the Web UI shows of each activity and timer. */
   readonly summaries: string[] = [];
+  /** What it has had done, in this order: `scheduleActivity`, `upsertWorkflowSearchAttributes`. */
+  readonly commands: string[] = [];
   readonly timers = new Map<number, number>();
   readonly calls: { seq: number; call: ActivityCall }[] = [];
   /** Those that the workflow does not wait for any more, and that it has not learnt that of. */
   private readonly cancelled: { seq: number; call: ActivityCall }[] = [];
   private readonly activator: Activator;
+  private readonly attributes: SearchAttributePair[];
   private updates = 0;
   private queried: unknown;
   private readonly asked = new Map<string, string>();
 
-  constructor({ workflow, type, workflowId, now, continuedFrom }: Opening) {
+  constructor({ workflow, type, workflowId, now, continuedFrom, attributes = [] }: Opening) {
     this.now = now;
+    this.attributes = attributes;
     this.activator = new Activator({
       info: { ...infoOf(type, workflowId, now), ...(continuedFrom && { continuedFromExecutionRunId: continuedFrom }) },
       now,
@@ -106,7 +113,8 @@ export class Run {
 
   /** Starts the workflow, together with signals and an update, as signal-with-start and update-with-start do. */
   async start(input: unknown, signals: readonly Message[] = [], update?: Message): Promise<void> {
-    const initialize = { arguments: [asJson.toPayload(input)], headers: {} };
+    const searchAttributes = { indexedFields: encodeUnifiedSearchAttributes(undefined, this.attributes) };
+    const initialize = { arguments: [asJson.toPayload(input)], headers: {}, searchAttributes };
     const messages = [...signals.map(signalJob), ...(update ? [this.updateJob(update)] : [])];
     await this.activate([job('initializeWorkflow', initialize), ...messages]);
   }
@@ -230,6 +238,9 @@ export class Run {
   }
 
   private take(command: Command): void {
+    // The SDK keeps what follows the end in the same step, where it can: no run must need that.
+    if (this.end) return;
+    this.commands.push(Object.keys(command).find((name) => name !== 'userMetadata') ?? '');
     const { summary } = command.userMetadata ?? {};
     if (summary) this.summaries.push(fromPayload(summary as JsonPayload) as string);
     const { scheduleActivity, requestCancelActivity, startTimer, cancelTimer, updateResponse } = command;

@@ -59,7 +59,6 @@ export async function settleDoubt(run: DeletionRun): Promise<void> {
     run.hasNews = true;
     if (standing === 'present') return endRestored(run);
     delete run.doubt;
-    delete run.undoSentUntil;
     delete run.nextIfRestored;
   });
   const settling = settled.catch((error: unknown) => {

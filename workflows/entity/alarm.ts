@@ -26,7 +26,6 @@ export class Alarm {
 
   disarm(): void {
     this.scope?.cancel();
-    delete this.scope;
     delete this.at;
     this.rang = false;
   }

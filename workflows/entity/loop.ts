@@ -112,7 +112,6 @@ async function end(run: Wakeable, outbox: Outbox, { announceEnd, isOver }: Turns
   announceEnd?.();
   run.isWaiting = true;
   await deliverBeforeEnd(outbox, () => isDisturbed(run));
-  run.isWaiting = false;
   return (await awaitIdle(run)) && isOver();
 }
 
