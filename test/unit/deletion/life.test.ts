@@ -125,6 +125,18 @@ describe('a deletion that nobody undoes', () => {
       '170.167h completed',
     ]);
   });
+
+  test('is not given up for what the service, or the store, refuses at its end: it may have happened', async () => {
+    const life = await requested();
+    Object.assign(life.answers, { readUser: final('RequestInvalid') });
+    await life.until(168);
+    expect(life.run.end).toBeUndefined();
+    Object.assign(life.answers, gone, { eraseHealthData: final('StoreRefused') });
+    await life.until(169.5);
+    expect(life.run.end).toBeUndefined();
+    life.answers['eraseHealthData'] = 'erased';
+    expect((await life.until(171)).events.at(-1)).toBe('170h completed');
+  });
 });
 
 describe('an undo', () => {
@@ -160,6 +172,8 @@ describe('an undo', () => {
     life.answers['undoDeletion'] = null;
     await life.settle();
     expect(life.run.replies.slice(1)).toMatchObject(Array(2).fill({ value: { phase: 'undone' } }));
+    expect(life.calls.slice(4)).toEqual(['1.1h undoDeletion']);
+    expect(life.events.slice(2)).toEqual(['1.1h user.deletion_undone', '1.1h completed']);
   });
 
   test('just before the reminder is followed by none, whenever the product can be notified', async () => {
@@ -333,6 +347,15 @@ describe('an undo', () => {
     const { calls } = await life.until(1);
     expect(calls.slice(3)).toEqual(['0h scheduleDeletion', '0.026h undoDeletion']);
     expect(life.run.replies[1]).toMatchObject({ value: { phase: 'undone', undo: { restored: ['user', 'data'] } } });
+    // A request may be on its way as long as it has no answer.
+    const unanswered = await requested({ scheduleDeletion: unavailable });
+    unanswered.answers['scheduleDeletion'] = silent;
+    await unanswered.until(0.1);
+    await unanswered.update('undo');
+    unanswered.answers['scheduleDeletion'] = { failure: { ended: 'called_back' } };
+    await unanswered.settle();
+    await unanswered.until(1);
+    expect(unanswered.calls.slice(4)).toEqual(['0.1h scheduleDeletion', '0.126h undoDeletion']);
   });
 
   test('that fails before the grace lets the deletion go on from where it was', async () => {
@@ -528,6 +551,12 @@ describe('a user', () => {
     expect(life.calls).toEqual(begins.slice(0, 2));
     expect(resultOf(life)).toMatchObject({ outcome: 'unknown_user' });
     expect(life.events).toEqual(['0h completed']);
+    const findRunningWork = { work: [kit], notifies: true };
+    const working = await requested(
+      { readUser: { standing: 'unknown' }, findRunningWork },
+      { onRunningWork: 'cancel' },
+    );
+    expect(working.calls, 'and keeps the work').toEqual(begins.slice(0, 2));
   });
 
   test('whom something else than the service calls unknown is read again ten minutes later, and the caller is answered', async () => {
@@ -543,6 +572,8 @@ describe('a user', () => {
     const life = await requested({ ...gone, scheduleDeletion: 'scheduled' });
     expect(life.run.replies).toMatchObject([{ value: { phase: 'grace', scheduledBefore: true } }]);
     expect(life.calls).toEqual(['0h findRunningWork', '0h readUser', '0h findEarlierDeletion', ...begins.slice(2)]);
+    const restored = await requested({ ...gone, scheduleDeletion: 'accepted' });
+    expect(restored.run.replies).toMatchObject([{ value: { phase: 'grace', scheduledBefore: false } }]);
     const deleted = await requested({ ...gone, findEarlierDeletion: { outcome: 'deleted' } });
     expect(deleted.run.replies).toEqual([{ name: 'request', refused: 'UserUnknown' }]);
     expect(resultOf(deleted)).toMatchObject({ outcome: 'deleted' });
@@ -592,6 +623,20 @@ describe('the service', () => {
     },
   );
 
+  test('that refuses the team while a read may be somebody else’s answer is a person’s case: nobody waits any more', async () => {
+    let reads = 0;
+    const readUser = () => ((reads += 1) === 2 ? { standing: 'unknown', unsure: true } : { standing: 'present' });
+    const life = await requested({ readUser, scheduleDeletion: final('Unauthorized') });
+    expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
+    life.answers['scheduleDeletion'] = 'accepted';
+    await life.until(1);
+    expect(life.events).toEqual([
+      '0.167h user.attention_raised deletion_delayed',
+      '0.333h user.attention_cleared deletion_delayed',
+      '0.333h user.deletion_scheduled',
+    ]);
+  });
+
   test.each([
     ['scheduled', 'present', ['grace', false]],
     ['scheduled', 'scheduled', ['grace', true]],
@@ -627,6 +672,16 @@ describe('the service', () => {
     expect(life.events.slice(1), 'once').toEqual([
       '0.333h user.attention_cleared deletion_delayed',
       '0.333h user.deletion_scheduled',
+    ]);
+    // It is believed again.
+    life.answers['readUser'] = unavailable;
+    await life.until(169);
+    life.answers['readUser'] = { standing: 'scheduled' };
+    expect((await life.until(170)).events.slice(4)).toEqual([
+      '168h user.attention_raised confirmation_delayed',
+      '169.167h user.attention_cleared confirmation_delayed',
+      '169.167h user.deleted',
+      '169.167h completed',
     ]);
   });
 
@@ -843,6 +898,43 @@ describe('a request for a deletion that is under way', () => {
       '0h user.deletion_undone',
       '0h user.deletion_scheduled',
     ]);
+    // It has its own reminder and end, of which it is like the one before it.
+    Object.assign(life.answers, gone);
+    expect((await life.until(1000)).events.slice(3)).toEqual([
+      '144h user.deletion_reminder',
+      '168h user.deleted',
+      '168h completed',
+    ]);
+  });
+
+  test('after a deletion that was undone waits for nothing of that one', async () => {
+    const life = await requested({ notify: silent });
+    await life.update('undo');
+    life.answers['findRunningWork'] = silent;
+    await request(life);
+    expect(life.run.timers.size).toBe(0);
+  });
+
+  test('whose read ends after the grace leaves nothing to wait for but the last read', async () => {
+    const life = await requested({}, { grace: '1h', reminderBefore: '30m' });
+    await life.until(1 - 1 / 3600);
+    life.answers['readUser'] = silent;
+    await request(life);
+    life.run.now = start + 3_601_000;
+    const [{ seq } = { seq: 0 }] = life.run.calls;
+    await life.run.answer(seq, 'readUser', { value: { standing: 'scheduled' } });
+    expect(life.run.calls).toMatchObject([{ call: { name: 'readUser' } }]);
+    expect(life.run.timers.size).toBe(0);
+  });
+
+  test('sets no timer again for the end that is waited for already', async () => {
+    const life = await requested();
+    Object.assign(life.answers, gone);
+    const timers = () => life.run.commands.filter((each) => each === 'startTimer').length;
+    await life.until(1);
+    const before = timers();
+    await request(life);
+    expect(timers()).toBe(before);
   });
 
   test('gives its reference to the undo if the first gave none', async () => {

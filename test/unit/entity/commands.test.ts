@@ -5,6 +5,7 @@ import { bookAppointment } from '../../../workflows/appointment/workflow.js';
 import { deleteUser } from '../../../workflows/deletion/workflow.js';
 import { start } from '../appointment/appointments.js';
 import { Life, silent, type Answers } from '../life.js';
+import { placed, reported } from './placed-order.js';
 
 /* How callers of commands are answered, whoever carries them out: in the lives of an appointment and of a deletion. */
 
@@ -70,6 +71,19 @@ describe('a command', () => {
     life.answers['findSlots'] = slots;
     await life.settle();
     expect(repliesOf(life)).toEqual(['SlotsRefused', 'answered']);
+  });
+
+  test('waits for the one before it also if there was another one before that', async () => {
+    const life = await placed({ registerKit: silent });
+    await reported(life, ['ordered', 'awaiting_registration']);
+    const register = () => life.update('register', { registration: { sample_id: 'SAMPLE-1' } });
+    await register();
+    await register();
+    const [{ seq } = { seq: 0 }] = life.run.calls.filter(({ call }) => call.name === 'registerKit');
+    await life.run.answer(seq, 'registerKit', { failure: { type: 'RegistrationRefused' } });
+    await register();
+    expect(repliesOf(life)).toEqual(['RegistrationRefused']);
+    expect(life.run.calls.filter(({ call }) => call.name === 'registerKit')).toHaveLength(1);
   });
 
   test.each(['not_started', 'worker_lost'])('without an answer in time (%s) may be sent again', async (how) => {

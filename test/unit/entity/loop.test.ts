@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { life as appointmentLife, reading, report } from '../appointment/lives.js';
+import { snapshot } from '../appointment/appointments.js';
 import { happyPath, pathTo, start } from '../order/histories.js';
-import { Life, silent } from '../life.js';
+import { Life, silent, unavailable } from '../life.js';
 import { opening, orderId, placed, reported, shownAt } from './placed-order.js';
 
 /* When a run looks at what came in, ends, or goes on in a new one: in the lives of an order. */
@@ -93,5 +95,48 @@ describe('a run', () => {
       const isDelivery = life.run.summaries.slice(length).map((each) => each.startsWith('notify'));
       expect(isDelivery).toEqual([false, true]);
     }
+  });
+
+  test.each([false, true])(
+    'schedules a delivery after what operators see, too, when a receiver is back (at the end: %s)',
+    async (isEnd) => {
+      const life = await appointmentLife(reading());
+      await life.until(23.99);
+      life.answers['notify'] = unavailable;
+      await life.until(24.1);
+      expect(life.run.shown.attributes['LabAttention']).toEqual(['notifications_undelivered']);
+      life.answers['notify'] = silent;
+      if (isEnd) await report(life, snapshot(['pending', 'confirmed', 'cancelled']));
+      await life.until(24.17);
+      const { length } = life.run.commands;
+      delete life.answers['notify'];
+      await life.settle();
+      const scheduled = life.run.commands.slice(length).filter((each) => !each.includes('imer'));
+      expect(scheduled.slice(0, 2)).toEqual(['upsertWorkflowSearchAttributes', 'scheduleActivity']);
+    },
+  );
+
+  test('calls a receiver again in its time, though a command takes long and something came in meanwhile', async () => {
+    const attempts: number[] = [];
+    const notify = (now: number) => {
+      attempts.push((now - start) / 3_600_000);
+      return unavailable;
+    };
+    const life = await appointmentLife(reading(), {}, true, { findSlots: silent });
+    await life.until(23.99);
+    life.answers['notify'] = notify;
+    await life.until(24.1);
+    await life.update('findSlots', {});
+    await life.signal('bookingRequested', { policy: {} });
+    await life.until(24.2);
+    expect(attempts).toHaveLength(2);
+  });
+
+  test('that has ended sets no timer while it waits for an acknowledgement that nobody is reminded of', async () => {
+    const life = await placed({}, {}, false);
+    await life.signal('criticalResultReported', { orderId, interpretation: 'critical' });
+    await reported(life, happyPath);
+    expect(life.run.end).toBeUndefined();
+    expect(life.run.timers.size).toBe(0);
   });
 });

@@ -331,6 +331,22 @@ test.each([true, false])(
   },
 );
 
+test('what was announced before it is known that there is no receiver is dropped', async () => {
+  const life = new Life(opening, { readChain: unavailable });
+  const snapshot = shownAt(['ordered']);
+  await life.start(
+    { rootOrderId: orderId, policy: resolveOrderPolicy() },
+    { name: 'orderChanged', argument: snapshot },
+  );
+  await life.until(30);
+  expect(life.run.shown.attributes['LabAttention']).toEqual(['order_unreadable']);
+  life.answers['readChain'] = { snapshots: [snapshot], gone: false, rootOrderId: orderId, notifies: false };
+  await life.until(31);
+  life.run.suggestNewRun();
+  await reported(life, pathTo('transit_customer'));
+  expect(life.run.end).toMatchObject({ kind: 'continued', input: { carried: { outbox: [] } } });
+});
+
 test('the digest of a text is the same in every release, because ids are made of it', () => {
   expect(['', 'a', 'foobar'].map(shortDigest)).toEqual(['811c9dc5', 'e40c292c', 'bf9cf968']);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
+import { labPhaseKey, labReferenceKey, labUserIdKey } from '../../../protocol/search-attributes.js';
 import { placeKitOrder } from '../../../workflows/order/placing.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 import { start } from './histories.js';
@@ -55,6 +56,17 @@ describe('a placing', () => {
       details: 'Places the order at the lab service, once.',
       attributes: { LabReference: 'ref-1', LabPhase: 'placing', LabUserId: userId.toLowerCase() },
     });
+    // What the start has set is not set again.
+    const attributes = [
+      { key: labReferenceKey, value: 'ref-1' },
+      { key: labPhaseKey, value: 'placing' },
+      { key: labUserIdKey, value: userId.toLowerCase() },
+    ];
+    for (const count of [2, 3]) {
+      const { run } = await place({ createKitOrder: silent }, input, { attributes: attributes.slice(0, count) });
+      expect(run.shown).toEqual(placing.run.shown);
+      expect(run.commands.includes('upsertWorkflowSearchAttributes')).toBe(count === 2);
+    }
     placing.answers['createKitOrder'] = of('createKitOrder', placed);
     await placing.settle();
     const request = { kind: 'unregistered', order: { ...order, user_id: userId.toLowerCase() } };
