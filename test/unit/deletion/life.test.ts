@@ -907,11 +907,15 @@ describe('a request for a deletion that is under way', () => {
     ]);
   });
 
-  test('after a deletion that was undone waits for nothing of that one', async () => {
-    const life = await requested({ notify: silent });
-    await life.update('undo');
-    life.answers['findRunningWork'] = silent;
+  test('after a deletion that somebody else undid waits for nothing of that one', async () => {
+    const life = await requested();
+    life.answers['readUser'] = silent;
     await request(life);
+    await life.until(0.02);
+    await request(life);
+    Object.assign(life.answers, { readUser: { standing: 'present' }, findRunningWork: silent });
+    await life.settle();
+    expect(life.run.calls).toMatchObject([{ call: { name: 'findRunningWork' } }]);
     expect(life.run.timers.size).toBe(0);
   });
 

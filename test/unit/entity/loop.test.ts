@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { life as appointmentLife, reading, report } from '../appointment/lives.js';
-import { snapshot } from '../appointment/appointments.js';
+import { life as appointmentLife, reading } from '../appointment/lives.js';
 import { happyPath, pathTo, start } from '../order/histories.js';
 import { Life, silent, unavailable } from '../life.js';
 import { opening, orderId, placed, reported, shownAt } from './placed-order.js';
@@ -106,8 +105,8 @@ describe('a run', () => {
       await life.until(24.1);
       expect(life.run.shown.attributes['LabAttention']).toEqual(['notifications_undelivered']);
       life.answers['notify'] = silent;
-      if (isEnd) await report(life, snapshot(['pending', 'confirmed', 'cancelled']));
-      await life.until(24.17);
+      if (isEnd) await life.run.cancel();
+      else await life.until(24.17);
       const { length } = life.run.commands;
       delete life.answers['notify'];
       await life.settle();
@@ -130,6 +129,17 @@ describe('a run', () => {
     await life.signal('bookingRequested', { policy: {} });
     await life.until(24.2);
     expect(attempts).toHaveLength(2);
+  });
+
+  test('sets no timer for later while a command waits', async () => {
+    const life = await appointmentLife(reading());
+    Object.assign(life.answers, { readAppointment: silent, findSlots: silent });
+    await life.until(24);
+    await life.update('findSlots', {});
+    life.answers['readAppointment'] = reading();
+    await life.settle();
+    expect(life.run.calls).toMatchObject([{ call: { name: 'findSlots' } }]);
+    expect(life.run.timers.size).toBe(0);
   });
 
   test('that has ended sets no timer while it waits for an acknowledgement that nobody is reminded of', async () => {

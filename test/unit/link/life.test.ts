@@ -313,6 +313,19 @@ test('two callers who request the next link at once get the same one', async () 
   expect(link.calls.filter((call) => call.includes('Token'))).toHaveLength(2);
 });
 
+test('the creation of a link after the end of another one holds up no notification of that end', async () => {
+  const link = await life({}, { notify: silent });
+  await link.update('reportLinkResult', asksForCode);
+  await link.until(0.1);
+  await link.update('cancel');
+  link.answers['createLinkToken'] = silent;
+  await request(link, { newLink: { policy: resolveLinkPolicy() } });
+  delete link.answers['notify'];
+  await link.settle();
+  expect(link.events).toEqual(['0.1h link.code_reminder', '0.1h link.ended cancelled']);
+  expect(link.run.calls).toMatchObject([{ call: { name: 'createLinkToken' } }]);
+});
+
 test('operators and callers see where a link stands', async () => {
   const link = await life();
   expect(link.run.shown.attributes).toMatchObject({ LabPhase: 'awaiting_password' });

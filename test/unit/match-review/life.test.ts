@@ -229,6 +229,14 @@ describe('what is there already', () => {
     expect(await stateOf(reminded)).not.toHaveProperty('decision');
   });
 
+  test('with more than two hundred announcements remembers the last two hundred', async () => {
+    const announced = Array.from({ length: 300 }, (_, count) => `${rawResultId}/${count}`);
+    const review = await after({ announced }, accepted);
+    const { result } = review.run.end as { result: { announced: string[] } };
+    expect(review.announced).toHaveLength(1);
+    expect(result.announced).toEqual([...announced.slice(-199), review.announced[0]?.id]);
+  });
+
   test('asks the same question under another id', async () => {
     const review = await after({ raised: { decision_needed: 1 } }, item());
     const raised = review.announced.find(({ type }) => type === 'match_review.attention_raised');
