@@ -330,9 +330,6 @@ export const accepted: readonly Accepted[] = [
   {
     reason: 'a field that is undefined is not in the JSON that a failure, an activity or the next run gets',
     changes: [
-      ['workflows/entity/outbox.ts', '⟦notifies !== undefined⟧ && { notifies },', 'true'],
-      ['workflows/entity/outbox.ts', '⟦handsOver !== undefined⟧ && { handsOver },', 'true'],
-      ['workflows/entity/outbox.ts', '⟦isFirstInLine !== undefined⟧ && { isFirstInLine },', 'true'],
       [
         'workflows/link/commands.ts',
         "return refuse('LinkEnded', `The link has ended: ${outcome}`, { ...(⟦outcome !== undefined⟧ && { reason: outcome }) });",
@@ -433,6 +430,11 @@ export const accepted: readonly Accepted[] = [
       ],
       ['workflows/deletion/commands.ts', 'if (⟦Date.now() < readableAt(run)⟧) {', 'Date.now() <= readableAt(run)'],
       ['workflows/deletion/commands.ts', 'if (⟦left <= 0⟧) return;', 'left < 0'],
+      [
+        'workflows/deletion/grace.ts',
+        "if (⟦left > 0⟧) await sleep(left, { summary: 'what was sent may still be carried out' });",
+        'left >= 0',
+      ],
     ],
   },
   {
@@ -463,18 +465,14 @@ export const accepted: readonly Accepted[] = [
         'letAlarmPass().catch((error: unknown) => ⟦{ if (!isCancellation(error)) throw error; }⟧);',
         '{}',
       ],
-      ['workflows/entity/outbox.ts', '⟦refusalOf(error)⟧;', 'undefined'],
+      [
+        'workflows/deletion/grace.ts',
+        'const settling = settled.catch((error: unknown) => ⟦{ if (!isCancellation(error)) throw error; }⟧);',
+        '{}',
+      ],
+      ['workflows/deletion/grace.ts', 'if (⟦!isCancellation(error)⟧) throw error;', 'false'],
+      ['workflows/deletion/running-work.ts', '⟦refusalOf(error)⟧;', 'undefined'],
     ],
-  },
-  {
-    reason: 'everything that has this name has the text that is looked for, which the compiler does not know',
-    changes: [
-      ['workflows/entity/outbox.ts', "return (⟦typeof what === 'string'⟧ ? what : name).replaceAll('_', ' ');", 'true'],
-    ],
-  },
-  {
-    reason: 'nothing is put into the outbox then',
-    changes: [['workflows/entity/outbox.ts', 'return ⟦notifies === false⟧ || outbox.length === 0;', 'false']],
   },
   {
     reason: 'attempts that fail in the very step in which they are called back: they begin again at once',
@@ -490,11 +488,6 @@ export const accepted: readonly Accepted[] = [
     reason: 'it gets another value before anybody looks at it',
     changes: [
       ['workflows/delivery.ts', 'const run: DeliveryRun = { delivery: open(input), hasNews: ⟦false⟧ };', 'true'],
-      [
-        'workflows/entity/loop.ts',
-        'return { commands: new CommandQueue(), alarm: new Alarm(), hasNews: ⟦false⟧ };',
-        'true',
-      ],
     ],
   },
   {
@@ -524,40 +517,10 @@ export const accepted: readonly Accepted[] = [
   },
   {
     reason:
-      'the same order, which a delivery that waits for all else in its step keeps by itself in every life and in every recorded history',
+      'the same order: the workflows that wait for callers there bring what operators see in line before they await anything, so no delivery could be scheduled first',
     changes: [
       ['workflows/entity/loop.ts', '⟦run.isWaiting = true⟧;', 'undefined'],
       ['workflows/entity/loop.ts', 'run.isWaiting = ⟦true⟧;', 'false'],
-      ['workflows/entity/loop.ts', '⟦run.isWaiting = false⟧;', 'undefined'],
-      ['workflows/entity/loop.ts', 'run.isWaiting = ⟦false⟧;', 'true'],
-      [
-        'workflows/entity/loop.ts',
-        'function isWoken(run: Wakeable): boolean ⟦{ return run.isWaiting === true && (isDisturbed(run) || run.alarm.rang); }⟧',
-        '{}',
-      ],
-      ['workflows/entity/loop.ts', 'return ⟦run.isWaiting === true && (isDisturbed(run) || run.alarm.rang)⟧;', 'false'],
-      ['workflows/entity/loop.ts', 'return ⟦run.isWaiting === true⟧ && (isDisturbed(run) || run.alarm.rang);', 'true'],
-      [
-        'workflows/entity/loop.ts',
-        'return ⟦run.isWaiting === true⟧ && (isDisturbed(run) || run.alarm.rang);',
-        'run.isWaiting !== true',
-      ],
-      ['workflows/entity/loop.ts', 'return run.isWaiting === ⟦true⟧ && (isDisturbed(run) || run.alarm.rang);', 'false'],
-      [
-        'workflows/entity/loop.ts',
-        'return run.isWaiting === true && (⟦isDisturbed(run) || run.alarm.rang⟧);',
-        'isDisturbed(run) && run.alarm.rang',
-      ],
-    ],
-  },
-  {
-    reason: 'undefined is as good as false here',
-    changes: [
-      [
-        'workflows/entity/loop.ts',
-        'const { state, attention, isForwarded = ⟦() => false⟧ } = loop;',
-        '() => undefined',
-      ],
     ],
   },
   {
@@ -571,28 +534,8 @@ export const accepted: readonly Accepted[] = [
       ['workflows/entity/loop.ts', '⟦await delivering⟧;', 'undefined'],
       ['workflows/entity/loop.ts', '⟦await delivering⟧;', 'delivering'],
       ['workflows/entity/loop.ts', 'if (turns.meanwhile) ⟦await turns.meanwhile()⟧;', 'turns.meanwhile()'],
-    ],
-  },
-  {
-    reason: 'what begins after a cancellation goes on in a new run, which is not cancelled',
-    changes: [
-      ['workflows/entity/loop.ts', '⟦run.cancelled = false⟧;', 'undefined'],
-      ['workflows/entity/loop.ts', 'run.cancelled = ⟦false⟧;', 'true'],
-    ],
-  },
-  {
-    reason: 'no workflow announces two hundred things',
-    changes: [
-      [
-        'workflows/entity/outbox.ts',
-        'to.announced = ⟦[...to.announced, made.id].slice(-mostAnnounced)⟧;',
-        '[...to.announced, made.id]',
-      ],
-      [
-        'workflows/entity/outbox.ts',
-        'to.announced = [...to.announced, made.id].slice(⟦-mostAnnounced⟧);',
-        '+mostAnnounced',
-      ],
+      ['workflows/deletion/grace.ts', '⟦await settling⟧;', 'undefined'],
+      ['workflows/deletion/grace.ts', '⟦await settling⟧;', 'settling'],
     ],
   },
   {
@@ -626,8 +569,6 @@ export const accepted: readonly Accepted[] = [
     changes: [
       ['workflows/delivery.ts', '⟦await condition(allHandlersFinished)⟧;', 'undefined'],
       ['workflows/delivery.ts', '⟦await condition(allHandlersFinished)⟧;', 'condition(allHandlersFinished)'],
-      ['workflows/link/workflow.ts', '⟦await condition(allHandlersFinished)⟧;', 'undefined'],
-      ['workflows/link/workflow.ts', '⟦await condition(allHandlersFinished)⟧;', 'condition(allHandlersFinished)'],
     ],
   },
   {
@@ -724,6 +665,11 @@ export const accepted: readonly Accepted[] = [
         'workflows/report/submit.ts',
         "return refuse('ReportEnded', `The submission has failed: ${⟦failure.type ?? ''⟧}`);",
         "failure.type && ''",
+      ],
+      [
+        'workflows/deletion/running-work.ts',
+        "const ids = workflows.map(⟦({ workflowId }) => workflowId⟧).join(', ');",
+        '() => undefined',
       ],
     ],
   },
@@ -850,6 +796,33 @@ export const accepted: readonly Accepted[] = [
         'workflows/appointment/reading.ts',
         '...(⟦texts.status !== undefined⟧ && { status: oneName(texts.status) }),',
         'true',
+      ],
+      ['workflows/deletion/scheduling.ts', 'if (⟦connections⟧) deletion.connections = connections;', 'true'],
+    ],
+  },
+  {
+    reason: 'a lane that is over is forgotten only to save memory',
+    changes: [
+      [
+        'workflows/entity/commands.ts',
+        '} finally ⟦{ if (this.last.get(subject) === done) this.last.delete(subject); }⟧',
+        '{}',
+      ],
+      ['workflows/entity/commands.ts', 'if (⟦this.last.get(subject) === done⟧) this.last.delete(subject);', 'false'],
+      [
+        'workflows/entity/commands.ts',
+        'if (this.last.get(subject) === done) ⟦this.last.delete(subject)⟧;',
+        'undefined',
+      ],
+    ],
+  },
+  {
+    reason: 'Markdown shows no spaces around a text',
+    changes: [
+      [
+        'workflows/entity/operators.ts',
+        "return ⟦text.replaceAll(/[^\\p{L}\\p{N} _.:,/()+-]/gu, '·').trim()⟧ || '·';",
+        "text.replaceAll(/[^\\p{L}\\p{N} _.:,/()+-]/gu, '·')",
       ],
     ],
   },
