@@ -44,11 +44,12 @@ export class Life {
     return this.settle();
   }
 
-  /** @returns what it comes to, or the type of its refusal */
+  /** @returns what it comes to, or the type of its refusal; nothing while it has no answer */
   async update(name: string, argument?: unknown): Promise<Reply | undefined> {
+    const { length } = this.run.replies;
     await this.run.update({ name, argument });
     await this.settle();
-    return this.run.replies.at(-1);
+    return this.run.replies.slice(length).at(-1);
   }
 
   /** Lets time pass until so many hours after the start. */

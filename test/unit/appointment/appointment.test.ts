@@ -119,6 +119,23 @@ describe('an answer of the service', () => {
     expect(appointment).toMatchObject({ stage: { phase: 'awaiting_choice' }, fallen: { reason: 'cancelled' } });
   });
 
+  const gone = snapshot(['pending', 'confirmed', 'cancelled']);
+  const withEvents = (...events: AppointmentSnapshot['events']) => ({ ...booked, events });
+
+  test.each<[string, AppointmentSnapshot, number, string]>([
+    ['has fewer events, the last one as late', withEvents(...gone.events.slice(1)), 0, 'older'],
+    ['has fewer events, and a later one', withEvents(last), 0, 'newer'],
+    ['has as many events', snapshot(['pending', 'confirmed', 'confirmed']), 0, 'newer'],
+    ['has no events', withEvents(), 0, 'newer'],
+    ['has fewer events of another appointment', { ...booked, appointmentId: 'appointment-2' }, 0, 'newer'],
+    ['has no events, and was asked for before the webhook', withEvents(), 1, 'unclear'],
+  ])('to a read after a webhook, that %s: %4$s', (_what, read, before, expected) => {
+    const appointment = requestedCase(booked);
+    learnFromWebhook(appointment, gone, start);
+    const isNews = takeRead(appointment, read, appointment.received - before, start);
+    expect(isNews ? (appointment.unclear ? 'unclear' : 'newer') : 'older').toBe(expected);
+  });
+
   test('an answer of the service that was requested before a later webhook came does not count', () => {
     const appointment = requestedCase();
     const asked = appointment.received;

@@ -485,6 +485,22 @@ describe('a cancellation', () => {
     expect((await of.until(1)).events).toHaveLength(1);
   });
 
+  test('has the same answer again, at the same time and until its end is delivered; any other command is refused then', async () => {
+    const { of, asked } = await begin(confirmed, { cancelAppointment: cancelled });
+    Object.assign(of.answers, { cancelAppointment: silent, notify: unavailable });
+    expect([await of.update('cancel'), await of.update('cancel')]).toEqual([undefined, undefined]);
+    of.answers['cancelAppointment'] = cancelled;
+    of.answers['readAppointment'] = reading(cancelled);
+    await of.settle();
+    expect(await valueOf(of.update('cancel', { rebook: false }))).toMatchObject({ outcome: 'cancelled' });
+    expect(await valueOf(of.update('cancel'))).toMatchObject({ outcome: 'cancelled' });
+    expect(of.run.replies).toHaveLength(4);
+    for (const reply of of.run.replies) expect(reply).toMatchObject({ value: { outcome: 'cancelled' } });
+    expect(await refusalOf(of.update('cancel', { rebook: true }))).toBe('AppointmentEnded');
+    expect(await refusalOf(of.update('requestAppointment', { provider: 'lab' }))).toBe('AppointmentEnded');
+    expect(asked['cancelAppointment'] ?? []).toHaveLength(0);
+  });
+
   test('that comes after the blood draw is refused, and the appointment is completed', async () => {
     const drawn = snapshot(['pending', 'confirmed', 'in_progress', 'completed']);
     const { of } = await begin(confirmed, { cancelAppointment: drawn });
