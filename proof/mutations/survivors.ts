@@ -11,6 +11,7 @@ export const accepted: readonly Accepted[] = [
   {
     reason: 'it saves work: the same is worked out again, or is announced under an id that was announced',
     changes: [
+      ['workflows/order/announcements.ts', 'chain.endAnnounced = ⟦true⟧;', 'false'],
       ['workflows/order/announcements.ts', '(endedByStatus === true && ⟦phase !== before.phase⟧)', 'true'],
       ['workflows/order/chain.ts', 'if (⟦known⟧) return known;', 'false'],
     ],
@@ -254,6 +255,7 @@ export const accepted: readonly Accepted[] = [
   {
     reason: 'two reports, or two moments, at the same millisecond',
     changes: [
+      ['workflows/order/deadlines.ts', 'return ⟦from < firstTime⟧ ? (openedAt ?? from) : from;', 'from <= firstTime'],
       [
         'workflows/order/critical-results.ts',
         "if (⟦(news.updatedAt ?? '') > (known.updatedAt ?? '')⟧) Object.assign(known, { ...news, status: known.status });",
@@ -823,6 +825,32 @@ export const accepted: readonly Accepted[] = [
         'workflows/entity/operators.ts',
         "return ⟦text.replaceAll(/[^\\p{L}\\p{N} _.:,/()+-]/gu, '·').trim()⟧ || '·';",
         "text.replaceAll(/[^\\p{L}\\p{N} _.:,/()+-]/gu, '·')",
+      ],
+    ],
+  },
+  {
+    reason:
+      'another question has this key, or stands for another order, only if a reference is called so, or if two kits are cancelled or replaced at once',
+    changes: [
+      [
+        'workflows/order/commands.ts',
+        "clear(run.chain, (raised) => ⟦raised.key === key && raised.reason === 'cancellation_failed'⟧, Date.now());",
+        "raised.key === key || raised.reason === 'cancellation_failed'",
+      ],
+      [
+        'workflows/order/commands.ts',
+        "clear(run.chain, (raised) => ⟦raised.key === key⟧ && raised.reason === 'cancellation_failed', Date.now());",
+        'true',
+      ],
+      [
+        'workflows/order/commands.ts',
+        "clear(run.chain, (raised) => raised.key === key && ⟦raised.reason === 'cancellation_failed'⟧, Date.now());",
+        'true',
+      ],
+      [
+        'workflows/order/replacement-order.ts',
+        "clear(chain, (attention) => attention.reason === 'replacement_failed' && ⟦attention.orderId === orderId⟧, Date.now());",
+        'true',
       ],
     ],
   },

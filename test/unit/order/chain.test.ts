@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
 import {
   currentOrder,
+  isOfTransactionOf,
   findOrder,
   lateArrivals,
   lastEventId,
@@ -45,6 +46,13 @@ const replacing = (replaces: string, orderId: string, kit: OrderSnapshot): Repla
 
 const linksOf = (chain: Chain) =>
   stateOf(chain).chain.map(({ orderId, origin, replaces, replacedBy }) => ({ orderId, origin, replaces, replacedBy }));
+
+test('a redraw belongs to its first order by the transaction’s id, too, if neither lists the other', () => {
+  const alone = (id: string) => ({ transaction: transactionOf({ id, origin: 'initial' }) });
+  const chain = caseOf([initialOf(badSample, alone('order-1')), redrawOf(['ordered'], alone('order-2'))]);
+  const [first, redraw] = chain.orders;
+  expect(first && redraw && isOfTransactionOf(redraw, first)).toBe(true);
+});
 
 describe('a chain of initial, redraw and replacement', () => {
   const initial = initialOf(badSample);

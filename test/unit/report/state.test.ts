@@ -98,6 +98,13 @@ describe('a read', () => {
     expect(knownOf(reported)).toMatchObject({ isReviewed: true, counts });
   });
 
+  test('that has the review, or another status, is the later one', () => {
+    const received = foldWebhook({}, snapshot('started', { isReviewed: true, counts }));
+    const reviewed = snapshot('started', { isReviewed: true });
+    expect(foldRead(received, reviewed)).toEqual({ read: reviewed });
+    expect(foldRead(received, snapshot('completed'))).toEqual({ read: snapshot('completed') });
+  });
+
   test('does not take back what a webhook reported while it was under way', () => {
     const asked = receivedAll([snapshot('started')]);
     const meanwhile = foldWebhook(asked, snapshot('completed'));
