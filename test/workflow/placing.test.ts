@@ -18,6 +18,9 @@ import { setStage } from './story.js';
 
 const stage = setStage();
 const createPath = '/v3/order/testkit';
+/** Time that is skipped before the command has come would have the placing go on without it. */
+const untilCancelling = (handle: { state(): Promise<unknown> }) =>
+  eventually(async () => expect(JSON.stringify(await handle.state())).toContain('before the cancellation'));
 const emptyList = { kind: 'answer', status: 200, body: { orders: [], total: 0, page: 1, size: 50 } } as const;
 
 describe('exactly one kit is ordered', () => {
@@ -98,6 +101,7 @@ describe('exactly one kit is ordered', () => {
     await stage.expectRequests('POST', createPath);
     await stage.sandbox.addFault({ method: 'GET', path: '/orders', action: inWords });
     const cancelled = handle.cancel();
+    await untilCancelling(handle);
     await Promise.all([expect(cancelled).rejects.toMatchObject({ name: 'OrderRefused' }), stage.skip('30 minutes')]);
   });
 
@@ -108,6 +112,7 @@ describe('exactly one kit is ordered', () => {
     const proxy = { kind: 'answer', status: 404, body: '404 page not found' } as const;
     await stage.sandbox.addFault({ method: 'GET', path: '/orders', times: 1, action: proxy });
     const cancelled = handle.cancel();
+    await untilCancelling(handle);
     await stage.skip('5 minutes');
     expect(await cancelled).toMatchObject({ phase: 'cancelled' });
     expect(await stage.sandbox.orders()).toMatchObject([
