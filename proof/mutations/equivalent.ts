@@ -113,13 +113,6 @@ export const equivalents: readonly Equivalent[] = [
     at: /⟦case 'read_the_appointment':/,
   },
   {
-    reason: 'the keys of another stage are looked for by nobody: leaving them out keeps the state small',
-    in: ['workflows/appointment/deadlines.ts'],
-    mutator: 'MethodExpression',
-    at: /appointment\.met = ⟦appointment\.met\.filter/,
-    to: /^appointment\.met$/,
-  },
-  {
     reason: 'an order with an event has one that brought it where it is',
     in: ['workflows/order/announcements.ts'],
     mutator: 'ConditionalExpression',

@@ -496,7 +496,6 @@ export const accepted: readonly Accepted[] = [
     reason:
       'in which order a step schedules what goes on beside the main loop: the replay of the recorded histories in other steps notices it (decision 21)',
     changes: [
-      ['workflows/entity/outbox.ts', '⟦await laterInStep()⟧;', 'undefined'],
       ['workflows/entity/outbox.ts', '⟦await laterInStep()⟧;', 'laterInStep()'],
       ['workflows/entity/outbox.ts', '} while (⟦!isDue()⟧);', 'false'],
       [
