@@ -36,6 +36,14 @@ export function listByCursor<Page extends { next_cursor?: string | null | undefi
   });
 }
 
+/** Takes a 404 for the end of a list where it can be: a service that counts nothing may answer so to the page after the last one. */
+export function noneIfPastTheEnd(isPossible: () => boolean): (error: unknown) => undefined {
+  return (error) => {
+    if (!isPossible() || !(error instanceof NotFound)) throw error;
+    return undefined;
+  };
+}
+
 /** One page of a list that is read by page and size. */
 interface NumberedPage<T> {
   items: readonly T[];
@@ -64,12 +72,8 @@ export async function* numberedPages<T>(
   let before = new Set<string>();
   let received = 0;
   let isCounted = false;
-  const unlessPastTheEnd = (page: number) => (error: unknown) => {
-    if (page > 1 && !isCounted && mayEndIn404 && error instanceof NotFound) return undefined;
-    throw error;
-  };
   for (let page = 1; ; page += 1) {
-    const answer = await read(page).catch(unlessPastTheEnd(page));
+    const answer = await read(page).catch(noneIfPastTheEnd(() => page > 1 && !isCounted && mayEndIn404));
     if (!answer) return;
     isCounted = answer.total != null;
     // A new item at the front shifts the list, so a page may begin with items that the one before it ended with.

@@ -12,6 +12,7 @@ import {
   textSchema,
   timestampSchema,
 } from './order.js';
+import { noneIfPastTheEnd } from './paging.js';
 import { birthDateSchema, emailSchema, medicalProxySchema, requiredTextSchema } from './order-requests.js';
 import { checkedRequest } from './validation.js';
 
@@ -271,10 +272,7 @@ async function* listUsers(transport: Transport, options: UserListOptions = {}): 
   for (let offset = 0; ;) {
     const query = { offset, limit };
     const read = transport.get(transport.paths.users, {}, userPageSchema, options, { query });
-    const page = await read.catch((error: unknown) => {
-      // As in numbered pages: behind its last user a service that counts nothing may answer 404.
-      if (offset === 0 || isCounted || !(error instanceof NotFound)) throw error;
-    });
+    const page = await read.catch(noneIfPastTheEnd(() => offset > 0 && !isCounted));
     if (!page) return;
     const { users, total } = page;
     isCounted = total != null;
