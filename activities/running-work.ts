@@ -6,9 +6,9 @@ import {
   type Client,
 } from '@temporalio/client';
 import {
+  appointmentOutcomes,
   bookAppointmentName,
   cancelUpdate as cancelAppointmentUpdate,
-  type AppointmentOutcome,
 } from '../protocol/appointment/messages.js';
 import { deleteUserId, isAddressable, kitOrderId, parsingJobId } from '../protocol/ids.js';
 import {
@@ -17,7 +17,7 @@ import {
   type RunningWork,
   type WorkFate,
 } from '../protocol/deletion/messages.js';
-import { cancelUpdate as cancelLinkUpdate, linkProviderName, type LinkOutcome } from '../protocol/link/messages.js';
+import { cancelUpdate as cancelLinkUpdate, linkOutcomes, linkProviderName } from '../protocol/link/messages.js';
 import { cancelUpdate, kitOrderName, type KitOrderResult } from '../protocol/order/messages.js';
 import {
   cancelUpdate as cancelPlacingUpdate,
@@ -54,22 +54,9 @@ const cancelledBy: Readonly<Record<string, string | undefined>> = {
  */
 const endedIn: Readonly<Record<string, readonly string[]>> = {
   [kitOrderName]: ['completed', 'cancelled', forwardedPhase] satisfies (OrderPhase | typeof forwardedPhase)[],
-  [linkProviderName]: Object.keys({
-    connected: true,
-    failed: true,
-    expired: true,
-    cancelled: true,
-  } satisfies Record<LinkOutcome, true>),
+  [linkProviderName]: Object.keys(linkOutcomes),
   [parsingJobName]: ['completed', 'failed', supersededPhase] satisfies (ReportPhase | typeof supersededPhase)[],
-  [bookAppointmentName]: Object.keys({
-    completed: true,
-    cancelled: true,
-    expired: true,
-    order_ended: true,
-    order_gone: true,
-    unresolved: true,
-    abandoned: true,
-  } satisfies Record<AppointmentOutcome, true>),
+  [bookAppointmentName]: Object.keys(appointmentOutcomes),
 };
 
 /** Shorter than the activity's timeout: a later answer would be lost. */

@@ -1,6 +1,10 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import type { AppointmentAttentionReason, AppointmentPhase } from '../../protocol/appointment/messages.js';
-import type { LinkAttentionReason, LinkPhase } from '../../protocol/link/messages.js';
+import {
+  appointmentOutcomes,
+  type AppointmentAttentionReason,
+  type AppointmentPhase,
+} from '../../protocol/appointment/messages.js';
+import { linkOutcomes, type LinkAttentionReason, type LinkPhase } from '../../protocol/link/messages.js';
 import type { MatchReviewAttentionReason, MatchReviewPhase } from '../../protocol/match-review/messages.js';
 import type { AttentionReason, OrderPhase } from '../../protocol/order/state.js';
 import type { ReportAttentionReason, ReportPhase } from '../../protocol/report/messages.js';
@@ -68,10 +72,7 @@ export const ofLinks: KnownValues<LinkPhase, LinkAttentionReason> = {
     awaiting_password: true,
     awaiting_code: true,
     confirming: true,
-    connected: true,
-    failed: true,
-    expired: true,
-    cancelled: true,
+    ...linkOutcomes,
   },
   attention: { connection_unconfirmed: true, notifications_undelivered: true },
 };
@@ -98,13 +99,7 @@ export const ofAppointments: KnownValues<AppointmentPhase, AppointmentAttentionR
     awaiting_confirmation: true,
     confirmed: true,
     in_progress: true,
-    completed: true,
-    cancelled: true,
-    expired: true,
-    order_ended: true,
-    order_gone: true,
-    unresolved: true,
-    abandoned: true,
+    ...appointmentOutcomes,
   },
   attention: {
     confirmation_overdue: true,
