@@ -227,11 +227,7 @@ export class Run {
   /** As a worker does at once, unless the workflow waits for what a call comes to all the same. */
   private async resolveCancelled(): Promise<void> {
     const jobs = this.cancelled.splice(0).map(({ seq, call }) => {
-      const failure = {
-        message: 'Activity cancelled',
-        activityFailureInfo: { activityType: { name: call.name } },
-        cause: { canceledFailureInfo: {} },
-      };
+      const failure = failureOf(call.name, { ended: 'called_back' });
       return job('resolveActivity', { seq, result: { cancelled: { failure } } });
     });
     if (jobs.length > 0) await this.activate(jobs);
