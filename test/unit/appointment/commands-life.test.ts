@@ -112,7 +112,7 @@ test.each<[string, object]>([
 });
 
 describe('a choice', () => {
-  test('books the slot, and is not announced to whoever made it', async () => {
+  test('books the slot, and is not announced to the product that made it', async () => {
     const { of, asked } = await begin(undefined, { bookSlot: confirmed });
     const state = await valueOf(choose(of, atHome));
     expect(state).toMatchObject({ phase: 'confirmed', appointment: { appointmentId: 'appointment-1' } });
@@ -587,7 +587,7 @@ describe('a cancellation', () => {
     expect((await of.until(30)).events.at(-1)).toBe('24h appointment.choice_reminder 1');
   });
 
-  test('that is refused is no request', async () => {
+  test('that is refused does not count as a request', async () => {
     const of = await life(reading(confirmed), {}, false, {
       cancelAppointment: { failure: { type: 'CancellationRefused' } },
     });

@@ -813,7 +813,7 @@ describe('a request for a deletion that is under way', () => {
     });
   });
 
-  test('whom a read then shows as scheduled begins no other one, whoever restores them later', async () => {
+  test('whom a read then shows as scheduled begins no other one, even if somebody restores them later', async () => {
     const life = await requested({
       readUser: (now: number) => ({ standing: now === start ? 'present' : 'scheduled' }),
     });

@@ -7,7 +7,7 @@ import { start } from '../appointment/appointments.js';
 import { Life, silent, type Answers } from '../life.js';
 import { placed, reported } from './placed-order.js';
 
-/* How callers of commands are answered, whoever carries them out: in the lives of an appointment and of a deletion. */
+/* How callers of commands are answered, the same in all rooms: in the lives of an appointment and of a deletion. */
 
 const orderId = '00000000-0000-4000-8000-00000000000a';
 const userId = '00000000-0000-4000-8000-000000000001';

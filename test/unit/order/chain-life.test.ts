@@ -260,7 +260,7 @@ describe('a run that a webhook starts', () => {
     expect(order.calls).toEqual(['0h readChain', '0h forwardOrder']);
   });
 
-  test('of another chain acknowledges nothing: whoever asks before that is known is answered then', async () => {
+  test('of another chain acknowledges nothing: a caller who asks before that is known is answered then', async () => {
     const order = new Life(opening, { readChain: silent });
     await order.start(
       { rootOrderId: orderId, policy },

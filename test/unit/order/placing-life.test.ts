@@ -37,7 +37,7 @@ const failed = (type: string) => ({ kind: 'failed', type });
 const cancelled = { outcome: 'cancelled', reference: 'ref-1' };
 const done = { kind: 'completed', result: { orderId, adopted: false } };
 
-/** The creation is under way and is called back by whoever cancels. */
+/** The creation is under way and is called back by a cancellation. */
 async function cancel(of: Life, comesTo: unknown = calledBack): Promise<void> {
   await of.update('cancel');
   of.answers['createKitOrder'] = comesTo;

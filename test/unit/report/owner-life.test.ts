@@ -275,7 +275,7 @@ describe('a job with an earlier run', () => {
     expect(job.events).toEqual(['0h report.completed', '0h completed']);
   });
 
-  test('that nobody had claimed is announced to whoever claims it', async () => {
+  test('that nobody had claimed is announced to the reference that claims it', async () => {
     const { reference: _reference, userId: _userId, ...rest } = earlier({ announced });
     const claimed = await opened(reading({ previous: rest })).start(handedOver({ adopted: true }));
     expect(claimed.events).toEqual(['0h report.claimed']);
