@@ -12,6 +12,7 @@ import { sandboxControl, type SandboxControl, type RevealedOrder } from '../../s
 import { kitOrderId } from '../../protocol/ids.js';
 import { devServer, type Rig } from '../rig/environments.js';
 import { patienceMs } from '../rig/patience.js';
+import { isIdle } from '../rig/idle.js';
 import { startBuilt } from '../rig/built.js';
 import type { StartedProcess } from '../rig/processes.js';
 import { kitFor } from '../rig/cast.js';
@@ -64,7 +65,7 @@ export interface Stack {
   ordersOf(userId: string): Promise<RevealedOrder[]>;
   /** How many creations reached the service since the test began. */
   creations(): Promise<number>;
-  /** Waits until no activity of the order is under way. */
+  /** Waits until the order waits for nothing but time or messages. */
   untilIdle(rootOrderId: string): Promise<void>;
   /** The names of the activities that a run of `kitOrder` scheduled, in their order. */
   activitiesOf(rootOrderId: string): Promise<string[]>;
@@ -176,9 +177,7 @@ export function stack(options: StackOptions = {}): Stack {
       return (await this.sandbox.requests({ method: 'POST', path: '/v3/order/testkit' })).length;
     },
     async untilIdle(rootOrderId) {
-      const workflow = rig.client.workflow.getHandle(kitOrderId(rootOrderId));
-      const pending = async () => (await workflow.describe()).raw.pendingActivities?.length ?? 0;
-      await expect.poll(pending, patience).toBe(0);
+      await expect.poll(() => isIdle(rig.client, kitOrderId(rootOrderId)), patience).toBe(true);
     },
     async activitiesOf(rootOrderId) {
       const { events } = await rig.client.workflow.getHandle(kitOrderId(rootOrderId)).fetchHistory();

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isIdle } from '../../rig/idle.js';
 import type { Stage } from '../stage.js';
 
 /** A workflow, for its last run, or one of its runs. */
@@ -9,11 +10,7 @@ export type Story = (stage: Stage) => Promise<Record<string, Recorded>>;
 
 /** Waits until a workflow waits for nothing but time or messages. */
 export async function untilIdle({ temporal }: Stage, workflowId: string): Promise<void> {
-  for (;;) {
-    const { raw } = await temporal.workflow.getHandle(workflowId).describe();
-    if (raw.pendingWorkflowTask == null && (raw.pendingActivities ?? []).length === 0) return;
-    await sleep(50);
-  }
+  while (!(await isIdle(temporal, workflowId))) await sleep(50);
 }
 
 export async function untilListed({ temporal }: Stage, query: string): Promise<void> {
