@@ -148,7 +148,7 @@ export class LabOperations {
   async close(): Promise<void> {
     await this.service?.close();
     if (!this.closeConnection) return;
-    await this.calls.settled();
+    await this.calls.abandoned.settled();
     await this.closeConnection();
   }
 }

@@ -140,7 +140,7 @@ export class OneCall {
     const whole = this.calls.client.connection.withAbortSignal(signal, () =>
       this.endsAt === Infinity ? work() : this.calls.client.withDeadline(this.endsAt + latePollMs, work),
     );
-    this.calls.track(whole);
+    void this.calls.abandoned.track(whole);
     try {
       return await Promise.race([whole, early]);
     } finally {

@@ -1,4 +1,5 @@
 import { QueryRejectCondition, WorkflowClient, type Client } from '@temporalio/client';
+import { AbandonedCalls } from './abandoned-calls.js';
 import { millisecondsOf, usualDeadline, type CallOptions, type Deadline } from './call-options.js';
 import { toClientError, LabOperationsError, type ErrorMap } from './errors.js';
 import { OneCall } from './one-call.js';
@@ -65,7 +66,8 @@ export class TemporalCalls {
   readonly openWorkflows: WorkflowClient;
   readonly taskQueue: string;
   private readonly deadline: Deadline | undefined;
-  private readonly unsettled = new Set<Promise<unknown>>();
+  /** The requests of calls that have ended early. */
+  readonly abandoned = new AbandonedCalls();
 
   constructor(client: Client, { taskQueue, deadline }: TemporalCallsOptions) {
     if (deadline !== undefined) millisecondsOf(deadline);
@@ -100,20 +102,6 @@ export class TemporalCalls {
       signal?.removeEventListener('abort', isAborted);
       call.end();
     }
-  }
-
-  /** The requests that a call has started and may have abandoned. */
-  track(work: Promise<unknown>): void {
-    const settled: Promise<unknown> = work.catch(() => undefined).finally(() => this.unsettled.delete(settled));
-    this.unsettled.add(settled);
-  }
-
-  /**
-   * Waits until no attempt of an abandoned call is still to come, a few seconds at most: one that finds its connection
-   * closed would throw where nobody can catch it.
-   */
-  async settled(): Promise<void> {
-    await Promise.all(this.unsettled);
   }
 
   /** Each step of an iteration is a call of its own: the deadline is that of a page. */

@@ -97,7 +97,7 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
       // Without a drain the port closes before anything else can happen.
       if (config.drainSeconds > 0) await sleep(config.drainSeconds * 1000);
       await closeWithin(app, config.shutdownGraceSeconds * 1000);
-      await temporal.settled();
+      await Promise.all([handler.settled(), temporal.settled()]);
       unfollow();
       await Promise.all([connection.close(), store?.close()]);
     },

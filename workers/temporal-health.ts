@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type Connection, isGrpcServiceError } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { AbandonedCalls } from '../client/abandoned-calls.js';
 import { remembered } from './remembered.js';
 
 /** Probes of container platforms usually wait for 1 to 5 seconds. */
@@ -9,7 +10,7 @@ export const readyTimeoutMs = 2_000;
 interface TemporalHealth {
   /** True if Temporal and the namespace can be used; asked once for all callers within a few seconds. */
   ready(): Promise<boolean>;
-  /** Settles when no question is under way: one that is about to retry on a closed connection would throw where nobody can catch it. */
+  /** Waits until no question is under way: to be awaited before the connection is closed. */
   settled(): Promise<void>;
 }
 
@@ -27,25 +28,18 @@ interface TemporalHealthOptions {
 /** The reason is only logged: it names internal addresses, and anybody may ask if a process is ready. */
 export function temporalHealth(connection: Asked, options: TemporalHealthOptions): TemporalHealth {
   const { process, address, namespace, log } = options;
-  const questions = new Set<Promise<unknown>>();
+  const questions = new AbandonedCalls();
   const ready = remembered(async () => {
     const abort = AbortSignal.timeout(readyTimeoutMs);
     const tooLong = once(abort, 'abort').then(() => `no answer within ${readyTimeoutMs / 1000} seconds`);
-    const asked = ask(connection, namespace).finally(() => questions.delete(asked));
-    questions.add(asked);
-    const reason = await Promise.race([asked, tooLong]);
+    const reason = await Promise.race([questions.track(ask(connection, namespace)), tooLong]);
     if (reason !== undefined) {
       const remedy = 'start it, or correct TEMPORAL_ADDRESS or TEMPORAL_NAMESPACE';
       log.warn({ reason, address, namespace }, `the ${process} is not ready: Temporal cannot be used: ${remedy}`);
     }
     return reason === undefined;
   });
-  return {
-    ready,
-    settled: async () => {
-      await Promise.allSettled(questions);
-    },
-  };
+  return { ready, settled: () => questions.settled() };
 }
 
 /** @returns why it cannot be used; nothing if it can */

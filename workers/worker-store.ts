@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { WorkerStore } from '../activities/worker-store.js';
+import { AbandonedCalls } from '../client/abandoned-calls.js';
 import { answers } from '../client/webhooks/answers.js';
 import { route } from '../client/webhooks/route.js';
 import type { ReplayedMessage } from '../store/rejected-events.js';
@@ -20,7 +21,7 @@ export function workerStore(store: StoreAccess, temporal: Client, taskQueue: str
       const value = parsed(message);
       if (value === undefined) return { answer: 'unreadable', isTaken: false };
       const { healthData } = healthDataSinks(store, message.receivedAt);
-      const to = { temporal, taskQueue, healthData, rejected: undefined, deadlineMs };
+      const to = { temporal, taskQueue, healthData, rejected: undefined, deadlineMs, abandoned: new AbandonedCalls() };
       const { name } = await route({ ...message, value }, to);
       return { answer: name, isTaken: answers[name].status === 204 && !notTaken.includes(name) };
     },

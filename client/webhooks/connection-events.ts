@@ -7,10 +7,9 @@ import { connectionErrorNotification } from '../../protocol/link/connection-erro
 import { connectionReportedSignal } from '../../protocol/link/messages.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
 import { answers } from './answers.js';
-import { within } from '../temporal-errors.js';
 import type { Destinations, Message, Routed } from './destinations.js';
 import { giveToSink } from './health-data-events.js';
-import { deliver, temporalAnswer } from './temporal-delivery.js';
+import { deliver, temporalAnswer, withinDeadline } from './temporal-delivery.js';
 
 /**
  * A link that waits for this connection is signalled, or the product is notified that it broke, and the sink gets the event too. Both at once, because the sender
@@ -90,10 +89,7 @@ async function signalLink({ userId, sourceSlug }: ConnectionEventReceived, to: D
 
 async function signalOneLink(workflowId: string, to: Destinations): Promise<Routed> {
   try {
-    const { temporal, deadlineMs } = to;
-    const link = temporal.workflow.getHandle(workflowId);
-    const signalled = temporal.withDeadline(Date.now() + deadlineMs, () => link.signal(connectionReportedSignal));
-    await within(deadlineMs, signalled);
+    await withinDeadline(to, ({ workflow }) => workflow.getHandle(workflowId).signal(connectionReportedSignal));
     return { name: 'delivered', workflowId };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return { name: 'link_not_running' };

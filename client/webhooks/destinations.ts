@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import type { AbandonedCalls } from '../abandoned-calls.js';
 import type { AnswerName } from './answers.js';
 import type { HealthDataSink } from './health-data-events.js';
 import type { RejectedEventSink } from './rejected-events.js';
@@ -33,6 +34,8 @@ export interface Destinations {
   teamId?: string | undefined;
   /** How long Temporal or the sink may take, in milliseconds. */
   deadlineMs: number;
+  /** The signals that were not delivered within it. */
+  abandoned: AbandonedCalls;
 }
 
 /** The result of an event, with what may be logged about it: ids and types, nothing personal. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Client } from '@temporalio/client';
 import { usualTaskQueue } from '../../protocol/task-queues.js';
+import { AbandonedCalls } from '../abandoned-calls.js';
 import { type Encryption, readEncryption } from '../config.js';
 import { withKeysRequired } from '../encryption/key-requirement.js';
 import { type AnswerName, answers } from './answers.js';
@@ -87,6 +88,11 @@ export interface WebhookHandler {
   /** For node:http, express (before its body parsers, or behind `express.raw`) and fastify's raw request and reply. */
   node(request: IncomingMessage, response: ServerResponse): Promise<void>;
   counts(): AnswerCounts<AnswerName>;
+  /**
+   * Waits until no attempt to signal Temporal is still to come, also of requests that were answered 503 because Temporal took too
+   * long: a few seconds. To be awaited before the connection of `temporal` is closed.
+   */
+  settled(): Promise<void>;
 }
 
 /**
@@ -121,13 +127,14 @@ export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHan
     return { name, also, eventType, messageId: message.id, about, error, isAlarming, kind, lagMilliseconds };
   }
 
-  return createEndpoint<AnswerName>({
+  const endpoint = createEndpoint<AnswerName>({
     answers,
     decide: (request) => receive(request, receiving, decide),
     withStack: new Set(['internal_error']),
     logger: options.logger,
     observe: options.observe,
   });
+  return { ...endpoint, settled: () => settings.abandoned.settled() };
 }
 
 /** Clocks differ: an event from the future has no lag. */
@@ -166,6 +173,7 @@ function checked(options: WebhookHandlerOptions): Settings {
     taken,
     teamId,
     deadlineMs,
+    abandoned: new AbandonedCalls(),
     now,
   };
 }

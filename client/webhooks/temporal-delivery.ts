@@ -5,18 +5,24 @@ import type { Destinations, Routed } from './destinations.js';
 
 /** Sends a signal to Temporal within the deadline. Its refusals become the webhook's answers. */
 export async function deliver(
-  { temporal, taskQueue, deadlineMs }: Destinations,
+  to: Destinations,
   ids: Pick<Routed, 'orderId' | 'jobId' | 'workflowId'>,
   signal: (workflow: Client['workflow'], taskQueue: string) => Promise<unknown>,
 ): Promise<Routed> {
   try {
-    const signalled = temporal.withDeadline(Date.now() + deadlineMs, () => signal(temporal.workflow, taskQueue));
-    // The deadline holds for each attempt that the client makes, but not for its pauses between them.
-    await within(deadlineMs, signalled);
+    await withinDeadline(to, ({ workflow }) => signal(workflow, to.taskQueue));
     return { name: 'delivered', ...ids };
   } catch (error) {
     return { name: temporalAnswer(error), ...ids, error };
   }
+}
+
+/** @throws DeadlinePassed */
+export async function withinDeadline<T>(to: Destinations, call: (temporal: Client) => Promise<T>): Promise<T> {
+  const { temporal, deadlineMs, abandoned } = to;
+  const called = temporal.withDeadline(Date.now() + deadlineMs, () => call(temporal));
+  // The deadline holds for each attempt that the client makes, but not for its pauses between them.
+  return within(deadlineMs, abandoned.track(called));
 }
 
 /** `event_refused`: the sender must not repeat it. The others are answered 503; all but `temporal_unavailable` need a person. */
