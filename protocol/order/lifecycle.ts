@@ -13,8 +13,8 @@ interface StatusParts {
 }
 
 export function readStatus(status: string): StatusParts {
-  const parts = status.split('.');
-  return { top: parts[0] ?? '', low: parts.at(-1) ?? '' };
+  const end = status.indexOf('.');
+  return { top: end < 0 ? status : status.slice(0, end), low: status.slice(status.lastIndexOf('.') + 1) };
 }
 
 /** The progress of one order, read from its events in the order of their ids. */

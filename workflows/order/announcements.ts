@@ -124,11 +124,11 @@ function announceEvent(chain: Chain, order: ChainOrder, event: OrderEvent, befor
 
 /** Results that are said to mean something else, without an event that says so. Before any results there is nothing to correct. */
 function announceInterpretation(chain: Chain, order: ChainOrder, before: Announced): void {
+  if (!hasChanged(order, before)) return;
   const { interpretation = '', updatedAt } = order.greatest;
   const result = order.events.findLast(isResult);
   const partial = order.events.findLast((event) => isPartial(event, before));
   const isAnnounced = result !== undefined || before.phase === 'completed';
-  if (!hasChanged(order, before)) return;
   const { id, at } = result ?? partial ?? lastMoment(order);
   // A word may come and go: the time of the change distinguishes one from the next. Ids are logged, and the word is part of a result.
   const word = shortDigest(`${order.orderId}/${interpretation}`);

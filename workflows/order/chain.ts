@@ -161,7 +161,8 @@ function withStanding(record: OrderRecord): ChainOrder {
 }
 
 export function findOrder(chain: Chain, orderId: string | undefined): ChainOrder | undefined {
-  return ordersOf(chain).find((order) => order.orderId === orderId);
+  const record = chain.orders.find((order) => order.orderId === orderId);
+  return record && withStanding(record);
 }
 
 /**

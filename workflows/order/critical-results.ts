@@ -5,9 +5,10 @@ import type { Acknowledgement, CriticalResult, CriticalResultRecord } from '../.
 import type { CriticalResultReport } from '../../service/critical-result.js';
 import { enqueue, headOf, clear, raise } from './announcements.js';
 import { note } from '../entity/journal.js';
-import { ordersOf, currentOrder, findOrder, type Chain, type ChainOrder } from './chain.js';
+import { currentOrder, findOrder, type Chain, type ChainOrder } from './chain.js';
 import { reminderAt } from './deadlines.js';
 import type { KitOrderRun } from './run.js';
+import type { OrderRecord } from './snapshots.js';
 import { iso } from '../entity/spans.js';
 
 /*
@@ -42,9 +43,10 @@ export function raiseCriticalResults({ chain, forwardsTo }: KitOrderRun, now: nu
       ...(interpretation !== undefined && { interpretation }),
       ...(updatedAt !== undefined && { updatedAt }),
     };
-    takeUp(chain, { ...newsOf(orderId, findOrder(chain, orderId)), ...own }, now);
+    takeUp(chain, { ...newsOf(chain, orderId), ...own }, now);
   }
-  for (const order of ordersOf(chain)) takeUpInterpretation(chain, order, now);
+  // Of the records alone: the standing of an order costs time, and in a burst of reports nobody asks for it.
+  for (const record of chain.orders) takeUpInterpretation(chain, record, now);
 }
 
 /** The reports that another chain's workflow has to know. */
@@ -149,17 +151,16 @@ export function shownCriticalResult({ criticalResults }: Chain): CriticalResult 
 }
 
 /** The service's field may lag behind its own event, so a word other than `critical` takes nothing back. */
-function takeUpInterpretation(chain: Chain, order: ChainOrder, now: number): void {
-  const { orderId, greatest, wasCritical } = order;
+function takeUpInterpretation(chain: Chain, { orderId, greatest, wasCritical }: OrderRecord, now: number): void {
   const { interpretation } = greatest;
   const known = findCriticalResult(chain, orderId);
   if (interpretation !== undefined && isCritical(interpretation)) {
     const before = known?.orderSaid;
     const isChange = before !== undefined && !isCritical(before);
-    takeUp(chain, { ...newsOf(orderId, order), interpretation, isChange }, now);
+    takeUp(chain, { ...newsOf(chain, orderId), interpretation, isChange }, now);
   } else if (wasCritical && !known) {
     // A webhook that was overtaken by a later one still says that somebody must look.
-    takeUp(chain, { ...newsOf(orderId, order), interpretation: 'critical' }, now);
+    takeUp(chain, { ...newsOf(chain, orderId), interpretation: 'critical' }, now);
   }
   const result = findCriticalResult(chain, orderId);
   if (result && interpretation !== undefined) result.orderSaid = interpretation;
@@ -242,7 +243,8 @@ function keyOf({ announced, orderId }: CriticalResultRecord): string {
 }
 
 /** If nothing says what kind of result it is, it is final once the order has its results. */
-function newsOf(orderId: string, order: ChainOrder | undefined): News {
+function newsOf(chain: Chain, orderId: string): News {
+  const order = findOrder(chain, orderId);
   const correctedBy = order?.events.findLast(({ status }) => readStatus(status).low === 'corrected')?.id;
   const status = order?.standing.phase === 'completed' ? 'final' : 'partial';
   return { orderId, status, ...(correctedBy !== undefined && { correctedBy }) };

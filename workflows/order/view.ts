@@ -1,4 +1,3 @@
-import type { SearchAttributeUpdatePair } from '@temporalio/common';
 import { compareText } from '../../protocol/canonical-json.js';
 import { readStatus } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
@@ -201,8 +200,7 @@ function whatFor(chain: Chain, current: ChainOrder, limit: Deadline | undefined)
 }
 
 /** The case file that the Web UI shows, in Markdown: where the order is, what it waits for, and what happened. */
-export function caseFileOf(chain: Chain): string {
-  const state = stateOf(chain);
+export function caseFileOf(chain: Chain, state = stateOf(chain)): string {
   const reference = state.reference === undefined ? '' : `, reference ${code(state.reference)}`;
   return [
     `### ${sentence(state.phase)}`,
@@ -283,18 +281,15 @@ function shortened(orderId: string): string {
 
 /** Shows the case file and the search attributes of the order as it is now. */
 export function show({ chain }: KitOrderRun): void {
-  showToOperators(caseFileOf(chain), attributesOf(chain));
-}
-
-function attributesOf(chain: Chain): SearchAttributeUpdatePair[] {
-  const { chain: links, phase, reference, userId, attention } = stateOf(chain);
+  const state = stateOf(chain);
+  const { chain: links, phase, reference, userId, attention } = state;
   const transactionId = currentOrder(chain).greatest.transaction?.id;
-  return [
+  showToOperators(caseFileOf(chain, state), [
     { key: labPhaseKey, value: phase },
     { key: labOrderIdKey, value: [...new Set([chain.rootOrderId, ...links.map(({ orderId }) => orderId)])] },
     ...attentionAttributes(attention),
     ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
     ...ofTransaction(transactionId),
     ...ofUser(userId),
-  ];
+  ]);
 }

@@ -84,6 +84,17 @@ test('a critical order without any events is raised', () => {
   );
 });
 
+test('a report without an alarm is taken in without a look at the events: a burst of reports would read them all each time', () => {
+  const unread = {
+    orderId: 'order-1',
+    greatest: { ...completed, events: [] },
+    get events(): never {
+      throw new Error('the events were read');
+    },
+  };
+  expect(alarms(looked({ ...caseWith(), orders: [unread] }, start))).toEqual([]);
+});
+
 describe('a result is one and the same critical result', () => {
   test.each<[string, (chain: Chain) => Chain]>([
     ['reported twice', (chain) => reported(reported(chain, { status: 'final' }), { status: 'final' })],

@@ -193,6 +193,8 @@ describe('an unknown status', () => {
     expect(readStatus('a.b.c.d')).toEqual({ top: 'a', low: 'd' });
     expect(readStatus('received')).toEqual({ top: 'received', low: 'received' });
     expect(readStatus('')).toEqual({ top: '', low: '' });
+    expect(readStatus('.b')).toEqual({ top: '', low: 'b' });
+    expect(readStatus('a.')).toEqual({ top: 'a', low: '' });
   });
 });
 
