@@ -2,8 +2,9 @@ import type { SearchAttributeUpdatePair } from '@temporalio/common';
 import type { Attention, RaisedAttention } from '../../protocol/attention.js';
 import { ofAttention } from '../../protocol/search-attributes.js';
 import { note, type Journal } from './journal.js';
-import { moment, words } from './operators.js';
+import { moment, setSearchAttributes, words } from './operators.js';
 import type { Delivery } from './outbox.js';
+import { iso } from './spans.js';
 
 /** The reasons why a person should look, in the state of the workflow that raises them. */
 export interface Attentive<Raised extends RaisedAttention<string>> extends Journal {
@@ -69,6 +70,19 @@ export function attentionVerbsFor<Raised extends RaisedAttention<string>, State 
       return cleared.length > 0;
     },
   };
+}
+
+/**
+ * For a run that makes attempts until something else is followed: these reasons stand from now on, and no others; one that stood before
+ * keeps its time. Nobody is notified and there is no journal, so no question needs an id or a count.
+ */
+export function askForAttention<Reason extends string>(
+  run: { attention: readonly Attention<Reason>[] },
+  ...reasons: Reason[]
+): void {
+  const since = iso(Date.now());
+  run.attention = reasons.map((reason) => run.attention.find((asked) => asked.reason === reason) ?? { reason, since });
+  setSearchAttributes(attentionAttributes(run.attention));
 }
 
 function withoutKey<Raised extends RaisedAttention<string>>(_state: unknown, reason: Raised['reason']) {

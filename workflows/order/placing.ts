@@ -19,19 +19,18 @@ import {
   type KitRequest,
   type PlaceKitOrderInput,
   type PlaceKitOrderResult,
-  type PlacingAttentionReason,
   type PlacingEnd,
   type PlacingState,
 } from '../../protocol/order/placing-messages.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { labPhaseKey, labReferenceKey, ofUser, placingPhase } from '../../protocol/search-attributes.js';
 import { activities, creation, orderSearch } from '../activities.js';
-import { attentionAttributes } from '../entity/attention.js';
+import { askForAttention } from '../entity/attention.js';
 import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
 import { askedPause, isAccessRefused, isFinalRefusal, refusalOf, refuse } from '../entity/commands.js';
 import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
 import { openPolicy, settlePolicy, isUnsettled, type Governed } from '../entity/policy.js';
-import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
+import { setAbsentSearchAttributes } from '../entity/operators.js';
 import { hour, minute } from '../entity/spans.js';
 import { orderPolicyVersions } from './versions.js';
 
@@ -234,6 +233,7 @@ async function waitIfDelayed(run: PlacingRun, error: unknown): Promise<void> {
   if (run.attempts.consideredCancelled && !isFinalRefusal(error)) throw error;
   const refusal = answerOf(run, error);
   if (isFinalRefusal(error) && !mayPass(refusal)) {
+    // It names the candidates; once a person has sorted them out, the order may be placed again.
     if (refusal.type === 'AmbiguousOrder') askForAttention(run, 'ambiguous_order');
     throw refusal;
   }
@@ -261,13 +261,6 @@ async function waitForNextRound(run: PlacingRun, refusal: ApplicationFailure): P
   setCurrentDetails(`The lab service has not accepted the order yet (${refusal.type}). Placing continues.`);
   const pause = Math.max(run.policy.creationSettling, betweenRounds, askedPause(refusal));
   await sleep(pause, { summary: 'before the next attempt' });
-}
-
-/** A placing that fails for ambiguity names the candidates; once a person has sorted them out it may be placed again. */
-function askForAttention(run: PlacingRun, ...reasons: PlacingAttentionReason[]): void {
-  const since = new Date(Date.now()).toISOString();
-  run.attention = reasons.map((reason) => run.attention.find((asked) => asked.reason === reason) ?? { reason, since });
-  setSearchAttributes(attentionAttributes(run.attention));
 }
 
 function canonicalRequest({ kind, order }: PlaceKitOrderInput): KitRequest {

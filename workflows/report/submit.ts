@@ -11,6 +11,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { UploadAnswer } from '../../activities/report-upload.js';
+import type { Attention } from '../../protocol/attention.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import { canonicalId, isAddressable, referencePattern, parsingJobId, submitReportId } from '../../protocol/ids.js';
 import { settlingAfter } from '../../protocol/settling.js';
@@ -25,13 +26,14 @@ import {
 } from '../../protocol/report/submission-messages.js';
 import type { ResolvedReportPolicy } from '../../protocol/report/policy.js';
 import { uploadOutcomeOf } from '../../protocol/report/upload-outcome.js';
-import { labReferenceKey, ofAttention, ofUser } from '../../protocol/search-attributes.js';
+import { labReferenceKey, ofUser } from '../../protocol/search-attributes.js';
 import type { ReportSnapshot } from '../../service/report-snapshot.js';
 import { activities, upload as uploadOptions } from '../activities.js';
+import { askForAttention } from '../entity/attention.js';
 import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
 import { askedPause, isAccessRefused, refuse } from '../entity/commands.js';
 import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
-import { setAbsentSearchAttributes, setSearchAttributes } from '../entity/operators.js';
+import { setAbsentSearchAttributes } from '../entity/operators.js';
 import { openPolicy, settlePolicy, type Governed } from '../entity/policy.js';
 import { doubled, hour, minute, second, iso } from '../entity/spans.js';
 import { reportPolicyVersions, submissionVersion, upgradeSubmission, type CarriedSubmission } from './versions.js';
@@ -46,6 +48,8 @@ interface Submission extends Governed<ResolvedReportPolicy> {
   since: number;
   /** Earlier runs of the reference are still to be asked about. */
   looksBack: boolean;
+  /** The next run is not given it: search attributes go through continue-as-new. */
+  attention: readonly Attention<ReportAttentionReason>[];
 }
 
 interface SubmittedJob {
@@ -145,7 +149,8 @@ function begin(input: Partial<SubmitReportInput> | undefined): Submission {
     ...(needsHumanReview != null && { needsHumanReview }),
   };
   const { lostUploads, failures, since = Date.now(), looksBack } = upgradeSubmission(carried ?? {});
-  return { input: checked, ...openPolicy(reportPolicyVersions, policy), lostUploads, failures, since, looksBack };
+  const opened = { ...openPolicy(reportPolicyVersions, policy), attention: [] };
+  return { input: checked, ...opened, lostUploads, failures, since, looksBack };
 }
 
 function isSource(file: unknown): file is SubmitReportInput['file'] {
@@ -161,12 +166,12 @@ async function upload(submission: Submission): Promise<SubmittedJob> {
   for (;;) {
     const from = iso(Date.now());
     const late = submission.lostUploads.length > 0 ? await findLostJob(submission, submission.lostUploads) : undefined;
-    if (late) return settle(late);
+    if (late) return settle(submission, late);
     const answer = await attempt(submission);
-    if ('snapshot' in answer) return settle({ snapshot: answer.snapshot, adopted: false });
+    if ('snapshot' in answer) return settle(submission, { snapshot: answer.snapshot, adopted: false });
     if ('lostBefore' in answer) {
       const found = await awaitLostJob(submission, answer.lostBefore, 'an earlier run ended');
-      if (found) return settle(found);
+      if (found) return settle(submission, found);
       submission.looksBack = false;
       continue;
     }
@@ -177,7 +182,7 @@ async function upload(submission: Submission): Promise<SubmittedJob> {
     if (outcome !== 'nothing_created') {
       const lost = { from, until: iso(Date.now()) };
       const found = await awaitLostJob(submission, [lost], type ?? 'WorkerLost');
-      if (found) return settle(found);
+      if (found) return settle(submission, found);
     }
     if (outcome === 'created_unreadably' && failure) throw failure;
     await pause(submission, failure);
@@ -213,11 +218,11 @@ function startsWithin(submission: Submission): number {
 }
 
 /** An answer that cannot be followed is as good as none, and would be the same next time. */
-function settle(submitted: SubmittedJob): SubmittedJob {
+function settle(submission: Submission, submitted: SubmittedJob): SubmittedJob {
   if (!isAddressable(submitted.snapshot.jobId)) {
     throw refuse('AnswerUnreadable', 'The service gave the job an id that cannot be part of a workflow ID');
   }
-  askForAttention([]);
+  askForAttention(submission);
   return submitted;
 }
 
@@ -295,7 +300,7 @@ async function pause(submission: Submission, failure: ApplicationFailure | undef
   const { failures, since } = submission;
   const span = Math.max(doubled(firstPause, failures - 1, longestPause), askedPause(failure));
   const isRefused = failure !== undefined && isAccessRefused(failure);
-  if (isRefused || Date.now() + span - since >= delayWorthAttention) askForAttention(['upload_delayed']);
+  if (isRefused || Date.now() + span - since >= delayWorthAttention) askForAttention(submission, 'upload_delayed');
   const type = failure?.type ?? 'WorkerLost';
   setCurrentDetails(`The report is not uploaded yet (${type}). The upload is retried.`);
   const left = endsAt(submission) - Date.now();
@@ -314,14 +319,4 @@ async function continueIfLong({ input, policy, lostUploads, failures, since, loo
   if (!isNewRunSuggested() || CancellationScope.current().consideredCancelled) return;
   const carried: CarriedSubmission = { version: submissionVersion, lostUploads, failures, since, looksBack };
   await continueInNewRun({ ...input, policy, carried } satisfies SubmitReportInput);
-}
-
-function askForAttention(reasons: ReportAttentionReason[]): void {
-  // Written when the reason is new, so it is the time of the first delay.
-  setSearchAttributes(
-    ofAttention(
-      reasons,
-      reasons.map(() => iso(Date.now())),
-    ),
-  );
 }
