@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { shownId } from '../protocol/ids.js';
+import { kitOrderId, shownId } from '../protocol/ids.js';
 import { standingOf } from '../protocol/order/lifecycle.js';
 import { readPassthrough } from '../protocol/order/root-order.js';
 import { snapshotOf } from '../service/order-snapshot.js';
@@ -8,7 +8,6 @@ import type { ActivityDependencies } from './dependencies.js';
 import type { Attempt } from './attempt.js';
 import {
   ambiguous,
-  claimOn,
   clockSkew,
   folded,
   isFirstAttempt,
@@ -20,6 +19,7 @@ import {
   type OrderCriteria,
   type SearchProgress,
 } from './order-search.js';
+import { claimOn } from './workflow-runs.js';
 
 interface ImportCriteria extends Pick<OrderCriteria, 'reference' | 'since' | 'sentSince' | 'triedBefore'> {
   order: ImportOrderRequest;
@@ -46,7 +46,7 @@ export async function importedBefore(
     if (isFollowUp(order)) continue;
     if (couldBe(order, criteria)) withoutSample.set(order.id, order);
     if (folded(order.sample_id) !== folded(sampleId)) continue;
-    const claim = await claimOn(temporal, order.id);
+    const claim = await claimOn(temporal, kitOrderId(order.id));
     if (claim === criteria.reference) return order;
     if (isCancelled(order) && (claim !== undefined || !isRecent(order, criteria))) continue;
     if (claim !== undefined) throw ofAnotherReference(order);
@@ -70,7 +70,7 @@ async function ownOf(
   const unclaimed: Order[] = [];
   for (const order of candidates) {
     attempt.call();
-    const claim = await claimOn(temporal, order.id);
+    const claim = await claimOn(temporal, kitOrderId(order.id));
     if (claim === reference) return order;
     if (claim === undefined) unclaimed.push(order);
   }

@@ -1,5 +1,4 @@
 import { ApplicationFailure, activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
-import { WorkflowNotFoundError } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { ServiceError, ServiceRefused, TooManyRequests } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
@@ -17,6 +16,7 @@ import type { ActivityDependencies } from './dependencies.js';
 import { connectionUnsettledType, isOutdated } from './broken-connections.js';
 import { createClientUserIds, type ClientUserIdOf } from './client-user-ids.js';
 import { callMs, senderTo, receiverPausedType, type NotificationSender, type Sent } from './notification-sender.js';
+import { described } from './workflow-runs.js';
 
 /** One batch of a workflow's notifications, in their order. */
 interface NotifyCall {
@@ -185,13 +185,7 @@ async function isDelivering(
   [first]: readonly Notification[],
 ): Promise<boolean> {
   if (!first) return false;
-  try {
-    const { status } = await temporal.workflow.getHandle(deliverNotificationsId(first.source)).describe();
-    return status.name === 'RUNNING';
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
+  return (await described(temporal, deliverNotificationsId(first.source)))?.status.name === 'RUNNING';
 }
 
 function withoutTarget(): ApplicationFailure {

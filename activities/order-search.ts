@@ -1,5 +1,5 @@
 import { activityInfo, ApplicationFailure, log } from '@temporalio/activity';
-import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { countryCodeOf, isIdRefused, type Order, type OrderPage } from '../service/orders.js';
 import { numberedPages } from '../service/paging.js';
 import { knownInstant } from '../service/timestamps.js';
@@ -15,7 +15,7 @@ import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
 import type { LabService } from '../service/lab-service.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { type Attempt, isFirstOfActivity } from './attempt.js';
-import { listed, presentRuns } from './workflow-runs.js';
+import { claimOn, listed, presentRuns } from './workflow-runs.js';
 
 /** The order that a creation is about to place, or that an earlier attempt may have placed. */
 export interface OrderCriteria {
@@ -274,7 +274,9 @@ async function selectCandidate(
   // If passthrough is echoed, an order without ours belongs to somebody else. After a failed attempt it may also mean
   // that the deployment does not echo it after all: better no kit than a second one.
   if (isFirstAttempt(criteria)) return undefined;
-  const unclaimed = await Promise.all(candidates.map(async ({ id }) => (await claimOn(temporal, id)) === undefined));
+  const unclaimed = await Promise.all(
+    candidates.map(async ({ id }) => (await claimOn(temporal, kitOrderId(id))) === undefined),
+  );
   if (unclaimed.includes(true)) throw ambiguous(candidates);
   return undefined;
 }
@@ -328,7 +330,7 @@ async function onlyUnclaimed(
 ): Promise<Order | undefined> {
   const unclaimed: Order[] = [];
   for (const order of candidates) {
-    const claim = await claimOn(temporal, order.id);
+    const claim = await claimOn(temporal, kitOrderId(order.id));
     if (claim === criteria.reference) return order;
     if (claim === undefined) unclaimed.push(order);
   }
@@ -343,17 +345,6 @@ async function onlyUnclaimed(
     );
   }
   return only;
-}
-
-/** The reference that the order's workflow carries, if it has one. */
-export async function claimOn(temporal: Client, orderId: string): Promise<string | undefined> {
-  try {
-    const { typedSearchAttributes } = await temporal.workflow.getHandle(kitOrderId(orderId)).describe();
-    return typedSearchAttributes.get(labReferenceKey);
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
 }
 
 export function ambiguous(orders: readonly Order[]): ApplicationFailure {

@@ -1,9 +1,9 @@
-import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { isAddressable, parsingJobId, submitReportId } from '../protocol/ids.js';
 import { parsingJobName, type ParsingJobResult } from '../protocol/report/messages.js';
 import { submitReportName, type LostUpload } from '../protocol/report/submission-messages.js';
 import { labPhaseKey, labReferenceKey, labUserIdKey, supersededPhase } from '../protocol/search-attributes.js';
-import { runsOf, listed } from './workflow-runs.js';
+import { claimOn, runsOf, listed } from './workflow-runs.js';
 import { standingOf, type Standing } from './report-submissions.js';
 
 /*
@@ -54,20 +54,9 @@ export async function findLostJob(temporal: Client, lost: LostJob): Promise<Foun
   if (job === undefined || another !== undefined) return undefined;
   const { jobId, appearedAt } = job;
   // The list lags; the workflow itself knows if it was claimed.
-  if ((await claimOnJob(temporal, jobId)) !== undefined) return undefined;
+  if ((await claimOn(temporal, parsingJobId(jobId))) !== undefined) return undefined;
   const of = lostUploads.findIndex((upload) => couldBeOf(upload, appearedAt));
   return { jobId, remaining: lostUploads.filter((_, index) => index !== of) };
-}
-
-/** The reference that the job's workflow carries, if there is one. */
-export async function claimOnJob(temporal: Client, jobId: string): Promise<string | undefined> {
-  try {
-    const { typedSearchAttributes } = await temporal.workflow.getHandle(parsingJobId(jobId)).describe();
-    return typedSearchAttributes.get(labReferenceKey);
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
 }
 
 /** How long after a lost answer a job may still appear: three of the service's attempts at a webhook. */

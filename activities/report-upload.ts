@@ -1,16 +1,16 @@
 import { activityInfo, ApplicationFailure, log } from '@temporalio/activity';
 import { reportSnapshotOf, type ReportSnapshot } from '../service/report-snapshot.js';
 import type { LostUpload, ReportSource } from '../protocol/report/submission-messages.js';
-import { isAddressable } from '../protocol/ids.js';
+import { isAddressable, parsingJobId } from '../protocol/ids.js';
 import { isSignedUrl } from '../protocol/report/signed-url.js';
 import { settlingAfter } from '../protocol/settling.js';
 import type { ActivityDependencies } from './dependencies.js';
-import { claimOnJob } from './report-claims.js';
 import { startAttempt, type Attempt } from './attempt.js';
 import { asFailures } from './failures.js';
 import { ReportFileRefused, ReportFileUnavailable } from './report-file/errors.js';
 import type { OpenReportFile } from './report-file/report-files.js';
 import { lostByEarlierRuns } from './report-submissions.js';
+import { claimOn } from './workflow-runs.js';
 
 export interface UploadReport {
   reference: string;
@@ -63,7 +63,7 @@ async function requireNoOtherReference(
   reference: string,
 ): Promise<void> {
   if (!isAddressable(jobId)) return;
-  const claim = await claimOnJob(temporal, jobId).catch((error: unknown) => {
+  const claim = await claimOn(temporal, parsingJobId(jobId)).catch((error: unknown) => {
     // The job is made, and must not be lost because Temporal does not answer: a conflict shows at the hand-over.
     log.warn('it is not known if a new job has been claimed already', { jobId, error });
     return undefined;

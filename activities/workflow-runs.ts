@@ -5,9 +5,11 @@ import {
   WorkflowFailedError,
   WorkflowNotFoundError,
   type Client,
+  type WorkflowExecutionDescription,
   type WorkflowExecutionInfo,
 } from '@temporalio/client';
 import type { EarlierRun } from '../protocol/earlier-run.js';
+import { labReferenceKey } from '../protocol/search-attributes.js';
 
 /** gRPC's number of UNIMPLEMENTED. */
 const unimplemented = 12;
@@ -49,12 +51,26 @@ export async function endedRunsOf(temporal: Client, workflowId: string): Promise
 async function asItIs(temporal: Client, listedAs: WorkflowExecutionInfo): Promise<Run> {
   const { workflowId, runId, status } = listedAs;
   if (status.name !== 'RUNNING') return listedAs;
+  return (await described(temporal, workflowId, runId)) ?? listedAs;
+}
+
+/** A workflow's last run, or the given one, as it is now. Undefined if there is none, or if it is past its retention. */
+export async function described(
+  temporal: Client,
+  workflowId: string,
+  runId?: string,
+): Promise<WorkflowExecutionDescription | undefined> {
   try {
     return await temporal.workflow.getHandle(workflowId, runId).describe();
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return listedAs;
+    if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
   }
+}
+
+/** The reference that a workflow carries, if there is such a workflow and it has one. */
+export async function claimOn(temporal: Client, workflowId: string): Promise<string | undefined> {
+  return (await described(temporal, workflowId))?.typedSearchAttributes.get(labReferenceKey);
 }
 
 /**
@@ -132,23 +148,10 @@ async function lastEndedBefore(
   earlier: EarlierRun | undefined,
 ): Promise<EarlierRun | 'unknown'> {
   if (earlier?.runId === undefined) return earlier ?? 'unknown';
-  const run = await retained(temporal, workflowId, earlier.runId);
+  const run = await described(temporal, workflowId, earlier.runId);
   // One that is past its retention has none before it that is retained.
   if (!run) return {};
   return run.status.name === 'COMPLETED' ? earlier : 'unknown';
-}
-
-async function retained(
-  temporal: Client,
-  workflowId: string,
-  runId: string,
-): Promise<Pick<WorkflowExecutionInfo, 'status'> | undefined> {
-  try {
-    return await temporal.workflow.getHandle(workflowId, runId).describe();
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
 }
 
 /**
