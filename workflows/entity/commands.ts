@@ -6,8 +6,10 @@ import {
   isCancellation,
   TemporalFailure,
   log,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { FailureDetails } from '../../protocol/failure-details.js';
+import { isReference, referencePattern } from '../../protocol/ids.js';
 import { day } from './spans.js';
 
 interface Asked<Command, State> {
@@ -115,10 +117,26 @@ export function refuseField(field: string, problem: string): ApplicationFailure 
   return refuse('InvalidCommand', `${field} ${problem}`, { fields: [{ field, message: problem }] });
 }
 
+/** Checks what names a run: no compiler checks the input of a backend in another language. */
+export function requireReference(reference: unknown, idOf: (reference: string) => string): asserts reference is string {
+  if (!isReference(reference)) throw refuse('ReferenceInvalid', `reference must match ${referencePattern}`);
+  if (workflowInfo().workflowId === idOf(reference)) return;
+  throw refuse('ReferenceInvalid', `the workflow ID must be ${idOf('<reference>')}`);
+}
+
 /** How long the service asks to be left alone, in milliseconds. A round of attempts ends at once if it has no time left for that. */
 export function askedPause(failure: ApplicationFailure | undefined): number {
-  const [details] = (failure?.details ?? []) as Partial<FailureDetails>[];
-  return Math.min(details?.retryAfterMs ?? 0, day);
+  return Math.min(detailsOf(failure).retryAfterMs ?? 0, day);
+}
+
+/** A 404 that is not the service's own answer. */
+export function isNotFound(refusal: ApplicationFailure): boolean {
+  return detailsOf(refusal).status === 404;
+}
+
+/** The details that an activity gave its failure. */
+export function detailsOf<Details = FailureDetails>(failure: ApplicationFailure | undefined): Partial<Details> {
+  return (failure?.details?.[0] ?? {}) as Partial<Details>;
 }
 
 function causeOf({ cause }: Error): Error | undefined {

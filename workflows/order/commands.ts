@@ -1,9 +1,8 @@
 import type { ApplicationFailure } from '@temporalio/workflow';
-import type { FailureDetails } from '../../protocol/failure-details.js';
 import type { Decision, RegisterCommand } from '../../protocol/order/messages.js';
 import type { AttentionReason, OrderAttention, OrderState } from '../../protocol/order/state.js';
 import { activities, aheadOfBacklog } from '../activities.js';
-import { refusalOf, refuse } from '../entity/commands.js';
+import { isNotFound, refusalOf, refuse } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { clear, raise } from './announcements.js';
 import { currentOrder, findOrder, outcomeOf, type Chain } from './chain.js';
@@ -124,8 +123,7 @@ async function cancel(run: KitOrderRun, orderId: string): Promise<void> {
 
 /** An order that the service does not find any more is gone, which ends the chain. */
 async function refused(run: KitOrderRun, orderId: string, refusal: ApplicationFailure): Promise<ApplicationFailure> {
-  const [details] = (refusal.details ?? []) as Partial<FailureDetails>[];
-  if (details?.status === 404) await readOrder(run, orderId, aheadOfBacklog());
+  if (isNotFound(refusal)) await readOrder(run, orderId, aheadOfBacklog());
   return refusal;
 }
 

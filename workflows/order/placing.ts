@@ -8,7 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { CreateKitOrder, PlacedOrder } from '../../activities/placing.js';
-import { canonicalId, ofCanonicalUser, isAddressable, placeKitOrderId, referencePattern } from '../../protocol/ids.js';
+import { canonicalId, ofCanonicalUser, isAddressable, placeKitOrderId } from '../../protocol/ids.js';
 import { handOverOf } from '../../protocol/order/hand-over.js';
 import {
   cancelUpdate,
@@ -27,7 +27,14 @@ import { labPhaseKey, labReferenceKey, ofUser, placingPhase } from '../../protoc
 import { activities, creation, orderSearch } from '../activities.js';
 import { askForAttention } from '../entity/attention.js';
 import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
-import { askedPause, isAccessRefused, isFinalRefusal, refusalOf, refuse } from '../entity/commands.js';
+import {
+  askedPause,
+  isAccessRefused,
+  isFinalRefusal,
+  refusalOf,
+  refuse,
+  requireReference,
+} from '../entity/commands.js';
 import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
 import { openPolicy, settlePolicy, isUnsettled, type Governed } from '../entity/policy.js';
 import { setAbsentSearchAttributes } from '../entity/operators.js';
@@ -134,12 +141,7 @@ const untilTaken = 'the lab service to accept the order';
 /** No compiler checks the input of a backend in another language. */
 function begin(input: PlaceKitOrderInput): PlacingRun {
   const { reference, kind, order, policy }: Partial<PlaceKitOrderInput> = input ?? {};
-  if (typeof reference !== 'string' || !referencePattern.test(reference)) {
-    throw refuse('ReferenceInvalid', `reference must match ${referencePattern}`);
-  }
-  if (workflowInfo().workflowId !== placeKitOrderId(reference)) {
-    throw refuse('ReferenceInvalid', 'the workflow ID must be place-kit-order/<reference>');
-  }
+  requireReference(reference, placeKitOrderId);
   if (kind === undefined || !kitKinds.includes(kind)) {
     throw refuse('InvalidCommand', `kind must be one of ${kitKinds.join(', ')}`);
   }

@@ -1,9 +1,8 @@
-import type { ActivityOptions, ApplicationFailure } from '@temporalio/workflow';
-import type { FailureDetails } from '../../protocol/failure-details.js';
+import type { ActivityOptions } from '@temporalio/workflow';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { activities } from '../activities.js';
 import { absenceBelieved, doubled, hour, isAbsenceBelieved, longestOutage, minute, spread } from '../entity/spans.js';
-import { askedPause, loggedRefusal } from '../entity/commands.js';
+import { askedPause, isNotFound, loggedRefusal } from '../entity/commands.js';
 import { clear, raise } from './announcements.js';
 import { currentOrder, outcomeOf, unfinishedOrders, unreadOrder, type Chain } from './chain.js';
 import { receiveSnapshot } from './intake.js';
@@ -66,12 +65,6 @@ export async function readOrder(
 function askService(orderId: string, more: ActivityOptions = {}): Promise<OrderSnapshot | null> {
   const summary = `read order ${orderId.slice(0, 8)}`;
   return activities.readOrder.executeWithOptions({ ...more, summary }, [orderId]);
-}
-
-/** A 404 that is not the service's own answer. */
-function isNotFound({ details }: ApplicationFailure): boolean {
-  const [first] = (details ?? []) as Partial<FailureDetails>[];
-  return first?.status === 404;
 }
 
 /*

@@ -14,7 +14,7 @@ import {
   type Chain,
   type ChainOrder,
 } from './chain.js';
-import { refusalOf, refuse } from '../entity/commands.js';
+import { detailsOf, refusalOf, refuse } from '../entity/commands.js';
 import { minute } from '../entity/spans.js';
 import { shipsKit } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
@@ -144,8 +144,8 @@ function movedOn(
   if (refusal.type !== 'OrderMovedOn') return undefined;
   const { chain } = run;
   chain.replacements = chain.replacements.filter((replacement) => replacement !== reservation);
-  const [details] = (refusal.details ?? []) as Partial<MovedOnDetails>[];
-  if (details?.snapshot) receiveSnapshot(run, details.snapshot);
+  const { snapshot } = detailsOf<MovedOnDetails>(refusal);
+  if (snapshot) receiveSnapshot(run, snapshot);
   const reason = findOrder(chain, reservation.replaces)?.standing.phase ?? 'unknown';
   return ApplicationFailure.nonRetryable(refusal.message, refusal.type, { fields: [], reason });
 }

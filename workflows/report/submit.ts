@@ -8,12 +8,11 @@ import {
   setHandler,
   sleep,
   TimeoutFailure,
-  workflowInfo,
 } from '@temporalio/workflow';
 import type { UploadAnswer } from '../../activities/report-upload.js';
 import type { Attention } from '../../protocol/attention.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
-import { canonicalId, isAddressable, referencePattern, parsingJobId, submitReportId } from '../../protocol/ids.js';
+import { canonicalId, isAddressable, parsingJobId, submitReportId } from '../../protocol/ids.js';
 import { settlingAfter } from '../../protocol/settling.js';
 import type { ReportAttentionReason } from '../../protocol/report/messages.js';
 import {
@@ -31,7 +30,7 @@ import type { ReportSnapshot } from '../../service/report-snapshot.js';
 import { activities, upload as uploadOptions } from '../activities.js';
 import { askForAttention } from '../entity/attention.js';
 import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
-import { askedPause, isAccessRefused, refuse } from '../entity/commands.js';
+import { askedPause, isAccessRefused, refusalOf, refuse, requireReference } from '../entity/commands.js';
 import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
 import { setAbsentSearchAttributes } from '../entity/operators.js';
 import { openPolicy, settlePolicy, type Governed } from '../entity/policy.js';
@@ -131,12 +130,7 @@ function withLost({ message, type, details }: ApplicationFailure, { lostUploads 
 /** No compiler checks the input of a backend in another language. */
 function begin(input: Partial<SubmitReportInput> | undefined): Submission {
   const { reference, userId, file, needsHumanReview, policy, carried } = input ?? {};
-  if (typeof reference !== 'string' || !referencePattern.test(reference)) {
-    throw refuse('ReferenceInvalid', `reference must match ${referencePattern}`);
-  }
-  if (workflowInfo().workflowId !== submitReportId(reference)) {
-    throw refuse('ReferenceInvalid', 'the workflow ID must be submit-report/<reference>');
-  }
+  requireReference(reference, submitReportId);
   if (!isAddressable(userId)) throw refuse('InvalidCommand', 'userId must be a user id');
   if (!isSource(file)) throw refuse('InvalidCommand', 'file must have either a path or a url');
   if (needsHumanReview != null && typeof needsHumanReview !== 'boolean') {
@@ -235,8 +229,7 @@ function failureOf(error: unknown): ApplicationFailure | undefined {
   const { cause } = error;
   if (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START') return notStarted();
   if (!(cause instanceof ApplicationFailure)) return undefined;
-  if (cause.nonRetryable && !isAccessRefused(cause))
-    throw ApplicationFailure.nonRetryable(cause.message, cause.type, ...(cause.details ?? []));
+  if (cause.nonRetryable && !isAccessRefused(cause)) throw refusalOf(error);
   return cause;
 }
 
