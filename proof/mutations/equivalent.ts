@@ -86,6 +86,12 @@ export const equivalents: readonly Equivalent[] = [
     at: /⟦known\?\.(?:status|startAt|endAt|appointmentId)⟧/,
   },
   {
+    reason: 'without its case it is its own name, which counts as true',
+    in: ['workflows/appointment/appointment.ts'],
+    mutator: 'ConditionalExpression',
+    at: /⟦case 'notifications_undelivered':/,
+  },
+  {
     reason: 'a slot that was chosen has a start',
     in: ['workflows/appointment/appointment.ts'],
     mutator: 'ConditionalExpression',

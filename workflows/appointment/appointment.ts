@@ -126,8 +126,11 @@ export function stands(appointment: Appointment, reason: AppointmentAttentionRea
       return isOpen && appointment.met.some((key) => isOfStage(appointment, key));
     case 'order_cancelled':
       return isOpen && appointment.order === 'cancelled' && isOpenWalkIn(appointment);
-    default:
+    // Cleared by the delivery itself.
+    case 'notifications_undelivered':
       return true;
+    default:
+      return reason satisfies never;
   }
 }
 

@@ -8,7 +8,6 @@ import { type Appointment, isOpenWalkIn, isReserved } from './appointment.js';
 import { readAppointment } from './reading.js';
 
 /** The moments at which silence means something. `deadlinesOf` derives them from what happened and from the policy, without a clock. */
-
 type DeadlineName =
   /** Ask the service: a provider's word is awaited, a visit is overdue, or what was received or read has to be confirmed. */
   'read_the_appointment' | 'choice_reminder' | 'choice' | 'confirmation' | 'visit_reminder' | 'visit' | 'give_up';
@@ -128,10 +127,12 @@ function deadline({ stage }: Appointment, name: DeadlineName, at: number, ordina
   return { name, key: `${stage.phase}/${stage.startAt ?? ''}/${stage.since}/${name}.${ordinal}`, at, ordinal };
 }
 
+/** Reads and reminders end nothing that somebody waits for. */
+const noLimits: readonly DeadlineName[] = ['read_the_appointment', 'choice_reminder', 'visit_reminder'];
+
 /** Until when the present wait lasts, as far as somebody waits for it. */
 export function waitingUntil(appointment: Appointment): number | undefined {
-  const waits: readonly DeadlineName[] = ['choice', 'confirmation', 'visit', 'give_up'];
-  return deadlinesOf(appointment).find(({ name }) => waits.includes(name))?.at;
+  return deadlinesOf(appointment).find(({ name }) => !noLimits.includes(name))?.at;
 }
 
 /** Acts on what is due. Silence may only mean a lost webhook: the service is asked first. */
@@ -166,7 +167,7 @@ function handleDeadline(appointment: Appointment, due: Deadline, now: number): v
     case 'choice_reminder':
     case 'visit_reminder':
       return remind(appointment, due, now);
-    // An appointment may have been made without a report: without the service's answer, neither is due for a day.
+    // Neither is due before the service has answered, or has been silent for a day: it may know of an appointment that was not reported.
     case 'choice':
       appointment.ending = 'expired';
       return;
