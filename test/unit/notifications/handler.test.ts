@@ -11,6 +11,7 @@ import {
   signWebhook,
   WebhookSecretInvalid,
 } from '../../../client/index.js';
+import { ofAppointments, ofLinks, ofMatchReviews, ofOrders, ofReports } from '../../../client/command-line/lists.js';
 import { answers } from '../../../client/notifications/answers.js';
 import { httpAnswer } from '../../../client/webhooks/common-answers.js';
 import type { OrderPhase } from '../../../protocol/order/state.js';
@@ -256,4 +257,12 @@ test('docs/messages.md names every type', async () => {
       });
     });
   expect(documented.toSorted()).toEqual(Object.keys(notificationTypes).toSorted());
+});
+
+test('docs/messages.md names every reason for attention', async () => {
+  const text = await readFile(join(projectFolder, 'docs/messages.md'), 'utf8');
+  const reasons = [ofOrders, ofLinks, ofReports, ofAppointments, ofMatchReviews].flatMap(({ attention }) =>
+    Object.keys(attention),
+  );
+  expect(reasons.filter((reason) => !text.includes(`\`${reason}\``))).toEqual([]);
 });
