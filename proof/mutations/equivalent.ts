@@ -87,7 +87,7 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     reason: 'without its case it is its own name, which counts as true',
-    in: ['workflows/appointment/appointment.ts'],
+    in: ['workflows/appointment/appointment.ts', 'workflows/match-review/review.ts'],
     mutator: 'ConditionalExpression',
     at: /⟦case 'notifications_undelivered':/,
   },

@@ -90,9 +90,17 @@ export function currentPhase({ ending, stage }: Review): MatchReviewPhase {
 
 /** True while a person is still asked: a decision settles its question before anybody is notified. */
 export function stands(review: Review, reason: MatchReviewAttentionReason): boolean {
-  if (reason === 'decision_needed') return currentPhase(review) === 'awaiting_decision';
-  if (reason === 'service_review_overdue') return currentPhase(review) === 'with_service';
-  return true;
+  switch (reason) {
+    case 'decision_needed':
+      return currentPhase(review) === 'awaiting_decision';
+    case 'service_review_overdue':
+      return currentPhase(review) === 'with_service';
+    // Cleared by the delivery itself.
+    case 'notifications_undelivered':
+      return true;
+    default:
+      return reason satisfies never;
+  }
 }
 
 /**
