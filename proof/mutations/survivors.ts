@@ -401,7 +401,7 @@ export const accepted: readonly Accepted[] = [
       ],
       [
         'workflows/report/submit.ts',
-        "if (isRefused || ⟦Date.now() + span - since >= delayWorthAttention⟧) askForAttention(submission, 'upload_delayed');",
+        "if (isRefused || ⟦Date.now() + span - since >= delayWorthAttention⟧) setAttention(submission, 'upload_delayed');",
         'Date.now() + span - since > delayWorthAttention',
       ],
       [

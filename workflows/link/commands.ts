@@ -21,7 +21,7 @@ import {
   beginNext,
   giveToken,
   hasUsableToken,
-  questionOf,
+  codeRequestOf,
   type Link,
   doubt,
   takeConnection,
@@ -129,17 +129,17 @@ async function conclude(link: Link, report: LinkReport): Promise<void> {
   if (link.claim) await readConnection(link);
 }
 
-async function submitMfaCode(link: Link, { code, question }: SubmitMfaCode): Promise<CodeAnswer> {
+async function submitMfaCode(link: Link, { code, codeRequest }: SubmitMfaCode): Promise<CodeAnswer> {
   // The code before this one may have worked, though its answer was lost, or its connection does not show yet.
   if (link.claim) await readConnection(link);
   if (link.outcome !== undefined && link.outcome !== 'connected') throw ended(link);
   if (link.outcome === 'connected' || link.claim?.by === 'success') return codeAnswerOf(link);
   // This code waited while another one was answered, so it does not answer what was asked since: it would cost an attempt.
-  if (question !== questionOf(link)) return codeAnswerOf(link);
+  if (codeRequest !== codeRequestOf(link)) return codeAnswerOf(link);
   const { token } = link;
   if (token) await complete(link, token.token, code);
   else loseToken(link);
-  if (link.consequence !== 'ask_code_again' && link.errorType !== 'answer_lost') link.questionsDone = question + 1;
+  if (link.consequence !== 'ask_code_again' && link.errorType !== 'answer_lost') link.questionsDone = codeRequest + 1;
   return answerOf(link);
 }
 

@@ -139,7 +139,7 @@ export function hasUsableToken({ token, phase, policy }: Link, now: number): boo
 }
 
 /** The number of the current code request. A wrong code keeps it; any other answer settles it. */
-export function questionOf({ questionsDone = 0 }: Link): number {
+export function codeRequestOf({ questionsDone = 0 }: Link): number {
   return questionsDone;
 }
 

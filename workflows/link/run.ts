@@ -7,8 +7,8 @@ export type LinkCommand =
   /** `joins`: the link was still open when this was requested. */
   | { kind: 'requestLink'; request: LinkRequest; joins: boolean }
   | { kind: 'reportLinkResult'; report: LinkReport }
-  /** `question`: the number of the code request that was current when the code was accepted. */
-  | { kind: 'submitMfaCode'; code: string; question: number }
+  /** `codeRequest`: the number of the one that was current when the code was accepted. */
+  | { kind: 'submitMfaCode'; code: string; codeRequest: number }
   | { kind: 'cancel' };
 
 export type LinkAnswer = LinkUrl | LinkState | CodeAnswer;

@@ -24,7 +24,7 @@ import { settlePolicy } from '../entity/policy.js';
 import { carryOut, checkOptions, validateCode, validateOpen, validateReport, validateRequest } from './commands.js';
 import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { readConnection } from './reading.js';
-import { openLink, questionOf, receiveWebhook, end, clear, raise } from './link.js';
+import { openLink, codeRequestOf, receiveWebhook, end, clear, raise } from './link.js';
 import type { LinkAnswer, LinkCommand, LinkRun } from './run.js';
 import { linkPolicyVersions } from './versions.js';
 import { resultOf, show, stateOf } from './view.js';
@@ -153,7 +153,11 @@ function requestCommand({ link }: LinkRun, request: LinkRequest | undefined): Li
 async function submitOnce(run: LinkRun, code: string): Promise<CodeAnswer> {
   const twin = run.submitting.find((submitted) => submitted.code === code);
   if (twin) return twin.answer;
-  const answer = run.commands.askThrough<CodeAnswer>({ kind: 'submitMfaCode', code, question: questionOf(run.link) });
+  const answer = run.commands.askThrough<CodeAnswer>({
+    kind: 'submitMfaCode',
+    code,
+    codeRequest: codeRequestOf(run.link),
+  });
   run.submitting.push({ code, answer });
   try {
     return await answer;

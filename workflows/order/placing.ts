@@ -25,7 +25,7 @@ import {
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { labPhaseKey, labReferenceKey, ofUser, placingPhase } from '../../protocol/search-attributes.js';
 import { activities, creation, orderSearch } from '../activities.js';
-import { askForAttention } from '../entity/attention.js';
+import { setAttention } from '../entity/attention.js';
 import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
 import {
   askedPause,
@@ -165,7 +165,7 @@ async function place(run: PlacingRun): Promise<PlacedOrder> {
     // A creation may be under way at the service, whether the update or an operator cancels.
     const isCancelled = run.wasCancelled || run.attempts.consideredCancelled;
     if (!isCancelled || isFinalRefusal(error) || error instanceof ContinueAsNew) throw error;
-    const found = await CancellationScope.nonCancellable(() => settle(run));
+    const found = await CancellationScope.nonCancellable(() => orderOfCancelledAttempt(run));
     if (found) return checked(found);
     if (run.wasCancelled) throw refuse('PlacingCancelled', 'The placing was cancelled before there was an order');
     throw error;
@@ -184,7 +184,7 @@ async function create(run: PlacingRun): Promise<PlacedOrder> {
   for (let triedBefore = workflowInfo().continuedFromExecutionRunId !== undefined; ; triedBefore = true) {
     try {
       const placed = await activities.createKitOrder.executeWithOptions(options, [requestOf(run, triedBefore)]);
-      askForAttention(run);
+      setAttention(run);
       return placed;
     } catch (error) {
       await waitIfDelayed(run, error);
@@ -208,7 +208,7 @@ function requestOf({ input, policy }: PlacingRun, triedBefore: boolean): CreateK
 }
 
 /** The order that a cancelled attempt has created, if it has. */
-async function settle(run: PlacingRun): Promise<PlacedOrder | null> {
+async function orderOfCancelledAttempt(run: PlacingRun): Promise<PlacedOrder | null> {
   if (run.progress === 'nothing_sent' || isUnsettled(run)) return null;
   // Too little time has passed since the last round for two refusals to count.
   delete run.isSearchRefused;
@@ -236,7 +236,7 @@ async function waitIfDelayed(run: PlacingRun, error: unknown): Promise<void> {
   const refusal = answerOf(run, error);
   if (isFinalRefusal(error) && !mayPass(refusal)) {
     // It names the candidates; once a person has sorted them out, the order may be placed again.
-    if (refusal.type === 'AmbiguousOrder') askForAttention(run, 'ambiguous_order');
+    if (refusal.type === 'AmbiguousOrder') setAttention(run, 'ambiguous_order');
     throw refusal;
   }
   await waitForNextRound(run, refusal);
@@ -256,7 +256,7 @@ function answerOf(run: PlacingRun, error: unknown): ApplicationFailure {
 }
 
 async function waitForNextRound(run: PlacingRun, refusal: ApplicationFailure): Promise<void> {
-  askForAttention(run, 'placing_delayed');
+  setAttention(run, 'placing_delayed');
   run.waitsFor = isAccessRefused(refusal)
     ? 'access to the lab service: a key that it accepts, for a user and an account of its team'
     : untilTaken;

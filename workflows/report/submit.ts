@@ -28,7 +28,7 @@ import { uploadOutcomeOf } from '../../protocol/report/upload-outcome.js';
 import { labReferenceKey, ofUser } from '../../protocol/search-attributes.js';
 import type { ReportSnapshot } from '../../service/report-snapshot.js';
 import { activities, upload as uploadOptions } from '../activities.js';
-import { askForAttention } from '../entity/attention.js';
+import { setAttention } from '../entity/attention.js';
 import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
 import { askedPause, isAccessRefused, refusalOf, refuse, requireReference } from '../entity/commands.js';
 import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
@@ -160,12 +160,12 @@ async function upload(submission: Submission): Promise<SubmittedJob> {
   for (;;) {
     const from = iso(Date.now());
     const late = submission.lostUploads.length > 0 ? await findLostJob(submission, submission.lostUploads) : undefined;
-    if (late) return settle(submission, late);
+    if (late) return takeJob(submission, late);
     const answer = await attempt(submission);
-    if ('snapshot' in answer) return settle(submission, { snapshot: answer.snapshot, adopted: false });
+    if ('snapshot' in answer) return takeJob(submission, { snapshot: answer.snapshot, adopted: false });
     if ('lostBefore' in answer) {
       const found = await awaitLostJob(submission, answer.lostBefore, 'an earlier run ended');
-      if (found) return settle(submission, found);
+      if (found) return takeJob(submission, found);
       submission.looksBack = false;
       continue;
     }
@@ -176,7 +176,7 @@ async function upload(submission: Submission): Promise<SubmittedJob> {
     if (outcome !== 'nothing_created') {
       const lost = { from, until: iso(Date.now()) };
       const found = await awaitLostJob(submission, [lost], type ?? 'WorkerLost');
-      if (found) return settle(submission, found);
+      if (found) return takeJob(submission, found);
     }
     if (outcome === 'created_unreadably' && failure) throw failure;
     await pause(submission, failure);
@@ -212,11 +212,11 @@ function startsWithin(submission: Submission): number {
 }
 
 /** An answer that cannot be followed is as good as none, and would be the same next time. */
-function settle(submission: Submission, submitted: SubmittedJob): SubmittedJob {
+function takeJob(submission: Submission, submitted: SubmittedJob): SubmittedJob {
   if (!isAddressable(submitted.snapshot.jobId)) {
     throw refuse('AnswerUnreadable', 'The service gave the job an id that cannot be part of a workflow ID');
   }
-  askForAttention(submission);
+  setAttention(submission);
   return submitted;
 }
 
@@ -293,7 +293,7 @@ async function pause(submission: Submission, failure: ApplicationFailure | undef
   const { failures, since } = submission;
   const span = Math.max(doubled(firstPause, failures - 1, longestPause), askedPause(failure));
   const isRefused = failure !== undefined && isAccessRefused(failure);
-  if (isRefused || Date.now() + span - since >= delayWorthAttention) askForAttention(submission, 'upload_delayed');
+  if (isRefused || Date.now() + span - since >= delayWorthAttention) setAttention(submission, 'upload_delayed');
   const type = failure?.type ?? 'WorkerLost';
   setCurrentDetails(`The report is not uploaded yet (${type}). The upload is retried.`);
   const left = endsAt(submission) - Date.now();
