@@ -124,7 +124,7 @@ function readable(read: (page: number) => Promise<OrderPage>, mustRead: boolean)
     }
     return { items: orders, sent, size, total };
   };
-  // Whether a page is missing decides if a kit is ordered: no 404 does.
+  // A 404 is not taken for the end of the list: an order on a missing page would be ordered a second time.
   return numberedPages(readPage, 50, ({ id }) => id, false);
 }
 
@@ -301,7 +301,7 @@ function couldBe(order: Order, criteria: OrderCriteria, since: number): boolean 
   );
 }
 
-/** An order without a time that was set counts: a candidate too many stops the creation, one too few lets it order a second kit. */
+/** An order without a creation time counts: a candidate too many stops the creation, one too few would let it order a second kit. */
 export function isSince(createdAt: string | null | undefined, since: number): boolean {
   const at = knownInstant(createdAt);
   return at === undefined || Date.parse(at) >= since;

@@ -193,7 +193,7 @@ async function findEarlier(given: ActivityDependencies, input: CreateKitOrder) {
   }
 }
 
-/** No proxy answers 422 with a sentence: the request names a user that cannot be one. */
+/** A 422 with a sentence is the service's own, not a proxy's: the request names a user that cannot exist. */
 function isRefusedInWords({ status, reason, fields }: ServiceRefused): boolean {
   return status === 422 && reason !== undefined && fields.length === 0;
 }
@@ -203,8 +203,8 @@ function adopted(order: Order): PlacedOrder {
 }
 
 /**
- * Reports to the placing what a cancellation has to find out. The first attempt, which usually succeeds, reports nothing
- * unless it ends before it sends anything; a later one reports before it sends.
+ * Reports to the placing if an order may have been created, which a cancellation has to know. The first attempt, which usually
+ * succeeds, reports nothing unless it ends before it sends anything; a later one reports before it sends.
  */
 async function reportProgress({ temporal }: ActivityDependencies, progress: CreationProgress): Promise<void> {
   const { workflowId = '', runId } = activityInfo().workflowExecution ?? {};
@@ -338,7 +338,7 @@ async function redrawOf(
   return redraw?.id == null ? undefined : service.orders.get(redraw.id, attempt.call());
 }
 
-/** The failed order's own kit once more. An answer's address has the country in long form; requests need the code. */
+/** The same kit as the failed order's. An answer's address has the country in long form; requests need the code. */
 function replacementRequest(failed: Order, { labTestId, labAccountId }: ReplaceKitOrder) {
   const address = failed.shipping_details ?? failed.patient_address;
   const testId = labTestId ?? failed.lab_test?.id;

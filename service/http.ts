@@ -185,7 +185,7 @@ export function createTransport(config: ServiceConfig): Transport {
       signal: call.options?.signal,
       upload,
       ...(upload && { answerTimeoutMs: call.slowestMs }),
-      idleTimeoutMs: config.headersTimeoutMs ?? 30_000,
+      idleTimeoutMs: config.headersTimeoutMs ?? HEADERS_TIMEOUT_MS,
       ...limits,
     });
   };

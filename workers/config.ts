@@ -78,7 +78,7 @@ export interface IngressConfig extends CommonConfig {
   port: number;
   webhookSecrets: string[];
   webhookMaxBytes: number;
-  /** Events of another team are counted and let go. Without it every team's are taken. */
+  /** Events of another team are counted and dropped. Without it every team's are taken. */
   teamId?: string;
   /** How long it continues to answer after `/ready` has announced the stop. */
   drainSeconds: number;
@@ -115,7 +115,7 @@ export function readWorkerConfig(env: Env = process.env): WorkerConfig {
   const deployment = deploymentOf(settings);
   return {
     ...commonOf(settings, temporal, given),
-    // A call of the service that was accepted gets to its end, and its answer to Temporal.
+    // A call that the service has accepted can end, and its answer can reach Temporal.
     shutdownGraceSeconds: settings.SHUTDOWN_GRACE_SECONDS ?? settings.SERVICE_TIMEOUT_SECONDS + 5,
     service: serviceConfig(settings, baseUrl),
     echoesPassthrough: settings.SERVICE_ECHOES_PASSTHROUGH,

@@ -14,11 +14,11 @@ interface Row extends ActivityOptions {
   queue?: SideQueue;
 }
 
-/** One call of the service takes seconds; an activity makes a few. Longer than that, its worker is gone. */
+/** One call of the service takes seconds; an activity makes a few. If it takes longer, its worker is gone. */
 const oneExchange = '2 minutes';
 
 /**
- * Activities that change something send a heartbeat every 5 seconds: longer, and their worker is gone. What it sent last may
+ * Activities that change something send a heartbeat every 5 seconds: if none comes, their worker is gone. What it sent last may
  * be under way at the service for half a minute, and the next attempt must see what came of it.
  */
 const workerGone = '40 seconds';
@@ -44,7 +44,7 @@ const backgroundRead = {
   retry: { ...read.retry, maximumAttempts: 7 },
 } satisfies Row;
 
-/** The purpose of a run must be known before it does anything: without end, with the same pauses. It reads and searches in turn. */
+/** The purpose of a run must be known before it does anything: repeated indefinitely, with the same pauses. It reads and searches in turn. */
 const identification = {
   startToCloseTimeout: '2 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
@@ -78,13 +78,13 @@ const screen = {
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '5 seconds' },
 } satisfies Row;
 
-/** Signals to our own workflows, and Temporal's own list: Temporal comes back, and nothing must be lost; so without end. */
+/** Signals to our own workflows, and Temporal's own list: repeated indefinitely, because Temporal comes back and nothing must be lost. */
 const temporal = {
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 } satisfies Row;
 
-/** The store: an operator waits, so half a minute, and not at all if there is no store. */
+/** The store: an operator waits, so for half a minute; without a store they are not repeated at all. */
 const store = {
   startToCloseTimeout: '30 seconds',
   scheduleToCloseTimeout: '30 seconds',
@@ -129,7 +129,7 @@ export const activityOptions = {
   resolvePolicy: resolution,
   readOrder: backgroundRead,
   readParsingJob: backgroundRead,
-  // Made between two steps of their workflows, whose commands wait meanwhile.
+  // Read between two steps of a workflow, whose commands wait meanwhile.
   readAppointment: read,
   readMatchReview: read,
   // In rounds: after each, operators see that the order cannot be read.
@@ -160,7 +160,7 @@ export const activityOptions = {
   forwardCriticalResult: { ...temporal, queue: 'background' },
   joinChain: { ...temporal, queue: 'background' },
   handOverReport: temporal,
-  // One signal, without which the run cannot end or begin what comes next: it does not wait for the queue of those that deliver.
+  // Without this signal the run can neither end nor begin what comes next, so it does not wait behind deliveries.
   handOverNotifications: temporal,
   findRunningWork: temporal,
   findEarlierDeletion: temporal,
@@ -196,7 +196,7 @@ export const activityOptions = {
     // What has not begun by then has certainly not been sent, and must not begin beside the next code.
     scheduleToStartTimeout: '30 seconds',
     startToCloseTimeout: '150 seconds',
-    // It sends a heartbeat every 5 seconds: longer, and its worker is gone.
+    // It sends a heartbeat every 5 seconds: if none comes, its worker is gone.
     heartbeatTimeout: '20 seconds',
     retry: { maximumAttempts: 1 },
   },
@@ -280,7 +280,7 @@ export const activityOptions = {
     retry: { maximumAttempts: 1 },
   },
   /**
-   * Looking for the job of a lost answer asks our own workflows: Temporal comes back, so without end. Not on the queue of files: the
+   * Looking for the job of a lost answer asks our own workflows: repeated indefinitely, because Temporal comes back. Not on the queue of files: the
    * workers that upload may be gone, and the submission must still end in time.
    */
   findUnclaimedJob: { ...temporal, startToCloseTimeout: '1 minute' },
@@ -291,7 +291,7 @@ export const activityOptions = {
   notify: {
     queue: 'notifications',
     startToCloseTimeout: oneExchange,
-    // Between two heartbeats a delivery makes calls of 15 and 5 seconds, or of 10 and 5, at most: longer, and its worker is gone.
+    // Between two heartbeats a delivery makes calls of 15 and 5 seconds, or of 10 and 5, at most: if it takes longer, its worker is gone.
     heartbeatTimeout: '45 seconds',
     // Nobody waits for a delivery that is given up: the run is ending, and what comes in meanwhile must not be lost.
     cancellationType: 'TRY_CANCEL',

@@ -43,7 +43,7 @@ interface Delivery {
   since: number;
   /** When each of the undelivered ones was handed over, by its id. */
   arrivedAt?: Record<string, number>;
-  /** Notifications whose time was over before later ones'. */
+  /** Notifications that were given up when their time was over. */
   givenUp?: UndeliveredNotification[];
   waiting: Notification[];
   refused: RefusedNotification[];
@@ -134,7 +134,7 @@ function endOf({ arrivedAt, since, giveUpAfter }: Delivery, id: string): number 
   return (arrivedAt?.[id] ?? since) + giveUpAfter;
 }
 
-/** When the time of one of them is over next. */
+/** When the next of them is given up. */
 function nextEndOf(delivery: Delivery, ids = idsOf(delivery)): number {
   return Math.min(...ids.map((id) => endOf(delivery, id)));
 }

@@ -48,7 +48,6 @@ import {
   PlacingCancelled,
   RegistrationRefused,
 } from './errors.js';
-
 import { watchState, type WatchOptions } from '../watching.js';
 
 export const orderCalls = callKinds(orderErrorMap, 'The order');
@@ -68,6 +67,7 @@ interface ProblemOrder extends NamedOrder {
   /** Changes an earlier `wait` before its time is over. */
   insteadOf?: 'wait';
 }
+
 /** The answer to the cancellation of an order that was still being placed. */
 export type CancelledPlacing = Extract<PlacingEnd, { outcome: 'cancelled' }>;
 
@@ -120,8 +120,8 @@ export class KitOrderHandle {
   }
 
   /**
-   * Registers the kit with its patient: the body of `POST /v3/order/testkit/register`. Doing it again with the same
-   * sample id is success. Deadline: 30 seconds.
+   * Registers the kit with its patient: the body of `POST /v3/order/testkit/register`. Registering again with the
+   * same sample id succeeds. Deadline: 30 seconds.
    * @throws RegistrationRefused with all broken fields, before anything is sent, or with those that the service names; PhysicianRequired, RegisteredAnotherOrder, OrderEnded, ServiceDown
    */
   async register(
@@ -139,7 +139,7 @@ export class KitOrderHandle {
   /**
    * Cancels the order wherever it is. If there is none yet, there will be none, and the answer is a `CancelledPlacing`; the
    * reference may be placed again. If a creation is under way, it waits until the service shows whether there is an order, and
-   * cancels that: no order is lost. Doing it again is success, also after the end. Deadline: 2 minutes.
+   * cancels that: no order is lost. Cancelling again succeeds, even after the end. Deadline: 2 minutes.
    * @throws CancelRefused once the kit has shipped, OrderEnded, ServiceDown
    */
   async cancel({ orderId, ...options }: WhichOrder & CallOptions = {}): Promise<OrderState | CancelledPlacing> {
@@ -152,7 +152,7 @@ export class KitOrderHandle {
 
   /**
    * Answers an order that asks for a decision: `wait` gives it its limit once more, `replace` orders a new kit,
-   * `abandon` stops following it. Sending the same decision again is success and does no more. Deadline: 30 seconds.
+   * `abandon` stops following it. Sending the same decision again succeeds and changes nothing. Deadline: 30 seconds.
    * @throws AlreadyResolved when something else was decided, NothingToResolve, NotReplaceable, OrderMovedOn,
    * ReplacementLimitReached, OrderRefused, OrderInvalid without an order id, OrderEnded, ServiceDown
    */
@@ -237,8 +237,8 @@ export class KitOrderHandle {
   }
 
   /**
-   * The lab values of the current order of the chain, read from the service; they are never in Temporal. Those of a redraw are those
-   * of all orders of its transaction, because its own are only what was missing. Deadline: 30 seconds.
+   * The lab values of the current order of the chain, read from the service; they are never in Temporal. For a redraw, the values of
+   * all orders of its transaction, because its own are only those that were missing. Deadline: 30 seconds.
    * @throws ServiceNotConfigured, and the service's own errors (`NotFound` until there are results)
    */
   async results(options: CallOptions = {}): Promise<Results> {

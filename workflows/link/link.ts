@@ -52,7 +52,7 @@ export interface Link
   connectionsBefore?: KnownConnection[];
   /** A connection may have been made that nobody reported for certain. */
   claim?: Claim;
-  /** The link ends so unless the service, which is asked first, shows a connection. */
+  /** How the link ends, unless the service shows a connection: it is asked first. */
   ending?: Ending;
   reminded: boolean;
   outcome?: LinkOutcome;
@@ -143,7 +143,7 @@ export function codeRequestOf({ questionsDone = 0 }: Link): number {
   return questionsDone;
 }
 
-/** Nobody is notified of it: the user is there, and the product learns of it with the state. */
+/** A link's attention sends no notification: the user is there, and the product sees it in the state. */
 export const { raise, clear } = attentionVerbsFor<RaisedAttention<LinkAttentionReason>, Link>({});
 
 /** A new token means a new login: what was asked of the user before no longer counts. */
@@ -169,7 +169,7 @@ function awaitPassword(link: Link, now: number): void {
   delete link.mfa;
 }
 
-/** Takes the service's answer to the password or the code. Its meaning for the connection is read next. */
+/** Takes the service's answer to the password or the code. If it leaves room for a connection, the user is read next. */
 export function receiveResult(link: Link, { state, errorType, providerMfa }: LinkReport, now: number): void {
   delete link.errorType;
   delete link.consequence;
@@ -323,7 +323,7 @@ function drop(link: Link, { by }: Claim, now: number): void {
 
 /** Nothing came in time. A lost webhook is only a slow one: the user may have connected without a report. */
 export function endWait(link: Link, waitedFor: NonNullable<LinkState['waitedFor']>, now: number): void {
-  // What went wrong on the way is not why it ends.
+  // It ends because time is up, not because of an earlier error.
   delete link.errorType;
   delete link.consequence;
   doubt(link, now);

@@ -130,7 +130,7 @@ function showWhose({ reference, order }: PlaceKitOrderInput): void {
   ]);
 }
 
-/** The answer to a cancellation if the run fails: with anything else, it had failed before. */
+/** The answer to a cancellation when the run fails. If it fails with anything but the cancellation, it had failed before that. */
 function endOf({ input }: PlacingRun, failure: unknown): PlacingEnd | ApplicationFailure {
   if (failure instanceof ApplicationFailure && failure.type !== 'PlacingCancelled') return failure;
   return { outcome: 'cancelled', reference: input.reference };

@@ -45,7 +45,7 @@ interface Submission extends Governed<ResolvedReportPolicy> {
   failures: number;
   /** When it began; milliseconds since the epoch. */
   since: number;
-  /** Earlier runs of the reference are still to be asked about. */
+  /** Earlier runs of the reference must still be read. */
   looksBack: boolean;
   /** The next run is not given it: search attributes go through continue-as-new. */
   attention: readonly Attention<ReportAttentionReason>[];
@@ -103,7 +103,7 @@ function showWhose({ input: { reference, userId } }: Submission): void {
   setAbsentSearchAttributes([{ key: labReferenceKey, value: reference }, ...ofUser(userId)]);
 }
 
-/** @throws what the run fails with, or goes on as new with */
+/** @throws the failure of the run, or its continue-as-new */
 function failWith({ submission, wasCancelled }: SubmissionRun, error: unknown): never {
   if (wasCancelled && isCancellation(error)) {
     const message = 'The submission was cancelled before there was a job';
@@ -112,7 +112,7 @@ function failWith({ submission, wasCancelled }: SubmissionRun, error: unknown): 
   throw error instanceof ApplicationFailure ? withLost(error, submission) : error;
 }
 
-/** The answer to a cancellation if the run fails: with anything else, it had failed before. */
+/** The answer to a cancellation when the run fails. If it fails with anything but the cancellation, it had failed before that. */
 function endOf({ input, lostUploads }: Submission, failure: unknown): SubmissionEnd | ApplicationFailure {
   if (failure instanceof ApplicationFailure && failure.type !== 'ReportSubmissionCancelled') {
     return refuse('ReportEnded', `The submission has failed: ${failure.type ?? ''}`);
@@ -211,7 +211,7 @@ function startsWithin(submission: Submission): number {
   return Math.max(Math.min(until, endsAt(submission)) - now, minute);
 }
 
-/** An answer that cannot be followed is as good as none, and would be the same next time. */
+/** Takes the job over, and withdraws the attention. A job without a usable id cannot be followed, and another attempt would get the same. */
 function takeJob(submission: Submission, submitted: SubmittedJob): SubmittedJob {
   if (!isAddressable(submitted.snapshot.jobId)) {
     throw refuse('AnswerUnreadable', 'The service gave the job an id that cannot be part of a workflow ID');
@@ -280,7 +280,7 @@ async function findLostJob(submission: Submission, lostUploads: LostUpload[]): P
 
 const firstPause = 2 * second;
 const longestPause = 10 * minute;
-/** How long the file may not be taken before a person is asked to look. Uploading goes on all the same. */
+/** How long the service may fail to take the file before a person is asked to look. Uploading goes on all the same. */
 const delayWorthAttention = hour;
 
 /** When it ends at the latest, unless an upload is under way then; milliseconds since the epoch. */
