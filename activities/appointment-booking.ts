@@ -42,7 +42,7 @@ export interface BookSlot extends Booking {
   confirmWithin?: number;
   /** At a service centre: the same for every attempt at the same booking, so there is one. */
   idempotencyKey?: string;
-  /** The key was sent before: what it answers may be as old. */
+  /** The key was sent before, so the answer may be the one from then. */
   isRepeated?: true;
 }
 
@@ -68,7 +68,7 @@ export async function bookOnce(service: LabService, input: BookSlot): Promise<Ap
       if (!found || !isOpen(found)) return undefined;
       // Booked by an attempt whose answer was lost, or by somebody else for the same time.
       if (found.startAt === start) return found;
-      throw exists();
+      throw anotherExists();
     },
     act: async () => {
       const booked = await withFreshKey(service, input, attempt, (key) => {
@@ -90,8 +90,8 @@ export async function bookOnce(service: LabService, input: BookSlot): Promise<Ap
 }
 
 /**
- * The answer to a repeated key is the first answer, and as old: what the service shows now counts. If it shows nothing
- * twice, the booking was cancelled since; after the first use of a key it may only not be shown yet.
+ * The answer to a repeated key is the first answer, and may be outdated: what the service shows now counts. If it shows
+ * nothing twice, the booking was cancelled since; after a key's first use, the booking may merely not be shown yet.
  * @throws SlotUnavailable if the booking has fallen through since
  */
 async function asShownNow(
@@ -126,7 +126,7 @@ export async function requestOnce(service: LabService, input: RequestAppointment
       const found = await present(service, orderId, 'home', options);
       if (!found || !isOpen(found)) return undefined;
       if (found.provider?.toLowerCase() === provider.toLowerCase()) return found;
-      throw exists();
+      throw anotherExists();
     },
     act: async () => {
       const order = await readForCommand(service, orderId, attempt.call());
@@ -148,10 +148,10 @@ export async function moveOnce(service: LabService, input: RescheduleAppointment
   return checkThenAct({
     look: async (options) => {
       const found = await present(service, orderId, place, options);
-      if (!found || !isOpen(found)) throw another();
+      if (!found || !isOpen(found)) throw notShown();
       // The status does not matter: the visit is at the requested time.
       if (found.startAt === start) return found;
-      if (found.appointmentId !== appointmentId) throw another();
+      if (found.appointmentId !== appointmentId) throw notShown();
       if (found.canReschedule === false) throw immovable();
       return undefined;
     },
@@ -168,7 +168,7 @@ export async function moveOnce(service: LabService, input: RescheduleAppointment
   });
 }
 
-/** A key may end between the answer that brought it and its use: then there is one more, once. */
+/** A key may expire before it is used: then another one is requested, once. */
 async function withFreshKey(
   service: LabService,
   { orderId, slotId }: { orderId: string; slotId: string },
@@ -233,12 +233,12 @@ export function unlessExisting(error: unknown): undefined {
   throw error;
 }
 
-function exists(): ApplicationFailure {
+function anotherExists(): ApplicationFailure {
   const message = 'The order has another appointment at the service: reschedule or cancel it';
   return ApplicationFailure.nonRetryable(message, 'AppointmentExists', { fields: [] });
 }
 
-function another(): ApplicationFailure {
+function notShown(): ApplicationFailure {
   const message = 'The service does not show this appointment any more';
   return ApplicationFailure.nonRetryable(message, 'NothingBooked', { fields: [] });
 }

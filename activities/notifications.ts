@@ -40,7 +40,7 @@ const enoughMs = 60_000;
 /** From this attempt on a reminder is sent without its link: a link that cannot be made must not delay results. */
 const attemptsForLink = 5;
 
-/** A receiver that is down costs a link in this time instead of one for each attempt. Links live for weeks. */
+/** A receiver that is down costs one link in this time instead of one for each attempt. Links live for weeks. */
 const linkMs = 6 * 60 * 60_000;
 
 /** An entry takes less than a kilobyte, so all of them stay below 1 MB. */
@@ -85,7 +85,7 @@ export function notificationActivities(
       for (const [index, notification] of inTurn(notifications).entries()) {
         // What is being sent may be what an operator has just discarded.
         if (index > 0 && (Date.now() > enoughAt || cancellationSignal().aborted)) break;
-        // The start of the activity counts as its first.
+        // The start of the activity counts as the first heartbeat.
         if (index > 0) heartbeat();
         try {
           const sent = await sendOne(sender, sources, notification);
@@ -140,7 +140,7 @@ async function sendOne(
     return { as: 'dropped' };
   }
   const event = await eventOf(sources, notification);
-  // What was read for it took its time.
+  // Reading for the event may have taken a while.
   heartbeat();
   const sent = await sender.send(event);
   sources.links.delete(notification.id);

@@ -260,7 +260,7 @@ function readAppointment(eventType: string, data: unknown, envelope: Record<stri
 }
 
 function readMatchReview(eventType: string, data: unknown, envelope: Record<string, unknown>): ReceivedEvent {
-  // In the paths of the API the id is called that.
+  // The paths of the API call the id `raw_result_id`.
   const result = matchReviewEventSchema.safeParse(isObject(data) ? withId(data, 'raw_result_id') : data);
   if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
   return { kind: 'match_review', ...receivedOf(eventType, {}, envelope), report: matchReviewReportOf(result.data) };
@@ -273,7 +273,7 @@ function readParsingJob(eventType: string, data: unknown, envelope: Record<strin
   return { kind: 'parsing_job', ...received, jobId: result.data.id, job: result.data };
 }
 
-/** With the id that a deployment may call otherwise. */
+/** With its id, which a deployment may call by another name. */
 function withId(sent: Record<string, unknown>, otherName: string): Record<string, unknown> {
   return { ...sent, id: sent['id'] ?? sent[otherName] };
 }

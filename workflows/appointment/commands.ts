@@ -90,7 +90,7 @@ async function choose(appointment: Appointment, { slotId, notes }: SlotChoice): 
   );
 }
 
-/** The key of a choice at a service centre: the same until it is known what came of it, and then never again. */
+/** The key of a choice at a service centre: the same until the outcome is known, and then never used again. */
 function keyFor(appointment: Appointment, slotId: string): string {
   if (appointment.booking?.slotId !== slotId) appointment.booking = { slotId, key: uuid4() };
   return appointment.booking.key;
@@ -158,7 +158,7 @@ const settled: readonly string[] = [
   'NothingBooked',
 ];
 
-/** Takes in what a booking or a move came to. If nobody knows, the service is read once it cannot be at work any more. */
+/** Takes in the outcome of a booking or a move. If nobody knows it, the service is read once it cannot be at work any more. */
 async function arrange(appointment: Appointment, call: () => Promise<AppointmentSnapshot>): Promise<void> {
   const asked = appointment.received;
   try {
@@ -172,7 +172,7 @@ async function arrange(appointment: Appointment, call: () => Promise<Appointment
       note(appointment, 'a booking was not answered', Date.now());
     }
     if (settled.includes(refusal.type ?? '')) delete appointment.booking;
-    // What the service shows is another one than what is known here.
+    // The service shows another appointment than the one that is known here.
     if (refusal.type === 'AppointmentExists' || refusal.type === 'NothingBooked') appointment.unclear = true;
     throw refusal;
   }
