@@ -197,7 +197,7 @@ async function step(transport: Transport, call: Step, provider: string, linkToke
 
 const knownErrorSchema = z.looseObject({ error_type: z.enum(linkErrorTypes) });
 
-/** A known error type alone says that the step has failed, too, in `detail` or beside it. */
+/** The result of a refusal whose `detail` is one, or names a known error type: that alone says that the step has failed. */
 function resultInDetail(body: unknown): unknown {
   const { detail = body } = z.object({ detail: z.unknown() }).safeParse(body).data ?? {};
   const { data } = knownErrorSchema.safeParse(typeof detail === 'string' ? { error_type: detail } : detail);
