@@ -83,8 +83,8 @@ export function readForCommand(service: LabService, orderId: string, options: Ca
 }
 
 /**
- * The order that a cancellation or registration is about, if the service shows it. Soon after its creation it may not yet, although it
- * takes the command, so its answer to the command itself decides.
+ * The order that a cancellation or registration is about, if the service shows it. Soon after a creation the service may not show the order
+ * yet, although it takes the command, so its answer to the command itself decides.
  */
 async function readIfShown(service: LabService, orderId: string, options: CallOptions): Promise<Order | undefined> {
   try {

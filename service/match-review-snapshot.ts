@@ -4,8 +4,8 @@ import type { MatchReview } from './match-reviews.js';
 import { lowerWordOf, wordOf } from './word.js';
 
 /**
- * A webhook's report of a match review. It shows that there is news, and no more: the result is read before anything is
- * shown or decided.
+ * A webhook's report of a match review. It shows only that there is news: the result is read before anything is shown
+ * or decided.
  */
 export interface MatchReviewReport {
   rawResultId: string;

@@ -29,7 +29,7 @@ export interface StoredSample {
 
 export interface StoredStream {
   workoutId: string;
-  /** The event that announced it, as it was sent; null where none came. */
+  /** The event that announced it, as it was sent; null if none came. */
   notice: unknown;
   noticedAt: string | null;
   /** As the service answered with it; null until it was fetched. */
@@ -152,7 +152,7 @@ export async function workoutStream(
 export interface StreamStanding {
   /** `due`: it was never fetched, or a notice has come since. `user_deleted`: the user's data were deleted. */
   standing: 'due' | 'current' | 'user_deleted';
-  /** When the latest notice came, which a stream that is fetched from now on answers; null where none came. */
+  /** When the latest notice came, which a stream that is fetched from now on covers; null if none came. */
   notice: string | null;
 }
 

@@ -20,7 +20,7 @@ export function deadlinesOf(link: Link): LinkDeadline[] {
     const reminderAt = since + policy.codeReminder;
     if (!link.reminded && policy.codeReminder < policy.codeWait) found.push({ name: 'code reminder', at: reminderAt });
   }
-  // A reported success needs the token no more.
+  // A reported success no longer needs the token.
   if (token && policy.onTokenExpiry === 'end' && phase !== 'confirming') {
     found.push({ name: 'token', at: token.expiresAt });
   }

@@ -63,7 +63,7 @@ function isOpen({ handedOver, identified, ending }: Job): boolean {
   return !handedOver && !identified && ending === undefined;
 }
 
-/** @param tooSoon an upload that is about to claim the job may not be listed yet: only a history settles whose it is */
+/** @param tooSoon an upload that is about to claim the job may not be listed yet: then only an earlier run of the job shows whose it is */
 async function readWholeJob(run: ReportRun, { tooSoon = false } = {}): Promise<void> {
   const { job } = run;
   const since = workflowInfo().startTime.toISOString();
