@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { type KeyRing, KeyRingInvalid, parseKeyRing } from './encryption/key-ring.js';
 import { SecretFileInvalid, secretOf } from './secret-file.js';
@@ -57,12 +58,37 @@ export class EncryptionSettingInvalid extends Error {
  */
 export function readTemporalSettings(env: Env = process.env): ClientConnectConfig {
   const apiKey = temporalKeyOf(env);
-  const given = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const overrideEnvVars = { ...Object.fromEntries(given), ...(apiKey !== undefined && { TEMPORAL_API_KEY: apiKey }) };
+  const overrideEnvVars = { ...withoutBlanks(env), ...(apiKey !== undefined && { TEMPORAL_API_KEY: apiKey }) };
+  const misread = misreadFault(overrideEnvVars);
+  if (misread !== undefined) throw new TemporalKeyFileInvalid(misread.problem, misread.setting);
   const config = loadClientConnectConfig({ overrideEnvVars });
   const fault = temporalHeaderFault(config);
   if (fault !== undefined) throw new TemporalKeyFileInvalid(fault.problem, fault.setting);
   return config;
+}
+
+/** A blank setting counts as not set: compose files and CI systems pass on settings that they do not have. */
+export function withoutBlanks(env: Env): Record<string, string> {
+  const entries = Object.entries(env).flatMap(([name, value]) => {
+    // Of these alone a blank one means something: it takes a header of the profile away.
+    if (name.startsWith('TEMPORAL_GRPC_META_') && value !== undefined) return [[name, value] as const];
+    return value === undefined || value.trim() === '' ? [] : [[name, value.trim()] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+/**
+ * A setting that the SDK's reader would misread without a word: it passes over a file that is not there, so a process would work in
+ * another namespace, and takes anything but `true` and `1` for false, so an API key would be sent without TLS.
+ */
+export function misreadFault(given: Env): { setting: string; problem: string } | undefined {
+  const file = given['TEMPORAL_CONFIG_FILE'];
+  if (file !== undefined && !existsSync(file))
+    return { setting: 'TEMPORAL_CONFIG_FILE', problem: 'names a file that does not exist' };
+  const setting = ['TEMPORAL_TLS', 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION'].find(
+    (name) => !/^(true|false|1|0)$/.test(given[name] ?? 'false'),
+  );
+  return setting === undefined ? undefined : { setting, problem: 'is neither true nor false' };
 }
 
 /** The file that TEMPORAL_API_KEY_FILE names; blank counts as not set. */
@@ -93,8 +119,8 @@ function temporalKeyOf(env: Env): string | undefined {
 }
 
 /**
- * TEMPORAL_API_KEY_FILE names no file with a key, or TEMPORAL_API_KEY is set as well; or a key or a header (TEMPORAL_GRPC_META_…) is not
- * printable ASCII on one line.
+ * TEMPORAL_API_KEY_FILE names no file with a key, or TEMPORAL_API_KEY is set as well; a key or a header (TEMPORAL_GRPC_META_…) is not
+ * printable ASCII on one line; TEMPORAL_CONFIG_FILE names no file; or TEMPORAL_TLS is neither true nor false.
  */
 export class TemporalKeyFileInvalid extends Error {
   static readonly remedy = 'Correct the setting that the message names, or leave it unset.';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ReportFilesConfig } from '../activities/report-file/report-files.js';
-import { defaultEncryption, type Encryption } from '../client/config.js';
+import { defaultEncryption, type Encryption, withoutBlanks } from '../client/config.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import type { ServiceConfig } from '../service/http.js';
 import { SecretFileInvalid, secretOf } from '../client/secret-file.js';
@@ -96,7 +96,7 @@ export interface CodecServerConfig extends ProcessConfig {
 /** @throws ConfigInvalid with every fault of the settings that the worker reads */
 export function readWorkerConfig(env: Env = process.env): WorkerConfig {
   const faults: SettingFault[] = [];
-  const given = givenSettings(env, faults);
+  const given = givenSettings(env, workerSettings, faults);
   const settings = parse(workerSettings, given, faults);
   const baseUrl = serviceAddress(given, faults);
   requireTls(given, faults);
@@ -156,7 +156,7 @@ function queueOptions(settings: WorkerSettings): QueueOptions {
 /** @throws ConfigInvalid with every fault of the settings that the ingress reads */
 export function readIngressConfig(env: Env = process.env): IngressConfig {
   const faults: SettingFault[] = [];
-  const given = givenSettings(env, faults);
+  const given = givenSettings(env, ingressSettings, faults);
   const settings = parse(ingressSettings, given, faults);
   checkOff(given, faults);
   requireKeys(settings, faults);
@@ -178,7 +178,7 @@ export function readIngressConfig(env: Env = process.env): IngressConfig {
 /** @throws ConfigInvalid with every fault of the settings that the codec server reads */
 export function readCodecServerConfig(env: Env = process.env): CodecServerConfig {
   const faults: SettingFault[] = [];
-  const given = givenSettings(env, faults);
+  const given = givenSettings(env, codecServerSettings, faults);
   const settings = parse(codecServerSettings, given, faults);
   if (settings && !settings.CODEC_TOKEN && !settings.CODEC_OPEN && !isLoopback(settings.CODEC_HOST)) {
     const problem = 'is missing, but CODEC_HOST is not an address of this machine only';
@@ -249,7 +249,7 @@ function secretWarnings(secrets: readonly string[]): string[] {
     : [];
 }
 
-function givenSettings(env: Env, faults: SettingFault[]): Record<string, string> {
+function givenSettings(env: Env, shape: object, faults: SettingFault[]): Record<string, string> {
   const given = withoutBlanks(env);
   for (const name of secretSettings) {
     try {
@@ -261,17 +261,19 @@ function givenSettings(env: Env, faults: SettingFault[]): Record<string, string>
       faults.push({ setting: `${name}_FILE`, problem: error.message, remedy });
     }
   }
+  unquote(given, shape, faults);
   return given;
 }
 
-/** A blank setting counts as not set: compose files and CI systems pass on settings that they do not have. */
-function withoutBlanks(env: Env): Record<string, string> {
-  const entries = Object.entries(env).flatMap(([name, value]) => {
-    // Of these alone a blank one means something: it takes a header of the profile away.
-    if (name.startsWith('TEMPORAL_GRPC_META_') && value !== undefined) return [[name, value] as const];
-    return value === undefined || value.trim() === '' ? [] : [[name, value.trim()] as const];
-  });
-  return Object.fromEntries(entries);
+/** `docker run --env-file` leaves quotes on, so a key would be sent with them, and NODE_ENV would not mean production. */
+function unquote(given: Record<string, string>, shape: object, faults: SettingFault[]): void {
+  for (const [setting, value] of Object.entries(given)) {
+    const isRead = setting in shape || /^(TEMPORAL_(?!GRPC_META_)|NODE_ENV$)/.test(setting);
+    const [, inner] = /^(?:"(.*)"|'(.*)')$/s.exec(value)?.filter((part) => part !== undefined) ?? [];
+    if (!isRead || inner === undefined) continue;
+    faults.push({ setting, problem: 'is in quotes', remedy: 'remove them, because they count as part of the value' });
+    given[setting] = inner;
+  }
 }
 
 function parse<Shape extends z.core.$ZodLooseShape>(shape: Shape, given: Env, faults: SettingFault[]) {
@@ -349,10 +351,15 @@ const addressSettings = {
   'sandbox-eu': 'SERVICE_URL_SANDBOX_EU',
 } as const satisfies Record<Environment, string>;
 
-/** SERVICE_BASE_URL, else the address of SERVICE_ENVIRONMENT. None is built in: a missing one is a fault. */
+/** SERVICE_BASE_URL, or the address of SERVICE_ENVIRONMENT. None is built in: a missing one is a fault, and so are two. */
 function serviceAddress(given: Env, faults: SettingFault[]): string | undefined {
-  if (given['SERVICE_BASE_URL'] !== undefined) return given['SERVICE_BASE_URL'];
   const environment = given['SERVICE_ENVIRONMENT'];
+  if (given['SERVICE_BASE_URL'] !== undefined) {
+    const problem = 'is set, and so is SERVICE_ENVIRONMENT';
+    if (environment !== undefined)
+      faults.push({ setting: 'SERVICE_BASE_URL', problem, remedy: 'unset one of them, or leave it blank' });
+    return given['SERVICE_BASE_URL'];
+  }
   if (environment === undefined) {
     const remedy = 'set it, or set SERVICE_ENVIRONMENT and the address of that environment';
     faults.push({ setting: 'SERVICE_BASE_URL', problem: 'is missing', remedy });

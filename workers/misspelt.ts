@@ -14,12 +14,22 @@ import {
 /** The settings that only `labops` reads. */
 const commandLineSettings = ['LABOPS_ORG_ID', 'LABOPS_TEAM_ID', 'LABOPS_ENVIRONMENT'];
 
+/** Temporal's own, which its SDK reads. */
+const temporalSettings = [
+  ...['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'TEMPORAL_TLS', 'TEMPORAL_PROFILE', 'TEMPORAL_CONFIG_FILE'],
+  ...['TEMPORAL_TLS_CLIENT_CERT_PATH', 'TEMPORAL_TLS_CLIENT_CERT_DATA', 'TEMPORAL_TLS_CLIENT_KEY_PATH'],
+  ...['TEMPORAL_TLS_CLIENT_KEY_DATA', 'TEMPORAL_TLS_SERVER_CA_CERT_PATH', 'TEMPORAL_TLS_SERVER_CA_CERT_DATA'],
+  ...['TEMPORAL_TLS_SERVER_NAME', 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION'],
+  ...['TEMPORAL_CODEC_ENDPOINT', 'TEMPORAL_CODEC_AUTH'],
+];
+
 const known = new Set([
   ...[workerSettings, ingressSettings, codecServerSettings, singleProcessSettings].flatMap((group) =>
     Object.keys(group),
   ),
   ...secretSettings.flatMap((name) => [name, `${name}_FILE`]),
   ...commandLineSettings,
+  ...temporalSettings,
 ]);
 
 /** systemd's, which differs from NOTIFY_SECRET in two letters. */

@@ -162,7 +162,7 @@ export const workerSettings = {
     .optional()
     .meta({
       description: `use one of ${environments.join(', ')}`,
-      more: 'It replaces SERVICE_BASE_URL: the address comes from the SERVICE_URL_… setting of that environment.',
+      more: 'It replaces SERVICE_BASE_URL, which must stay unset: the address comes from the SERVICE_URL_… setting of that environment.',
       without: 'SERVICE_BASE_URL must be set',
     }),
   SERVICE_URL_PRODUCTION_US: environmentAddress,
@@ -233,7 +233,7 @@ export const workerSettings = {
     without: 'NOTIFY_URL must be unset',
   }),
   NOTIFY_RETRY_DAYS: wholeNumber(1, 365).default(usualRetryDays).meta({
-    description: 'set for how many days a notification is retried after its workflow has ended; the default is 30',
+    description: 'set for how many days a notification is retried after its workflow has ended',
     more: 'During that time `labops notifications` lists, resends and discards it.',
   }),
   NOTIFY_CLIENT_USER_ID: flag(false).meta({

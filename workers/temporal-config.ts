@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import type { Logger } from 'pino';
-import { temporalHeaderFault, temporalKeyFile } from '../client/config.js';
+import { misreadFault, temporalHeaderFault, temporalKeyFile } from '../client/config.js';
 import { followKeyFile } from '../client/temporal-key-file.js';
 import type { SettingFault } from './setting-faults.js';
 
@@ -20,16 +19,14 @@ type TemporalTls = NonNullable<ClientConnectConfig['connectionOptions']['tls']>;
 
 /** The settings that Temporal's own tools read too. */
 export function readTemporal(given: Record<string, string>, faults: SettingFault[]): TemporalConfig | undefined {
-  const file = given['TEMPORAL_CONFIG_FILE'];
-  if (file !== undefined && !existsSync(file)) {
-    // The SDK's reader passes over a file that is not there, and the worker would work in another namespace.
-    const remedy = 'correct the path, or leave it unset';
-    faults.push({ setting: 'TEMPORAL_CONFIG_FILE', problem: 'names a file that does not exist', remedy });
+  const misread = misreadFault(given);
+  if (misread !== undefined) {
+    faults.push({ ...misread, remedy: 'correct it, or leave it unset' });
     return undefined;
   }
   try {
     const config = loadClientConnectConfig({ overrideEnvVars: given });
-    const fault = temporalHeaderFault(config);
+    const fault = temporalHeaderFault(config) ?? addressFault(config);
     if (fault === undefined) return temporalConfig(config, given);
     faults.push({ ...fault, remedy: 'correct it, or the profile in the TOML file of the Temporal command line' });
     return undefined;
@@ -39,6 +36,14 @@ export function readTemporal(given: Record<string, string>, faults: SettingFault
     faults.push({ setting: 'TEMPORAL_*', problem, remedy });
     return undefined;
   }
+}
+
+/** Before the SDK sees it: the client's connection throws an error that names no setting. */
+function addressFault({
+  connectionOptions: { address = '' },
+}: ClientConnectConfig): { setting: string; problem: string } | undefined {
+  const isAddress = address === '' || /^([^\s:/"'[\]]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/i.test(address);
+  return isAddress ? undefined : { setting: 'TEMPORAL_ADDRESS', problem: 'is not host:port' };
 }
 
 function temporalConfig(

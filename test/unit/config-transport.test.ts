@@ -27,7 +27,14 @@ describe('plain http', () => {
 
   test.each([
     ['SERVICE_BASE_URL', { SERVICE_BASE_URL: 'http://api.example.com' }],
-    ['SERVICE_URL_SANDBOX_EU', { SERVICE_ENVIRONMENT: 'sandbox-eu', SERVICE_URL_SANDBOX_EU: 'http://10.1.2.3:4010' }],
+    [
+      'SERVICE_URL_SANDBOX_EU',
+      {
+        SERVICE_BASE_URL: '',
+        SERVICE_ENVIRONMENT: 'sandbox-eu',
+        SERVICE_URL_SANDBOX_EU: 'http://10.1.2.3:4010',
+      },
+    ],
     ['SERVICE_MANAGEMENT_URL', { SERVICE_MANAGEMENT_URL: 'http://[2001:db8::1]/' }],
     ['NOTIFY_URL', { NOTIFY_URL: 'http://localhost.example.com/events', NOTIFY_SECRET: `whsec_${bytes(24)}` }],
   ])('is refused for %s, unless it is declared protected', (setting, env) => {
@@ -76,6 +83,9 @@ describe('a warning', () => {
     expect(warningsOf({ task_queue: 'mine', LABOPS_COLOUR: 'red' })).toEqual([
       'task_queue is not a setting: did you mean TASK_QUEUE?',
       'LABOPS_COLOUR is not a setting: docs/settings.md lists them.',
+    ]);
+    expect(warningsOf({ TEMPORAL_NAMESPCE: 'lab', TEMPORAL_GRPC_META_TEAM: 'x' })).toEqual([
+      'TEMPORAL_NAMESPCE is not a setting: did you mean TEMPORAL_NAMESPACE?',
     ]);
     const read = () => readWorkerConfig({ SERVICE_BASEURL: 'https://api.example.com', SERVICE_API_KEY: 'sk_invented' });
     expect(read).toThrow(
@@ -212,5 +222,26 @@ describe('a secret in a file', async () => {
     }
     const both = { TEMPORAL_API_KEY: 'key', TEMPORAL_API_KEY_FILE: join(folder, 't') };
     expect(() => readTemporalSettings(both)).toThrow(TemporalKeyFileInvalid);
+  });
+});
+
+describe("a client's connection to Temporal", () => {
+  test('counts a blank setting as not set', () => {
+    const { connectionOptions, namespace } = readTemporalSettings({ TEMPORAL_ADDRESS: ' ', TEMPORAL_NAMESPACE: '' });
+    expect(connectionOptions.address).toBeUndefined();
+    expect(namespace ?? 'default').toBe('default');
+  });
+
+  test.each([
+    [{ TEMPORAL_CONFIG_FILE: '/not/there.toml' }, 'TEMPORAL_CONFIG_FILE names a file that does not exist'],
+    [{ TEMPORAL_TLS: 'True' }, 'TEMPORAL_TLS is neither true nor false'],
+    [
+      { TEMPORAL_TLS_DISABLE_HOST_VERIFICATION: 'no' },
+      'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION is neither true nor false',
+    ],
+  ])('refuses a setting that the SDK would pass over: %j', (env, message) => {
+    expect(() => readTemporalSettings(env)).toThrow(
+      new TemporalKeyFileInvalid(message.replace(/^\S+ /, ''), message.split(' ')[0]),
+    );
   });
 });

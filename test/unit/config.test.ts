@@ -121,9 +121,25 @@ describe('the worker', () => {
     expect(config.service.baseUrl).toBe('https://api.example.com');
   });
 
-  test('prefers SERVICE_BASE_URL to the environment', () => {
+  test('takes no address beside an environment: nobody could see which of the two has no effect', () => {
     const env = { ...service, SERVICE_ENVIRONMENT: 'sandbox-eu', SERVICE_URL_SANDBOX_EU: 'https://api.example.com' };
-    expect(readWorkerConfig(env).service.baseUrl).toBe(service.SERVICE_BASE_URL);
+    expect(faultsOf(() => readWorkerConfig(env))).toEqual({
+      SERVICE_BASE_URL: 'is set, and so is SERVICE_ENVIRONMENT',
+    });
+    expect(readWorkerConfig({ ...env, SERVICE_BASE_URL: '' }).service.baseUrl).toBe('https://api.example.com');
+  });
+
+  test.each(['"', "'"])('takes no value in quotes (%s), which some readers of env files leave on', (quote) => {
+    const quoted = Object.fromEntries(Object.entries(service).map(([name, value]) => [name, quote + value + quote]));
+    const problem = 'is in quotes';
+    const env = { ...quoted, NODE_ENV: '"production"', TEMPORAL_NAMESPACE: `${quote}lab${quote}` };
+    expect(faultsOf(() => readWorkerConfig(env))).toEqual({
+      SERVICE_BASE_URL: problem,
+      SERVICE_API_KEY: problem,
+      NODE_ENV: problem,
+      TEMPORAL_NAMESPACE: problem,
+      LABOPS_ENCRYPTION_KEYS: 'is missing, but ENCRYPTION is required (the default in production)',
+    });
   });
 
   test('treats a blank setting as missing', () => {
@@ -587,6 +603,25 @@ describe('Temporal', () => {
     const env = { ...webhooks, TEMPORAL_CONFIG_FILE: join(tmpdir(), 'not', 'there.toml') };
     expect(faultsOf(() => readIngressConfig(env))).toEqual({
       TEMPORAL_CONFIG_FILE: 'names a file that does not exist',
+    });
+  });
+
+  test.each(['http://temporal.example:7233', 'temporal.example:7233/', 'temporal:72a', ':7233'])(
+    'an address of another form than host:port is a fault: %s',
+    (address) => {
+      expect(faultsOf(() => readIngressConfig({ ...webhooks, TEMPORAL_ADDRESS: address }))).toEqual({
+        TEMPORAL_ADDRESS: 'is not host:port',
+      });
+    },
+  );
+
+  test.each(['localhost', '[::1]:7233', 'us-east-1.aws.api.temporal.io:7233'])('takes the address %s', (address) => {
+    expect(readIngressConfig({ ...webhooks, TEMPORAL_ADDRESS: address }).temporal.address).toBe(address);
+  });
+
+  test.each(['True', 'yes', 'on'])('TEMPORAL_TLS=%s is a fault: the SDK would take it for false', (value) => {
+    expect(faultsOf(() => readIngressConfig({ ...webhooks, TEMPORAL_TLS: value }))).toEqual({
+      TEMPORAL_TLS: 'is neither true nor false',
     });
   });
 
