@@ -67,15 +67,18 @@ function routes(config: CodecServerConfig, log: Logger, { limits, ready, monitor
   app.get('/health', () => ({ status: 'up' }));
   app.get('/ready', async (_request, reply) => answerReadiness(reply, await ready()));
   for (const direction of ['encode', 'decode'] as const) {
-    app.options(`/${direction}`, async (request, reply) => {
-      requireOrigin(config, request, reply);
-      reply.header('access-control-allow-methods', 'POST');
-      reply.header('access-control-allow-headers', request.headers['access-control-request-headers'] ?? '');
-      reply.header('access-control-max-age', preflightSeconds);
-      return reply.code(204).send();
+    app.options(`/${direction}`, {
+      onRequest: async (request, reply) => {
+        requireOrigin(config, request, reply);
+        reply.header('access-control-allow-methods', 'POST');
+        reply.header('access-control-allow-headers', request.headers['access-control-request-headers'] ?? '');
+        reply.header('access-control-max-age', preflightSeconds);
+        return reply.code(204).send();
+      },
+      handler: () => undefined, // never reached: the hook has answered
     });
     app.post(`/${direction}`, {
-      // A hook before any parsing: nothing is read from callers without access.
+      // A hook before any parsing, as above: nothing is read from callers without access.
       onRequest: async (request, reply) => {
         requireOrigin(config, request, reply);
         requireToken(config, request);

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type { FastifyInstance } from 'fastify';
@@ -61,6 +62,7 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
   const store = storeOf(config, opened);
   const connection = Connection.lazy({ ...options, ...connecting });
   const unfollow = followApiKey(connection, config.temporal, log);
+  const observed = monitoring && observeWebhooks(monitoring.registry);
   const handler = createWebhookHandler({
     temporal: new Client({ connection, namespace, ...dataConverterOf(config.keyRing, log), ...tracing?.client }),
     secrets: config.webhookSecrets,
@@ -68,7 +70,7 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
     maxBytes: config.webhookMaxBytes,
     ...(config.teamId !== undefined && { teamId: config.teamId }),
     ...(store && { ...healthDataSinks(store), taken: takenMessages(store) }),
-    ...(monitoring && { observe: observeWebhooks(monitoring.registry) }),
+    ...(observed && { observe: observed.answered }),
     logger: log,
   });
   const stopping = new AbortController();
@@ -80,7 +82,7 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
     ready,
     ...(health && { refresh: watchRejectedEvents(monitoring.registry, health) }),
   });
-  const app = routes(answering(handler, tracing), { limits, ready, log });
+  const app = routes(answering(handler, tracing), { limits, ready, log, strayed: observed?.strayed });
   const settings = { host: 'INGRESS_HOST', port: 'INGRESS_PORT' };
   const url = await listen(app, { ...config, settings }).catch(async (error: unknown) => {
     unfollow();
@@ -135,10 +137,17 @@ interface Routed {
   limits: HttpLimits;
   ready: () => Promise<Readiness>;
   log: Logger;
+  strayed: (() => void) | undefined;
 }
 
-function routes(answer: NodeHandler, { limits, ready, log }: Routed): FastifyInstance {
-  const app = boundedServer(limits);
+function routes(answer: NodeHandler, { limits, ready, log, strayed }: Routed): FastifyInstance {
+  const app = boundedServer(limits, {
+    onStray: ({ headers }) => {
+      if (!hasSignature(headers)) return; // of a scanner
+      log.warn('a webhook was sent to another path than /webhooks: correct the address of the endpoint at the service');
+      strayed?.();
+    },
+  });
   hideErrors(app, log, {
     logged: 'a request of the ingress failed',
     message: 'The ingress failed; its log says why',
@@ -155,6 +164,10 @@ function routes(answer: NodeHandler, { limits, ready, log }: Routed): FastifyIns
   app.get('/health', () => ({ status: 'up' }));
   app.get('/ready', async (_request, reply) => answerReadiness(reply, await ready()));
   return app;
+}
+
+function hasSignature(headers: IncomingHttpHeaders): boolean {
+  return headers['svix-signature'] !== undefined || headers['webhook-signature'] !== undefined;
 }
 
 async function main(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { fastify, type FastifyInstance } from 'fastify';
+import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { StartFailed } from './process.js';
 
@@ -27,8 +27,13 @@ export const httpLimits: HttpLimits = {
 /**
  * A server that ends slow requests at its limits. Node gets all three timeouts together, when it creates the server:
  * otherwise its defaults for the others would decide.
+ *
+ * @param options `onStray`: is called for a request that no route answers
  */
-export function boundedServer(limits: HttpLimits, options: { bodyLimit?: number } = {}): FastifyInstance {
+export function boundedServer(
+  limits: HttpLimits,
+  { onStray, ...options }: { bodyLimit?: number; onStray?: (request: FastifyRequest) => void } = {},
+): FastifyInstance {
   const { headersTimeoutMs, requestTimeoutMs, checkEveryMs, maxConnections } = limits;
   const app = fastify({
     ...options,
@@ -40,6 +45,12 @@ export function boundedServer(limits: HttpLimits, options: { bodyLimit?: number 
     },
   });
   app.server.maxConnections = maxConnections;
+  // Before its body: fastify would read and parse what no route wants, a megabyte from each stranger.
+  app.addHook('onRequest', async (request, reply) => {
+    if (!request.is404) return;
+    onStray?.(request);
+    return reply.code(404).send({ message: 'There is nothing here' });
+  });
   return app;
 }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -30,7 +31,7 @@ async function ingressOn(limits: HttpLimits) {
   return startIngress(config, log, { limits });
 }
 
-/** Each server of the product, and the request that makes it read a body. */
+/** Each server of the product, and the beginning of a request whose body it reads. */
 const servers = {
   ingress: {
     start: ingressOn,
@@ -54,7 +55,7 @@ const servers = {
   },
   'reading of health data': {
     start: (limits: HttpLimits) => startHealthDataReading({} as HealthDataStore, 0, limits),
-    head: () => 'POST /users/u/summaries HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n',
+    head: undefined, // it reads no body
   },
 };
 
@@ -93,12 +94,13 @@ describe.each(Object.keys(servers) as (keyof typeof servers)[])('the %s ends', (
     }
   });
 
-  test.each([
+  const { head } = servers[name];
+  test.skipIf(head === undefined).each([
     ['stalls', undefined],
     ['drips', 'x'],
   ])('a body that %s when the request’s time is over', async (_how, drip) => {
     const where = await serving(name);
-    const after = await endedAfter(where, `${servers[name].head()}Content-Length: 1000\r\n\r\n{`, drip);
+    const after = await endedAfter(where, `${head?.()}Content-Length: 1000\r\n\r\n{`, drip);
     expect(after).toBeGreaterThanOrEqual(short.requestTimeoutMs - 50);
     // Node's own defaults are 60 s and 300 s, and its look at connections comes every 30 s.
     expect(after).toBeLessThan(short.requestTimeoutMs + 25_000);
@@ -115,5 +117,22 @@ describe.each(Object.keys(servers) as (keyof typeof servers)[])('the %s ends', (
     await new Promise((resolve) => first.once('connect', resolve));
     expect(await endedAfter(where, '')).toBeLessThan(40_000);
     first.destroy();
+  });
+});
+
+describe.each(Object.keys(servers) as (keyof typeof servers)[])('the %s does not wait for a body', (name) => {
+  // 800 strangers with a megabyte each would be more memory than the process has.
+  test.each([
+    ['POST /nothing', 404],
+    ['POST /health', 404],
+    ['OPTIONS /decode', name === 'codec server' ? 403 : 404],
+  ])('that %s does not want', async (line, status) => {
+    const where = await serving(name, { ...short, requestTimeoutMs: 50_000 });
+    const headers = ['Host: 127.0.0.1', 'Origin: https://stranger.example', 'Content-Type: application/json'];
+    const socket = connect(where.port, where.host);
+    socket.write(`${[`${line} HTTP/1.1`, ...headers, 'Content-Length: 1000000'].join('\r\n')}\r\n\r\n[`);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    socket.destroy();
+    expect(answer.toString()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   });
 });

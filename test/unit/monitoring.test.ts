@@ -19,7 +19,10 @@ import {
 } from '../../workers/monitoring/metrics.js';
 import { watchRejectedEvents } from '../../workers/monitoring/rejected-events.js';
 import { startMonitoring } from '../../workers/monitoring/server.js';
+import { readIngressConfig } from '../../workers/config.js';
+import { startIngress } from '../../workers/ingress.js';
 import { findPromtool } from '../alerts/prometheus.js';
+import { closedPort, secret, signed } from './webhooks/sending.js';
 import {
   alertQuestions,
   namesIn,
@@ -68,6 +71,29 @@ test('the answer to a probe that fails shows nothing of the error, which is in t
     expect(await answer.text()).toMatch(/the log says why/);
     expect(lines.join('')).toContain('invented-key');
   } finally {
+    await monitoring?.close();
+  }
+});
+
+test('a webhook to another path is logged and counted as refused: its endpoint has a wrong address', async () => {
+  const lines: string[] = [];
+  const log = pino({}, { write: (line) => void lines.push(line) });
+  const monitoring = await startMonitoring({ host: '127.0.0.1', port: 0 }, log);
+  const settings = { INGRESS_HOST: '127.0.0.1', INGRESS_PORT: '0', INGRESS_DRAIN_SECONDS: '0' };
+  const temporal = { TEMPORAL_ADDRESS: `127.0.0.1:${await closedPort()}` };
+  const ingress = await startIngress(readIngressConfig({ WEBHOOK_SECRETS: secret, ...settings, ...temporal }), log, {
+    monitoring,
+  });
+  try {
+    const answer = await fetch(`${ingress.url}/webhooks/?patient=invented`, signed('{}'));
+    expect([answer.status, await answer.text()]).toEqual([404, '{"message":"There is nothing here"}']);
+    expect((await fetch(`${ingress.url}/favicon.ico`)).status).toBe(404);
+    const samples = samplesOf((await monitoring?.registry.metrics()) ?? '');
+    expect(valueOf(samples, 'labops_webhooks_total', { answer: 'wrong_path', result: 'refused' })).toBe(1);
+    expect(lines.filter((line) => /another path/.test(line))).toEqual([expect.stringContaining('"level":40')]);
+    expect(lines.join('')).not.toContain('patient');
+  } finally {
+    await ingress.close();
     await monitoring?.close();
   }
 });
@@ -142,7 +168,7 @@ test('counters are there before anything happens, because increase() does not se
 test('what parts report is counted in seconds, by bounded labels', async () => {
   const registry = createRegistry({});
   observeCalls(registry)({ method: 'GET', path: '/v3/order/{order_id}', result: 'AnswerLost', milliseconds: 1500 });
-  const webhook = observeWebhooks(registry);
+  const { answered: webhook } = observeWebhooks(registry);
   webhook({ answer: 'health_data_accepted', also: 'delivered', status: 204, milliseconds: 20, kind: 'connection' });
   webhook({ answer: 'delivered', status: 204, milliseconds: 20, kind: 'order', lagMilliseconds: 4_000 });
   const activities = observeActivities(registry);

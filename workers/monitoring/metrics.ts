@@ -48,8 +48,8 @@ export function resultOf(answer: AnswerName): WebhookResult {
   return taken.has(answer) ? 'taken' : 'let_go';
 }
 
-/** For the answers of the webhook handler. */
-export function observeWebhooks(registry: Registry): RequestObserver<AnswerName> {
+/** For the answers of the webhook handler (`answered`), and webhooks that never reach it (`strayed`). */
+export function observeWebhooks(registry: Registry): { answered: RequestObserver<AnswerName>; strayed: () => void } {
   const requests = new Counter({
     name: 'labops_webhooks_total',
     help: 'Webhooks by answer and by what became of them.',
@@ -71,12 +71,18 @@ export function observeWebhooks(registry: Registry): RequestObserver<AnswerName>
   });
   const count = (answer: AnswerName, times = 1) => requests.inc({ answer, result: resultOf(answer) }, times);
   for (const answer of Object.keys(answers) as AnswerName[]) count(answer, 0);
+  const stray = (times: number) =>
+    requests.inc({ answer: 'wrong_path', result: 'refused' satisfies WebhookResult }, times);
+  stray(0);
   for (const kind of ['order', 'critical_result', 'appointment']) lag.zero({ kind });
-  return ({ answer, also, milliseconds, kind, lagMilliseconds }) => {
-    count(answer);
-    if (also !== undefined) count(also);
-    seconds.observe(milliseconds / 1000);
-    if (kind !== undefined && lagMilliseconds !== undefined) lag.observe({ kind }, lagMilliseconds / 1000);
+  return {
+    answered({ answer, also, milliseconds, kind, lagMilliseconds }) {
+      count(answer);
+      if (also !== undefined) count(also);
+      seconds.observe(milliseconds / 1000);
+      if (kind !== undefined && lagMilliseconds !== undefined) lag.observe({ kind }, lagMilliseconds / 1000);
+    },
+    strayed: () => stray(1),
   };
 }
 
