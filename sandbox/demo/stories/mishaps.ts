@@ -17,6 +17,7 @@ export const lostKit: Story = {
     await order.handle.resolveProblem('wait', { orderId: order.orderId });
     await order.plays([{ after: '1d', status: 'lost' }]);
     await order.notifications.first('attention_raised', ({ data }) => data.reason === 'decision_needed');
+    await order.reaches('lost');
     stage.acts('the operator decides: replace');
     const { orderId: replacement } = await order.handle.resolveProblem('replace', { orderId: order.orderId });
     stage.check('there is another kit', replacement !== order.orderId);
