@@ -136,7 +136,7 @@ export function isNotFound(refusal: ApplicationFailure): boolean {
 
 /** The details that an activity gave its failure. */
 export function detailsOf<Details = FailureDetails>(failure: ApplicationFailure | undefined): Partial<Details> {
-  return (failure?.details?.[0] ?? {}) as Partial<Details>;
+  return failure?.details?.[0] ?? {};
 }
 
 function causeOf({ cause }: Error): Error | undefined {
