@@ -7,7 +7,7 @@ import type { EarlierRun } from '../protocol/earlier-run.js';
 import { signalOrStart, startAfter } from '../protocol/signal-or-start.js';
 import { kitOrderId } from '../protocol/ids.js';
 import type { HandOver } from '../protocol/order/hand-over.js';
-import { rootOf } from '../protocol/order/root-order.js';
+import { realRoot, rootOf } from '../protocol/order/root-order.js';
 import {
   criticalResultReportedSignal,
   orderChangedSignal,
@@ -140,13 +140,4 @@ async function readSiblings(service: LabService, own: OrderSnapshot): Promise<Or
     if (snapshot) siblings.push(snapshot);
   }
   return siblings;
-}
-
-/** The transaction's root may itself be a replacement whose passthrough names the chain's root. */
-function realRoot(orderId: string, snapshots: readonly OrderSnapshot[]): string {
-  const own = snapshots.find((snapshot) => snapshot.orderId === orderId);
-  if (!own) return orderId;
-  const root = rootOf(own);
-  const first = snapshots.find((snapshot) => snapshot.orderId === root);
-  return first ? rootOf(first) : root;
 }

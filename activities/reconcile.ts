@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { heartbeat, log, sleep } from '@temporalio/activity';
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
 import { canonicalJson } from '../protocol/canonical-json.js';
-import { signalOrStart } from '../protocol/signal-or-start.js';
+import { signalIfRunning, signalOrStart } from '../protocol/signal-or-start.js';
 import { isAddressable, kitOrderId } from '../protocol/ids.js';
 import { rootOf } from '../protocol/order/root-order.js';
 import { isCritical, standingOf } from '../protocol/order/lifecycle.js';
@@ -199,7 +198,8 @@ async function notify(
     // The webhook of something newer may be on its way.
     const isMissed =
       Date.parse(snapshot.updatedAt ?? from) <= Date.parse(to) && isEndNews(run, snapshot.orderId, standing);
-    if (await isSignalled(temporal, snapshot, root)) return isMissed ? 'reopened' : 'finished';
+    const isSignalled = await signalIfRunning(temporal.workflow, kitOrderId(root), orderChangedSignal, snapshot);
+    if (isSignalled) return isMissed ? 'reopened' : 'finished';
     run = await lastRunOf(temporal, root);
   }
   if (isEndKnown(run, snapshot, last, from)) {
@@ -208,15 +208,4 @@ async function notify(
   }
   await signalOrStart(temporal.workflow, taskQueue, start, orderChangedSignal, snapshot);
   return 'reopened';
-}
-
-/** False if the workflow has ended meanwhile. */
-async function isSignalled(temporal: Client, snapshot: OrderSnapshot, root: string): Promise<boolean> {
-  try {
-    await temporal.workflow.getHandle(kitOrderId(root)).signal(orderChangedSignal, snapshot);
-    return true;
-  } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
-    return false;
-  }
 }

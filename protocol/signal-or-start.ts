@@ -30,12 +30,24 @@ export async function signalOrStart<Args extends unknown[]>(
   signal: SignalDefinition<Args>,
   ...signalArgs: Args
 ): Promise<void> {
+  if (await signalIfRunning(workflow, start.workflowId, signal, ...signalArgs)) return;
+  const earlierRun = await latestRunOf(workflow, start.workflowId);
+  await startAfter(earlierRun, workflow, taskQueue, start, signal, ...signalArgs);
+}
+
+/** Signals a workflow that may not run: false if it does not. */
+export async function signalIfRunning<Args extends unknown[]>(
+  workflow: WorkflowCalls,
+  workflowId: string,
+  signal: SignalDefinition<Args>,
+  ...signalArgs: Args
+): Promise<boolean> {
   try {
-    await workflow.getHandle(start.workflowId).signal(signal, ...signalArgs);
+    await workflow.getHandle(workflowId).signal(signal, ...signalArgs);
+    return true;
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
-    const earlierRun = await latestRunOf(workflow, start.workflowId);
-    await startAfter(earlierRun, workflow, taskQueue, start, signal, ...signalArgs);
+    return false;
   }
 }
 

@@ -11,11 +11,11 @@ import { type OrderSnapshot, snapshotOf } from '../../service/order-snapshot.js'
 import { reportSnapshotOf } from '../../service/report-snapshot.js';
 import { appointmentChangedSignal } from '../../protocol/appointment/messages.js';
 import { bookAppointmentStart } from '../../protocol/appointment/start.js';
-import { signalOrStart } from '../../protocol/signal-or-start.js';
-import { isAddressable } from '../../protocol/ids.js';
+import { signalIfRunning, signalOrStart } from '../../protocol/signal-or-start.js';
+import { isAddressable, kitOrderId } from '../../protocol/ids.js';
 import { matchReviewReportedSignal } from '../../protocol/match-review/messages.js';
 import { matchReviewStart } from '../../protocol/match-review/start.js';
-import { rootOf } from '../../protocol/order/root-order.js';
+import { readPassthrough, rootOf } from '../../protocol/order/root-order.js';
 import {
   criticalResultReportedSignal,
   orderChangedSignal,
@@ -44,7 +44,17 @@ export async function deliverOrder(event: OrderEventReceived, destinations: Dest
   const { orderId } = snapshot;
   if (!isAddressable(orderId) || !isAddressable(root)) return { name: 'not_addressable' };
   const start = kitOrderStart(snapshot, root);
-  return signal(destinations, { orderId }, start, orderChangedSignal, snapshot);
+  return deliver(destinations, { orderId, workflowId: start.workflowId }, async (workflow, taskQueue) => {
+    await signalOrStart(workflow, taskQueue, start, orderChangedSignal, snapshot);
+    // An earlier webhook may have come without the transaction, and started a run for this order alone: it passes on from now on.
+    if (isNamedByService(snapshot, root))
+      await signalIfRunning(workflow, kitOrderId(orderId), orderChangedSignal, snapshot);
+  });
+}
+
+/** The root is known from the service's transaction or parent, which may be missing in a webhook, not from our own passthrough. */
+function isNamedByService({ orderId, passthrough }: OrderSnapshot, root: string): boolean {
+  return root !== orderId && readPassthrough(passthrough)?.root === undefined;
 }
 
 /**

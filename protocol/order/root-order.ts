@@ -48,6 +48,15 @@ export function rootOf(snapshot: OrderSnapshot): string {
   return rootOfTransaction(snapshot, siblingsOf(snapshot));
 }
 
+/** The same with everything that is known of the chain: the transaction's root may itself be a replacement whose passthrough names the chain's root. */
+export function realRoot(orderId: string, snapshots: readonly OrderSnapshot[]): string {
+  const own = snapshots.find((snapshot) => snapshot.orderId === orderId);
+  if (!own) return orderId;
+  const root = rootOf(own);
+  const first = snapshots.find((snapshot) => snapshot.orderId === root);
+  return first ? rootOf(first) : root;
+}
+
 /** A redraw that the service made from our order may carry a copy of its passthrough, but is not a root. */
 function followsAnother({ orderId, origin, parentId }: OrderSnapshot): boolean {
   return origin === 'redraw' || origin === 'recreation' || (parentId !== undefined && parentId !== orderId);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { kitOrderId } from '../../protocol/ids.js';
 import type { OrderPolicy } from '../../protocol/order/policy.js';
 import { eventually } from '../rig/eventually.js';
 import { followed } from '../rig/followed.js';
@@ -64,6 +65,23 @@ describe('a sample that cannot be used', () => {
     await kit.move('transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed');
     expect(await kit.result()).toMatchObject({ outcome: 'completed', orderId: redraw.order.id });
     expect(await stage.countRequests('POST', createPath)).toBe(1);
+  });
+
+  test('whose redraw is reported before its transaction is followed with it by one workflow, once that is reported', async () => {
+    const kit = await kitAtLab();
+    await kit.move(sampleError);
+    await stage.sandbox.changeSettings({ transactionInBodies: false, transactionInWebhooks: false });
+    const { order } = await stage.sandbox.redraw(kit.rootOrderId);
+    const own = stage.temporal.workflow.getHandle(kitOrderId(order.id));
+    await eventually(async () => expect(await own.query('state')).toMatchObject({ phase: 'preparing' }));
+
+    await stage.sandbox.changeSettings({ transactionInBodies: true, transactionInWebhooks: true });
+    await stage.sandbox.move(order.id, 'transit_customer');
+    await kit.expectState({ orderId: order.id, phase: 'in_transit_to_customer' });
+    await eventually(async () => expect(await own.query('state')).toMatchObject({ forwardsTo: kit.rootOrderId }));
+    await stage.sandbox.move(order.id, 'completed');
+    expect(await kit.result()).toMatchObject({ outcome: 'completed', orderId: order.id });
+    expect(await own.result()).toMatchObject({ outcome: 'forwarded' });
   });
 
   /** The redraw of a kit whose failure no webhook reports. */

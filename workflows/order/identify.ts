@@ -11,13 +11,22 @@ import { kitOrderId } from '../../protocol/ids.js';
 import { isCritical, isEnd, standingOf } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import type { OrderOutcome } from '../../protocol/order/state.js';
-import { readPassthrough } from '../../protocol/order/root-order.js';
+import { readPassthrough, realRoot } from '../../protocol/order/root-order.js';
 import { forwardedPhase, labPhaseKey, labReferenceKey, ofAttention } from '../../protocol/search-attributes.js';
 import { activities } from '../activities.js';
 import { resumeQuestions } from '../entity/attention.js';
 import { commandWait, notKnownYet, refusalOf } from '../entity/commands.js';
 import { markAnnounced } from './announcements.js';
-import { ordersOf, currentOrder, lastEventId, learn, needsSuccessor, outcomeOf, type Chain } from './chain.js';
+import {
+  ordersOf,
+  currentOrder,
+  lastEventId,
+  learn,
+  needsSuccessor,
+  outcomeOf,
+  unreadOrder,
+  type Chain,
+} from './chain.js';
 import { raiseCriticalResults, openReports, recountReminders } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
@@ -95,6 +104,20 @@ async function readWholeChain(run: KitOrderRun): Promise<void> {
   if (previous && hasStayedEnded(chain, previous)) stayEnded(chain, previous.outcome);
   else if (isGone(chain, reading)) takeAbsence(chain, chain.rootOrderId, Date.now());
   setNotifies(chain, reading.notifies);
+}
+
+/**
+ * An order may be reported before its transaction is. Its run then follows it alone, until a report names the root whose workflow
+ * follows it too: two would announce and ask the same.
+ */
+export function joinsOwnChain(run: KitOrderRun): boolean {
+  const { chain } = run;
+  if (chain.handedOver || unreadOrder(chain) !== undefined) return false;
+  const snapshots = chain.orders.map(({ greatest }) => greatest);
+  const root = realRoot(chain.rootOrderId, snapshots);
+  if (root === chain.rootOrderId) return false;
+  run.forwardsTo = root;
+  return true;
 }
 
 /** Without an answer the run cannot know what to follow. After a day somebody is asked to find out why. */

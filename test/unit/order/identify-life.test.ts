@@ -404,6 +404,25 @@ describe('an order of another chain', () => {
     expect(plain.passed).toMatchObject([{ snapshot: { interpretation: 'critical' } }]);
   });
 
+  test('that was reported before its transaction is passed on once a report names its chain', async () => {
+    const { passed, answers } = passing();
+    const order = await begun(shownAt(awaited), { readOrder: shownAt(awaited), ...answers });
+    await order.until(24 * 6);
+    expect(await stateOf(order)).toMatchObject({ attention: [{ reason: 'shipping_overdue' }] });
+    const transaction = transactionOf({ id: newId, origin: 'initial' }, { id: orderId, origin: 'redraw' });
+    order.answers['readOrder'] = kitOf(newId, lost, { transaction });
+    await order.signal('orderChanged', shownAt(shipped, { transaction, origin: 'redraw' }));
+    expect(passed).toMatchObject([
+      { rootOrderId: newId, snapshot: { orderId, events: [{}, {}, {}] } },
+      { rootOrderId: newId, snapshot: { orderId: newId } },
+    ]);
+    expect(order.run.shown).toMatchObject({ attributes: { LabAttention: [], LabPhase: 'forwarded' } });
+    const own = await life(shipped, {}, { readOrder: kitOf(newId, lost, { transaction }) });
+    await own.signal('orderChanged', shownAt(pathTo('with_customer'), { transaction, origin: 'redraw' }));
+    expect(await stateOf(own)).toMatchObject({ orderId, reference: 'ref-1', chain: [{}, {}] });
+    expect(own.calls).not.toContain('0h forwardOrder');
+  });
+
   test('is passed on whatever an earlier run of it came to', async () => {
     const before = await life(['ordered']);
     await before.update('resolveProblem', { orderId, decision: 'abandon' });
