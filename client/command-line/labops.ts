@@ -3,9 +3,19 @@ import { connect } from './connecting.js';
 import { run } from './program.js';
 import { processTerminal } from './terminal.js';
 
-// The reader may stop early, as `head` does.
-process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1));
+/** The reader may stop early, as `head` does; a full disk loses the answer. */
+function statusAfter({ code = 'error' }: NodeJS.ErrnoException): number {
+  if (code === 'EPIPE') return 0;
+  process.stderr.write(`The answer could not be written (${code}).\n`);
+  return 1;
+}
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(statusAfter(error)));
 
 const status = await run(process.argv.slice(2), processTerminal, connect);
 // A connection that still tries must not keep the process alive, and a pipe has to get all that was written before it.
-process.stdout.write('', () => process.stderr.write('', () => process.exit(status)));
+process.stdout.write('', () => {
+  const { errored } = process.stdout;
+  const last = errored === null ? status : statusAfter(errored);
+  process.stderr.write('', () => process.exit(last));
+});

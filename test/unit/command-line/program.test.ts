@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import type { Command } from 'commander';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -299,4 +302,14 @@ test.each(['', ' '])('a TASK_QUEUE of %j is not set', (blank) => {
   blankProgram.exitOverride().parseOptions([]);
   blankProgram.action(() => undefined).parse([], { from: 'user' });
   expect(blankProgram.opts()).toMatchObject({ taskQueue: 'lab-operations' });
+});
+
+test.skipIf(!existsSync('/dev/full'))('an answer that a full disk does not take is an error', async () => {
+  const written = promisify(execFile)('sh', ['-c', `${process.execPath} labops.js --version > /dev/full`], {
+    cwd: projectFolder,
+  });
+  await expect(written).rejects.toMatchObject({
+    code: 1,
+    stderr: 'The answer could not be written (ENOSPC).\n',
+  });
 });
