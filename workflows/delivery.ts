@@ -31,7 +31,7 @@ import { readNotificationsLeft } from './delivery-intake.js';
 import { continueInNewRun, isNewRunSuggested } from './entity/loop.js';
 import { code, moment, showToOperators, table } from './entity/operators.js';
 import { batchOf, inBrief, wasEnded } from './entity/outbox.js';
-import { day, minute } from './entity/spans.js';
+import { iso, day, minute } from './entity/spans.js';
 import { upgrade, type Step } from './entity/versions.js';
 
 /** The undelivered notifications of one workflow; plain JSON, goes through continue-as-new as it is. */
@@ -290,7 +290,7 @@ function requireKnown(delivery: Delivery, ids: readonly string[]): void {
 
 function stateOf(delivery: Delivery): DeliveryState {
   const { source, delivered, discarded } = delivery;
-  const triedUntil = new Date(delivery.since + delivery.giveUpAfter).toISOString();
+  const triedUntil = iso(delivery.since + delivery.giveUpAfter);
   return { source, undelivered: undeliveredOf(delivery), triedUntil, delivered, discarded };
 }
 
@@ -322,6 +322,6 @@ function show(delivery: Delivery): void {
     ...(rows.length === 0 ? [] : [table(['Id', 'Type', 'Time (UTC)', 'Refused with'], rows)]),
   ].join('\n');
   const attention = isDone(delivery) && !delivery.givenUp ? [] : ['notifications_undelivered'];
-  const since = attention.map(() => new Date(delivery.since).toISOString());
+  const since = attention.map(() => iso(delivery.since));
   showToOperators(details, ofAttention(attention, since));
 }

@@ -231,8 +231,8 @@ export const accepted: readonly Accepted[] = [
     changes: [
       [
         'workflows/order/replacement-order.ts',
-        'const claimedAt = ⟦greatest.createdAt ?? new Date(Date.now()).toISOString()⟧;',
-        'greatest.createdAt && new Date(Date.now()).toISOString()',
+        'const claimedAt = ⟦greatest.createdAt ?? iso(Date.now())⟧;',
+        'greatest.createdAt && iso(Date.now())',
       ],
     ],
   },

@@ -4,6 +4,7 @@ import type { AppointmentNotification, AppointmentNotificationHead } from '../..
 import { bookAppointmentId } from '../../protocol/ids.js';
 import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueueOnce, notificationOf, shortDigest } from '../entity/outbox.js';
+import { iso } from '../entity/spans.js';
 import type { Appointment } from './appointment.js';
 
 export function enqueue(appointment: Appointment, notification: AppointmentNotification): void {
@@ -16,7 +17,7 @@ export function headOf(appointment: Appointment, key: string, type: string, now:
   const { orderId, userId, known } = appointment;
   return {
     id: `${orderId}/${key}/${type}`,
-    at: new Date(now).toISOString(),
+    at: iso(now),
     orderId,
     ...(userId !== undefined && { userId }),
     ...(known && { appointmentId: known.appointmentId }),
@@ -56,7 +57,7 @@ export function announceFall(appointment: Appointment, now: number): void {
   const { fallen, stage, policy } = appointment;
   if (!fallen) return;
   delete appointment.fallen;
-  const until = new Date(stage.since + policy.choiceWait).toISOString();
+  const until = iso(stage.since + policy.choiceWait);
   const head = (count: string) =>
     headOf(appointment, `${fallen.appointmentId}/${fallen.reason}${count}`, 'choice_needed', now);
   enqueue(appointment, {
@@ -89,7 +90,7 @@ export function announceEnd(appointment: Appointment, now: number): void {
   if (ending === undefined) return;
   const isSame = before?.outcome === ending && before.appointmentId === known?.appointmentId;
   if (isSame && requestedAt === undefined) return;
-  const requested = requestedAt === undefined ? '' : `.${new Date(requestedAt).toISOString()}`;
+  const requested = requestedAt === undefined ? '' : `.${iso(requestedAt)}`;
   const head = headOf(appointment, `${known?.appointmentId ?? 'none'}/${ending}${requested}`, 'ended', now);
   const why = ending === 'order_ended' && order !== undefined ? { order } : {};
   enqueue(appointment, { ...head, type: 'ended', data: { outcome: ending, ...why } });

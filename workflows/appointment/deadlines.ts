@@ -1,8 +1,9 @@
 import type { AppointmentAttentionReason } from '../../protocol/appointment/messages.js';
 import { isWalkIn } from '../../protocol/appointment/lifecycle.js';
-import { absenceBelieved, doubled, longestOutage } from '../entity/spans.js';
+import { iso, absenceBelieved, doubled, longestOutage } from '../entity/spans.js';
 import type { Moment } from '../entity/alarm.js';
 import { note } from '../entity/journal.js';
+import { words } from '../entity/operators.js';
 import { enqueue, headOf, raise } from './announcements.js';
 import { type Appointment, isOpenWalkIn, isReserved } from './appointment.js';
 import { readAppointment } from './reading.js';
@@ -185,15 +186,15 @@ function handleDeadline(appointment: Appointment, due: Deadline, now: number): v
 
 function remind(appointment: Appointment, { name, ordinal, key }: Deadline, now: number): void {
   appointment.met.push(key);
-  note(appointment, `${name.replaceAll('_', ' ')} ${ordinal}`, now);
+  note(appointment, `${words(name)} ${ordinal}`, now);
   const { stage, known } = appointment;
   if (name === 'visit_reminder') {
     const { startAt = '' } = stage;
     const head = headOf(appointment, `${known?.appointmentId}/${startAt}/${ordinal}`, name, now);
     return enqueue(appointment, { ...head, type: 'visit_reminder', data: { reminder: ordinal, startAt } });
   }
-  const until = new Date(waitingUntil(appointment) ?? now).toISOString();
-  const head = headOf(appointment, `${new Date(stage.since).toISOString()}/${ordinal}`, name, now);
+  const until = iso(waitingUntil(appointment) ?? now);
+  const head = headOf(appointment, `${iso(stage.since)}/${ordinal}`, name, now);
   enqueue(appointment, { ...head, type: 'choice_reminder', data: { reminder: ordinal, until } });
 }
 

@@ -18,6 +18,7 @@ import {
   waitingLine,
   words,
 } from '../entity/operators.js';
+import { iso } from '../entity/spans.js';
 import { currentPhase, siteCodeOf, stands, type Appointment } from './appointment.js';
 import { waitingUntil } from './deadlines.js';
 import { appointmentResultVersion } from './versions.js';
@@ -91,7 +92,7 @@ function refundOf(
 ): Pick<AppointmentShown, 'refundable' | 'refundableUntil'> {
   if (refund?.appointmentId === known.appointmentId && !isOpen(known)) return { refundable: refund.refundable };
   const until = isOpen(known) ? refundableUntil(known) : undefined;
-  return until === undefined ? {} : { refundableUntil: new Date(until).toISOString() };
+  return until === undefined ? {} : { refundableUntil: iso(until) };
 }
 
 const waitedFor: Partial<Readonly<Record<AppointmentPhase, string>>> = {
@@ -104,7 +105,7 @@ const waitedFor: Partial<Readonly<Record<AppointmentPhase, string>>> = {
 function waitingOf(appointment: Appointment): AppointmentState['waiting'] {
   const what = waitedFor[currentPhase(appointment)] ?? 'nothing';
   const until = waitingUntil(appointment);
-  return { for: what, ...(until !== undefined && { until: new Date(until).toISOString() }) };
+  return { for: what, ...(until !== undefined && { until: iso(until) }) };
 }
 
 /** The case file that the Web UI shows, in Markdown: where the appointment is, what it waits for, and what happened. */

@@ -11,12 +11,14 @@ import type { FailureDetails } from '../../protocol/failure-details.js';
 import { deleteUserId } from '../../protocol/ids.js';
 import { attentionVerbsFor } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
+import { words } from '../entity/operators.js';
 import { enqueue } from '../entity/outbox.js';
 import { graceEndOf } from './deadlines.js';
 import type { Deletion } from './deletion.js';
 import { show } from './view.js';
 import type { DeletionRun } from './run.js';
 import { refuse } from '../entity/commands.js';
+import { iso } from '../entity/spans.js';
 
 /** The announcements of a deletion to the product and to operators. */
 
@@ -32,7 +34,7 @@ export function announce(deletion: Deletion, news: News, name: string = news.typ
   const { userId, requestedAt } = deletion;
   enqueue(deletion, {
     id: `${userId}/${requestedAt}/${name}`,
-    at: new Date(Date.now()).toISOString(),
+    at: iso(Date.now()),
     source: deleteUserId(userId),
     type: `user.${news.type}`,
     subject: userId,
@@ -41,7 +43,7 @@ export function announce(deletion: Deletion, news: News, name: string = news.typ
 }
 
 export function announceScheduled(deletion: Deletion): void {
-  const graceUntil = new Date(graceEndOf(deletion) ?? Date.now()).toISOString();
+  const graceUntil = iso(graceEndOf(deletion) ?? Date.now());
   const { scheduledBefore, work = [] } = deletion;
   announce(deletion, { type: 'deletion_scheduled', data: { graceUntil, scheduledBefore, work } });
 }
@@ -58,8 +60,8 @@ export const { raise, clear } = attentionVerbsFor<RaisedAttention<DeletionAttent
 export function end(run: DeletionRun, outcome: DeletionOutcome, refusal?: ApplicationFailure): void {
   const { deletion, answered } = run;
   deletion.outcome = outcome;
-  deletion.endedAt = new Date(Date.now()).toISOString();
-  note(deletion, outcome.replaceAll('_', ' '), Date.now());
+  deletion.endedAt = iso(Date.now());
+  note(deletion, words(outcome), Date.now());
   delete run.isDenied;
   clear(deletion, ['undo_doubtful', 'deletion_delayed'], Date.now());
   if (refusal) run.refusal = refusal;
@@ -82,7 +84,7 @@ export function endUndone(run: DeletionRun, by: UndoReport['by']): void {
     notRestored: isDeleted ? ['connections'] : [],
     ...(isDeleted && connections && { lostConnections: connections }),
   };
-  deletion.undo = { at: new Date(Date.now()).toISOString(), ...report };
+  deletion.undo = { at: iso(Date.now()), ...report };
   announce(deletion, { type: 'deletion_undone', data: report });
   end(run, 'undone');
   delete run.doubt;

@@ -9,9 +9,10 @@ import type {
 } from '../../protocol/deletion/messages.js';
 import type { RaisedAttention } from '../../protocol/attention.js';
 import type { ResolvedDeletionPolicy } from '../../protocol/deletion/policy.js';
-import type { Attentive } from '../entity/attention.js';
+import { type Attentive, nothingYet } from '../entity/attention.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
+import { iso } from '../entity/spans.js';
 import { deletionPolicyVersions, deletionVersion } from './versions.js';
 
 /** Everything that is known of one deletion; plain JSON, no clock. */
@@ -50,14 +51,12 @@ export function openDeletion(input: DeleteUserInput, now: number): Deletion {
     userId,
     ...(clientUserId != null && { clientUserId }),
     ...openPolicy(deletionPolicyVersions, policy),
-    requestedAt: new Date(now).toISOString(),
+    requestedAt: iso(now),
     phase: 'requested',
     workMet: false,
     scheduledBefore: false,
     reminded: false,
-    attention: [],
-    raised: {},
-    outbox: [],
-    journal: [{ at: new Date(now).toISOString(), what: 'deletion requested' }],
+    ...nothingYet(),
+    journal: [{ at: iso(now), what: 'deletion requested' }],
   };
 }

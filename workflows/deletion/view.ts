@@ -2,6 +2,7 @@ import type { DeletionState, FoundWork } from '../../protocol/deletion/messages.
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
 import { code, historyTable, moment, plain, sentence, showToOperators, words } from '../entity/operators.js';
+import { iso } from '../entity/spans.js';
 import { graceEndOf } from './deadlines.js';
 import type { Deletion } from './deletion.js';
 
@@ -13,8 +14,8 @@ export function stateOf(deletion: Deletion): DeletionState {
     userId,
     phase: outcome ?? phase,
     requestedAt,
-    ...(scheduledAt !== undefined && { scheduledAt: new Date(scheduledAt).toISOString() }),
-    ...(end !== undefined && { graceUntil: new Date(end).toISOString() }),
+    ...(scheduledAt !== undefined && { scheduledAt: iso(scheduledAt) }),
+    ...(end !== undefined && { graceUntil: iso(end) }),
     scheduledBefore,
     work,
     ...(connections && { connections }),

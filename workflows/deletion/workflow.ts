@@ -14,6 +14,7 @@ import { refusalOf, refuse } from '../entity/commands.js';
 import { openRun as openEntityRun, runLoop } from '../entity/loop.js';
 import { beginNext } from '../entity/outbox.js';
 import { settlePolicy } from '../entity/policy.js';
+import { iso } from '../entity/spans.js';
 import { clear, endFailed, raise, requestNext } from './announcements.js';
 import { undo, validateUndo } from './commands.js';
 import { isGraceOver, nextMoment } from './deadlines.js';
@@ -83,7 +84,7 @@ async function fail(run: DeletionRun, refusal: ApplicationFailure): Promise<neve
   Object.assign(run.deletion, {
     outcome: 'failed',
     failure: refusal.type,
-    endedAt: new Date(Date.now()).toISOString(),
+    endedAt: iso(Date.now()),
   });
   throw refusal;
 }

@@ -1,4 +1,5 @@
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
+import { words } from './operators.js';
 
 /** A moment at which something has to be done though nothing was received, and what: the timer's summary. */
 export interface Moment {
@@ -31,7 +32,7 @@ export class Alarm {
   }
 
   private async ring({ at, name }: Moment): Promise<void> {
-    await sleep(Math.max(at - Date.now(), 1), { summary: name.replaceAll('_', ' ') });
+    await sleep(Math.max(at - Date.now(), 1), { summary: words(name) });
     this.rang = true;
   }
 }

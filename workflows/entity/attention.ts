@@ -58,7 +58,7 @@ export function attentionVerbsFor<Raised extends RaisedAttention<string>, State 
       if (state.attention.some((raised) => nameOf(raised) === name)) return;
       const time = (state.raised[name] ?? 0) + 1;
       state.raised = { ...state.raised, [name]: time };
-      const raised = { ...question, since: new Date(now).toISOString(), time } as Raised;
+      const raised = { ...question, since: iso(now), time } as Raised;
       state.attention = [...state.attention, raised];
       announce(state, raised, 'attention_raised', now);
     },

@@ -1,3 +1,5 @@
+import { iso } from './spans.js';
+
 /** The latest hundred things that were done and decided, for the case file. */
 export interface Journal {
   journal: JournalEntry[];
@@ -14,6 +16,6 @@ interface JournalEntry {
 const mostEntries = 100;
 
 export function note(of: Journal, what: string, now: number, orderId?: string): void {
-  const entry = { at: new Date(now).toISOString(), ...(orderId !== undefined && { orderId }), what };
+  const entry = { at: iso(now), ...(orderId !== undefined && { orderId }), what };
   of.journal = [...of.journal, entry].slice(-mostEntries);
 }

@@ -3,6 +3,7 @@ import type { RefusedNotification } from '../../protocol/delivery.js';
 import { isAlarm, type Notification } from '../../protocol/notifications.js';
 import { activities, delivery } from '../activities.js';
 import { askedPause, refusalOf } from './commands.js';
+import { words } from './operators.js';
 import { minute } from './spans.js';
 
 /** The notifications that wait to be delivered, in the state of the workflow that makes them. */
@@ -251,7 +252,7 @@ export function inBrief({ type, data }: Notification): string {
   const name = type.slice(type.indexOf('.') + 1);
   const { phase, outcome } = data;
   const what = name === 'phase_changed' ? phase : name === 'ended' ? outcome : name;
-  return (typeof what === 'string' ? what : name).replaceAll('_', ' ');
+  return words(typeof what === 'string' ? what : name);
 }
 
 /**

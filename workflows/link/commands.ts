@@ -12,6 +12,7 @@ import type {
 import { activities } from '../activities.js';
 import { commandWait, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { obtainPolicy } from '../entity/policy.js';
+import { iso } from '../entity/spans.js';
 import { readConnection, connectionQueryOf } from './reading.js';
 import {
   pageOf,
@@ -73,7 +74,7 @@ async function requestLink(link: Link, { request, joins }: RequestLink): Promise
   if (!hasUsableToken(link, Date.now())) await makeLink(link);
   const { token } = link;
   if (!token) throw ended(link);
-  return { linkToken: token.token, linkWebUrl: token.url, expiresAt: new Date(token.expiresAt).toISOString() };
+  return { linkToken: token.token, linkWebUrl: token.url, expiresAt: iso(token.expiresAt) };
 }
 
 type RequestLink = Extract<LinkCommand, { kind: 'requestLink' }>;

@@ -3,7 +3,7 @@ import { attentionVerbsFor, type Attentive, nothingYet } from '../entity/attenti
 import { note } from '../entity/journal.js';
 import { beginNext as beginNextWithOutbox, enqueue, type Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
-import { doubled, longestOutage, minute, second } from '../entity/spans.js';
+import { iso, doubled, longestOutage, minute, second } from '../entity/spans.js';
 import type { RaisedAttention } from '../../protocol/attention.js';
 import { canonicalId, linkProviderId } from '../../protocol/ids.js';
 import type { LinkNotification } from '../../protocol/link/notifications.js';
@@ -372,7 +372,7 @@ export function end(link: Link, outcome: LinkOutcome, now: number): void {
 export function remind(link: Link, until: number, now: number): void {
   link.reminded = true;
   note(link, 'reminded of the code', now);
-  const data = { until: new Date(until).toISOString() };
+  const data = { until: iso(until) };
   announce(link, { ...head(link, 'code_reminder', now), type: 'code_reminder', data });
 }
 
@@ -383,6 +383,6 @@ function announce(link: Link, { id, at, type, data }: LinkNotification): void {
 }
 
 function head({ userId, provider, startedAt }: Link, type: string, now: number): { id: string; at: string } {
-  const started = new Date(startedAt).toISOString();
-  return { id: `${userId}/${provider}/${started}/${type}`, at: new Date(now).toISOString() };
+  const started = iso(startedAt);
+  return { id: `${userId}/${provider}/${started}/${type}`, at: iso(now) };
 }

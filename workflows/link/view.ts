@@ -2,6 +2,7 @@ import type { CodeAnswer, LinkResult, LinkState } from '../../protocol/link/mess
 import { labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
 import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
 import { code, historyTable, plain, sentence, showToOperators, waitingLine, words } from '../entity/operators.js';
+import { iso } from '../entity/spans.js';
 import { waitingUntil } from './deadlines.js';
 import type { Link } from './link.js';
 
@@ -14,8 +15,8 @@ export function stateOf(link: Link): LinkState {
     provider,
     ...(chosenProvider !== undefined && { chosenProvider }),
     phase,
-    startedAt: new Date(link.startedAt).toISOString(),
-    ...(until !== undefined && { until: new Date(until).toISOString() }),
+    startedAt: iso(link.startedAt),
+    ...(until !== undefined && { until: iso(until) }),
     ...(mfa && { mfa }),
     codeAttemptsLeft: policy.maxCodeAttempts - link.wrongCodes,
     passwordAttemptsLeft: policy.maxPasswordAttempts - link.failedLogins,

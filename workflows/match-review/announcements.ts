@@ -7,6 +7,7 @@ import type {
 } from '../../protocol/match-review/notifications.js';
 import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueueOnce, notificationOf } from '../entity/outbox.js';
+import { iso } from '../entity/spans.js';
 import type { Review } from './review.js';
 
 export function enqueue(review: Review, notification: MatchReviewNotification): void {
@@ -19,7 +20,7 @@ export function headOf(review: Review, key: string, type: string, now: number): 
   const { rawResultId, userId } = review;
   return {
     id: `${rawResultId}/${key}/${type}`,
-    at: new Date(now).toISOString(),
+    at: iso(now),
     rawResultId,
     ...(userId !== undefined && { userId }),
   };
@@ -30,7 +31,7 @@ export function announceNews(review: Review, now: number): void {
   const { known, stage, ending } = review;
   if (!known || ending !== undefined) return;
   const { status = 'unknown', decisionCode, allowedActions, interpretation, resultStatus } = known;
-  const since = `${status}.${new Date(stage.since).toISOString()}`;
+  const since = `${status}.${iso(stage.since)}`;
   // One that turns out to be critical is urgent from then on.
   const key = interpretation?.toLowerCase() === 'critical' ? `${since}.critical` : since;
   if (stage.phase !== 'awaiting_decision') {

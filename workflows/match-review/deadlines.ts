@@ -1,5 +1,5 @@
 import type { Moment } from '../entity/alarm.js';
-import { absenceBelieved, doubled, longestOutage, minute } from '../entity/spans.js';
+import { iso, absenceBelieved, doubled, longestOutage, minute } from '../entity/spans.js';
 import { note } from '../entity/journal.js';
 import { enqueue, headOf, raise } from './announcements.js';
 import { bringOrder, readReview } from './reading.js';
@@ -86,7 +86,7 @@ function handleDeadline(review: Review, { name, key, ordinal }: Deadline, now: n
   if (name === 'decision_reminder') {
     review.met.push(key);
     note(review, `decision reminder ${ordinal}`, now);
-    const at = `${new Date(review.stage.since).toISOString()}/${ordinal}`;
+    const at = `${iso(review.stage.since)}/${ordinal}`;
     const data = { reminder: ordinal, allowedActions: review.known?.allowedActions ?? [] };
     enqueue(review, { ...headOf(review, at, 'review_reminder', now), type: 'review_reminder', data });
   } else if (name === 'service_review') {

@@ -2,6 +2,7 @@ import type { MatchReviewPhase, MatchReviewResult, MatchReviewState } from '../.
 import { labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
 import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
 import { code, historyTable, plain, sentence, showToOperators, waitingLine, words } from '../entity/operators.js';
+import { iso } from '../entity/spans.js';
 import { waitingUntil } from './deadlines.js';
 import { currentPhase, stands, type Review } from './review.js';
 import { reviewResultVersion } from './versions.js';
@@ -45,7 +46,7 @@ const waitedFor: Partial<Readonly<Record<MatchReviewPhase, string>>> = {
 function waitingOf(review: Review): MatchReviewState['waiting'] {
   const what = waitedFor[currentPhase(review)] ?? 'nothing';
   const until = waitingUntil(review);
-  return { for: what, ...(until !== undefined && { until: new Date(until).toISOString() }) };
+  return { for: what, ...(until !== undefined && { until: iso(until) }) };
 }
 
 /** The case file that the Web UI shows, in Markdown: the decision that is needed, and the history. */

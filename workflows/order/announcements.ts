@@ -5,6 +5,7 @@ import type { NotificationHead, OrderNotification } from '../../protocol/order/n
 import type { OrderEvent } from '../../service/order-snapshot.js';
 import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueue as enqueueIn, notificationOf, shortDigest } from '../entity/outbox.js';
+import { iso } from '../entity/spans.js';
 import {
   ordersOf,
   findOrder,
@@ -83,7 +84,7 @@ export function announceReplacements(chain: Chain, now: number): void {
     if (replacement.announced || !placed) continue;
     const id = `${placed.orderId}/${placed.events[0]?.id ?? 0}/replacement`;
     const data = { replaces: replacement.replaces };
-    enqueue(chain, { ...headOf(chain, placed, id, new Date(now).toISOString()), type: 'replacement', data });
+    enqueue(chain, { ...headOf(chain, placed, id, iso(now)), type: 'replacement', data });
     replacement.announced = true;
   }
 }
@@ -188,7 +189,7 @@ function announceEndByStatus(chain: Chain, order: ChainOrder, before: Announced 
 
 /** The last event's id and time; an order without events has 0 and 1970. */
 function lastMoment({ standing: { last } }: ChainOrder): Pick<OrderEvent, 'id' | 'at'> {
-  return last ?? { id: 0, at: new Date(0).toISOString() };
+  return last ?? { id: 0, at: iso(0) };
 }
 
 /** Questions that stand as long as their deadline does: the order's next move answers them. */
@@ -209,7 +210,7 @@ export const { raise, clear } = attentionVerbsFor<RaisedOrderAttention, Chain>({
   questionOf: ({ rootOrderId }, reason) => ({ key: rootOrderId, reason, orderId: rootOrderId }),
   notify(chain, { key: _key, time: _time, ...data }, { id, type }, now) {
     const order = findOrder(chain, data.orderId) ?? currentOrder(chain);
-    enqueue(chain, { ...headOf(chain, order, `${id}/${type}`, new Date(now).toISOString()), type, data });
+    enqueue(chain, { ...headOf(chain, order, `${id}/${type}`, iso(now)), type, data });
   },
 });
 
@@ -230,7 +231,7 @@ export function announceEnd(run: KitOrderRun): void {
     chain,
     order,
     `${order.orderId}/${order.standing.last?.id ?? 0}.${outcome}/ended`,
-    new Date(Date.now()).toISOString(),
+    iso(Date.now()),
   );
   enqueue(chain, { ...head, type: 'ended', data: { outcome } });
 }

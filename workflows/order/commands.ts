@@ -4,6 +4,7 @@ import type { AttentionReason, OrderAttention, OrderState } from '../../protocol
 import { activities, aheadOfBacklog } from '../activities.js';
 import { isNotFound, refusalOf, refuse } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
+import { iso } from '../entity/spans.js';
 import { clear, raise } from './announcements.js';
 import { currentOrder, findOrder, outcomeOf, type Chain } from './chain.js';
 import { deadlinesOf, isOverdueName, type Deadline } from './deadlines.js';
@@ -192,6 +193,6 @@ function extendLimits(chain: Chain, orderId: string): void {
     );
   }
   clear(chain, isAcknowledged, now);
-  const since = new Date(now).toISOString();
+  const since = iso(now);
   chain.patience.push(...asked.map(({ baseKey }) => ({ key: baseKey, since })));
 }

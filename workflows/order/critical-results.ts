@@ -5,6 +5,7 @@ import type { Acknowledgement, CriticalResult, CriticalResultRecord } from '../.
 import type { CriticalResultReport } from '../../service/critical-result.js';
 import { enqueue, headOf, clear, raise } from './announcements.js';
 import { note } from '../entity/journal.js';
+import { words } from '../entity/operators.js';
 import { currentOrder, findOrder, type Chain, type ChainOrder } from './chain.js';
 import { reminderAt } from './deadlines.js';
 import type { KitOrderRun } from './run.js';
@@ -74,9 +75,9 @@ export function findCriticalResult(chain: Chain, orderId: string): CriticalResul
 /** An acknowledgement whose answer was lost, and that was sent again. */
 export function isRepeated(
   { isOpen, acknowledgements }: CriticalResultRecord,
-  { alarm, by, outcome, note: words }: AcknowledgeCriticalResultCommand,
+  { alarm, by, outcome, note: text }: AcknowledgeCriticalResultCommand,
 ): boolean {
-  const isSame = (given: Acknowledgement) => given.by === by && given.outcome === outcome && given.note === words;
+  const isSame = (given: Acknowledgement) => given.by === by && given.outcome === outcome && given.note === text;
   // The alarm that it names distinguishes it from an answer to a later one.
   if (alarm !== undefined) return acknowledgements.some((given) => given.alarm === alarm && isSame(given));
   const last = acknowledgements.at(-1);
@@ -85,7 +86,7 @@ export function isRepeated(
 
 /** Any outcome acknowledges the alarm: a person has taken it up. What that person does next is not tracked here; the outcome stays in the timeline. */
 export function acknowledge(chain: Chain, command: AcknowledgeCriticalResultCommand, now: number): void {
-  const { orderId, by, outcome, note: words } = command;
+  const { orderId, by, outcome, note: text } = command;
   const result = findCriticalResult(chain, orderId);
   if (!result || isRepeated(result, command)) return;
   const acknowledgement = {
@@ -93,12 +94,12 @@ export function acknowledge(chain: Chain, command: AcknowledgeCriticalResultComm
     by,
     outcome,
     at: iso(now),
-    ...(words !== undefined && { note: words }),
+    ...(text !== undefined && { note: text }),
   };
   result.acknowledgements = [...result.acknowledgements, acknowledgement].slice(-mostAcknowledgements);
   result.isOpen = false;
   // The note stays out: case files are read by more people than it is meant for.
-  note(chain, `critical result acknowledged by ${by}: ${outcome.replaceAll('_', ' ')}`, now, orderId);
+  note(chain, `critical result acknowledged by ${by}: ${words(outcome)}`, now, orderId);
   dropReminders(chain, orderId);
   clear(chain, (attention) => attention.reason === 'critical_result' && attention.orderId === orderId, now);
 }

@@ -1,7 +1,7 @@
 import type { Moment } from '../entity/alarm.js';
 import { currentOrder, lastEventId, needsSuccessor, outcomeOf, type Chain, type ChainOrder } from './chain.js';
 import { timeAfter, type BusinessDays } from '../../protocol/business-days.js';
-import { hour, spread } from '../entity/spans.js';
+import { iso, hour, spread } from '../entity/spans.js';
 import { mayBeRedrawn } from '../../protocol/order/lifecycle.js';
 import type { AttentionReason, CriticalResultRecord } from '../../protocol/order/state.js';
 
@@ -241,7 +241,7 @@ function beginOf(order: ChainOrder): string | undefined {
   const { greatest, events, wasScheduled } = order;
   const placed = placingOf(order);
   const scheduled = endOfDate(greatest.activateBy);
-  if (scheduled > Date.parse(placed ?? '')) return new Date(scheduled).toISOString();
+  if (scheduled > Date.parse(placed ?? '')) return iso(scheduled);
   // The date is taken away when the order is sent at once. Its first event is the placing.
   return wasScheduled && greatest.activateBy === undefined ? (events[1]?.at ?? greatest.updatedAt ?? placed) : placed;
 }
@@ -332,7 +332,7 @@ function countedFrom({ openedAt }: Chain, base: string | undefined): number {
 }
 
 function later(from: number, span: number): string | undefined {
-  return Number.isNaN(from) ? undefined : new Date(from + span).toISOString();
+  return Number.isNaN(from) ? undefined : iso(from + span);
 }
 
 /** When an order that is overdue is read again. */

@@ -1,4 +1,6 @@
 import { note } from '../entity/journal.js';
+import { words } from '../entity/operators.js';
+import { iso } from '../entity/spans.js';
 import { enqueue, headOf, raise } from './announcements.js';
 import { currentOrder, outcomeOf, unreadOrder, type Chain } from './chain.js';
 import {
@@ -179,9 +181,9 @@ export function remind(chain: Chain, now: number): void {
     chain.met.push(key);
     // After a long silence of the worker several reminders may be due at once: one says it.
     if (due.some((other) => other.name === name && other.at > at)) continue;
-    const head = headOf(chain, currentOrder(chain), `${key}/${name}`, new Date(at).toISOString());
+    const head = headOf(chain, currentOrder(chain), `${key}/${name}`, iso(at));
     enqueue(chain, { ...head, type: name, data: { reminder: ordinal } });
-    note(chain, `${name.replaceAll('_', ' ')} ${ordinal} is due`, now, orderId);
+    note(chain, `${words(name)} ${ordinal} is due`, now, orderId);
   }
 }
 

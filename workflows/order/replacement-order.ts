@@ -15,7 +15,7 @@ import {
   type ChainOrder,
 } from './chain.js';
 import { detailsOf, refusalOf, refuse } from '../entity/commands.js';
-import { minute } from '../entity/spans.js';
+import { iso, minute } from '../entity/spans.js';
 import { shipsKit } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
 import { requireOpen } from './validation.js';
@@ -87,7 +87,7 @@ function recogniseLost(chain: Chain, order: ChainOrder): void {
   const lost = numbered.filter(({ n }) => n > own && !isOwned(n)).toSorted((a, b) => a.n - b.n)[0];
   if (!lost) return;
   const { orderId, greatest } = lost.other;
-  const claimedAt = greatest.createdAt ?? new Date(Date.now()).toISOString();
+  const claimedAt = greatest.createdAt ?? iso(Date.now());
   chain.replacements.push({ replaces: order.orderId, atEventId: lastEventId(order), n: lost.n, claimedAt, orderId });
 }
 
@@ -194,7 +194,7 @@ function reserveReplacement(chain: Chain, order: ChainOrder): Replacement {
     replaces: order.orderId,
     atEventId: lastEventId(order),
     n: highestNumber(chain) + 1,
-    claimedAt: new Date(Date.now()).toISOString(),
+    claimedAt: iso(Date.now()),
   };
   chain.replacements.push(reservation);
   return reservation;

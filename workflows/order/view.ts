@@ -19,6 +19,7 @@ import {
 } from '../../protocol/search-attributes.js';
 import { attentionAttributes, attentionLines } from '../entity/attention.js';
 import { code, moment, plain, sentence, table, waitingLine, words, showToOperators } from '../entity/operators.js';
+import { iso } from '../entity/spans.js';
 import {
   ordersOf,
   currentOrder,
@@ -183,7 +184,7 @@ export function waitingOf(chain: Chain): Waiting {
   const until = Math.min(limit?.at ?? Infinity, givingUp ?? Infinity);
   return {
     for: whatFor(chain, currentOrder(chain), limit),
-    ...(Number.isFinite(until) && { until: new Date(until).toISOString() }),
+    ...(Number.isFinite(until) && { until: iso(until) }),
   };
 }
 

@@ -5,6 +5,7 @@ import type { ReportAttentionReason } from '../../protocol/report/messages.js';
 import type { ReportNotification, ReportNotificationHead } from '../../protocol/report/notifications.js';
 import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueue as enqueueIn, notificationOf } from '../entity/outbox.js';
+import { iso } from '../entity/spans.js';
 import { currentJob, currentPhase, type Job } from './job.js';
 
 function enqueue(job: Job, notification: ReportNotification): void {
@@ -15,7 +16,7 @@ function headOf(job: Job, key: string, type: string, now: number): ReportNotific
   const { jobId, reference, userId } = job;
   return {
     id: `${jobId}/${key}/${type}`,
-    at: new Date(now).toISOString(),
+    at: iso(now),
     jobId,
     ...(reference !== undefined && { reference }),
     ...(userId !== undefined && { userId }),

@@ -13,6 +13,7 @@ import type { ReportSnapshot } from '../../service/report-snapshot.js';
 import { type Attentive, nothingYet } from '../entity/attention.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
+import { iso } from '../entity/spans.js';
 import { foldRead, foldWebhook, knownOf, type Reported } from './reports.js';
 import { jobVersion, reportPolicyVersions, upgradeJob } from './versions.js';
 
@@ -134,7 +135,7 @@ function learn(job: Job, reported: Reported, now: number): boolean {
   if (reviewing !== job.stage.reviewing) job.stage = { reviewing, since: now };
   const last = job.timeline.at(-1);
   if (last?.status !== status || last.isReviewed !== (isReviewed === true ? true : undefined)) {
-    const entry = { at: new Date(now).toISOString(), status, ...(isReviewed === true && { isReviewed }) };
+    const entry = { at: iso(now), status, ...(isReviewed === true && { isReviewed }) };
     job.timeline = [...job.timeline, entry].slice(-timelineLength);
   }
   return true;

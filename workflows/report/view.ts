@@ -4,6 +4,7 @@ import type { ParsingJobResult, ReportPhase, ReportState } from '../../protocol/
 import { labPhaseKey, labReferenceKey, ofUser, supersededPhase } from '../../protocol/search-attributes.js';
 import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
 import { code, moment, plain, sentence, table, waitingLine, words, showToOperators } from '../entity/operators.js';
+import { iso } from '../entity/spans.js';
 import { deadlineOf, isOverdue } from './deadlines.js';
 import { currentJob, currentPhase, outcomeOf, type Job } from './job.js';
 import { reportResultVersion } from './versions.js';
@@ -54,7 +55,7 @@ const waitedFor: Readonly<Record<ReportPhase, string>> = {
 function waitingOf(job: Job): ReportState['waiting'] {
   if (outcomeOf(job) !== undefined) return { for: 'nothing' };
   const what = waitedFor[currentPhase(job)];
-  return isOverdue(job) ? { for: what } : { for: what, until: new Date(deadlineOf(job).at).toISOString() };
+  return isOverdue(job) ? { for: what } : { for: what, until: iso(deadlineOf(job).at) };
 }
 
 /** The case file that the Web UI shows, in Markdown: where the report is, what it waits for, and what happened. */
