@@ -47,7 +47,11 @@ function everSaid({ activateBy, interpretation }: OrderSnapshot): Pick<OrderReco
 function merge(record: OrderRecord, snapshot: OrderSnapshot): OrderRecord {
   const newer = compareSnapshots(snapshot, record.greatest) > 0;
   const greatest = newer ? snapshot : record.greatest;
-  const events = unionOf(greatest.events, [...record.events, ...snapshot.events]);
+  const last = record.events.at(-1)?.id ?? -Infinity;
+  // Later events need no sorting: a burst of them would sort all events each time.
+  const events = snapshot.events.every(({ id }) => id > last)
+    ? [...record.events, ...unionOf(snapshot.events, [])]
+    : unionOf(greatest.events, [...record.events, ...snapshot.events]);
   const said = everSaid(snapshot);
   const learns = (said.wasScheduled && !record.wasScheduled) || (said.wasCritical && !record.wasCritical);
   // No event of the record is missing in the union. Most are the very same ones: comparing texts is expensive.

@@ -70,6 +70,20 @@ describe('any order, repetition and loss of reports', () => {
     expect(observe(orders, { orderId: 'order-1', events: structuredClone(events.slice(0, 1)) })).toBe(orders);
   });
 
+  test('a report of later events alone is added without a look at the events before the last', () => {
+    const events = eventsOf('ordered', 'transit_customer', 'with_customer', 'transit_lab');
+    const orders = fold([{ orderId: 'order-1', events: events.slice(0, 3) }]);
+    const read = () => {
+      throw new Error('an earlier event was read');
+    };
+    const unread = only(orders)
+      .events.slice(0, 2)
+      .map((event) => Object.defineProperty({ ...event }, 'id', { get: read }));
+    const record = { ...only(orders), events: [...unread, ...only(orders).events.slice(2)] };
+    const after = observe([record], { orderId: 'order-1', events: events.slice(3) });
+    expect(only(after).events.map(({ status }) => status)).toEqual(events.map(({ status }) => status));
+  });
+
   test('any order and repetition of reports that each show the last event alone ends with all events', () => {
     const events = fc
       .array(fc.constantFrom(...Object.keys(topOf)), { minLength: 1, maxLength: 8 })
