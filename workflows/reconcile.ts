@@ -12,7 +12,7 @@ import {
   type ReconcileRange,
 } from '../protocol/reconcile.js';
 import { activities } from './activities.js';
-import { isFinalRefusal, loggedRefusal, refusalOf, refuse } from './entity/commands.js';
+import { isFinalRefusal, loggedRefusal, refuse, throwRefusal } from './entity/commands.js';
 import { continueInNewRun, isNewRunSuggested } from './entity/loop.js';
 import { table } from './entity/operators.js';
 
@@ -31,7 +31,7 @@ export async function reconcileOrders(input?: ReconcileInput): Promise<Reconcile
     description: 'The progress of the run: orders listed so far, and pages to go.',
   });
   do {
-    const passed = await passUpdated(range, page);
+    const passed = await passPage(range, page).catch(throwRefusal);
     add(counts, passed.counts);
     outside += passed.outside;
     page = passed.nextPage;
@@ -109,15 +109,6 @@ async function passPage(range: ReconcileRange, page: number | undefined, critica
   return activities.reconcilePage.executeWithOptions({ summary }, [
     { ...range, ...(page !== undefined && { page }), ...(critical !== undefined && { critical }) },
   ]);
-}
-
-async function passUpdated(range: ReconcileRange, page: number | undefined): Promise<PageReconciled> {
-  try {
-    return await passPage(range, page);
-  } catch (error) {
-    // The caller that waits for the result reads the refusal itself, not that an activity failed.
-    throw refusalOf(error);
-  }
 }
 
 function checkedRange(input: ReconcileInput): ReconcileRange {

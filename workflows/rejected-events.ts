@@ -1,5 +1,5 @@
 import { setCurrentDetails } from '@temporalio/workflow';
-import { refusalOf, refuse } from './entity/commands.js';
+import { refuse, throwRefusal } from './entity/commands.js';
 import { table } from './entity/operators.js';
 import { activities } from './activities.js';
 import {
@@ -36,17 +36,14 @@ export async function replayRejectedEvents(input: ReplayRejectedEventsInput): Pr
 type Page = { id: string } | (RejectedEventFilter & { limit: number });
 
 async function replayPage(result: ReplayRejectedEventsResult, page: Page): Promise<ReplayRejectedEventsResult> {
-  try {
-    const summary = 'id' in page ? `replay rejected event ${page.id}` : `replay up to ${page.limit} rejected events`;
-    const { next, ...done } = await activities.replayRejected.executeWithOptions({ summary }, [page]);
-    add(result.replayed, done.replayed);
-    add(result.left, done.left);
-    result.leftEvents = [...result.leftEvents, ...done.leftEvents].slice(0, mostListed);
-    delete result.next;
-    if (next !== undefined) result.next = next;
-  } catch (error) {
-    throw refusalOf(error);
-  }
+  const summary = 'id' in page ? `replay rejected event ${page.id}` : `replay up to ${page.limit} rejected events`;
+  const replayed = activities.replayRejected.executeWithOptions({ summary }, [page]);
+  const { next, ...done } = await replayed.catch(throwRefusal);
+  add(result.replayed, done.replayed);
+  add(result.left, done.left);
+  result.leftEvents = [...result.leftEvents, ...done.leftEvents].slice(0, mostListed);
+  delete result.next;
+  if (next !== undefined) result.next = next;
   setCurrentDetails(detailsOf(result));
   return result;
 }
@@ -76,18 +73,13 @@ function rowsOf(word: string, counts: Record<string, number>): string[][] {
 
 /** A page of the events that could not be handled, with what is wrong with each. */
 export async function listRejectedEvents(input?: ListRejectedEventsInput): Promise<RejectedEventsPage> {
-  try {
-    return await activities.listRejected.executeWithOptions({ summary: 'list rejected events' }, [input ?? {}]);
-  } catch (error) {
-    throw refusalOf(error);
-  }
+  const summary = 'list rejected events';
+  return activities.listRejected.executeWithOptions({ summary }, [input ?? {}]).catch(throwRefusal);
 }
 
 /** Gives an event up: what it held is erased, its row stays with the reason. */
 export async function discardRejectedEvent(input: DiscardRejectedEventInput): Promise<void> {
-  try {
-    await activities.discardRejected.executeWithOptions({ summary: 'discard a rejected event' }, [input]);
-  } catch (error) {
-    throw refusalOf(error);
-  }
+  await activities.discardRejected
+    .executeWithOptions({ summary: 'discard a rejected event' }, [input])
+    .catch(throwRefusal);
 }

@@ -11,7 +11,7 @@ import {
 } from '../protocol/webhook-endpoints.js';
 import type { WebhookPlace } from '../service/management-webhooks.js';
 import { activities } from './activities.js';
-import { refusalOf, refuse } from './entity/commands.js';
+import { refuse, throwRefusal } from './entity/commands.js';
 import { isObject } from './entity/fields.js';
 
 /**
@@ -20,12 +20,7 @@ import { isObject } from './entity/fields.js';
  */
 export async function manageWebhooks(input: ManageWebhooksInput): Promise<ManageWebhooksResult> {
   const { command, ...place } = (input as Partial<ManageWebhooksInput> | null | undefined) ?? {};
-  try {
-    return await carryOut(checkedPlace(place), checkedCommand(command));
-  } catch (error) {
-    // The caller that waits for the result reads the refusal itself, not that an activity failed.
-    throw refusalOf(error);
-  }
+  return carryOut(checkedPlace(place), checkedCommand(command)).catch(throwRefusal);
 }
 
 async function carryOut(place: WebhookPlace, command: WebhookCommand): Promise<ManageWebhooksResult> {

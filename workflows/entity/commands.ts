@@ -93,8 +93,13 @@ export function refusalOf(error: unknown): ApplicationFailure {
   return ApplicationFailure.nonRetryable('The command could not be carried out in time; try again', 'CommandTimedOut');
 }
 
+/** The caller that waits for a workflow's result reads the refusal itself, not that an activity failed. */
+export function throwRefusal(error: unknown): never {
+  throw refusalOf(error);
+}
+
 /**
- * The same for a failure that nobody is answered with: it is logged.
+ * The refusal of a failure that nobody is answered with: it is logged.
  * @param about ids, nothing personal
  */
 export function loggedRefusal(what: string, about: Record<string, string>, error: unknown): ApplicationFailure {
