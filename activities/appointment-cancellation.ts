@@ -68,11 +68,11 @@ function deniesAppointment(error: ServiceRefused): boolean {
   return (
     isStatedAbsence(error, ['appointment', 'order']) ||
     isCancelledAlready(error) ||
-    NO_APPOINTMENT.test(sentencesOf(error))
+    noAppointment.test(sentencesOf(error))
   );
 }
 
-const NO_APPOINTMENT = /\bno (?:\w+ ){0,2}appointments?\b|(?:\bnot|n['’]t) (?:yet )?have an? (?:\w+ )?appointment\b/i;
+const noAppointment = /\bno (?:\w+ ){0,2}appointments?\b|(?:\bnot|n['’]t) (?:yet )?have an? (?:\w+ )?appointment\b/i;
 
 function isCancelledAlready(error: ServiceRefused): boolean {
   return /\balready (?:been )?cancel/i.test(sentencesOf(error));

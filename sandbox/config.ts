@@ -11,9 +11,9 @@ export class SandboxConfigError extends Error {
   }
 }
 
-const DEFAULT_PORT = 4010;
-const DEFAULT_INGRESS_PORT = 4000;
-const REAL_DAY_SECONDS = 86_400;
+const defaultPort = 4010;
+const defaultIngressPort = 4000;
+const realDaySeconds = 86_400;
 
 /**
  * The stand-in's options from the environment; docs/sandbox.md lists the settings.
@@ -30,9 +30,9 @@ export function readSandboxConfig(environment: NodeJS.ProcessEnv = process.env):
   };
   const isPort = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= 65_535;
 
-  const port = number('SANDBOX_PORT', DEFAULT_PORT, 'a port from 0 to 65535', isPort);
-  const ingressPort = number('INGRESS_PORT', DEFAULT_INGRESS_PORT, 'a port from 0 to 65535', isPort);
-  const daySeconds = number('SANDBOX_DAY_SECONDS', REAL_DAY_SECONDS, 'a number above 0', (value) => value > 0);
+  const port = number('SANDBOX_PORT', defaultPort, 'a port from 0 to 65535', isPort);
+  const ingressPort = number('INGRESS_PORT', defaultIngressPort, 'a port from 0 to 65535', isPort);
+  const daySeconds = number('SANDBOX_DAY_SECONDS', realDaySeconds, 'a number above 0', (value) => value > 0);
   // Empty is a choice (no webhooks), not an absence.
   const webhookUrl = (environment['SANDBOX_WEBHOOK_URL'] ?? `http://127.0.0.1:${ingressPort}/webhooks`).trim();
   if (webhookUrl !== '' && !isHttpUrl(webhookUrl)) {

@@ -29,7 +29,7 @@ export function samplePdf(lines: readonly string[]): Buffer {
 }
 
 /** One pixel each. */
-const ONE_PIXEL = {
+const onePixel = {
   png: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   jpg:
     '/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAFA3PEY8MlBGQUZaVVBfeMiCeG5uePWvuZHI/////////////////////////////////////' +
@@ -47,7 +47,7 @@ export function sampleReport(kind: SampleKind, options: { outcome?: string; size
   const file =
     kind === 'pdf'
       ? samplePdf(lines.filter((line) => line !== ''))
-      : Buffer.concat([Buffer.from(ONE_PIXEL[kind], 'base64'), Buffer.from(marker)]);
+      : Buffer.concat([Buffer.from(onePixel[kind], 'base64'), Buffer.from(marker)]);
   const missing = (options.size ?? file.length) - file.length;
   if (missing < 0) throw new RangeError(`this ${kind} has ${file.length} bytes already`);
   return Buffer.concat([file, Buffer.alloc(missing, '\n')]);

@@ -176,17 +176,17 @@ export function createAppointments(transport: Transport): Appointments {
       });
     },
     book: async (orderId, request, options) => {
-      const call = { method: 'POST', path: `${APPOINTMENT}/book`, params: { order_id: orderId } } as const;
+      const call = { method: 'POST', path: `${appointmentPath}/book`, params: { order_id: orderId } } as const;
       const body = checkedRequest(call, bookingRequestSchema, request);
       return takeSlot(transport, { ...call, body, options }, body.booking_key, appointmentOf(orderId));
     },
     request: async (orderId, request, options) => {
-      const call = { method: 'POST', path: `${APPOINTMENT}/request`, params: { order_id: orderId } } as const;
+      const call = { method: 'POST', path: `${appointmentPath}/request`, params: { order_id: orderId } } as const;
       const body = checkedRequest(call, appointmentRequestSchema, request);
       return transport.request({ ...call, body, options, answer: appointmentOf(orderId) });
     },
     cancel: async (orderId, request, options) => {
-      const call = { method: 'PATCH', path: `${APPOINTMENT}/cancel`, params: { order_id: orderId } } as const;
+      const call = { method: 'PATCH', path: `${appointmentPath}/cancel`, params: { order_id: orderId } } as const;
       const body = checkedRequest(call, cancellationRequestSchema, request);
       return transport.request({ ...call, body, options, answer: appointmentOf(orderId) });
     },
@@ -194,7 +194,7 @@ export function createAppointments(transport: Transport): Appointments {
   };
 }
 
-const APPOINTMENT = '/v3/order/{order_id}/phlebotomy/appointment';
+const appointmentPath = '/v3/order/{order_id}/phlebotomy/appointment';
 
 /** The answer's shape, if it is about this order. */
 export function appointmentOf(orderId: string): z.ZodType<Appointment> {
@@ -228,9 +228,9 @@ export function commonCalls(
 /** 400 is documented for an order without an appointment, though not for which call; other deployments answer 404. */
 function isNoAppointment(error: unknown): error is ServiceRefused {
   if (!(error instanceof ServiceRefused) || error.status !== 400) return false;
-  return NO_APPOINTMENT.test(error.reason ?? '');
+  return noAppointment.test(error.reason ?? '');
 }
 
 /** A sentence that denies that there is one; a refusal to show it is another. */
-const NO_APPOINTMENT =
+const noAppointment =
   /\bno (?:\w+ ){0,2}appointments?\b|(?:\bnot|n['’]t) (?:yet )?have an? (?:\w+ ){0,2}appointment|\bappointments?\b.*(?:\bnot|n['’]t)\b.*\b(?:found|booked|exist|scheduled|made)/i;

@@ -1,7 +1,7 @@
-const NAMES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+const displayNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 
 /** Names that people and forms write beside the English name of Unicode's list, as `plainName` writes them. */
-const VARIANTS = {
+const variants = {
   usa: 'US',
   us: 'US',
   'united states of america': 'US',
@@ -24,7 +24,7 @@ let codesByName: ReadonlyMap<string, string> | undefined;
  */
 export function countryCodeOf(country: string): string | undefined {
   const name = plainName(country);
-  codesByName ??= new Map([...namedRegions(), ...Object.entries(VARIANTS)]);
+  codesByName ??= new Map([...namedRegions(), ...Object.entries(variants)]);
   return codesByName.get(name) ?? (/^[a-z]{2}$/.test(name) ? name.toUpperCase() : undefined);
 }
 
@@ -36,7 +36,7 @@ function namedRegions(): [name: string, code: string][] {
     if (['ZZ', 'XA', 'XB'].includes(code)) return [];
     // A withdrawn code shares its successor's name (DD and DE are both "Germany"): only the current one counts.
     if (new Intl.Locale(`und-${code}`).region !== code) return [];
-    const name = NAMES.of(code);
+    const name = displayNames.of(code);
     return name === undefined ? [] : [[plainName(name), code]];
   });
 }

@@ -10,9 +10,9 @@ import { RequestInvalid } from './errors.js';
 /** `service`: the service decides. `documented`: what it is documented to refuse is not sent. */
 export type OrderRules = 'service' | 'documented';
 
-const LAB_NAME = /^([a-zA-Z0-9]{1})([a-zA-Z0-9-.,']*(\s[a-zA-Z0-9-.,']+)*[a-zA-Z0-9-.,']?)$/;
-const ZIP = /^\d{5}(-\d{4})?$/;
-const COUNTRY = /^[A-Z]{2}$/;
+const labNamePattern = /^([a-zA-Z0-9]{1})([a-zA-Z0-9-.,']*(\s[a-zA-Z0-9-.,']+)*[a-zA-Z0-9-.,']?)$/;
+const zipPattern = /^\d{5}(-\d{4})?$/;
+const countryPattern = /^[A-Z]{2}$/;
 
 const nameRule = "must start with a letter (a-z, A-Z) or digit, and may contain only those, single spaces and - . , '";
 const zipRule = 'must be five digits, or five, a hyphen and four (12345 or 12345-6789)';
@@ -35,7 +35,10 @@ export function checkDocumentedRules(call: CallFacts, rules: OrderRules, request
   if (rules === 'service') return;
   const { patient_details: patient, patient_address: address, shipping_details: shipping } = request;
   const broken = [
-    ...faultsOf('patient_details', patient, { first_name: [LAB_NAME, nameRule], last_name: [LAB_NAME, nameRule] }),
+    ...faultsOf('patient_details', patient, {
+      first_name: [labNamePattern, nameRule],
+      last_name: [labNamePattern, nameRule],
+    }),
     ...faultsOf('patient_address', address, ofAddresses),
     ...faultsOf('shipping_details', shipping, ofAddresses),
   ];
@@ -44,7 +47,10 @@ export function checkDocumentedRules(call: CallFacts, rules: OrderRules, request
 
 type Rule = readonly [pattern: RegExp, says: string];
 
-const ofAddresses = { zip: [ZIP, zipRule], country: [COUNTRY, countryRule] } satisfies Record<string, Rule>;
+const ofAddresses = { zip: [zipPattern, zipRule], country: [countryPattern, countryRule] } satisfies Record<
+  string,
+  Rule
+>;
 
 function faultsOf<Part extends object>(
   part: string,

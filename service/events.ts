@@ -9,7 +9,7 @@ import { sourceOf } from './source.js';
 import { shapeProblem } from './validation.js';
 
 /** The `eventType` of an order that came without an envelope, which some deployments send. */
-const BARE_ORDER_EVENT = 'order';
+const bareOrderEvent = 'order';
 
 /** A webhook's body, classified by its meaning for us. Missing envelope ids are normal (docs/lab-service.md). */
 export type ReceivedEvent =
@@ -33,7 +33,7 @@ interface Received {
 }
 
 /**
- * An order's current state: `labtest.order.updated` and others; `BARE_ORDER_EVENT` if the order came without an envelope. A
+ * An order's current state: `labtest.order.updated` and others; `bareOrderEvent` if the order came without an envelope. A
  * delivery may be late, repeated or out of order.
  */
 export interface OrderEventReceived extends Received {
@@ -116,23 +116,23 @@ interface UnreadableReceived {
   problem: string;
 }
 
-const HEALTH_DATA = ['daily.data.', 'historical.data.'];
-const CONNECTION = 'provider.connection.';
-const APPOINTMENT = 'labtest.appointment.';
-const MATCH_REVIEW = 'labtest.match_review.';
+const healthDataPrefixes = ['daily.data.', 'historical.data.'];
+const connectionPrefix = 'provider.connection.';
+const appointmentPrefix = 'labtest.appointment.';
+const matchReviewPrefix = 'labtest.match_review.';
 /** With any suffix. */
-const CRITICAL_RESULT = 'labtest.result.critical';
-const LAB_TEST = 'labtest.';
-const ORDER_EVENTS = ['labtest.order.created', 'labtest.order.updated', 'labtest.order.update'];
-const PARSING_JOB_EVENTS = [
+const criticalResultEvent = 'labtest.result.critical';
+const labTestPrefix = 'labtest.';
+const orderEvents = ['labtest.order.created', 'labtest.order.updated', 'labtest.order.update'];
+const parsingJobEvents = [
   'lab_report.parsing_job.created',
   'lab_report.parsing_job.updated',
   'lab_report.parsing_job.update',
 ];
 /** Unknown types are events of a parsing job if they carry one. */
-const MAYBE_PARSING_JOB = 'lab_report.parsing_job.';
+const parsingJobPrefix = 'lab_report.parsing_job.';
 /** Types without a documented payload; they are order events if the payload looks like an order. */
-const MAYBE_ORDER_EVENTS = ['labtest.order.', 'labtest.result.'];
+const orderPrefixes = ['labtest.order.', 'labtest.result.'];
 
 /**
  * Classifies a webhook's parsed body. Never throws, whatever the value: bodies are signed, but not by us, and an
@@ -148,16 +148,17 @@ export function readEvent(value: unknown): ReceivedEvent {
   const data = value['data'] == null && looksLikeOrder(value) ? value : value['data'];
   const eventType = sentType.toLowerCase();
 
-  if (eventType.startsWith(CRITICAL_RESULT)) return readCriticalResult(eventType, data, value);
-  if (eventType.startsWith(LAB_TEST) && namesCriticalOrder(data)) return readCriticalResult(eventType, data, value);
-  if (ORDER_EVENTS.includes(eventType)) return readOrder(eventType, data, value);
-  if (eventType.startsWith(APPOINTMENT)) return readAppointment(eventType, data, value);
-  if (eventType.startsWith(MATCH_REVIEW)) return readMatchReview(eventType, data, value);
-  if (PARSING_JOB_EVENTS.includes(eventType)) return readParsingJob(eventType, data, value);
-  if (eventType.startsWith(MAYBE_PARSING_JOB) && parsingJobSchema.safeParse(data).success) {
+  if (eventType.startsWith(criticalResultEvent)) return readCriticalResult(eventType, data, value);
+  if (eventType.startsWith(labTestPrefix) && namesCriticalOrder(data))
+    return readCriticalResult(eventType, data, value);
+  if (orderEvents.includes(eventType)) return readOrder(eventType, data, value);
+  if (eventType.startsWith(appointmentPrefix)) return readAppointment(eventType, data, value);
+  if (eventType.startsWith(matchReviewPrefix)) return readMatchReview(eventType, data, value);
+  if (parsingJobEvents.includes(eventType)) return readParsingJob(eventType, data, value);
+  if (eventType.startsWith(parsingJobPrefix) && parsingJobSchema.safeParse(data).success) {
     return readParsingJob(eventType, data, value);
   }
-  if (eventType.startsWith(CONNECTION)) {
+  if (eventType.startsWith(connectionPrefix)) {
     return {
       kind: 'connection',
       ...aboutUser(eventType, value),
@@ -166,8 +167,8 @@ export function readEvent(value: unknown): ReceivedEvent {
     };
   }
   // The type names a resource, whose spelling is kept.
-  if (startsWithAny(eventType, HEALTH_DATA)) return { kind: 'health_data', ...aboutUser(sentType, value), data };
-  if (startsWithAny(eventType, MAYBE_ORDER_EVENTS) && looksLikeOrder(data)) return readOrder(eventType, data, value);
+  if (startsWithAny(eventType, healthDataPrefixes)) return { kind: 'health_data', ...aboutUser(sentType, value), data };
+  if (startsWithAny(eventType, orderPrefixes) && looksLikeOrder(data)) return readOrder(eventType, data, value);
   // The specification does not name the types of order events: what has an order's status is one, whatever its type is called.
   if (hasOrderStatus(data)) return readOrder(eventType, data, value);
   return { kind: 'other', eventType: sentType };
@@ -175,8 +176,8 @@ export function readEvent(value: unknown): ReceivedEvent {
 
 /** Some deployments send an order without an envelope, or an envelope without a type. */
 function readUntyped(value: Record<string, unknown>, data: unknown): ReceivedEvent {
-  if (looksLikeOrder(value)) return readOrder(BARE_ORDER_EVENT, value, {});
-  return looksLikeOrder(data) ? readOrder(BARE_ORDER_EVENT, data, value) : { kind: 'other' };
+  if (looksLikeOrder(value)) return readOrder(bareOrderEvent, value, {});
+  return looksLikeOrder(data) ? readOrder(bareOrderEvent, data, value) : { kind: 'other' };
 }
 
 /** The user that an event is about, of whatever type it is: the envelope's, else the one inside its data. */

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { factsOf, pdfFirstBytes, readAnswer, readEnd, readPdf, readPdfStream } from './answers.js';
 import { RequestInvalid } from './errors.js';
 import { type ExchangeLimits, type RawAnswer, exchange } from './exchange.js';
-import { DEFAULT_BRAND, keyFault, managementHeader, warnOfDeprecatedHeader } from './keys.js';
+import { defaultBrand, keyFault, managementHeader, warnOfDeprecatedHeader } from './keys.js';
 import { type CallObserver, observed } from './observed.js';
 import { UploadBody, type Upload } from './upload-body.js';
 
@@ -164,7 +164,7 @@ export function createTransport(config: ServiceConfig): Transport {
   const pool = new Pool(base.origin, {
     connections: config.connections ?? 32,
     connectTimeout: config.connectTimeoutMs ?? 5_000,
-    headersTimeout: config.headersTimeoutMs ?? HEADERS_TIMEOUT_MS,
+    headersTimeout: config.headersTimeoutMs ?? headersTimeoutMs,
     bodyTimeout: config.bodyTimeoutMs ?? 15_000,
     // An idle connection is closed before a usual server or balancer (5 s and more) closes it: a request on a closing
     // connection is lost with its outcome unknown. A server's own keep-alive value is honoured.
@@ -180,12 +180,12 @@ export function createTransport(config: ServiceConfig): Transport {
       ? (config.uploadTimeoutMs ?? 600_000)
       : Math.max(config.timeoutMs ?? 60_000, call.slowestMs ?? 0);
     return exchange(pool, dispatchOptions(config, base.path, call, upload), factsOf(call), {
-      timeoutMs: Math.min(call.options?.timeoutMs ?? timeoutMs, LONGEST_TIMER_MS),
+      timeoutMs: Math.min(call.options?.timeoutMs ?? timeoutMs, longestTimerMs),
       maxResponseBytes: config.maxResponseBytes ?? 32 * 1024 * 1024,
       signal: call.options?.signal,
       upload,
       ...(upload && { answerTimeoutMs: call.slowestMs }),
-      idleTimeoutMs: config.headersTimeoutMs ?? HEADERS_TIMEOUT_MS,
+      idleTimeoutMs: config.headersTimeoutMs ?? headersTimeoutMs,
       ...limits,
     });
   };
@@ -207,7 +207,7 @@ export function createTransport(config: ServiceConfig): Transport {
     },
     downloadStream: async (given, maxBytes) => {
       const call = pdfCall(given);
-      const stream = { firstBytes: pdfFirstBytes, timeoutMs: STREAM_TIMEOUT_MS };
+      const stream = { firstBytes: pdfFirstBytes, timeoutMs: streamTimeoutMs };
       const limits = { stream, ...(maxBytes !== undefined && { maxResponseBytes: maxBytes }) };
       return readPdfStream(call, await exchanged(call, limits), keys);
     },
@@ -247,7 +247,7 @@ function dispatchOptions(
     path: basePath + filledPath(call) + queryString(call.query),
     headers,
     ...(call.slowestMs !== undefined && {
-      headersTimeout: Math.max(config.headersTimeoutMs ?? HEADERS_TIMEOUT_MS, call.slowestMs),
+      headersTimeout: Math.max(config.headersTimeoutMs ?? headersTimeoutMs, call.slowestMs),
     }),
   };
   if (call.upload !== undefined && upload !== undefined) {
@@ -264,7 +264,7 @@ function dispatchOptions(
 
 function authentication(config: ServiceConfig, call: ServiceCall): Record<string, string> {
   const { auth = 'team' } = call;
-  const brand = (config.brand ?? DEFAULT_BRAND).toLowerCase();
+  const brand = (config.brand ?? defaultBrand).toLowerCase();
   if (auth === 'team') return { [`x-${brand}-api-key`]: config.apiKey };
   if (auth !== 'management') return { [`x-${brand}-link-token`]: auth.linkToken };
   if (config.managementKey !== undefined) return { [managementHeader(config)]: config.managementKey };
@@ -300,7 +300,7 @@ function checkedConfig(config: ServiceConfig): { origin: string; path: string } 
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search + url.hash + url.username !== '') {
     throw new TypeError('baseUrl must be an http or https address without query, fragment and credentials');
   }
-  if (!/^[a-z0-9-]+$/i.test(config.brand ?? DEFAULT_BRAND))
+  if (!/^[a-z0-9-]+$/i.test(config.brand ?? defaultBrand))
     throw new TypeError('brand must be one word of letters, digits and hyphens');
   const fault = keyFault(config);
   if (fault !== undefined) throw new TypeError(`${fault.key} ${fault.problem}`);
@@ -308,22 +308,22 @@ function checkedConfig(config: ServiceConfig): { origin: string; path: string } 
     if (!/^\/[^?#\s{}]*$/.test(config[name] ?? '/'))
       throw new TypeError(`${name} must be a path that begins with a slash`);
   }
-  for (const name of NUMBERS) {
+  for (const name of numericOptions) {
     const value = config[name] ?? 1;
     if (!Number.isInteger(value) || value < 1) throw new TypeError(`${name} must be a whole number above zero`);
   }
   return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
 }
 
-const HEADERS_TIMEOUT_MS = 30_000;
+const headersTimeoutMs = 30_000;
 
 /** As long as an upload: its reader may be a slow connection to a browser. */
-const STREAM_TIMEOUT_MS = 600_000;
+const streamTimeoutMs = 600_000;
 
 /** A timer set for longer fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const longestTimerMs = 2 ** 31 - 1;
 
-const NUMBERS = [
+const numericOptions = [
   'connectTimeoutMs',
   'headersTimeoutMs',
   'bodyTimeoutMs',

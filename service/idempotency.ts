@@ -23,14 +23,14 @@ export function collisionOf(error: unknown, { headers = {} }: Pick<ServiceCall, 
   if (error instanceof FeatureNotEnabled || error instanceof Unauthorized) return undefined;
   const { status, fields, reason = '' } = error;
   const isImplied = status === 409 && fields.length === 0;
-  const isCollision = AT_WORK.test(reason)
+  const isCollision = atWorkPattern.test(reason)
     ? isImplied || /idempoten/i.test(reason)
-    : isImplied && SAYS_NOTHING.test(reason);
+    : isImplied && saysNothingPattern.test(reason);
   if (!isCollision) return undefined;
   return new AnswerLost(error, 'is still being carried out for an earlier request with the same idempotency key');
 }
 
 /** A key that is not allowed, or not valid, is refused for good. */
-const AT_WORK = /\b(?:in.progress|running|processing|being processed|concurrent|under ?way|outstanding)/i;
+const atWorkPattern = /\b(?:in.progress|running|processing|being processed|concurrent|under ?way|outstanding)/i;
 /** Nothing, or the words of the status alone. */
-const SAYS_NOTHING = /^\W*(?:409\W*)?(?:conflict)?\W*$/i;
+const saysNothingPattern = /^\W*(?:409\W*)?(?:conflict)?\W*$/i;

@@ -9,7 +9,7 @@ interface KeyConfig {
 }
 
 /** The brand in the header names if the deployment has no other: the specification's. */
-export const DEFAULT_BRAND = 'service';
+export const defaultBrand = 'service';
 
 /** The fault of a key, as a text that follows its name and does not repeat it. */
 export interface KeyFault {
@@ -48,7 +48,7 @@ function problemOf(key: string, own: Kind, prefixes: { [kind in Kind]?: string }
 }
 
 /** The name of the header that carries the management key. */
-export function managementHeader({ brand = DEFAULT_BRAND, deprecatedManagementHeader = false }: KeyConfig): string {
+export function managementHeader({ brand = defaultBrand, deprecatedManagementHeader = false }: KeyConfig): string {
   return deprecatedManagementHeader ? `x-${brand.toLowerCase()}-org-key` : 'x-management-key';
 }
 

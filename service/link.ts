@@ -110,7 +110,7 @@ type EmailCredentials = z.output<typeof emailSchema>;
  * Milliseconds for the call that submits the code to the provider. The service waits for the provider, up to 60 s
  * (docs/lab-service.md): giving up earlier would leave unknown if the code was used, and a code works once.
  */
-const MFA_TIMEOUT_MS = 65_000;
+const mfaTimeoutMs = 65_000;
 
 /**
  * Links between a user and a provider of health data.
@@ -169,7 +169,7 @@ export function createLinks(transport: Transport): Links {
     completeMfa: async (provider, linkToken, mfaCode, options) => {
       const call = { method: 'POST', path: '/v2/link/provider/password/{provider}/complete_mfa' } as const;
       const body = checkedRequest(call, mfaSchema, { mfa_code: mfaCode });
-      const patient = { ...call, body, secrets: [body.mfa_code], slowestMs: MFA_TIMEOUT_MS, options };
+      const patient = { ...call, body, secrets: [body.mfa_code], slowestMs: mfaTimeoutMs, options };
       return step(transport, patient, provider, linkToken);
     },
   };

@@ -70,8 +70,8 @@ export interface ManagementKeys {
   delete(orgId: string, keyId: string, options?: CallOptions): Promise<void>;
 }
 
-const KEYS = '/v1/org/{org_id}/management_key';
-const KEY = `${KEYS}/{key_id}`;
+const keysPath = '/v1/org/{org_id}/management_key';
+const keyPath = `${keysPath}/{key_id}`;
 
 const pageSchema = z.looseObject({ data: answeredListSchema(managementKeySchema), next_cursor: textSchema });
 
@@ -80,11 +80,11 @@ export function createManagementKeys(transport: Transport): ManagementKeys {
     list: (orgId, filter = {}, options) => {
       const params = { org_id: orgId };
       const query = { team_id: filter.teamId, role: filter.role };
-      const call = { path: KEYS, params, query, auth: 'management', options, answer: pageSchema } as const;
+      const call = { path: keysPath, params, query, auth: 'management', options, answer: pageSchema } as const;
       return listByCursor(transport, call, ({ data }) => data.items);
     },
     create: async (orgId, request, options) => {
-      const call = { method: 'POST', path: KEYS } as const;
+      const call = { method: 'POST', path: keysPath } as const;
       const body = checkedRequest(call, createManagementKeyRequestSchema, request);
       return transport.request({
         ...call,
@@ -96,7 +96,7 @@ export function createManagementKeys(transport: Transport): ManagementKeys {
       });
     },
     update: async (orgId, keyId, request, options) => {
-      const call = { method: 'PATCH', path: KEY } as const;
+      const call = { method: 'PATCH', path: keyPath } as const;
       const body = checkedRequest(call, updateManagementKeyRequestSchema, request);
       const params = { org_id: orgId, key_id: keyId };
       return transport.request({ ...call, params, body, auth: 'management', options, answer: managementKeySchema });
@@ -104,7 +104,7 @@ export function createManagementKeys(transport: Transport): ManagementKeys {
     delete: (orgId, keyId, options) =>
       transport.send({
         method: 'DELETE',
-        path: KEY,
+        path: keyPath,
         params: { org_id: orgId, key_id: keyId },
         auth: 'management',
         options,

@@ -21,17 +21,17 @@ export interface OrgLabAccounts {
   ): Promise<LabAccount | undefined>;
 }
 
-const ACCOUNTS = '/v1/org/{org_id}/lab_account/{env}/{region}';
+const accountsPath = '/v1/org/{org_id}/lab_account/{env}/{region}';
 
 export function createOrgLabAccounts(transport: Transport): OrgLabAccounts {
   return {
     list: (place, filter = {}, options) =>
-      transport.get(ACCOUNTS, regionParams(place), labAccountsSchema, options, {
+      transport.get(accountsPath, regionParams(place), labAccountsSchema, options, {
         query: { lab_account_id: filter.labAccountId, team_id: filter.teamId, status: filter.status },
         auth: 'management',
       }),
     setTeams: async (place, accountId, teamIds, options) => {
-      const call = { method: 'PATCH', path: `${ACCOUNTS}/{account_id}` } as const;
+      const call = { method: 'PATCH', path: `${accountsPath}/{account_id}` } as const;
       const requestSchema = z.strictObject({ team_id_allowlist: z.array(requiredTextSchema) });
       const body = checkedRequest(call, requestSchema, { team_id_allowlist: [...teamIds] });
       return transport.request({

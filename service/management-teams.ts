@@ -86,8 +86,8 @@ export interface Teams {
   delete(orgId: string, teamId: string, options?: CallOptions): Promise<void>;
 }
 
-const TEAMS = '/v1/org/{org_id}/team';
-const TEAM = `${TEAMS}/{team_id}`;
+const teamsPath = '/v1/org/{org_id}/team';
+const teamPath = `${teamsPath}/{team_id}`;
 
 const pageSchema = z.looseObject({ teams: answeredListSchema(teamSchema), next_cursor: textSchema });
 
@@ -96,22 +96,22 @@ export function createTeams(transport: Transport): Teams {
     list: (orgId, filter = {}, options) => {
       const params = { org_id: orgId };
       const query = { team_id: filter.teamId, region: filter.region, search_query: filter.searchQuery };
-      const call = { path: TEAMS, params, query, auth: 'management', options, answer: pageSchema } as const;
+      const call = { path: teamsPath, params, query, auth: 'management', options, answer: pageSchema } as const;
       return listByCursor(transport, call, ({ teams }) => teams.items);
     },
     create: async (orgId, request, options) => {
-      const call = { method: 'POST', path: TEAMS } as const;
+      const call = { method: 'POST', path: teamsPath } as const;
       const body = checkedRequest(call, createTeamRequestSchema, request);
       const params = { org_id: orgId };
       return transport.request({ ...call, params, body, auth: 'management', options, answer: teamSchema });
     },
     get: (orgId, teamId, { includeEnvironment } = {}, options) =>
-      transport.get(TEAM, { org_id: orgId, team_id: teamId }, teamSchema, options, {
+      transport.get(teamPath, { org_id: orgId, team_id: teamId }, teamSchema, options, {
         query: { include_environment: includeEnvironment },
         auth: 'management',
       }),
     update: async (orgId, teamId, request, options) => {
-      const call = { method: 'PATCH', path: TEAM } as const;
+      const call = { method: 'PATCH', path: teamPath } as const;
       const body = checkedRequest(call, updateTeamRequestSchema, request);
       const params = { org_id: orgId, team_id: teamId };
       return transport.request({ ...call, params, body, auth: 'management', options, answer: teamSchema });
@@ -119,7 +119,7 @@ export function createTeams(transport: Transport): Teams {
     delete: (orgId, teamId, options) =>
       transport.send({
         method: 'DELETE',
-        path: TEAM,
+        path: teamPath,
         params: { org_id: orgId, team_id: teamId },
         auth: 'management',
         options,

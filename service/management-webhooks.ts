@@ -118,8 +118,8 @@ export interface Webhooks {
   rotateSecret(place: WebhookPlace, webhookId: string, secret?: string, options?: CallOptions): Promise<void>;
 }
 
-const WEBHOOKS = '/v1/org/{org_id}/team/{team_id}/{environment}/webhook';
-const WEBHOOK = `${WEBHOOKS}/{webhook_id}`;
+const webhooksPath = '/v1/org/{org_id}/team/{team_id}/{environment}/webhook';
+const webhookPath = `${webhooksPath}/{webhook_id}`;
 
 const pageSchema = z.looseObject({ data: answeredListSchema(webhookSchema), next_cursor: textSchema });
 
@@ -128,14 +128,14 @@ export function createWebhooks(transport: Transport): Webhooks {
     list: (place, options) =>
       cursorPages(async (cursor) => {
         const { data, next_cursor: nextCursor } = await transport.request({
-          ...at(place, undefined, { method: 'GET', path: WEBHOOKS, options }),
+          ...at(place, undefined, { method: 'GET', path: webhooksPath, options }),
           query: { next_cursor: cursor, limit: options?.pageSize ?? 50 },
           answer: pageSchema,
         });
         return { items: data.items, nextCursor };
       }),
     create: async (place, request, options) => {
-      const call = { method: 'POST', path: WEBHOOKS } as const;
+      const call = { method: 'POST', path: webhooksPath } as const;
       const body = checkedRequest(call, createWebhookRequestSchema, request);
       const secrets = body.secret == null ? [] : [body.secret];
       return transport.request({
@@ -144,31 +144,31 @@ export function createWebhooks(transport: Transport): Webhooks {
       });
     },
     get: (place, id, options) =>
-      transport.request({ ...at(place, id, { method: 'GET', path: WEBHOOK, options }), answer: webhookSchema }),
+      transport.request({ ...at(place, id, { method: 'GET', path: webhookPath, options }), answer: webhookSchema }),
     update: async (place, id, request, options) => {
-      const call = { method: 'PATCH', path: WEBHOOK } as const;
+      const call = { method: 'PATCH', path: webhookPath } as const;
       const body = checkedRequest(call, updateWebhookRequestSchema, request);
       return transport.request({ ...at(place, id, { ...call, body, options }), answer: webhookSchema });
     },
-    delete: (place, id, options) => transport.send(at(place, id, { method: 'DELETE', path: WEBHOOK, options })),
+    delete: (place, id, options) => transport.send(at(place, id, { method: 'DELETE', path: webhookPath, options })),
     getHeaders: (place, id, options) =>
       transport.request({
-        ...at(place, id, { method: 'GET', path: `${WEBHOOK}/headers`, options }),
+        ...at(place, id, { method: 'GET', path: `${webhookPath}/headers`, options }),
         answer: webhookHeadersSchema,
       }),
     setHeaders: async (place, id, headers, options) => {
-      const call = { method: 'PUT', path: `${WEBHOOK}/headers` } as const;
+      const call = { method: 'PUT', path: `${webhookPath}/headers` } as const;
       const body = checkedRequest(call, headersRequestSchema, { headers });
       const secrets = Object.values(headers);
       await transport.send(at(place, id, { ...call, body, secrets, options }));
     },
     getSecret: (place, id, options) =>
       transport.request({
-        ...at(place, id, { method: 'GET', path: `${WEBHOOK}/secret`, options }),
+        ...at(place, id, { method: 'GET', path: `${webhookPath}/secret`, options }),
         answer: secretAnswerSchema,
       }),
     rotateSecret: async (place, id, secret, options) => {
-      const call = { method: 'POST', path: `${WEBHOOK}/secret/rotate` } as const;
+      const call = { method: 'POST', path: `${webhookPath}/secret/rotate` } as const;
       const body = checkedRequest(call, z.object({ key: secretSchema.optional() }), { key: secret });
       const secrets = secret === undefined ? [] : [secret];
       await transport.send(at(place, id, { ...call, body, secrets, options }));

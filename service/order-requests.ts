@@ -10,9 +10,9 @@ import { isCalendarDate } from './timestamps.js';
  * countries of any form go out: what a laboratory takes is for the service to say (`documented-rules.ts` checks it on request). Identifiers need not be UUIDs: the service itself issues some that are not.
  */
 
-const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
+const emailPattern = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
 
-const COMMENT_CODE_POINTS = 1000;
+const longestComment = 1000;
 
 /** For rules about several fields: they are reported together with all other faults. */
 function isObject({ value }: { value: unknown }): boolean {
@@ -37,7 +37,7 @@ const nameSchema = z
 export const emailSchema = z
   .string()
   .max(254, { error: 'must be at most 254 characters long', abort: true })
-  .regex(EMAIL, 'must be an e-mail address');
+  .regex(emailPattern, 'must be an e-mail address');
 
 export const dateSchema = z
   .string()
@@ -55,7 +55,7 @@ export const birthDateSchema = dateSchema.refine(
  */
 export const commentSchema = z
   .string()
-  .refine((text) => [...text].length <= COMMENT_CODE_POINTS, 'must be at most 1,000 characters long')
+  .refine((text) => [...text].length <= longestComment, 'must be at most 1,000 characters long')
   .nullish();
 
 const countSchema = z.int('must be a whole number').min(0, 'must not be negative').nullish();
@@ -278,7 +278,7 @@ export const importOrderRequestSchema = z.strictObject({
 });
 
 /** The longest window of `resendEventsRequestSchema`, in days. */
-const RESEND_DAYS = 60;
+const resendDays = 60;
 
 /** `POST /v3/order/resend_events`. Timestamps are ISO 8601 with a zone. If neither is given, the service decides. */
 export const resendEventsRequestSchema = z
@@ -294,8 +294,8 @@ export const resendEventsRequestSchema = z
   .refine(({ start_at: start, end_at: end }) => {
     if (start == null || end == null) return true;
     const days = (Date.parse(end) - Date.parse(start)) / 86_400_000;
-    return days >= 0 && days <= RESEND_DAYS;
-  }, `must be a window of at most ${RESEND_DAYS} days that ends after its start`);
+    return days >= 0 && days <= resendDays;
+  }, `must be a window of at most ${resendDays} days that ends after its start`);
 
 /** `POST /v3/order/testkit/register`. Without `user_id` the order keeps its user (docs/lab-service.md). */
 export const registerRequestSchema = z.strictObject({

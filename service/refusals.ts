@@ -13,11 +13,11 @@ import { isObject } from './json-object.js';
 import { plainSentence } from './word.js';
 
 /** More broken fields than any of our requests has; the rest would only fill logs. */
-const FIELDS = 30;
-const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
+const mostFields = 30;
+const longestRetryAfterMs = 24 * 60 * 60 * 1000;
 
 /** The documentation gives no status and no code for a closed beta; these are the words that its sentences use. */
-const CLOSED_BETA =
+const closedBetaPattern =
   /(?:closed|private).?beta|feature.?(?:is.?)?(?:not.?enabled|disabled)|not (?:yet )?(?:been )?enabled|not supported yet for your team/i;
 
 type Failure = CallFacts & { status: number };
@@ -48,11 +48,11 @@ export function refusalError(
 
 /** JSON or plain text; a code beside the sentence counts as much as the sentence itself. */
 function isClosedBeta(body: unknown): boolean {
-  if (typeof body === 'string') return CLOSED_BETA.test(plainText(body) ?? '');
+  if (typeof body === 'string') return closedBetaPattern.test(plainText(body) ?? '');
   if (!isObject(body)) return false;
   const { detail } = body;
   if (Array.isArray(detail)) return detail.some((entry) => isClosedBeta(entry));
-  return [...textsIn(body), ...(isObject(detail) ? textsIn(detail) : [])].some((text) => CLOSED_BETA.test(text));
+  return [...textsIn(body), ...(isObject(detail) ? textsIn(detail) : [])].some((text) => closedBetaPattern.test(text));
 }
 
 /**
@@ -65,7 +65,8 @@ export function readRefusal(body: unknown, secrets: readonly string[] = []): Ref
   if (typeof body === 'string') return reasonOf(plainText(body), say);
   if (!isObject(body)) return { fields: [] };
   const { detail } = body;
-  if (Array.isArray(detail)) return { fields: detail.slice(0, FIELDS).flatMap((entry) => refusedField(entry, say)) };
+  if (Array.isArray(detail))
+    return { fields: detail.slice(0, mostFields).flatMap((entry) => refusedField(entry, say)) };
   if (typeof detail === 'string') return reasonOf(detail, say);
   return reasonOf(textsIn(isObject(detail) ? detail : body)[0], say);
 }
@@ -77,7 +78,7 @@ type Say = (text: string) => string;
 export function retryAfterMs(header: string | undefined): number | undefined {
   const value = header?.trim() ?? '';
   const wait = /^\d+$/.test(value) ? Number(value) * 1000 : httpDate(value) - Date.now();
-  return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), LONGEST_RETRY_AFTER_MS);
+  return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), longestRetryAfterMs);
 }
 
 /** Date.parse reads almost anything, a bare "-1" included; all HTTP date forms begin with a day's name. */

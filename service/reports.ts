@@ -11,13 +11,13 @@ export { parsingFailureReasons, parsingJobSchema, parsingStatuses } from './pars
 export type { LabReportResult, LoincMatch, ParsingJob } from './parsing-job.js';
 
 /** The file types that the service reads (specification, Endpoints 7), and the name under which each is sent. */
-const FILE_NAMES = {
+const fileNames = {
   'application/pdf': 'report.pdf',
   'image/jpeg': 'report.jpg',
   'image/png': 'report.png',
 } as const;
 
-export type ReportContentType = keyof typeof FILE_NAMES;
+export type ReportContentType = keyof typeof fileNames;
 
 export interface ReportFile {
   /** The detected type; the caller has checked it. */
@@ -82,7 +82,7 @@ export function createReports(transport: Transport): Reports {
 const requestSchema = z.strictObject({
   userId: requiredTextSchema,
   needsHumanReview: z.boolean().optional(),
-  contentType: z.enum(Object.keys(FILE_NAMES) as ReportContentType[], {
+  contentType: z.enum(Object.keys(fileNames) as ReportContentType[], {
     error: 'must be application/pdf, image/jpeg or image/png',
   }),
   size: z.int().positive('must be above zero').optional(),
@@ -102,7 +102,7 @@ async function createJob(
   };
   const upload = multipartForm(fields, {
     field: 'file',
-    name: FILE_NAMES[checked.contentType],
+    name: fileNames[checked.contentType],
     contentType: checked.contentType,
     bytes: size === undefined ? bytes : exactly(size, bytes, call),
     ...(size === undefined ? {} : { size }),

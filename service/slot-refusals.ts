@@ -28,31 +28,31 @@ export async function takeSlot<T>(
  * statuses comes with an unspecific sentence, or with none, it is a conflict that is not stated.
  */
 function slotProblem(error: unknown): SlotUnavailable | BookingKeyExpired | undefined {
-  if (!(error instanceof ServiceRefused) || !SLOT_STATUSES.includes(error.status)) return undefined;
+  if (!(error instanceof ServiceRefused) || !slotStatuses.includes(error.status)) return undefined;
   // No other slot helps: the status of such an answer is not documented.
   if (error instanceof FeatureNotEnabled) return undefined;
   // It says when, and not what.
   const text = sentencesOf(error).replaceAll(/\bat th(?:is|e) (?:present )?(?:moment|time)\b/gi, '');
   const refusal = { fields: [...error.fields], ...(error.reason !== undefined && { reason: error.reason }) };
-  if (KEY_GONE.test(text)) return new BookingKeyExpired(error, refusal);
-  if (SLOT_GONE.test(text)) return new SlotUnavailable(error, refusal);
+  if (keyGonePattern.test(text)) return new BookingKeyExpired(error, refusal);
+  if (slotGonePattern.test(text)) return new SlotUnavailable(error, refusal);
   const isOfSlot = error.fields.every(({ field }) => field === '' || field === 'booking_key');
-  const mayBeConflict = CONFLICT_STATUSES.includes(error.status) && isOfSlot && !OF_SOMETHING_ELSE.test(text);
+  const mayBeConflict = conflictStatuses.includes(error.status) && isOfSlot && !somethingElse.test(text);
   return mayBeConflict ? new SlotUnavailable(error, refusal, false) : undefined;
 }
 
-const SLOT_STATUSES = [400, 404, 409, 410, 422];
+const slotStatuses = [400, 404, 409, 410, 422];
 /** docs/lab-service.md, "Appointments". */
-const CONFLICT_STATUSES = [400, 404];
+const conflictStatuses = [400, 404];
 
-const GONE =
+const goneWords =
   '(?:expired|invalid|bad|malformed|not (?:be )?found|unknown|no longer|not valid|does ?n.t exist|does not exist)';
-const KEY_GONE = new RegExp(`booking.?key.*${GONE}|${GONE}.*booking.?key`, 'i');
+const keyGonePattern = new RegExp(`booking.?key.*${goneWords}|${goneWords}.*booking.?key`, 'i');
 
-const TAKEN =
+const takenWords =
   '(?:un ?available|not (?:be )?(?:available|found)|no longer|taken|already (?:booked|reserved)|conflict|expired|fully booked)';
-const SLOT = String.raw`\b(?:time)?(?:slot|time)s?\b`;
-const SLOT_GONE = new RegExp(`${SLOT}.*${TAKEN}|${TAKEN}.*${SLOT}`, 'i');
+const slotWords = String.raw`\b(?:time)?(?:slot|time)s?\b`;
+const slotGonePattern = new RegExp(`${slotWords}.*${takenWords}|${takenWords}.*${slotWords}`, 'i');
 
-const OF_SOMETHING_ELSE =
+const somethingElse =
   /\b(?:orders?|patients?|users?|labs?|laborator(?:y|ies)|address|zip(?:.?code)?|phone|e-?mail|notes?|teams?|collection|requisitions?|samples?|sites?|idempotency)\b|\bno appointments?\b|\bappointments?\b.*(?:not (?:be )?found|exist|resched|already|complete|cancel)/i;

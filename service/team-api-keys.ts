@@ -60,7 +60,7 @@ export interface TeamApiKeys {
   delete(place: OrgRegion, keyIds: readonly string[], options?: CallOptions): Promise<DeletedTeamApiKeys>;
 }
 
-const KEYS = '/v1/org/{org_id}/team_api_keys/{env}/{region}';
+const keysPath = '/v1/org/{org_id}/team_api_keys/{env}/{region}';
 
 const pageSchema = z.looseObject({ api_keys: answeredListSchema(teamApiKeySchema), next_cursor: textSchema });
 
@@ -69,17 +69,17 @@ export function createTeamApiKeys(transport: Transport): TeamApiKeys {
     list: (place, filter = {}, options) => {
       const params = regionParams(place);
       const query = { team_id: filter.teamId };
-      const call = { path: KEYS, params, query, auth: 'management', options, answer: pageSchema } as const;
+      const call = { path: keysPath, params, query, auth: 'management', options, answer: pageSchema } as const;
       return listByCursor(transport, call, (page) => page.api_keys.items);
     },
     create: async (place, request, options) => {
-      const call = { method: 'POST', path: KEYS } as const;
+      const call = { method: 'POST', path: keysPath } as const;
       const body = checkedRequest(call, createTeamApiKeyRequestSchema, request);
       const params = regionParams(place);
       return transport.request({ ...call, params, body, auth: 'management', options, answer: teamApiKeySchema });
     },
     delete: async (place, keyIds, options) => {
-      const call = { method: 'DELETE', path: KEYS } as const;
+      const call = { method: 'DELETE', path: keysPath } as const;
       // Without an id the service would be asked to delete nothing, or everything.
       if (keyIds.length === 0) throw new RequestInvalid(call, [{ field: 'keyIds', rule: 'must name a key' }]);
       return transport.request({

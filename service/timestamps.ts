@@ -1,11 +1,12 @@
-const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?) ?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
+const timestampPattern =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?) ?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
 /**
  * Adds UTC to a timestamp without a zone (docs/lab-service.md); everything else is returned unchanged, even if it is
  * not a timestamp: an answer is not refused for a timestamp that may not be needed.
  */
 export function withZone(timestamp: string): string {
-  const [, date, time, zone] = TIMESTAMP.exec(timestamp.trim()) ?? [];
+  const [, date, time, zone] = timestampPattern.exec(timestamp.trim()) ?? [];
   if (date === undefined || time === undefined || zone !== undefined) return timestamp;
   return `${date}T${time}Z`;
 }
@@ -15,7 +16,7 @@ export function withZone(timestamp: string): string {
  * not an instant. No zone means UTC, a date alone means its midnight in UTC.
  */
 export function utcInstant(timestamp: string | null | undefined): string | undefined {
-  const [, date, time, zone] = TIMESTAMP.exec(timestamp?.trim() ?? '') ?? [];
+  const [, date, time, zone] = timestampPattern.exec(timestamp?.trim() ?? '') ?? [];
   if (date === undefined) return undefined;
   const instant = new Date(`${date}T${time ?? '00:00'}${offsetOf(zone)}`);
   return Number.isNaN(instant.getTime()) ? undefined : instant.toISOString();
@@ -32,7 +33,7 @@ export function knownInstant(timestamp: string | null | undefined): string | und
  * refused instead of moved into the next month. For things that are identified by their timestamp.
  */
 export function exactUtcInstant(timestamp: string): string | undefined {
-  const [, date = '', time = ''] = TIMESTAMP.exec(timestamp.trim()) ?? [];
+  const [, date = '', time = ''] = timestampPattern.exec(timestamp.trim()) ?? [];
   if (!isCalendarDate(date) || time.startsWith('24')) return undefined;
   const instant = utcInstant(timestamp);
   if (instant === undefined || !/^\d{4}-/.test(instant) || instant.startsWith('0000')) return undefined;

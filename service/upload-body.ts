@@ -12,7 +12,7 @@ export interface Upload {
 }
 
 /** Pieces that are written at once. Small enough that a slow connection shows progress, large enough to cost nothing. */
-const PIECE_BYTES = 64 * 1024;
+const pieceBytes = 64 * 1024;
 
 /**
  * A running upload. It remembers what the exchange needs to know about a failure: if the stream itself failed, and if
@@ -55,12 +55,12 @@ export class UploadBody {
     this.onProgress();
     yield head;
     for await (const chunk of this.#watched(bytes)) {
-      for (let start = 0; start < chunk.length; start += PIECE_BYTES) {
+      for (let start = 0; start < chunk.length; start += pieceBytes) {
         // Lets an early answer be read before the next write: a service that refuses a file closes the connection, and
         // a write into that fails before the refusal was seen (on loopback 9 of 10 refusals were lost without this).
         await turnOfTheLoop();
         this.onProgress();
-        yield chunk.subarray(start, start + PIECE_BYTES);
+        yield chunk.subarray(start, start + pieceBytes);
       }
     }
     this.#isHandedOver = true;

@@ -52,19 +52,19 @@ export interface WalkIns {
   cancellationReasons(options?: CallOptions): Promise<CancellationReason[]>;
 }
 
-const APPOINTMENT = '/v3/order/{order_id}/psc/appointment';
+const appointmentPath = '/v3/order/{order_id}/psc/appointment';
 
 export function createWalkIns(transport: Transport): WalkIns {
   return {
     availability: (filter, options) => findSlots(transport, filter, options),
     book: async (orderId, request, options) => {
-      const call = { method: 'POST', path: `${APPOINTMENT}/book`, params: { order_id: orderId } } as const;
+      const call = { method: 'POST', path: `${appointmentPath}/book`, params: { order_id: orderId } } as const;
       const body = checkedRequest(call, bookingRequestSchema, request);
       const headers = idempotencyHeaders(options?.idempotencyKey);
       return takeSlot(transport, { ...call, headers, body, options }, body.booking_key, appointmentOf(orderId));
     },
     cancel: async (orderId, request, options) => {
-      const call = { method: 'PATCH', path: `${APPOINTMENT}/cancel`, params: { order_id: orderId } } as const;
+      const call = { method: 'PATCH', path: `${appointmentPath}/cancel`, params: { order_id: orderId } } as const;
       const body = checkedRequest(call, walkInCancellationSchema, request);
       return transport.request({ ...call, body, options, answer: appointmentOf(orderId) });
     },

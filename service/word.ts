@@ -11,8 +11,8 @@ export function lowerWordOf(text: string): string {
   return wordOf(text.toLowerCase());
 }
 
-const REDACTED = '***';
-const SENTENCE_CHARACTERS = 300;
+const redactedWord = '***';
+const sentenceCharacters = 300;
 
 /**
  * The service's sentence, truncated, without secrets, e-mail addresses and number groups (telephone numbers, dates): it
@@ -23,10 +23,10 @@ const SENTENCE_CHARACTERS = 300;
 export function plainSentence(text: string, secrets: readonly string[]): string {
   // Before anything is cut: a piece of a secret would not be found any more.
   const plain = redacted(text, secrets)
-    .slice(0, 4 * SENTENCE_CHARACTERS)
+    .slice(0, 4 * sentenceCharacters)
     .replace(/[^\s@"'<>,;]+@[^\s@"'<>,;]+/g, '<e-mail>')
     .replace(/(?<![\w-])\+?\(?\d[\d\s().-]{5,}\d(?![\w-])/g, '<number>');
-  return [...plain].slice(0, SENTENCE_CHARACTERS).join('');
+  return [...plain].slice(0, sentenceCharacters).join('');
 }
 
 /** In whatever case they are written. Even a secret of one letter goes, whatever that makes of the text. */
@@ -38,5 +38,5 @@ function redacted(text: string, secrets: readonly string[]): string {
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
     .toSorted((one, other) => other.length - one.length)
     .map((secret) => secret.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-  return patterns.length === 0 ? text : text.replace(new RegExp(patterns.join('|'), 'gi'), REDACTED);
+  return patterns.length === 0 ? text : text.replace(new RegExp(patterns.join('|'), 'gi'), redactedWord);
 }

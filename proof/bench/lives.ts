@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { orderChangedSignal } from '../../protocol/order/messages.js';
-import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { type OrderSnapshot, snapshotOf } from '../../service/order-snapshot.js';
 import { consents, kitFor, patientAddress, patientDetails } from '../../test/rig/cast.js';
 import { bareOrderName, eventSignal, type BareEvent } from './bare-order.js';
@@ -48,7 +48,7 @@ export const playProject: Play = async (world, side) => {
 export const playBare: Play = async (world, side) => {
   const { userId, reference } = { userId: await world.newUser(), reference: `bare-${randomUUID()}` };
   const workflowId = `bare-order/${reference}`;
-  const input = { reference, userId, labTestId: LAB_TEST_IDS.kit };
+  const input = { reference, userId, labTestId: labTestIds.kit };
   const { taskQueue } = side;
   const workflow = await side.temporal.workflow.start(bareOrderName, { workflowId, taskQueue, args: [input] });
   await untilQuiet(workflow);

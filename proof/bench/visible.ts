@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import { kitOrderId } from '../../protocol/ids.js';
 import { orderChangedSignal, stateQuery } from '../../protocol/order/messages.js';
-import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { bareOrderName, bareStateQuery, eventSignal } from './bare-order.js';
 import { handOver } from './hand-over.js';
@@ -99,7 +99,7 @@ async function openProject(side: Side): Promise<Open> {
 
 async function openBare(stage: Stage, { temporal, taskQueue }: Side): Promise<Open> {
   const reference = `visible-${randomUUID()}`;
-  const input = { reference, userId: await stage.newUser(), labTestId: LAB_TEST_IDS.kit };
+  const input = { reference, userId: await stage.newUser(), labTestId: labTestIds.kit };
   const workflowId = `bare-order/${reference}`;
   const workflow = await quiet(await temporal.workflow.start(bareOrderName, { workflowId, taskQueue, args: [input] }));
   return {

@@ -1,6 +1,6 @@
 import type { KitOrderHandle, KitOrderResult, OrderPolicy, PlaceKitOrderInput } from '../../client/index.js';
 import { importFor, kitFor, patientDetails, registration, shippingDetails } from '../../test/rig/cast.js';
-import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import type { Scene } from './scene.js';
 
 /** Short enough that what follows a lost answer comes within the run. Every other deadline is the default. */
@@ -88,7 +88,7 @@ export async function patientKnown(scene: Scene): Promise<KitOrderResult> {
     kind: 'with_patient',
     order: {
       user_id: await scene.newUser(),
-      lab_test_id: LAB_TEST_IDS.kit,
+      lab_test_id: labTestIds.kit,
       patient_details: patientDetails,
       patient_address: shippingDetails,
     },

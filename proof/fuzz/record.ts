@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
-import { ORG_ID } from '../../sandbox/lab-service/organisation.js';
-import { LAB_ACCOUNT_IDS, LAB_TEST_IDS, TEAM_ID } from '../../sandbox/lab-service/seed.js';
+import { inventedOrgId } from '../../sandbox/lab-service/organisation.js';
+import { labAccountIds, labTestIds, inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { createLabService } from '../../service/lab-service.js';
 import { sampleCalls } from '../../tools/service-check/calls.js';
@@ -80,10 +80,10 @@ async function play(): Promise<Record<string, string>> {
 const played = await play();
 const real: Record<string, string> = {
   ...played,
-  orgId: ORG_ID,
-  teamId: TEAM_ID,
-  labTestId: LAB_TEST_IDS.kit,
-  accountId: Object.values(LAB_ACCOUNT_IDS)[0] ?? '',
+  orgId: inventedOrgId,
+  teamId: inventedTeamId,
+  labTestId: labTestIds.kit,
+  accountId: Object.values(labAccountIds)[0] ?? '',
 };
 const pairs = Object.entries(real).map(([name, id]) => [ids[name as keyof typeof ids], id] as const);
 const toReal = (text: string) => pairs.reduce((done, [sample, id]) => done.replaceAll(sample, id), text);

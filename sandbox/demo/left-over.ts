@@ -1,5 +1,5 @@
 import { lowLevel } from '../lab-service/lifecycle.js';
-import { LAB_TEST_IDS } from '../lab-service/seed.js';
+import { labTestIds } from '../lab-service/seed.js';
 import type { KitOrderHandle } from '../../client/index.js';
 import { address, registrationOf } from './persons.js';
 import { withResults } from './stories/journeys.js';
@@ -8,7 +8,7 @@ import type { Scenery } from './stage.js';
 /** Leaves an order that needs a person, for those who try the command line and the Web UI. */
 export async function leaveLostOrder({ operations, control, calendar }: Scenery): Promise<KitOrderHandle> {
   const { user } = await control.createUser();
-  const order = { user_id: user.user_id, lab_test_id: LAB_TEST_IDS.kit, shipping_details: address };
+  const order = { user_id: user.user_id, lab_test_id: labTestIds.kit, shipping_details: address };
   // In compressed days the order would be given up half a minute later, before anybody could look at it.
   const policy = { ...calendar.policy({}), decisionWait: '30d' } as const;
   const handle = await operations.orders.place({ reference: 'demo-left-over', kind: 'unregistered', order, policy });

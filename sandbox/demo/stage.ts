@@ -20,7 +20,7 @@ import {
 import type { SandboxControl } from '../control.js';
 import { samplePdf } from '../sample-report.js';
 import { inventedPatient } from '../lab-service/invented-user.js';
-import { LAB_TEST_IDS } from '../lab-service/seed.js';
+import { labTestIds } from '../lab-service/seed.js';
 import type { Calendar } from './calendar.js';
 import type { Keyboard } from './keyboard.js';
 import type { Narrator, Voice } from './narrator.js';
@@ -108,7 +108,7 @@ export class Stage {
   async place(policy: OrderPolicy = {}, { lostAnswer = false } = {}): Promise<PlayedOrder> {
     const { control, operations, calendar } = this.#scenery;
     const { user } = await control.createUser();
-    const order = { user_id: user.user_id, lab_test_id: LAB_TEST_IDS.kit, shipping_details: address };
+    const order = { user_id: user.user_id, lab_test_id: labTestIds.kit, shipping_details: address };
     // One after the other, so the right answer is lost.
     const handle = await this.#scenery.placing.run(async () => {
       if (lostAnswer) await control.addFault({ ...creation, times: 1, action: { kind: 'drop_response' } });
@@ -248,7 +248,7 @@ export class Stage {
     const { user } = await control.createUser();
     const { order } = await backend.orders.create({
       user_id: user.user_id,
-      lab_test_id: LAB_TEST_IDS.atHomePhlebotomy,
+      lab_test_id: labTestIds.atHomePhlebotomy,
       patient_details: inventedPatient,
       patient_address: address,
     });

@@ -1,14 +1,14 @@
 import { type Appointment, presentStatus } from './appointments.js';
-import { LOCATION } from './centres.js';
+import { inventedLocation } from './centres.js';
 import type { Json } from './order-body.js';
 import type { Settings } from './settings.js';
-import { SLOT_ZONE, type DayOfSlots } from './slots.js';
+import { slotZone, type DayOfSlots } from './slots.js';
 import { calendarDate, timestamp } from './time.js';
 
 /** Appointments and slots as the service writes them. */
 
 /** Of the eight states of an appointment one has two names. */
-const STATUS_NAMES: Readonly<Record<string, string>> = { scheduled: 'confirmed' };
+const statusNames: Readonly<Record<string, string>> = { scheduled: 'confirmed' };
 
 export function appointmentBody(appointment: Appointment, settings: Settings) {
   const { order, slot } = appointment;
@@ -21,13 +21,13 @@ export function appointmentBody(appointment: Appointment, settings: Settings) {
     order_id: order.id,
     order_transaction_id: order.transactionId,
     address: appointment.address,
-    location: LOCATION,
+    location: inventedLocation,
     start_at: bare(slot?.start),
     end_at: bare(slot?.end),
-    iana_timezone: SLOT_ZONE,
+    iana_timezone: slotZone,
     type: appointment.centre === null ? 'phlebotomy' : 'patient_service_center',
     provider: appointment.provider,
-    status: STATUS_NAMES[eventStatus] ?? eventStatus,
+    status: statusNames[eventStatus] ?? eventStatus,
     provider_id: appointment.providerId,
     external_id: appointment.externalId,
     can_reschedule: appointment.canReschedule,
@@ -43,7 +43,7 @@ export function appointmentBody(appointment: Appointment, settings: Settings) {
 }
 
 export function availabilityBody(days: readonly DayOfSlots[], settings: Settings): Json {
-  return { slots: daysBody(days, settings), timezone: SLOT_ZONE };
+  return { slots: daysBody(days, settings), timezone: slotZone };
 }
 
 /** Days at a service centre have its location, and their slots no price. */

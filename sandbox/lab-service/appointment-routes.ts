@@ -9,10 +9,10 @@ import { refusal } from './problems.js';
 import type { Order } from './state.js';
 import { date, optional, readBody, readQuery, uuid, zip } from './validation.js';
 
-const APPOINTMENT = '/v3/order/:order_id/phlebotomy/appointment';
+const appointmentPath = '/v3/order/:order_id/phlebotomy/appointment';
 
 /** Invented, under ids that never change. */
-export const CANCELLATION_REASONS = [
+export const cancellationReasons = [
   { id: 'ca9ce110-0000-4000-8000-000000000001', name: 'Invented: another day suits better', is_refundable: true },
   { id: 'ca9ce110-0000-4000-8000-000000000002', name: 'Invented: nobody was at home', is_refundable: false },
 ] as const;
@@ -50,7 +50,7 @@ export const rescheduleRequest = z.object({ booking_key: z.string(), appointment
 
 const cancellationRequest = z.object({ cancellation_reason_id: uuid, notes: optional(z.string()) });
 
-const UNKNOWN_ORDER = "This order doesn't exist.";
+const unknownOrder = "This order doesn't exist.";
 
 /** Appointments for a blood draw at home. */
 export function appointmentRoutes(app: FastifyInstance, lab: Lab): void {
@@ -63,33 +63,33 @@ export function appointmentRoutes(app: FastifyInstance, lab: Lab): void {
     return availabilityBody(days, lab.settings);
   });
 
-  app.get('/v3/order/phlebotomy/appointment/cancellation-reasons', () => CANCELLATION_REASONS);
+  app.get('/v3/order/phlebotomy/appointment/cancellation-reasons', () => cancellationReasons);
 
-  app.post(`${APPOINTMENT}/book`, (request) => {
-    const order = requireOrder(lab, request, UNKNOWN_ORDER);
+  app.post(`${appointmentPath}/book`, (request) => {
+    const order = requireOrder(lab, request, unknownOrder);
     return answered(lab.appointments.book(order, readBody(bookingRequest, request.body), homeOf(order)));
   });
 
-  app.post(`${APPOINTMENT}/request`, (request) => {
-    const order = requireOrder(lab, request, UNKNOWN_ORDER);
+  app.post(`${appointmentPath}/request`, (request) => {
+    const order = requireOrder(lab, request, unknownOrder);
     return answered(lab.appointments.request(order, readBody(requestedAppointment, request.body)));
   });
 
-  app.patch(`${APPOINTMENT}/reschedule`, (request) => {
-    const order = requireOrder(lab, request, UNKNOWN_ORDER);
+  app.patch(`${appointmentPath}/reschedule`, (request) => {
+    const order = requireOrder(lab, request, unknownOrder);
     return answered(lab.appointments.reschedule(order, readBody(rescheduleRequest, request.body), 'home'));
   });
 
-  app.patch(`${APPOINTMENT}/cancel`, (request) => {
-    const order = requireOrder(lab, request, UNKNOWN_ORDER);
+  app.patch(`${appointmentPath}/cancel`, (request) => {
+    const order = requireOrder(lab, request, unknownOrder);
     const { cancellation_reason_id: reason } = readBody(cancellationRequest, request.body);
     // Not documented; assumed.
-    if (!CANCELLATION_REASONS.some(({ id }) => id === reason)) throw refusal(404, 'Cancellation reason not found');
+    if (!cancellationReasons.some(({ id }) => id === reason)) throw refusal(404, 'Cancellation reason not found');
     return answered(lab.appointments.cancel(order, 'home'));
   });
 
-  app.get(APPOINTMENT, (request) => {
-    const appointment = lab.appointments.of(requireOrder(lab, request, UNKNOWN_ORDER));
+  app.get(appointmentPath, (request) => {
+    const appointment = lab.appointments.of(requireOrder(lab, request, unknownOrder));
     // The wording is not documented; assumed.
     if (appointment === undefined || appointment.centre !== null) throw refusal(404, 'Appointment not found');
     return answered(appointment);

@@ -4,7 +4,7 @@ import type { Lab } from './lab.js';
 import type { CollectionMethod } from './lifecycle.js';
 import { presentLow } from './order-body.js';
 import { refusal, ServiceProblem } from './problems.js';
-import { LAB } from './seed.js';
+import { inventedLab } from './seed.js';
 import type { Slot } from './slots.js';
 import { newId, type Order } from './state.js';
 
@@ -31,7 +31,7 @@ export interface Appointment {
 }
 
 /** How long a provider takes to answer. */
-const CONFIRMED_AFTER = '30m';
+const confirmedAfter = '30m';
 
 /** The requested appointment, without its time. */
 type Requested = Pick<Appointment, 'address' | 'provider'> & {
@@ -43,15 +43,15 @@ type Requested = Pick<Appointment, 'address' | 'provider'> & {
 type Place = 'home' | 'centre';
 
 /** Statuses in which the appointment is still expected. */
-const OPEN = ['pending', 'reserved', 'scheduled'];
+const openStatuses = ['pending', 'reserved', 'scheduled'];
 /** Statuses of an order that can have an appointment made. */
-const BOOKABLE = [
+const bookableStatuses = [
   ...['ordered', 'requisition_created', 'requisition_bypassed'],
   ...['appointment_pending', 'appointment_cancelled'],
 ];
 
 /** The order's status by the appointment's; other statuses do not change the order. */
-const ORDER_STATUS: Readonly<Record<string, string>> = {
+const orderStatuses: Readonly<Record<string, string>> = {
   pending: 'appointment_pending',
   reserved: 'appointment_pending',
   scheduled: 'appointment_scheduled',
@@ -105,7 +105,7 @@ export class Appointments {
     if (!isLater && this.#lab.settings.appointmentConfirmation !== 'confirm') throw unanswered();
     const { slot, ...at } = this.#takeAtCentre(request.booking_key);
     const { appointment_notes } = request;
-    const appointment = this.#create(order, { ...at, provider: LAB.slug, appointment_notes }, slot);
+    const appointment = this.#create(order, { ...at, provider: inventedLab.slug, appointment_notes }, slot);
     if (isLater) this.#confirmLater(appointment, request.async_confirmation_timeout_millisecond);
     else this.move(appointment, 'scheduled');
     return appointment;
@@ -154,7 +154,8 @@ export class Appointments {
   /** Cancels the visit at home of a cancelled order; the order's own status stays. At a service centre nothing happens. */
   orderCancelled(order: Order): void {
     const appointment = this.of(order);
-    if (appointment === undefined || appointment.centre !== null || !OPEN.includes(presentStatus(appointment))) return;
+    if (appointment === undefined || appointment.centre !== null || !openStatuses.includes(presentStatus(appointment)))
+      return;
     this.#append(appointment, 'cancelled', 'labtest.appointment.updated');
     this.#leaveSlot(appointment);
   }
@@ -200,7 +201,7 @@ export class Appointments {
     const { appointmentConfirmation } = this.#lab.settings;
     const isSilent = appointmentConfirmation === 'never';
     if (isSilent && lapsesAfterMs === null) return;
-    const after = isSilent ? (lapsesAfterMs ?? 0) : CONFIRMED_AFTER;
+    const after = isSilent ? (lapsesAfterMs ?? 0) : confirmedAfter;
     this.#lab.clock.schedule(after, () => {
       if (this.of(appointment.order) !== appointment || presentStatus(appointment) !== 'pending') return;
       if (appointmentConfirmation !== 'confirm') return this.move(appointment, 'cancelled');
@@ -215,7 +216,7 @@ export class Appointments {
   }
 
   #moveOrder({ order, ...appointment }: Appointment, webhook: boolean): void {
-    const status = ORDER_STATUS[appointment.events.at(-1)?.status ?? ''];
+    const status = orderStatuses[appointment.events.at(-1)?.status ?? ''];
     // At a service centre nobody reports the draw.
     if (appointment.centre !== null && status === 'draw_completed') return;
     if (status !== undefined && this.#lab.orders.isOpen(order)) this.#lab.orders.move(order, { status, webhook });
@@ -231,14 +232,15 @@ export class Appointments {
     if (present !== undefined && presentStatus(present) !== 'cancelled') {
       throw refusal(400, 'The order already has an appointment.');
     }
-    if (!BOOKABLE.includes(presentLow(order))) throw refusal(400, 'The order is in no status to have an appointment.');
+    if (!bookableStatuses.includes(presentLow(order)))
+      throw refusal(400, 'The order is in no status to have an appointment.');
   }
 
   #requireOpen(order: Order, what: 'rescheduled' | 'cancelled', place: Place): Appointment {
     const appointment = this.of(order);
     if (appointment === undefined || (appointment.centre !== null) !== (place === 'centre'))
       throw refusal(404, 'Appointment not found');
-    if (!OPEN.includes(presentStatus(appointment))) throw refusal(400, `This appointment cannot be ${what}.`);
+    if (!openStatuses.includes(presentStatus(appointment))) throw refusal(400, `This appointment cannot be ${what}.`);
     return appointment;
   }
 }

@@ -1,6 +1,6 @@
 import type { AppointmentAddress } from './appointment-routes.js';
 import type { Json } from './order-body.js';
-import { SLOT_ZONE } from './slots.js';
+import { slotZone } from './slots.js';
 
 /** The seed's patient service centres. They are as far away from everybody; nobody is near where a zip begins with 0. */
 
@@ -25,7 +25,7 @@ function centre(code: string, street: string, distance: number, isBookable = tru
   };
 }
 
-export const CENTRES: readonly Centre[] = [
+export const centres: readonly Centre[] = [
   centre('PSC1', '1 Market Street', 2),
   centre('PSC2', '22 Harbour Road', 8),
   centre('PSC3', '303 Station Road', 18),
@@ -33,19 +33,19 @@ export const CENTRES: readonly Centre[] = [
   centre('PSC5', '5 Far Lane', 40),
 ];
 
-export const LOCATION = { lng: -73.9, lat: 40.7 } as const;
-const VIA = 'appointment_scheduling_via_service';
+export const inventedLocation = { lng: -73.9, lat: 40.7 } as const;
+const schedulingCapability = 'appointment_scheduling_via_service';
 
 export function centresNear(zip: string, radius: string): Centre[] {
-  return zip.startsWith('0') ? [] : CENTRES.filter(({ distance }) => distance <= Number(radius));
+  return zip.startsWith('0') ? [] : centres.filter(({ distance }) => distance <= Number(radius));
 }
 
 export function centreWith(code: string): Centre | undefined {
-  return CENTRES.find((each) => each.code === code);
+  return centres.find((each) => each.code === code);
 }
 
 export function capabilitiesOf(each: Centre): string[] {
-  return each.isBookable ? ['stat', VIA] : ['appointment_scheduling_with_lab'];
+  return each.isBookable ? ['stat', schedulingCapability] : ['appointment_scheduling_with_lab'];
 }
 
 /** A site in the list of sites. */
@@ -59,7 +59,7 @@ export function siteBody(each: Centre): Json {
     distance: each.distance,
     site_code: each.code,
     supported_bill_types: ['client_bill'],
-    location: LOCATION,
+    location: inventedLocation,
     capabilities: capabilitiesOf(each),
   };
 }
@@ -67,5 +67,5 @@ export function siteBody(each: Centre): Json {
 /** The location of a day of slots. */
 export function locationBody(each: Centre): Json {
   const { code, name, distance, address } = each;
-  return { location: LOCATION, distance, address, code, name, iana_timezone: SLOT_ZONE };
+  return { location: inventedLocation, distance, address, code, name, iana_timezone: slotZone };
 }

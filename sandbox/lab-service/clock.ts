@@ -6,9 +6,9 @@ import { durationMs, type Duration } from './time.js';
  * product under test lives in.
  */
 
-const REAL_DAY_SECONDS = 86_400;
+const realDaySeconds = 86_400;
 /** setTimeout takes 31 bits: a longer wait is cut into pieces. */
-const LONGEST_TIMER_MS = 2 ** 30;
+const longestTimerMs = 2 ** 30;
 
 interface Task {
   /** In the time of `now()`. */
@@ -27,7 +27,7 @@ export class Clock {
   #timer: NodeJS.Timeout | undefined;
 
   /** @param daySeconds how many real seconds a day of delays lasts; 86400 is real time. */
-  constructor(daySeconds: number = REAL_DAY_SECONDS) {
+  constructor(daySeconds: number = realDaySeconds) {
     this.#daySeconds = daySeconds;
   }
 
@@ -52,7 +52,7 @@ export class Clock {
 
   /** A delay with the present length of a day, in milliseconds. */
   compressed(delay: Duration): number {
-    return (durationMs(delay) * this.#daySeconds) / REAL_DAY_SECONDS;
+    return (durationMs(delay) * this.#daySeconds) / realDaySeconds;
   }
 
   /** Runs `run` once the (compressed) delay has passed. Returns what takes it back. */
@@ -110,7 +110,7 @@ export class Clock {
     clearTimeout(this.#timer);
     const next = this.#tasks[0];
     if (next === undefined) return;
-    const wait = Math.min(Math.max(next.due - this.now(), 0), LONGEST_TIMER_MS);
+    const wait = Math.min(Math.max(next.due - this.now(), 0), longestTimerMs);
     this.#timer = setTimeout(() => {
       this.#runUntil(this.now());
       this.#arm();

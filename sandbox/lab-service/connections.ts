@@ -6,7 +6,7 @@ import type { Connection, User } from './state.js';
 import { timestamp } from './time.js';
 
 /** Providers of health data that nobody makes. The specification has twelve that take a password and names none. */
-export const PASSWORD_PROVIDERS = [
+export const passwordProviders = [
   'invented_watch',
   'invented_band',
   'invented_ring',
@@ -22,7 +22,7 @@ export const PASSWORD_PROVIDERS = [
 ] as const;
 
 /** Providers that ask for an e-mail address alone. */
-export const EMAIL_PROVIDERS = ['invented_reader', 'invented_logger'] as const;
+export const emailProviders = ['invented_reader', 'invented_logger'] as const;
 
 export interface Source {
   readonly name: string;
@@ -74,8 +74,8 @@ export function announceError(lab: Lab, user: User, provider: string, errorType:
   lab.webhooks.announceAbout(user, 'provider.connection.error', {
     user_id: user.id,
     provider: sourceOf(provider).slug,
-    message: ERROR_MESSAGE,
-    error_details: ERROR_MESSAGE,
+    message: connectionErrorMessage,
+    error_details: connectionErrorMessage,
     ...(errorType !== null && { error_type: errorType }),
   });
 }
@@ -98,7 +98,7 @@ export function disconnect(user: User, provider: string): boolean {
 }
 
 /** Text for developers, which may quote a person. */
-const ERROR_MESSAGE = 'Invented: the token of testperson@example.com cannot be refreshed';
+const connectionErrorMessage = 'Invented: the token of testperson@example.com cannot be refreshed';
 
 /** An entry of `GET /v2/user/providers/{user_id}`. */
 export function providerConnection({ slug, createdAt, providerId, error }: Connection, settings: Settings) {
@@ -109,7 +109,7 @@ export function providerConnection({ slug, createdAt, providerId, error }: Conne
     external_user_id: providerId,
     error_details: error && {
       error_type: error.type,
-      error_message: ERROR_MESSAGE,
+      error_message: connectionErrorMessage,
       errored_at: timestamp(error.at, settings.naiveTimestamps),
     },
     resource_availability: {},

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { command, interpretations, orText, required, requiredOrder, webhook } from './control-command.js';
 import type { Lab } from './lab.js';
 import { matchReviewBody } from './match-review-body.js';
-import { DECISION_CODES, type MatchReview } from './match-reviews.js';
+import { decisionCodes, type MatchReview } from './match-reviews.js';
 
 const newReviewSchema = z.strictObject({
-  decision_code: z.enum(DECISION_CODES).default('match_sample_id'),
+  decision_code: z.enum(decisionCodes).default('match_sample_id'),
   /** The orders that the result may belong to. Default: those that the simulator makes for the case. */
   order_ids: z.array(z.string()).optional(),
   result_status: z.enum(['final', 'partial']).default('final'),

@@ -15,7 +15,7 @@ import { inventedAddress, inventedPatient } from './invented-user.js';
 import type { Lab } from './lab.js';
 import { orderBody } from './order-body.js';
 import { requisitionNotes } from './ordering.js';
-import { LAB_TEST_IDS, LAB_TESTS } from './seed.js';
+import { labTestIds, labTests } from './seed.js';
 import type { Order } from './state.js';
 import { storyStepsSchema } from './stories.js';
 
@@ -32,7 +32,7 @@ const newOrderSchema = z.strictObject({
   /** Default: a new user with demographics. */
   user_id: z.uuid().optional(),
   /** Default: the seed's first kit. */
-  lab_test_id: z.uuid().default(LAB_TEST_IDS.kit),
+  lab_test_id: z.uuid().default(labTestIds.kit),
   passthrough: z.string().nullable().default(null),
   lab_account_id: z.uuid().nullable().default(null),
   /** true: the patient is known from the start. Default false: a kit then awaits its registration. */
@@ -187,7 +187,7 @@ export function appointmentCommands(lab: Lab) {
 }
 
 function dashboardOrder(lab: Lab, requested: z.output<typeof newOrderSchema>): Order {
-  const labTest = LAB_TESTS.find(({ id }) => id === requested.lab_test_id);
+  const labTest = labTests.find(({ id }) => id === requested.lab_test_id);
   if (labTest === undefined) throw refused(`there is no lab test ${requested.lab_test_id}`);
   const userId = userIdOrNew(lab, requested.user_id);
   const isKit = labTest.method === 'testkit';

@@ -12,7 +12,7 @@ import { healthDataSchema, sendHealthData } from './health-data.js';
 import { createInventedUser } from './invented-user.js';
 import type { Lab } from './lab.js';
 import { jobBody } from './report-body.js';
-import { OUTCOMES, stepsOf, type ParsingJob } from './reports.js';
+import { outcomes, stepsOf, type ParsingJob } from './reports.js';
 import { deleteUser, undoDeletion, userBody } from './users.js';
 
 const newUserSchema = z.strictObject({
@@ -178,7 +178,7 @@ export function reportCommands(lab: Lab) {
     createJob: command(z.tuple([newJobSchema.prefault({})]), (job) => {
       const { user_id: user, needs_human_review: needsHumanReview, outcome } = job;
       const steps = stepsOf(outcome, needsHumanReview);
-      if (steps === undefined) throw refused(`no outcome "${outcome}"; there are ${OUTCOMES.join(', ')}`);
+      if (steps === undefined) throw refused(`no outcome "${outcome}"; there are ${outcomes.join(', ')}`);
       const request = { userId: userIdOrNew(lab, user), needsHumanReview, files: [], outcome, steps };
       return revealed(lab.reports.create({ ...request, webhook: job.webhook }));
     }),

@@ -5,7 +5,7 @@ import type { Lab } from './lab.js';
 import { requireOrder, requireTransaction } from './order-routes.js';
 import { refusal } from './problems.js';
 import { requireResults } from './results.js';
-import { LAB_TESTS, LAB } from './seed.js';
+import { labTests, inventedLab } from './seed.js';
 import { datetime, pathUuid, queryInteger, readQuery } from './validation.js';
 
 const labelsQuery = z.object({
@@ -53,11 +53,11 @@ export function documentRoutes(app: FastifyInstance, lab: Lab): void {
 
 /** Every kit has some. */
 function instructions(labTestId: string): string[] {
-  const test = LAB_TESTS.find(({ id, method }) => id === labTestId && method === 'testkit');
+  const test = labTests.find(({ id, method }) => id === labTestId && method === 'testkit');
   if (!test) throw refusal(404, 'Collection instructions not found');
   return ['Collection instructions', test.name];
 }
 
 function pdf(reply: FastifyReply, lines: readonly string[]): FastifyReply {
-  return reply.type('application/pdf').send(samplePdf([LAB.name, 'Invented throughout', ...lines]));
+  return reply.type('application/pdf').send(samplePdf([inventedLab.name, 'Invented throughout', ...lines]));
 }

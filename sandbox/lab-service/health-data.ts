@@ -18,7 +18,7 @@ const provider = z.string().min(1).default('invented_watch');
 const resource = (known: string) => z.string().min(1).default(known);
 
 /** The ways in which real payloads are untidy. */
-export const UNTIDY = [
+export const untidyKinds = [
   'intervals',
   'blood_pressure',
   'notes',
@@ -57,7 +57,7 @@ export const healthDataSchema = z.discriminatedUnion('kind', [
   }),
   z.strictObject({ kind: z.literal('workout_stream'), provider, workout_id: z.string().optional() }),
   z.strictObject({ kind: z.literal('history'), resource: resource('activity'), provider }),
-  z.strictObject({ kind: z.literal('untidy'), variant: z.enum(UNTIDY) }),
+  z.strictObject({ kind: z.literal('untidy'), variant: z.enum(untidyKinds) }),
 ]);
 
 type HealthDataRequest = z.output<typeof healthDataSchema>;
@@ -129,7 +129,7 @@ function sample(time: string, n: number): Json {
 }
 
 /** Seen in real payloads, or likely enough. */
-function untidy(variant: (typeof UNTIDY)[number], now: number): SentHealthData {
+function untidy(variant: (typeof untidyKinds)[number], now: number): SentHealthData {
   const source = sourceOf('invented_watch');
   const at = (minutes: number): string => timestamp(now + minutes * 60_000, false);
   const batch = (name: string, data: readonly unknown[], other: Json = {}): SentHealthData => ({

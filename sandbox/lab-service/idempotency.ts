@@ -1,5 +1,5 @@
 import type { Clock } from './clock.js';
-import { DAY_MS } from './time.js';
+import { dayMs } from './time.js';
 import { ServiceProblem } from './problems.js';
 
 interface StoredAnswer {
@@ -22,7 +22,7 @@ export class IdempotencyKeys {
   }
 
   /** @param keepFailures false for `no-cache`; @param keptMs how long the answer is given again */
-  once(key: string | undefined, keepFailures: boolean, work: () => object, keptMs = DAY_MS): object {
+  once(key: string | undefined, keepFailures: boolean, work: () => object, keptMs = dayMs): object {
     if (key === undefined) return work();
     const stored = this.#fresh(key);
     if (stored !== undefined) {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { labTestBody, questionsBody, type Json } from './order-body.js';
 import { cursorPage, cursorQuery } from './org-access.js';
 import { refusal } from './problems.js';
-import { LAB, LAB_TESTS, type Marker } from './seed.js';
+import { inventedLab, labTests, type Marker } from './seed.js';
 import { optional, pageQuery, pathUuid, queryInteger, queryList, readQuery, uuid } from './validation.js';
 
 const truth = optional(z.enum(['true', 'false']));
@@ -37,7 +37,7 @@ export function labTestRoutes(app: FastifyInstance): void {
   app.get('/v3/lab_tests/markers', (request) => listMarkers(request.query));
   app.get('/v3/lab_tests/:lab_test_id', (request) => {
     const id = pathUuid(request, 'lab_test_id');
-    const found = LAB_TESTS.find((test) => test.id === id);
+    const found = labTests.find((test) => test.id === id);
     // The wording is not documented.
     if (!found) throw refusal(404, 'Lab test not found');
     return labTestBody(found);
@@ -47,12 +47,12 @@ export function labTestRoutes(app: FastifyInstance): void {
 function listLabTests(query: unknown): Json {
   const filter = readQuery(labTestQuery, query);
   const { name, status, collection_method: method, lab_slug: slug, marker_ids: markerIds } = filter;
-  const found = LAB_TESTS.filter(
+  const found = labTests.filter(
     (test) =>
       test.name.toLowerCase().includes(name.toLowerCase()) &&
       (status ?? 'active') === 'active' &&
       (method ?? test.method) === test.method &&
-      (slug ?? LAB.slug) === LAB.slug &&
+      (slug ?? inventedLab.slug) === inventedLab.slug &&
       // The laboratory's code of a marker is its id here.
       [...(markerIds ?? []), ...(filter.provider_ids ?? [])].every((id) =>
         test.markers.some((marker) => String(marker.id) === id),
@@ -66,11 +66,13 @@ function listLabTests(query: unknown): Json {
 
 function listMarkers(query: unknown): Json {
   const { lab_id, lab_slug, name, a_la_carte_enabled, page, size } = readQuery(markerQuery, query);
-  const isOfLab = (lab_slug === null || lab_slug === LAB.slug) && (lab_id === null || lab_id.includes(String(LAB.id)));
+  const isOfLab =
+    (lab_slug === null || lab_slug === inventedLab.slug) &&
+    (lab_id === null || lab_id.includes(String(inventedLab.id)));
   // Every invented marker can be ordered alone.
   const found =
     isOfLab && a_la_carte_enabled !== 'false'
-      ? MARKERS.filter((marker) => marker.name.toLowerCase().includes(name.toLowerCase()))
+      ? allMarkers.filter((marker) => marker.name.toLowerCase().includes(name.toLowerCase()))
       : [];
   return {
     markers: found.slice((page - 1) * size, page * size).map(markerBody),
@@ -81,8 +83,8 @@ function listMarkers(query: unknown): Json {
   };
 }
 
-const MARKERS: readonly Marker[] = [
-  ...new Map(LAB_TESTS.flatMap(({ markers }) => markers).map((marker) => [marker.id, marker])).values(),
+const allMarkers: readonly Marker[] = [
+  ...new Map(labTests.flatMap(({ markers }) => markers).map((marker) => [marker.id, marker])).values(),
 ];
 
 function markerBody(marker: Marker): Json {
@@ -92,7 +94,7 @@ function markerBody(marker: Marker): Json {
     name,
     slug,
     description: null,
-    lab_id: LAB.id,
+    lab_id: inventedLab.id,
     provider_id: String(id),
     type: 'biomarker',
     unit,
@@ -104,7 +106,7 @@ function markerBody(marker: Marker): Json {
     is_orderable: true,
     expected_results: [
       {
-        ...{ id, name, slug, lab_id: LAB.id, provider_id: String(id), required: true },
+        ...{ id, name, slug, lab_id: inventedLab.id, provider_id: String(id), required: true },
         loinc: { id, name, slug, code: loinc, unit },
       },
     ],

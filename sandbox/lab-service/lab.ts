@@ -6,7 +6,7 @@ import { Links } from './links.js';
 import { MatchReviews } from './match-reviews.js';
 import { Orders } from './orders.js';
 import { Reports } from './reports.js';
-import { Organisation, PLAYED } from './organisation.js';
+import { Organisation, playedPlace } from './organisation.js';
 import { RequestLog } from './request-log.js';
 import { settingsSchema, type Settings } from './settings.js';
 import { Slots } from './slots.js';
@@ -66,7 +66,7 @@ export class Lab {
     this.settings = settingsSchema.parse(this.#settings);
     this.clock = new Clock(this.settings.daySeconds);
     this.organisation = new Organisation(this.clock, this.#managementKey);
-    this.endpoints = new WebhookEndpoints(this.clock, PLAYED);
+    this.endpoints = new WebhookEndpoints(this.clock, playedPlace);
     this.idempotency = new IdempotencyKeys(this.clock);
     this.state = new LabState();
     this.webhooks = new Webhooks(this);

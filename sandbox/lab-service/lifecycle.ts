@@ -3,8 +3,8 @@
  * may give an order any status; only cancelling and the simulated walk follow the rules.
  */
 
-export const COLLECTION_METHODS = ['testkit', 'walk_in_test', 'at_home_phlebotomy', 'on_site_collection'] as const;
-export type CollectionMethod = (typeof COLLECTION_METHODS)[number];
+export const collectionMethods = ['testkit', 'walk_in_test', 'at_home_phlebotomy', 'on_site_collection'] as const;
+export type CollectionMethod = (typeof collectionMethods)[number];
 
 /** How a registration is spelt and in which order its two events come: switches of the stand-in. */
 export interface RegistrationVariant {
@@ -12,7 +12,7 @@ export interface RegistrationVariant {
   readonly registeredSpelling: 'testkit_registered' | 'registered';
 }
 
-const COMMON = {
+const commonStatuses = {
   ordered: 'received',
   requisition_created: 'received',
   requisition_bypassed: 'received',
@@ -22,9 +22,9 @@ const COMMON = {
   cancelled: 'cancelled',
 } as const;
 
-const TOP_LEVEL: Readonly<Record<CollectionMethod, Readonly<Record<string, string>>>> = {
+const topLevelStatuses: Readonly<Record<CollectionMethod, Readonly<Record<string, string>>>> = {
   testkit: {
-    ...COMMON,
+    ...commonStatuses,
     awaiting_registration: 'received',
     testkit_registered: 'received',
     registered: 'received',
@@ -42,7 +42,7 @@ const TOP_LEVEL: Readonly<Record<CollectionMethod, Readonly<Record<string, strin
     do_not_process: 'cancelled',
   },
   walk_in_test: {
-    ...COMMON,
+    ...commonStatuses,
     appointment_pending: 'collecting_sample',
     appointment_scheduled: 'collecting_sample',
     appointment_cancelled: 'collecting_sample',
@@ -50,31 +50,31 @@ const TOP_LEVEL: Readonly<Record<CollectionMethod, Readonly<Record<string, strin
     partial_results: 'sample_with_lab',
   },
   at_home_phlebotomy: {
-    ...COMMON,
+    ...commonStatuses,
     appointment_pending: 'collecting_sample',
     appointment_scheduled: 'collecting_sample',
     appointment_cancelled: 'collecting_sample',
     draw_completed: 'collecting_sample',
     partial_results: 'sample_with_lab',
   },
-  on_site_collection: { ...COMMON, draw_completed: 'sample_with_lab', partial_results: 'sample_with_lab' },
+  on_site_collection: { ...commonStatuses, draw_completed: 'sample_with_lab', partial_results: 'sample_with_lab' },
 };
 
 /** The two spellings of one status. */
-const REGISTERED: readonly string[] = ['testkit_registered', 'registered'];
+const registeredStatuses: readonly string[] = ['testkit_registered', 'registered'];
 
-const EARLY = ['ordered', 'requisition_created', 'requisition_bypassed'];
-const APPOINTMENT = ['appointment_pending', 'appointment_scheduled', 'appointment_cancelled'];
+const earlyStatuses = ['ordered', 'requisition_created', 'requisition_bypassed'];
+const appointmentStatuses = ['appointment_pending', 'appointment_scheduled', 'appointment_cancelled'];
 
-const CANCELLABLE: Readonly<Record<CollectionMethod, readonly string[]>> = {
-  testkit: [...EARLY, 'awaiting_registration', ...REGISTERED],
-  walk_in_test: [...EARLY, ...APPOINTMENT],
-  at_home_phlebotomy: [...EARLY, ...APPOINTMENT, 'draw_completed'],
-  on_site_collection: [...EARLY, 'draw_completed'],
+const cancellableStatuses: Readonly<Record<CollectionMethod, readonly string[]>> = {
+  testkit: [...earlyStatuses, 'awaiting_registration', ...registeredStatuses],
+  walk_in_test: [...earlyStatuses, ...appointmentStatuses],
+  at_home_phlebotomy: [...earlyStatuses, ...appointmentStatuses, 'draw_completed'],
+  on_site_collection: [...earlyStatuses, 'draw_completed'],
 };
 
 /** From here on a kit has left the warehouse. */
-const SHIPPED: readonly string[] = [
+const shippedStatuses: readonly string[] = [
   'transit_customer',
   'out_for_delivery',
   'with_customer',
@@ -87,7 +87,7 @@ const SHIPPED: readonly string[] = [
 ];
 
 /** The status after which a status that is not on the success path branches off. */
-const BRANCHES_AFTER: Readonly<Record<string, string>> = {
+const branchesAfter: Readonly<Record<string, string>> = {
   requisition_bypassed: 'ordered',
   problem_in_transit_customer: 'transit_customer',
   failure_to_deliver_to_customer: 'transit_customer',
@@ -116,17 +116,17 @@ export function lowLevel(status: string): string {
  */
 export function fullStatus(method: CollectionMethod, status: string, presentTop: string): string {
   if (status.includes('.')) return status;
-  return `${TOP_LEVEL[method][status] ?? presentTop}.${method}.${status}`;
+  return `${topLevelStatuses[method][status] ?? presentTop}.${method}.${status}`;
 }
 
 /** True if the service lets an order of this method go from `low` to cancelled. */
 export function isCancellable(method: CollectionMethod, low: string): boolean {
-  return CANCELLABLE[method].includes(low);
+  return cancellableStatuses[method].includes(low);
 }
 
 /** True if two low-level statuses are the same one: a registration has two spellings. */
 export function sameStatus(one: string, other: string): boolean {
-  return one === other || (REGISTERED.includes(one) && REGISTERED.includes(other));
+  return one === other || (registeredStatuses.includes(one) && registeredStatuses.includes(other));
 }
 
 /** True if a status ends an order for now: results can still be corrected. */
@@ -135,7 +135,7 @@ export function isFinal(status: string): boolean {
 }
 
 export function isShipped(low: string): boolean {
-  return SHIPPED.includes(low);
+  return shippedStatuses.includes(low);
 }
 
 /** True if laboratory results can be read from this status on. */
@@ -145,8 +145,8 @@ export function hasResults(low: string): boolean {
 
 /** Every full status that the simulation may be asked for. */
 export function knownStatuses(): string[] {
-  return COLLECTION_METHODS.flatMap((method) =>
-    Object.entries(TOP_LEVEL[method]).map(([low, top]) => `${top}.${method}.${low}`),
+  return collectionMethods.flatMap((method) =>
+    Object.entries(topLevelStatuses[method]).map(([low, top]) => `${top}.${method}.${low}`),
   );
 }
 
@@ -158,17 +158,17 @@ export function registrationSteps(variant: RegistrationVariant): [string, string
     : [registered, 'requisition_created'];
 }
 
-const APPOINTED = ['ordered', 'requisition_created', 'appointment_pending', 'appointment_scheduled'];
+const untilAppointment = ['ordered', 'requisition_created', 'appointment_pending', 'appointment_scheduled'];
 
 /** The way to results of what is not a kit. */
-const SUCCESS_PATHS = {
-  walk_in_test: [...APPOINTED, 'completed'],
-  at_home_phlebotomy: [...APPOINTED, 'draw_completed', 'completed'],
+const successPaths = {
+  walk_in_test: [...untilAppointment, 'completed'],
+  at_home_phlebotomy: [...untilAppointment, 'draw_completed', 'completed'],
   on_site_collection: ['ordered', 'requisition_created', 'draw_completed', 'completed'],
 };
 
 function successPath(method: CollectionMethod, registrable: boolean, variant: RegistrationVariant): string[] {
-  if (method !== 'testkit') return SUCCESS_PATHS[method];
+  if (method !== 'testkit') return successPaths[method];
   const journey = ['transit_customer', 'out_for_delivery', 'with_customer'];
   const lab = ['transit_lab', 'delivered_to_lab', 'completed'];
   return registrable
@@ -188,10 +188,10 @@ export function walkTo(
   order: { method: CollectionMethod; past: readonly string[]; registrable: boolean },
   variant: RegistrationVariant,
 ): string[] {
-  const target = REGISTERED.includes(final) ? variant.registeredSpelling : final;
+  const target = registeredStatuses.includes(final) ? variant.registeredSpelling : final;
   if (order.past.includes(target)) return [];
   const path = successPath(order.method, order.registrable, variant);
-  const branch = target === 'sample_error' ? path.at(-2) : BRANCHES_AFTER[target];
+  const branch = target === 'sample_error' ? path.at(-2) : branchesAfter[target];
   const end = path.indexOf(path.includes(target) ? target : (branch ?? ''));
   const steps = path.slice(0, end + 1).filter((low) => !order.past.includes(low));
   return steps.at(-1) === target ? steps : [...steps, target];

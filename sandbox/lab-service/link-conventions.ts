@@ -14,16 +14,16 @@ export type ProviderOutcome =
   | { readonly kind: 'refused' }
   | { readonly kind: 'broken' };
 
-const FIRST_CODE = '123456';
-const SECOND_CODE = '654321';
+const firstCode = '123456';
+const secondCode = '654321';
 
 /** @param name the user name, or the e-mail address where a provider asks for it alone */
 export function outcomeOfCredentials(name: string): ProviderOutcome {
   const word = name.trim().toLowerCase().split('@', 1)[0] ?? '';
   if (word.startsWith('ok')) return { kind: 'connected' };
-  if (word.startsWith('mfa-sms')) return { kind: 'asks_for_code', method: 'sms', codes: [FIRST_CODE] };
-  if (word.startsWith('mfa-email')) return { kind: 'asks_for_code', method: 'email', codes: [FIRST_CODE] };
-  if (word.startsWith('mfa-again')) return { kind: 'asks_for_code', method: 'sms', codes: [FIRST_CODE, SECOND_CODE] };
+  if (word.startsWith('mfa-sms')) return { kind: 'asks_for_code', method: 'sms', codes: [firstCode] };
+  if (word.startsWith('mfa-email')) return { kind: 'asks_for_code', method: 'email', codes: [firstCode] };
+  if (word.startsWith('mfa-again')) return { kind: 'asks_for_code', method: 'sms', codes: [firstCode, secondCode] };
   if (word.startsWith('error-')) return { kind: 'error', errorType: word.slice('error-'.length) };
   if (word.startsWith('state-')) return { kind: 'state', state: word.slice('state-'.length) };
   if (word.startsWith('detail')) return { kind: 'refused' };
@@ -45,7 +45,7 @@ export function outcomeOfCode(code: string, codes: readonly string[]): ProviderO
     case '099':
       return { kind: 'error', errorType: 'error_of_next_year' };
     case '100':
-      return { kind: 'asks_for_code', method: 'email', codes: [SECOND_CODE] };
+      return { kind: 'asks_for_code', method: 'email', codes: [secondCode] };
     case '422':
       return { kind: 'refused' };
     case '500':

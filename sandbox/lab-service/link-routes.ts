@@ -4,13 +4,13 @@ import type { Lab } from './lab.js';
 import type { Step } from './links.js';
 import type { Json } from './order-body.js';
 import { refusal } from './problems.js';
-import { EMAIL_PROVIDERS, PASSWORD_PROVIDERS } from './connections.js';
+import { emailProviders, passwordProviders } from './connections.js';
 import { optional, readBody, readPath, uuid } from './validation.js';
 
-const STEP = '/v2/link/provider';
-const HOSTED_PAGE = '/link';
+const providerPath = '/v2/link/provider';
+const hostedPagePath = '/link';
 
-const anyProvider = z.enum([...PASSWORD_PROVIDERS, ...EMAIL_PROVIDERS]);
+const anyProvider = z.enum([...passwordProviders, ...emailProviders]);
 const region = optional(z.string());
 
 const tokenRequest = z.object({
@@ -25,7 +25,7 @@ const tokenRequest = z.object({
 /** True for a browser's request, which has a link token instead of an API key. */
 export function isOfBrowser(request: FastifyRequest): boolean {
   const [path] = request.url.split('?', 1);
-  return path === HOSTED_PAGE || request.url.startsWith(`${STEP}/`);
+  return path === hostedPagePath || request.url.startsWith(`${providerPath}/`);
 }
 
 /**
@@ -41,27 +41,27 @@ export function linkRoutes(app: FastifyInstance, lab: Lab, header: string): void
 
   app.post('/v2/link/token', (request) => createToken(lab, request));
 
-  app.post(`${STEP}/password/:provider`, (request) => {
-    const { provider } = readPath(z.object({ provider: z.enum(PASSWORD_PROVIDERS) }), request);
+  app.post(`${providerPath}/password/:provider`, (request) => {
+    const { provider } = readPath(z.object({ provider: z.enum(passwordProviders) }), request);
     const credentials = z.object({ username: z.string(), password: z.string(), region });
     const { username } = readBody(credentials, request.body);
     return lab.links.submitCredentials(step(request, provider, 'username', username));
   });
 
-  app.post(`${STEP}/email/:provider`, (request) => {
-    const { provider } = readPath(z.object({ provider: z.enum(EMAIL_PROVIDERS) }), request);
+  app.post(`${providerPath}/email/:provider`, (request) => {
+    const { provider } = readPath(z.object({ provider: z.enum(emailProviders) }), request);
     const { email } = readBody(z.object({ email: z.string(), region }), request.body);
     return lab.links.submitCredentials(step(request, provider, 'email', email));
   });
 
   // Not documented for providers that take an e-mail address; the same step is assumed.
-  app.post(`${STEP}/password/:provider/complete_mfa`, (request) => {
+  app.post(`${providerPath}/password/:provider/complete_mfa`, (request) => {
     const { provider } = readPath(z.object({ provider: anyProvider }), request);
     const { mfa_code: code } = readBody(z.object({ mfa_code: z.string() }), request.body);
     return lab.links.completeMfa(step(request, provider, 'mfa_code', code));
   });
 
-  app.get(HOSTED_PAGE, (request, reply) => {
+  app.get(hostedPagePath, (request, reply) => {
     const { token } = request.query as { token?: unknown };
     const known = typeof token === 'string' ? lab.links.tokenNamed(token) : undefined;
     void reply.type('text/plain; charset=utf-8');
@@ -78,5 +78,5 @@ function createToken(lab: Lab, request: FastifyRequest): Json {
   // The answer for an unknown user is not documented; assumed after the user endpoints.
   if (user === undefined) throw refusal(404, 'Not found');
   const { token } = lab.links.createToken(user, provider, page);
-  return { link_token: token, link_web_url: `${request.protocol}://${request.host}${HOSTED_PAGE}?token=${token}` };
+  return { link_token: token, link_web_url: `${request.protocol}://${request.host}${hostedPagePath}?token=${token}` };
 }

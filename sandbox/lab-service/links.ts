@@ -36,7 +36,7 @@ export interface Step {
   readonly value: string;
 }
 
-const HINTS = { sms: '***-***-**23', email: 't***@example.com' };
+const hints = { sms: '***-***-**23', email: 't***@example.com' };
 
 /** Link tokens and what the steps that carry them come to. Failures of a link are HTTP 200 with a state of `error`. */
 export class Links {
@@ -107,7 +107,7 @@ export class Links {
       case 'asks_for_code': {
         const { method, codes } = outcome;
         token.waiting = { provider: step.provider, codes };
-        return resultBody(step, token, 'pending_provider_mfa', { provider_mfa: { method, hint: HINTS[method] } });
+        return resultBody(step, token, 'pending_provider_mfa', { provider_mfa: { method, hint: hints[method] } });
       }
       case 'error':
         return errorBody(step, outcome.errorType, token);

@@ -1,7 +1,7 @@
 import { allowedActions, type MatchReview } from './match-reviews.js';
 import { presentLow, type Json } from './order-body.js';
 import { inventedPatient } from './invented-user.js';
-import { LAB } from './seed.js';
+import { inventedLab } from './seed.js';
 import type { Settings } from './settings.js';
 import type { Order } from './state.js';
 import { timestamp } from './time.js';
@@ -14,7 +14,7 @@ export function matchReviewBody(review: MatchReview, { naiveTimestamps }: Settin
     ...matchReviewEvent(review),
     reason: 'Invented: no order fits without doubt.',
     patient: { first_name, last_name, dob: `${dob}T00:00:00`, gender },
-    lab: LAB,
+    lab: inventedLab,
     markers: review.labTest.markers.map(({ id, name }) => ({ provider_id: String(id), name })),
     interpretation: review.interpretation,
     result_status: review.resultStatus,

@@ -2,11 +2,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Lab } from './lab.js';
 import { matchReviewBody } from './match-review-body.js';
-import { DECISION_CODES, type MatchReview } from './match-reviews.js';
+import { decisionCodes, type MatchReview } from './match-reviews.js';
 import { orderBody, type Json } from './order-body.js';
 import { cursorPage, cursorQuery } from './org-access.js';
 import { refusal, type ServiceProblem } from './problems.js';
-import { LAB } from './seed.js';
+import { inventedLab } from './seed.js';
 import { newId, type Order } from './state.js';
 import { calendarDate } from './time.js';
 import { date, optional, pathText, queryInteger, readBody, readQuery, uuid } from './validation.js';
@@ -28,7 +28,7 @@ const resolveBody = z.object({ action: z.enum(['reject', 'unsure']), note: optio
 
 /** The names of roles are not documented; here `target` is a candidate, and so is any other. */
 const simulationBody = z.object({
-  case: z.enum(DECISION_CODES),
+  case: z.enum(decisionCodes),
   order_source: z.enum(['managed', 'provided']),
   orders: optional(z.record(z.string(), uuid)),
   result_status: optional(z.enum(['final', 'partial'])),
@@ -83,7 +83,7 @@ function isMeant({ status, decisionCode, createdAt }: MatchReview, query: ListQu
   return (
     (query.status === null ? status !== 'resolved' && status !== 'matched' : status === query.status) &&
     (query.decision_code ?? decisionCode) === decisionCode &&
-    (query.lab_slug ?? LAB.slug) === LAB.slug &&
+    (query.lab_slug ?? inventedLab.slug) === inventedLab.slug &&
     day >= (query.created_at_start ?? day) &&
     day <= (query.created_at_end ?? day)
   );
@@ -93,7 +93,7 @@ function isMeant({ status, decisionCode, createdAt }: MatchReview, query: ListQu
 function simulatorRoutes(app: FastifyInstance, lab: Lab): void {
   const runs = new Map<string, { run_id: string; status: string }>();
   // The form of this answer is not documented; assumed.
-  app.get('/v3/unmatched_result_test/case', () => ({ data: DECISION_CODES.map((name) => ({ case: name })) }));
+  app.get('/v3/unmatched_result_test/case', () => ({ data: decisionCodes.map((name) => ({ case: name })) }));
 
   app.post('/v3/unmatched_result_test', (request, reply) => {
     const { 'x-idempotency-key': key } = request.headers;

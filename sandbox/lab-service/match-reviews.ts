@@ -3,26 +3,26 @@ import type { Lab } from './lab.js';
 import { hasResults } from './lifecycle.js';
 import { presentLow, presentTop } from './order-body.js';
 import { refusal } from './problems.js';
-import { LAB_TEST_IDS, LAB_TESTS, type LabTest } from './seed.js';
+import { labTestIds, labTests, type LabTest } from './seed.js';
 import { newId, type Interpretation, type Order } from './state.js';
 
 /** The webhook types of match reviews. */
 export type MatchReviewEventType = 'labtest.match_review.created' | 'labtest.match_review.updated';
 
 /** Why a result was not matched: each can be played. */
-export const DECISION_CODES = [
+export const decisionCodes = [
   ...(['match_completed', 'match_cancelled', 'wrong_collection', 'wrong_lab', 'match_sample_id'] as const),
   ...(['multiple_demo_match', 'match_sample_id_mismatch_demo', 'match_demo', 'no_match', 'unexplained'] as const),
 ] as const;
 
-export type DecisionCode = (typeof DECISION_CODES)[number];
+export type DecisionCode = (typeof decisionCodes)[number];
 
 /** An empty accept does for these, if there is one candidate: the sample is known. */
-const UNAMBIGUOUS: readonly string[] = [
+const unambiguousCodes: readonly string[] = [
   ...(['match_completed', 'match_cancelled', 'wrong_collection', 'wrong_lab', 'match_sample_id'] as const),
 ];
 
-const REASONS: Readonly<Record<DecisionCode, readonly string[]>> = {
+const reasonCodes: Readonly<Record<DecisionCode, readonly string[]>> = {
   match_completed: ['sample_id_match', 'matched_completed_order'],
   match_cancelled: ['sample_id_match', 'matched_cancelled_order'],
   wrong_collection: ['sample_id_match', 'invalid_collection_state'],
@@ -98,8 +98,8 @@ export class MatchReviews {
       id: newId(),
       createdAt: now,
       updatedAt: now,
-      labTest: review.candidates[0]?.labTest ?? requireLabTest(LAB_TEST_IDS.kit),
-      reasons: REASONS[review.decisionCode],
+      labTest: review.candidates[0]?.labTest ?? requireLabTest(labTestIds.kit),
+      reasons: reasonCodes[review.decisionCode],
       status: 'pending_customer_review',
       ...{ allowedActions: null, note: null, reviewedAt: null },
       ...{ resolutionAction: null, resolvedUserId: null, resolvedOrderId: null },
@@ -159,7 +159,7 @@ export class MatchReviews {
     const { id: userId } = createInventedUser(this.#lab, true);
     const patient = { patient_details: inventedPatient, patient_address: inventedAddress };
     const request = { ...patient, shipping_details: inventedAddress };
-    return this.#lab.orders.place({ userId, labTest: requireLabTest(LAB_TEST_IDS.kit), request }, { webhook: false });
+    return this.#lab.orders.place({ userId, labTest: requireLabTest(labTestIds.kit), request }, { webhook: false });
   }
 
   #targetOf({ candidates, decisionCode }: MatchReview, { order_id: orderId, user_id: userId }: Acceptance): Order {
@@ -171,7 +171,7 @@ export class MatchReviews {
     }
     const own = userId === null ? candidates : candidates.filter((order) => order.userId === userId);
     const [only] = own;
-    const isClear = own.length === 1 && (userId !== null || UNAMBIGUOUS.includes(decisionCode));
+    const isClear = own.length === 1 && (userId !== null || unambiguousCodes.includes(decisionCode));
     if (only === undefined || !isClear) throw refusal(422, 'This case requires an order to be chosen.');
     return only;
   }
@@ -209,7 +209,7 @@ function isOpen(order: Order): boolean {
 }
 
 function requireLabTest(id: string): LabTest {
-  const found = LAB_TESTS.find((test) => test.id === id);
+  const found = labTests.find((test) => test.id === id);
   if (found === undefined) throw new Error(`the seed has no lab test ${id}`);
   return found;
 }

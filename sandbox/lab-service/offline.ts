@@ -6,7 +6,7 @@ import { argumentsOf } from './control-command.js';
 const offlineSchema = z.tuple([z.number().positive().max(3_600_000)]);
 
 /** A port that another program took meanwhile is tried again after this. */
-const AGAIN_MS = 100;
+const retryAfterMs = 100;
 
 /**
  * Lets the stand-in be out of reach for a while, as a service is whose connections are refused: no fault of a request
@@ -29,7 +29,7 @@ export function offlineRoutes(app: FastifyInstance, host: string, closing: Abort
   });
 
   function comeBack(port: number): void {
-    const tryAgain = (): void => after(AGAIN_MS, () => comeBack(port));
+    const tryAgain = (): void => after(retryAfterMs, () => comeBack(port));
     app.server.once('error', tryAgain);
     app.server.listen(port, host, () => app.server.off('error', tryAgain));
   }

@@ -1,6 +1,6 @@
-import { calendarDate, DAY_MS, timestamp } from './time.js';
+import { calendarDate, dayMs, timestamp } from './time.js';
 import { lowLevel, topLevel } from './lifecycle.js';
-import { LAB, TEAM_ID, type LabTest, type Marker } from './seed.js';
+import { inventedLab, inventedTeamId, type LabTest, type Marker } from './seed.js';
 import type { Settings } from './settings.js';
 import type { CriticalResult } from './orders.js';
 import type { LabState, Order, OrderEvent, Shipment } from './state.js';
@@ -33,7 +33,7 @@ export function orderBody(order: Order, state: LabState, settings: Settings, sur
   const withTransaction = surface === 'answer' ? settings.transactionInBodies : settings.transactionInWebhooks;
   return {
     id: order.id,
-    team_id: TEAM_ID,
+    team_id: inventedTeamId,
     user_id: order.userId,
     patient_details: patientBody(order, settings),
     patient_address: order.patient_address,
@@ -129,7 +129,7 @@ export function labTestBody(test: LabTest): Json {
     status: 'active',
     fasting: false,
     lab: {
-      ...LAB,
+      ...inventedLab,
       first_line_address: '1 Invented Street',
       city: 'Springfield',
       zipcode: '62701',
@@ -138,7 +138,7 @@ export function labTestBody(test: LabTest): Json {
     },
     markers: test.markers.map((marker) => ({
       ...{ id: marker.id, name: marker.name, slug: marker.slug, description: null },
-      ...{ lab_id: LAB.id, provider_id: String(marker.id), type: 'biomarker', unit: marker.unit, price: null },
+      ...{ lab_id: inventedLab.id, provider_id: String(marker.id), type: 'biomarker', unit: marker.unit, price: null },
       aoe: questionsBody(marker),
     })),
     is_delegated: false,
@@ -166,7 +166,7 @@ export function questionsBody({ questions }: Marker): Json | null {
 function expectedResults(order: Order, { resultDates, resultDatesLate }: Settings): Json {
   const arrival = order.events.find((event) => lowLevel(event.status) === 'delivered_to_lab');
   const due = (days: number): string | null =>
-    arrival === undefined || !resultDates ? null : calendarDate(arrival.createdAt + (days + resultDatesLate) * DAY_MS);
+    arrival === undefined || !resultDates ? null : calendarDate(arrival.createdAt + (days + resultDatesLate) * dayMs);
   return {
     expected_result_by_date: due(order.labTest.commonTatDays),
     worst_case_result_by_date: due(order.labTest.worstCaseTatDays),
@@ -203,7 +203,7 @@ export function transactionBody(transactionId: string, orders: readonly Order[],
   const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
   return {
     id: transactionId,
-    team_id: TEAM_ID,
+    team_id: inventedTeamId,
     status: transactionStatus(orders),
     orders: orders.map((order) => ({
       id: order.id,
@@ -225,7 +225,7 @@ export function criticalResultBody(order: Order, result: CriticalResult, now: nu
     sample_id: order.sampleId ?? order.kitSampleId ?? '',
     status: result.status,
     ...(result.interpretation === null ? {} : { interpretation: result.interpretation }),
-    team_id: TEAM_ID,
+    team_id: inventedTeamId,
     user_id: order.userId,
     created_at: at(order.resultsAt ?? now),
     updated_at: at(now),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { COLLECTION_METHODS } from './lifecycle.js';
+import { collectionMethods } from './lifecycle.js';
 import { birthDate, date, email, optional, patientName, uuid, zip } from './validation.js';
 
 /** The bodies of the order endpoints. */
@@ -107,7 +107,7 @@ export const orderRequest = z.object({
   user_id: uuid,
   lab_test_id: optional(uuid),
   order_set: optional(orderSet),
-  collection_method: optional(z.enum(COLLECTION_METHODS)),
+  collection_method: optional(z.enum(collectionMethods)),
   patient_details: patientDetails,
   patient_address: patientAddress,
   physician,
@@ -134,7 +134,7 @@ export type Answers = z.output<typeof orderRequest>['aoe_answers'];
 export const importRequest = z.object({
   order_set: orderSet,
   user_id: uuid,
-  collection_method: z.enum(COLLECTION_METHODS),
+  collection_method: z.enum(collectionMethods),
   billing_type: billingType,
   sample_id: z.string(),
   patient_details: patientDetails,

@@ -8,7 +8,7 @@ import { importOrder, orderForPatient, orderTestkit, registerTestkit } from './o
 import { refusal, unacceptable } from './problems.js';
 import { labResults, resultMetadata } from './results.js';
 import type { Order } from './state.js';
-import { DAY_MS } from './time.js';
+import { dayMs } from './time.js';
 import { datetime, optional, pathUuid, queryInteger, readBody, readQuery, uuid } from './validation.js';
 
 const accountQuery = z.object({
@@ -155,7 +155,7 @@ function simulate(lab: Lab, order: Order, request: FastifyRequest): void {
 }
 
 /** The documented limit on the window of `POST /v3/order/resend_events`. */
-const LONGEST_WINDOW_MS = 60 * DAY_MS;
+const longestWindowMs = 60 * dayMs;
 
 const resendRequest = z.object({
   order_ids: optional(z.array(uuid)),
@@ -171,8 +171,8 @@ const resendRequest = z.object({
 function resendEvents(lab: Lab, request: FastifyRequest): string[] {
   const { order_ids, start_at, end_at } = readBody(resendRequest, request.body);
   const end = end_at ?? lab.clock.now();
-  const start = start_at ?? end - LONGEST_WINDOW_MS;
-  if (end - start > LONGEST_WINDOW_MS) {
+  const start = start_at ?? end - longestWindowMs;
+  if (end - start > longestWindowMs) {
     throw unacceptable(['body', 'start_at'], 'the window is longer than 60 days', start_at);
   }
   const orders =

@@ -9,7 +9,7 @@ import {
   type Answers,
 } from './order-requests.js';
 import { refusal, unacceptable } from './problems.js';
-import { LAB_ACCOUNTS, LAB_ACCOUNT_IDS, LAB_TESTS, type LabAccount, type LabTest } from './seed.js';
+import { labAccounts, labAccountIds, labTests, type LabAccount, type LabTest } from './seed.js';
 import type { Order } from './state.js';
 import { readBody } from './validation.js';
 
@@ -67,8 +67,7 @@ export function importOrder(lab: Lab, body: unknown): Order {
   requireUser(lab, userId);
   // An order set may name markers alone.
   const [labTestId] = order_set.lab_test_ids ?? [];
-  const labTest =
-    labTestId === undefined ? LAB_TESTS.find((test) => test.method === method) : requireLabTest(labTestId);
+  const labTest = labTestId === undefined ? labTests.find((test) => test.method === method) : requireLabTest(labTestId);
   if (labTest === undefined) throw refusal(404, 'Lab test not found');
   const lab_account_id = request.lab_account_id ?? order_set.lab_account_id;
   requirePhysician(lab_account_id, request.physician, { pending: true });
@@ -114,7 +113,7 @@ function requireUser(lab: Lab, userId: string): void {
 
 /** The answer is not documented; assumed. */
 function requireLabTest(labTestId: string): LabTest {
-  const labTest = LAB_TESTS.find((test) => test.id === labTestId);
+  const labTest = labTests.find((test) => test.id === labTestId);
   if (labTest === undefined) throw refusal(404, 'Lab test not found');
   return labTest;
 }
@@ -124,7 +123,7 @@ function requireLabTest(labTestId: string): LabTest {
  * says it of the import alone.
  */
 function requireAccount(labAccountId: string, { pending = false } = {}): LabAccount {
-  const account = LAB_ACCOUNTS.find(({ id }) => id === labAccountId);
+  const account = labAccounts.find(({ id }) => id === labAccountId);
   if (account === undefined) throw refusal(404, 'Lab account not found');
   if (account.status === 'suspended' || (account.status === 'pending' && !pending)) {
     throw refusal(400, `Lab account is ${account.status}`);
@@ -155,7 +154,7 @@ function requirePhysician(
   physician: Order['physician'],
   accepts: { pending?: boolean } = {},
 ): void {
-  const flow = requireAccount(labAccountId ?? LAB_ACCOUNT_IDS.notDelegated, accepts).delegated_flow;
+  const flow = requireAccount(labAccountId ?? labAccountIds.notDelegated, accepts).delegated_flow;
   if (physician === null && (flow === 'order_delegated' || flow === 'fully_delegated')) {
     throw unacceptable(['body', 'physician'], `a physician is required by a lab account that is ${flow}`, null);
   }
@@ -179,7 +178,7 @@ function isPhoneNumber(text: string): boolean {
 
 /** The notes that the laboratory reads: the account's standing comment, then the order's own. */
 export function requisitionNotes(order: Order): string | null {
-  const account = requireAccount(order.lab_account_id ?? LAB_ACCOUNT_IDS.notDelegated, { pending: true });
+  const account = requireAccount(order.lab_account_id ?? labAccountIds.notDelegated, { pending: true });
   const notes = [account.default_clinical_notes, order.clinical_notes].filter((note) => note !== null);
   return notes.length === 0 ? null : notes.join('\n');
 }

@@ -42,7 +42,7 @@ export interface NewOrder {
   };
 }
 
-const NOTHING_SAID: OrderRequest = {
+const absentFields: OrderRequest = {
   passthrough: null,
   lab_account_id: null,
   activate_by: null,
@@ -196,7 +196,7 @@ export class Orders {
   #newOrder({ userId, labTest, request: said, hasInsurance, sampleId, follows }: NewOrder): Order {
     const now = this.#lab.clock.now();
     const isKit = labTest.method === 'testkit';
-    const request = { ...NOTHING_SAID, ...said };
+    const request = { ...absentFields, ...said };
     return {
       ...request,
       id: newId(),

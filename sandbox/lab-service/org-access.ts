@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Lab } from './lab.js';
-import { ORG_ID, type ManagementKey, type Team } from './organisation.js';
+import { inventedOrgId, type ManagementKey, type Team } from './organisation.js';
 import { invalidFields, refusal, valueError } from './problems.js';
 import { optional, pathUuid, readPath } from './validation.js';
 
@@ -29,7 +29,7 @@ export class OrgAccess {
     const given = this.#headers.map((name) => request.headers[name]).find((value) => typeof value === 'string');
     const manager = typeof given === 'string' ? this.#lab.organisation.managerWith(given) : undefined;
     if (manager === undefined) throw refusal(401, 'Invalid management key');
-    if (pathUuid(request, 'org_id') !== ORG_ID) throw refusal(403, 'The key is of another organisation');
+    if (pathUuid(request, 'org_id') !== inventedOrgId) throw refusal(403, 'The key is of another organisation');
     return manager;
   }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Lab } from './lab.js';
 import type { Json } from './order-body.js';
 import { cursorPage, cursorQuery, environment, placeIn, type OrgAccess } from './org-access.js';
-import { ORG_ID, PLAYED, ROLES, type ManagementKey, type Team, type TeamApiKey } from './organisation.js';
+import { inventedOrgId, playedPlace, roles, type ManagementKey, type Team, type TeamApiKey } from './organisation.js';
 import { ServiceProblem, refusal, unacceptable } from './problems.js';
 import type { LabAccount } from './seed.js';
 import { newId } from './state.js';
@@ -12,10 +12,10 @@ import { email, optional, pathUuid, queryList, readBody, readQuery, uuid } from 
 
 /** The management API, except webhooks: teams, management keys, team API keys and lab accounts. */
 
-const TEAMS = '/v1/org/:org_id/team';
-const MANAGEMENT_KEYS = '/v1/org/:org_id/management_key';
-const TEAM_KEYS = '/v1/org/:org_id/team_api_keys/:environment/:region';
-const ACCOUNTS = '/v1/org/:org_id/lab_account/:environment/:region';
+const teamsPath = '/v1/org/:org_id/team';
+const managementKeysPath = '/v1/org/:org_id/management_key';
+const teamKeysPath = '/v1/org/:org_id/team_api_keys/:environment/:region';
+const accountsPath = '/v1/org/:org_id/lab_account/:environment/:region';
 
 const region = z.enum(['us', 'eu']);
 const teamName = z.string().max(80);
@@ -59,7 +59,7 @@ const teamChange = z.object({
 
 /** Teams of the organisation. */
 export function orgTeamRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess): void {
-  app.get(TEAMS, (request) => {
+  app.get(teamsPath, (request) => {
     const { teamIds } = access.manager(request);
     const query = readQuery(teamsQuery, request.query);
     const found = [...lab.organisation.teams.values()].filter(
@@ -73,7 +73,7 @@ export function orgTeamRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess)
     return { teams: items.map((team) => teamBody(lab, team)), next_cursor: next };
   });
 
-  app.post(TEAMS, (request) => {
+  app.post(teamsPath, (request) => {
     access.requireOrgKey(request);
     const team = readBody(newTeam, request.body);
     refuseConflict(lab, team.integration_team_id, undefined);
@@ -88,7 +88,7 @@ export function orgTeamRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess)
     return teamBody(lab, added);
   });
 
-  app.get(`${TEAMS}/:team_id`, (request) => {
+  app.get(`${teamsPath}/:team_id`, (request) => {
     const team = access.team(request);
     const { include_environment: included } = readQuery(
       z.object({ include_environment: queryList(environment) }),
@@ -99,7 +99,7 @@ export function orgTeamRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess)
     return { ...teamBody(lab, team), environments, ...settings };
   });
 
-  app.patch(`${TEAMS}/:team_id`, (request) => {
+  app.patch(`${teamsPath}/:team_id`, (request) => {
     const team = access.team(request);
     const { name, integration_team_id, sandbox, production } = readBody(teamChange, request.body);
     refuseConflict(lab, integration_team_id, team);
@@ -112,7 +112,7 @@ export function orgTeamRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess)
     return teamBody(lab, team);
   });
 
-  app.delete(`${TEAMS}/:team_id`, (request) => {
+  app.delete(`${teamsPath}/:team_id`, (request) => {
     access.requireOrgKey(request);
     lab.organisation.teams.delete(access.team(request).id);
     return {};
@@ -134,9 +134,9 @@ function teamBody(lab: Lab, team: Team): Json {
 
 const bindings = optional(z.array(z.object({ team_id: uuid })));
 
-const managementKeysQuery = z.object({ team_id: optional(uuid), role: optional(z.enum(ROLES)), ...cursorQuery });
+const managementKeysQuery = z.object({ team_id: optional(uuid), role: optional(z.enum(roles)), ...cursorQuery });
 
-const newManagementKey = z.object({ label: z.string(), role: z.enum(ROLES), team_role_bindings: bindings });
+const newManagementKey = z.object({ label: z.string(), role: z.enum(roles), team_role_bindings: bindings });
 
 const managementKeyChange = z.object({ label: optional(z.string()), team_role_bindings: bindings });
 
@@ -149,7 +149,7 @@ export function orgManagementKeyRoutes(app: FastifyInstance, lab: Lab, access: O
     return key;
   };
 
-  app.get(MANAGEMENT_KEYS, (request) => {
+  app.get(managementKeysPath, (request) => {
     access.requireOrgKey(request);
     const query = readQuery(managementKeysQuery, request.query);
     const matching = [...lab.organisation.managementKeys.values()].filter(
@@ -161,7 +161,7 @@ export function orgManagementKeyRoutes(app: FastifyInstance, lab: Lab, access: O
     return { data: items.map((key) => managementKeyBody(lab, key)), next_cursor: next };
   });
 
-  app.post(MANAGEMENT_KEYS, (request) => {
+  app.post(managementKeysPath, (request) => {
     access.requireOrgKey(request);
     const { label, role, team_role_bindings: bound } = readBody(newManagementKey, request.body);
     const teamIds = bound?.map(({ team_id }) => team_id) ?? null;
@@ -172,7 +172,7 @@ export function orgManagementKeyRoutes(app: FastifyInstance, lab: Lab, access: O
     return { ...managementKeyBody(lab, key), key: key.key };
   });
 
-  app.patch(`${MANAGEMENT_KEYS}/:key_id`, (request) => {
+  app.patch(`${managementKeysPath}/:key_id`, (request) => {
     const key = found(request);
     const { label, team_role_bindings: bound } = readBody(managementKeyChange, request.body);
     if (bound !== null && key.role === 'org_admin') {
@@ -183,7 +183,7 @@ export function orgManagementKeyRoutes(app: FastifyInstance, lab: Lab, access: O
     return managementKeyBody(lab, key);
   });
 
-  app.delete(`${MANAGEMENT_KEYS}/:key_id`, (request) => {
+  app.delete(`${managementKeysPath}/:key_id`, (request) => {
     const key = found(request);
     lab.organisation.managementKeys.delete(key.id);
     return managementKeyBody(lab, key);
@@ -209,7 +209,7 @@ export function orgTeamKeyRoutes(app: FastifyInstance, lab: Lab, access: OrgAcce
     );
   };
 
-  app.get(TEAM_KEYS, (request) => {
+  app.get(teamKeysPath, (request) => {
     const keys = reachable(request);
     const query = readQuery(teamKeysQuery, request.query);
     const matching = keys.filter(({ teamId }) => query.team_id === null || teamId === query.team_id);
@@ -217,7 +217,7 @@ export function orgTeamKeyRoutes(app: FastifyInstance, lab: Lab, access: OrgAcce
     return { api_keys: items.map((key) => teamKeyBody(lab, key)), next_cursor: next };
   });
 
-  app.post(TEAM_KEYS, (request) => {
+  app.post(teamKeysPath, (request) => {
     access.manager(request);
     const place = placeIn(request);
     const { label, team_id } = readBody(z.object({ label: z.string(), team_id: uuid }), request.body);
@@ -225,7 +225,7 @@ export function orgTeamKeyRoutes(app: FastifyInstance, lab: Lab, access: OrgAcce
     return teamKeyBody(lab, lab.organisation.addTeamApiKey({ ...place, label, teamId }));
   });
 
-  app.delete(TEAM_KEYS, (request) => {
+  app.delete(teamKeysPath, (request) => {
     const ids = new Set(reachable(request).map(({ id }) => id));
     const { api_key_id: asked } = readQuery(z.object({ api_key_id: queryList(uuid) }), request.query);
     const [success, missing] = [asked?.filter((id) => ids.has(id)), asked?.filter((id) => !ids.has(id))];
@@ -247,9 +247,9 @@ const accountsQuery = z.object({
 /** Lab accounts of the organisation: the seed's, in the place that the stand-in plays; none elsewhere. */
 export function orgLabAccountRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess): void {
   const accountsAt = (request: FastifyRequest): LabAccount[] =>
-    isAt(PLAYED, placeIn(request)) ? lab.organisation.labAccounts() : [];
+    isAt(playedPlace, placeIn(request)) ? lab.organisation.labAccounts() : [];
 
-  app.get(ACCOUNTS, (request) => {
+  app.get(accountsPath, (request) => {
     const { teamIds } = access.manager(request);
     const accounts = accountsAt(request);
     const query = readQuery(accountsQuery, request.query);
@@ -260,17 +260,17 @@ export function orgLabAccountRoutes(app: FastifyInstance, lab: Lab, access: OrgA
         (query.team_id === null || allowed.includes(query.team_id)) &&
         (teamIds === null || allowed.some((teamId) => teamIds.includes(teamId))),
     );
-    return { data: data.map((account) => ({ ...account, org_id: ORG_ID })) };
+    return { data: data.map((account) => ({ ...account, org_id: inventedOrgId })) };
   });
 
-  app.patch(`${ACCOUNTS}/:account_id`, (request) => {
+  app.patch(`${accountsPath}/:account_id`, (request) => {
     access.requireOrgKey(request);
     const id = pathUuid(request, 'account_id');
     const account = accountsAt(request).find((other) => other.id === id);
     if (account === undefined) throw refusal(404, 'Lab account not found');
     const { team_id_allowlist } = readBody(z.object({ team_id_allowlist: z.array(uuid) }), request.body);
     lab.organisation.allow(id, team_id_allowlist);
-    return { lab_account: { ...account, team_id_allowlist, org_id: ORG_ID } };
+    return { lab_account: { ...account, team_id_allowlist, org_id: inventedOrgId } };
   });
 }
 

@@ -8,10 +8,10 @@ import { timestamp } from './time.js';
 import { optional, pathText, queryInteger, readBody, readQuery, withRule } from './validation.js';
 import type { EndpointPlace, WebhookEndpoint } from './webhook-endpoints.js';
 
-const WEBHOOKS = '/v1/org/:org_id/team/:team_id/:environment/webhook';
-const WEBHOOK = `${WEBHOOKS}/:webhook_id`;
+const webhooksPath = '/v1/org/:org_id/team/:team_id/:environment/webhook';
+const webhookPath = `${webhooksPath}/:webhook_id`;
 /** Headers of these names are not shown again. */
-const SENSITIVE = /authorization|cookie|key|secret|token/i;
+const sensitiveName = /authorization|cookie|key|secret|token/i;
 
 const endpointsQuery = z.object({ limit: queryInteger(1, 250).default(50), ...cursorQuery });
 
@@ -55,20 +55,20 @@ export function orgWebhookRoutes(app: FastifyInstance, lab: Lab, access: OrgAcce
   };
   const shown = (found: WebhookEndpoint): Json => endpointBody(found, lab.settings.naiveTimestamps);
 
-  app.get(WEBHOOKS, (request) => {
+  app.get(webhooksPath, (request) => {
     const all = lab.endpoints.at(place(request));
     const query = readQuery(endpointsQuery, request.query);
     const { items, next } = cursorPage(all, query, query.limit);
     return { data: items.map(shown), next_cursor: next };
   });
-  app.post(WEBHOOKS, (request) => shown(lab.endpoints.create(place(request), readBody(newEndpoint, request.body))));
-  app.get(WEBHOOK, (request) => shown(endpoint(request)));
-  app.patch(WEBHOOK, (request) => {
+  app.post(webhooksPath, (request) => shown(lab.endpoints.create(place(request), readBody(newEndpoint, request.body))));
+  app.get(webhookPath, (request) => shown(endpoint(request)));
+  app.patch(webhookPath, (request) => {
     const found = endpoint(request);
     lab.endpoints.change(found, readBody(endpointChange, request.body));
     return shown(found);
   });
-  app.delete(WEBHOOK, (request, reply) => {
+  app.delete(webhookPath, (request, reply) => {
     lab.endpoints.remove(endpoint(request));
     return reply.code(204).send();
   });
@@ -80,20 +80,20 @@ function headerAndSecretRoutes(
   lab: Lab,
   endpoint: (request: FastifyRequest) => WebhookEndpoint,
 ): void {
-  app.get(`${WEBHOOK}/headers`, (request) => {
+  app.get(`${webhookPath}/headers`, (request) => {
     const headers = Object.entries(endpoint(request).headers);
     return {
-      headers: Object.fromEntries(headers.filter(([name]) => !SENSITIVE.test(name))),
-      sensitive: headers.map(([name]) => name).filter((name) => SENSITIVE.test(name)),
+      headers: Object.fromEntries(headers.filter(([name]) => !sensitiveName.test(name))),
+      sensitive: headers.map(([name]) => name).filter((name) => sensitiveName.test(name)),
     };
   });
-  app.put(`${WEBHOOK}/headers`, (request, reply) => {
+  app.put(`${webhookPath}/headers`, (request, reply) => {
     const found = endpoint(request);
     lab.endpoints.change(found, readBody(endpointHeaders, request.body));
     return reply.code(204).send();
   });
-  app.get(`${WEBHOOK}/secret`, (request) => ({ key: endpoint(request).secrets[0] }));
-  app.post(`${WEBHOOK}/secret/rotate`, (request, reply) => {
+  app.get(`${webhookPath}/secret`, (request) => ({ key: endpoint(request).secrets[0] }));
+  app.post(`${webhookPath}/secret/rotate`, (request, reply) => {
     const found = endpoint(request);
     const { key } = readBody(z.object({ key: optional(secret) }), request.body);
     lab.endpoints.rotate(found, key);

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from './clock.js';
 import type { Json } from './order-body.js';
-import { LAB_ACCOUNTS, TEAM_ID, type LabAccount } from './seed.js';
+import { labAccounts, inventedTeamId, type LabAccount } from './seed.js';
 import { newId } from './state.js';
 
 /** The stand-in's one organisation. Its id never changes. */
-export const ORG_ID = '0c9a0000-0000-4000-8000-000000000001';
+export const inventedOrgId = '0c9a0000-0000-4000-8000-000000000001';
 /** The place that the stand-in plays: its keys open the team API, and its endpoints get the deliveries. */
-export const PLAYED = { teamId: TEAM_ID, environment: 'sandbox', region: 'us' } as const;
+export const playedPlace = { teamId: inventedTeamId, environment: 'sandbox', region: 'us' } as const;
 
 export interface Team {
   readonly id: string;
@@ -19,11 +19,11 @@ export interface Team {
   settings: Readonly<Record<'sandbox' | 'production', Json>>;
 }
 
-export const ROLES = ['org_admin', 'team_admin'] as const;
+export const roles = ['org_admin', 'team_admin'] as const;
 
 export interface ManagementKey {
   readonly id: string;
-  readonly role: (typeof ROLES)[number];
+  readonly role: (typeof roles)[number];
   readonly key: string;
   readonly createdAt: number;
   readonly creator: Json;
@@ -54,7 +54,7 @@ export class Organisation {
   /** @param firstKey the org key that is there from the start; without one nobody can manage anything */
   constructor(clock: Clock, firstKey: string | undefined) {
     this.#clock = clock;
-    const { teamId: id, region } = PLAYED;
+    const { teamId: id, region } = playedPlace;
     const settings = { sandbox: {}, production: {} };
     this.addTeam({ id, region, name: 'Invented team', integrationTeamId: null, settings });
     if (firstKey === undefined) return;
@@ -92,12 +92,15 @@ export class Organisation {
   opensTeamApi(key: string): boolean {
     return [...this.teamApiKeys.values()].some(
       ({ value, teamId, environment, region }) =>
-        value === key && teamId === PLAYED.teamId && environment === PLAYED.environment && region === PLAYED.region,
+        value === key &&
+        teamId === playedPlace.teamId &&
+        environment === playedPlace.environment &&
+        region === playedPlace.region,
     );
   }
 
   labAccounts(): LabAccount[] {
-    return LAB_ACCOUNTS.map((account) => ({
+    return labAccounts.map((account) => ({
       ...account,
       team_id_allowlist: this.#allowed.get(account.id) ?? account.team_id_allowlist,
     }));

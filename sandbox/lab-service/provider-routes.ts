@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { disconnect, EMAIL_PROVIDERS, PASSWORD_PROVIDERS, providerBody, providerConnection } from './connections.js';
+import { disconnect, emailProviders, passwordProviders, providerBody, providerConnection } from './connections.js';
 import type { Lab } from './lab.js';
 import { refusal } from './problems.js';
 import { requireChangeable, requireUser } from './users.js';
@@ -13,8 +13,8 @@ export function providerRoutes(app: FastifyInstance, lab: Lab): void {
   app.get('/v2/providers', (request) => {
     readQuery(providerQuery, request.query);
     return [
-      ...PASSWORD_PROVIDERS.map((provider) => providerBody(provider, 'password')),
-      ...EMAIL_PROVIDERS.map((provider) => providerBody(provider, 'email')),
+      ...passwordProviders.map((provider) => providerBody(provider, 'password')),
+      ...emailProviders.map((provider) => providerBody(provider, 'email')),
     ];
   });
 

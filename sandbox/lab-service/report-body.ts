@@ -1,6 +1,6 @@
 import type { Json } from './order-body.js';
 import type { ParsingJob } from './reports.js';
-import { LAB } from './seed.js';
+import { inventedLab } from './seed.js';
 import type { Settings } from './settings.js';
 import { calendarDate } from './time.js';
 
@@ -23,16 +23,16 @@ function reportData(job: ParsingJob): Json {
       patient_last_name: 'Invented',
       dob: '1990-01-01',
       gender: 'female',
-      lab_name: LAB.name,
+      lab_name: inventedLab.name,
       date_reported: calendarDate(job.createdAt),
       date_collected: calendarDate(job.createdAt),
       specimen_number: 'INVENTED-1',
     },
-    results: job.results === 'sample' ? [ABOVE_RANGE, TO_BE_REVIEWED, NOT_MATCHED] : [],
+    results: job.results === 'sample' ? [aboveRange, toBeReviewed, notMatched] : [],
   };
 }
 
-const ABOVE_RANGE: Json = {
+const aboveRange: Json = {
   test_name: 'Hemoglobin A1c',
   value: '6.1',
   sample_type: 'serum_plasma_blood',
@@ -58,8 +58,8 @@ const ABOVE_RANGE: Json = {
   is_below_min_range: false,
 };
 
-const TO_BE_REVIEWED: Json = {
-  ...ABOVE_RANGE,
+const toBeReviewed: Json = {
+  ...aboveRange,
   test_name: 'Ferritin',
   value: '80',
   type: 'numeric',
@@ -87,8 +87,8 @@ const TO_BE_REVIEWED: Json = {
   is_above_max_range: false,
 };
 
-const NOT_MATCHED: Json = {
-  ...ABOVE_RANGE,
+const notMatched: Json = {
+  ...aboveRange,
   test_name: 'Invented marker',
   value: 'not detected',
   type: 'comment',

@@ -3,7 +3,7 @@ import multipart, { type MultipartFile } from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { refusal } from './problems.js';
-import { MARKER_BYTES, OUTCOMES, outcomeIn, stepsOf, type FileFacts } from './reports.js';
+import { markerBytes, outcomes, outcomeIn, stepsOf, type FileFacts } from './reports.js';
 import type { Settings } from './settings.js';
 import { optional, pathUuid, readBody, uuid, withRule } from './validation.js';
 import type { Lab } from './lab.js';
@@ -29,7 +29,7 @@ export function reportRoutes(app: FastifyInstance, lab: Lab): void {
         throw refusal(400, `${limit} Please upgrade your contract to continue.`);
       }
       const steps = stepsOf(outcome, upload.needsHumanReview);
-      if (steps === undefined) throw refusal(400, `labops-sandbox: no such outcome; there are ${OUTCOMES.join(', ')}`);
+      if (steps === undefined) throw refusal(400, `labops-sandbox: no such outcome; there are ${outcomes.join(', ')}`);
       return jobBody(lab.reports.create({ ...upload, outcome, steps }), settings);
     });
   });
@@ -42,14 +42,14 @@ export function reportRoutes(app: FastifyInstance, lab: Lab): void {
   });
 }
 
-const TRUE = ['true', '1', 'yes', 'on', 't', 'y'];
-const FALSE = ['false', '0', 'no', 'off', 'f', 'n'];
+const trueWords = ['true', '1', 'yes', 'on', 't', 'y'];
+const falseWords = ['false', '0', 'no', 'off', 'f', 'n'];
 
 const uploadForm = z.object({
   user_id: uuid,
   needs_human_review: optional(
     withRule(z.string(), (value) =>
-      [...TRUE, ...FALSE].includes(value.toLowerCase())
+      [...trueWords, ...falseWords].includes(value.toLowerCase())
         ? undefined
         : { type: 'bool_parsing', msg: 'Input should be a valid boolean, unable to interpret input' },
     ),
@@ -73,7 +73,7 @@ async function readUpload(request: FastifyRequest, settings: Settings) {
   requireReports(files, settings.reportMaxBytes);
   return {
     userId: form.user_id,
-    needsHumanReview: TRUE.includes(form.needs_human_review?.toLowerCase() ?? ''),
+    needsHumanReview: trueWords.includes(form.needs_human_review?.toLowerCase() ?? ''),
     files: files.map(({ facts }) => facts),
     /** As the first file asks for. */
     outcome: files[0]?.outcome ?? '',
@@ -87,7 +87,7 @@ function requireReports(files: readonly ReadFile[], maxBytes: number): void {
   }
   for (const { facts } of files) {
     if (facts.size === 0) throw refusal(400, 'File is empty');
-    if (facts.contentType === UNKNOWN_TYPE) throw refusal(400, 'Only PDF, JPEG and PNG files are supported');
+    if (facts.contentType === unknownType) throw refusal(400, 'Only PDF, JPEG and PNG files are supported');
   }
 }
 
@@ -114,7 +114,7 @@ async function readFile(part: MultipartFile): Promise<ReadFile> {
   let size = 0;
   for await (const chunk of part.file as AsyncIterable<Buffer>) {
     hash.update(chunk);
-    if (size < MARKER_BYTES) head.push(chunk.subarray(0, MARKER_BYTES - size));
+    if (size < markerBytes) head.push(chunk.subarray(0, markerBytes - size));
     size += chunk.length;
   }
   const start = Buffer.concat(head);
@@ -122,16 +122,16 @@ async function readFile(part: MultipartFile): Promise<ReadFile> {
   return { facts, outcome: outcomeIn(start) };
 }
 
-const UNKNOWN_TYPE = 'application/octet-stream';
-const PDF = 'application/pdf';
-const SIGNATURES = [
-  [Buffer.from('%PDF'), PDF],
+const unknownType = 'application/octet-stream';
+const pdfType = 'application/pdf';
+const signatures = [
+  [Buffer.from('%PDF'), pdfType],
   [Buffer.from('ffd8ff', 'hex'), 'image/jpeg'],
   [Buffer.from('89504e470d0a1a0a', 'hex'), 'image/png'],
 ] as const;
 
 function typeOf(head: Buffer): string {
-  const known = SIGNATURES.find(([start]) => head.subarray(0, start.length).equals(start));
+  const known = signatures.find(([start]) => head.subarray(0, start.length).equals(start));
   // As readers do: a PDF's header may stand anywhere in the first 1,024 bytes.
-  return known?.[1] ?? (head.subarray(0, 1_024).includes('%PDF-') ? PDF : UNKNOWN_TYPE);
+  return known?.[1] ?? (head.subarray(0, 1_024).includes('%PDF-') ? pdfType : unknownType);
 }

@@ -53,7 +53,7 @@ export interface ParsingJob extends Required<Omit<NewJob, 'steps'>> {
 }
 
 /** Statuses that the current schema does not have, and that a deployment of it does not show. */
-const NOT_IN_SCHEMA = ['processing', 'pending_review'];
+const notInSchema = ['processing', 'pending_review'];
 
 /** Parsing jobs and their lives. Requests are validated before they come here. */
 export class Reports {
@@ -103,7 +103,7 @@ export class Reports {
   }
 
   #isShown(status: string): boolean {
-    return this.#lab.settings.reportStates === 'all' || !NOT_IN_SCHEMA.includes(status);
+    return this.#lab.settings.reportStates === 'all' || !notInSchema.includes(status);
   }
 
   #unplan(job: ParsingJob): void {
@@ -132,10 +132,10 @@ export class Reports {
  */
 
 /** The bytes in which the words of an outcome are looked for. */
-export const MARKER_BYTES = 64 * 1024;
-const MARKER = /labops-sandbox: ?([\w:-]+)/;
+export const markerBytes = 64 * 1024;
+const outcomeMarker = /labops-sandbox: ?([\w:-]+)/;
 
-export const OUTCOMES = [
+export const outcomes = [
   'completed',
   'no-results',
   'failed:<reason>',
@@ -146,14 +146,14 @@ export const OUTCOMES = [
 ] as const;
 
 /** No duration is documented: assumed, and short enough to be waited for without compression. */
-const STARTED: Duration = '1s';
-const PROCESSING: Duration = '5s';
-const DECIDED: Duration = '30s';
-const REVIEWED: Duration = '1d';
+const startedAfter: Duration = '1s';
+const processingAfter: Duration = '5s';
+const decidedAfter: Duration = '30s';
+const reviewedAfter: Duration = '1d';
 
 /** The outcome that the first bytes of a file ask for; `completed` where they ask for none. */
 export function outcomeIn(head: Buffer): string {
-  return MARKER.exec(head.toString('latin1'))?.[1] ?? 'completed';
+  return outcomeMarker.exec(head.toString('latin1'))?.[1] ?? 'completed';
 }
 
 /**
@@ -162,34 +162,34 @@ export function outcomeIn(head: Buffer): string {
  */
 export function stepsOf(outcome: string, needsReview: boolean): readonly JobStep[] | undefined {
   const begin: JobStep[] = [
-    { after: STARTED, change: { status: 'started' } },
-    { after: PROCESSING, change: { status: 'processing' } },
+    { after: startedAfter, change: { status: 'started' } },
+    { after: processingAfter, change: { status: 'processing' } },
   ];
   const [kind = '', reason] = outcome.split(':', 2);
   const failed = (after: Duration): JobStep => ({
     after,
     change: { status: 'failed', failureReason: reason ?? 'processing_error' },
   });
-  const review: JobStep = { after: DECIDED, change: { status: 'pending_review' } };
+  const review: JobStep = { after: decidedAfter, change: { status: 'pending_review' } };
   switch (kind) {
     case 'completed':
     case 'no-results':
     case 'review': {
       const change = { status: 'completed', results: kind === 'no-results' ? 'none' : 'sample' } as const;
-      if (kind !== 'review' && !needsReview) return [...begin, { after: DECIDED, change }];
-      return [...begin, review, { after: REVIEWED, change: { ...change, isReviewed: true } }];
+      if (kind !== 'review' && !needsReview) return [...begin, { after: decidedAfter, change }];
+      return [...begin, review, { after: reviewedAfter, change: { ...change, isReviewed: true } }];
     }
     case 'failed':
-      return [...begin, failed(DECIDED)];
+      return [...begin, failed(decidedAfter)];
     case 'review-failed':
-      return [...begin, review, failed(REVIEWED)];
+      return [...begin, review, failed(reviewedAfter)];
     case 'stuck':
       return begin.slice(0, 1);
     case 'unknown-status':
       return [
         ...begin,
-        { after: DECIDED, change: { status: 'quality_hold' } },
-        { after: REVIEWED, change: { status: 'completed', results: 'sample' } },
+        { after: decidedAfter, change: { status: 'quality_hold' } },
+        { after: reviewedAfter, change: { status: 'completed', results: 'sample' } },
       ];
     default:
       return undefined;

@@ -1,7 +1,7 @@
 /** Headers that may be kept: none of them carries a secret or personal data. */
-const KEPT_HEADERS = ['x-idempotency-key', 'x-idempotency-error', 'content-type', 'user-agent'] as const;
+const keptHeaders = ['x-idempotency-key', 'x-idempotency-error', 'content-type', 'user-agent'] as const;
 /** Older requests are forgotten. */
-const MOST_ENTRIES = 50_000;
+const mostEntries = 50_000;
 
 export type RequestOutcome = 'pending' | 'answered' | 'dropped' | 'refused';
 
@@ -30,7 +30,7 @@ export class RequestLog {
   ): (outcome: RequestOutcome, status: number | null) => void {
     const [path = '', query] = request.url.split('?', 2);
     const headers = Object.fromEntries(
-      KEPT_HEADERS.flatMap((name) => {
+      keptHeaders.flatMap((name) => {
         const value = request.headers[name];
         return typeof value === 'string' ? [[name, value]] : [];
       }),
@@ -46,7 +46,7 @@ export class RequestLog {
     };
     this.#entries.push(entry);
     // In large steps: moving a long list for every request would cost more than the request.
-    if (this.#entries.length > MOST_ENTRIES * 1.2) this.#entries = this.#entries.slice(-MOST_ENTRIES);
+    if (this.#entries.length > mostEntries * 1.2) this.#entries = this.#entries.slice(-mostEntries);
     return (outcome, status) => {
       entry.outcome = outcome;
       entry.status = status;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { refusal } from './problems.js';
-import { LAB, type Marker } from './seed.js';
+import { inventedLab, type Marker } from './seed.js';
 import { presentLow, type Json } from './order-body.js';
 import type { Order } from './state.js';
 import { calendarDate } from './time.js';
@@ -27,7 +27,7 @@ export function resultMetadata(order: Order): Json {
     'clia_#': '99D0000000',
     patient: patient === null ? '' : `${patient.last_name}, ${patient.first_name}`,
     provider: order.physician === null ? null : `${order.physician.last_name}, ${order.physician.first_name}`,
-    laboratory: LAB.name,
+    laboratory: inventedLab.name,
     date_reported: calendarDate(reportedAt),
     date_collected: dateOf(order, 'transit_lab') ?? calendarDate(reportedAt),
     date_received: dateOf(order, 'delivered_to_lab'),
@@ -77,7 +77,7 @@ function biomarkerResult(order: Order, marker: Marker, interpretation: Order['in
     loinc_slug: marker.slug,
     provider_id: String(marker.id),
     source_markers: null,
-    performing_laboratory: LAB.name,
+    performing_laboratory: inventedLab.name,
     source_sample_id: order.sampleId,
   };
 }

@@ -2,9 +2,9 @@ import type { CollectionMethod } from './lifecycle.js';
 
 /** The seed: one team, a few lab tests and lab accounts, under ids that never change. */
 
-export const TEAM_ID = 'b7e5a1c0-0000-4000-8000-000000000001';
+export const inventedTeamId = 'b7e5a1c0-0000-4000-8000-000000000001';
 
-export const LAB_TEST_IDS = {
+export const labTestIds = {
   /** Test kit, dried blood spot, 3 markers. */
   kit: '7e570000-0000-4000-8000-000000000001',
   /** A second test kit (saliva, 1 marker), to distinguish orders of different tests. */
@@ -13,7 +13,7 @@ export const LAB_TEST_IDS = {
   walkIn: '7e570000-0000-4000-8000-000000000004',
 } as const;
 
-export const LAB_ACCOUNT_IDS = {
+export const labAccountIds = {
   /** Used where an order names no account. */
   notDelegated: 'acc00000-0000-4000-8000-000000000001',
   /** Orders need a physician from the caller. */
@@ -76,16 +76,16 @@ export interface LabAccount {
   readonly team_id_allowlist: readonly string[];
 }
 
-export const LAB = { id: 1, slug: 'invented-lab', name: 'Invented Laboratory' } as const;
+export const inventedLab = { id: 1, slug: 'invented-lab', name: 'Invented Laboratory' } as const;
 
 function marker(id: number, name: string, unit: string, loinc: string, min: number, max: number): Marker {
   return { id, name, slug: name.toLowerCase(), unit, loinc, min, max };
 }
 
-const GLUCOSE = marker(11, 'Glucose', 'mg/dL', '2345-7', 65, 99);
-const HBA1C = { ...marker(12, 'Hemoglobin A1c', '%', '4548-4', 4, 5.6), slug: 'hba1c' };
-const FERRITIN = marker(13, 'Ferritin', 'ng/mL', '2276-4', 16, 154);
-const CORTISOL: Marker = {
+const glucose = marker(11, 'Glucose', 'mg/dL', '2345-7', 65, 99);
+const hba1c = { ...marker(12, 'Hemoglobin A1c', '%', '4548-4', 4, 5.6), slug: 'hba1c' };
+const ferritin = marker(13, 'Ferritin', 'ng/mL', '2276-4', 16, 154);
+const cortisol: Marker = {
   ...marker(14, 'Cortisol', 'ug/dL', '2143-6', 6.2, 19.4),
   questions: [
     {
@@ -103,9 +103,9 @@ const CORTISOL: Marker = {
   ],
 };
 
-export const LAB_TESTS: readonly LabTest[] = [
+export const labTests: readonly LabTest[] = [
   {
-    id: LAB_TEST_IDS.kit,
+    id: labTestIds.kit,
     slug: 'metabolic-kit',
     name: 'Metabolic kit',
     description: 'Invented test kit: three metabolic markers from a dried blood spot.',
@@ -114,10 +114,10 @@ export const LAB_TESTS: readonly LabTest[] = [
     price: 79,
     commonTatDays: 3,
     worstCaseTatDays: 7,
-    markers: [GLUCOSE, HBA1C, FERRITIN],
+    markers: [glucose, hba1c, ferritin],
   },
   {
-    id: LAB_TEST_IDS.otherKit,
+    id: labTestIds.otherKit,
     slug: 'stress-kit',
     name: 'Stress kit',
     description: 'Invented test kit: one marker from saliva.',
@@ -126,10 +126,10 @@ export const LAB_TESTS: readonly LabTest[] = [
     price: 59,
     commonTatDays: 4,
     worstCaseTatDays: 9,
-    markers: [CORTISOL],
+    markers: [cortisol],
   },
   {
-    id: LAB_TEST_IDS.atHomePhlebotomy,
+    id: labTestIds.atHomePhlebotomy,
     slug: 'home-draw',
     name: 'Home draw',
     description: 'Invented panel drawn at home.',
@@ -138,10 +138,10 @@ export const LAB_TESTS: readonly LabTest[] = [
     price: 129,
     commonTatDays: 2,
     worstCaseTatDays: 5,
-    markers: [GLUCOSE, HBA1C],
+    markers: [glucose, hba1c],
   },
   {
-    id: LAB_TEST_IDS.walkIn,
+    id: labTestIds.walkIn,
     slug: 'walk-in-panel',
     name: 'Walk-in panel',
     description: 'Invented panel drawn at a service centre.',
@@ -150,7 +150,7 @@ export const LAB_TESTS: readonly LabTest[] = [
     price: 89,
     commonTatDays: 2,
     worstCaseTatDays: 5,
-    markers: [GLUCOSE, FERRITIN],
+    markers: [glucose, ferritin],
   },
 ];
 
@@ -161,7 +161,7 @@ function account(
 ): LabAccount {
   return {
     id,
-    lab: LAB.slug,
+    lab: inventedLab.slug,
     org_id: null,
     status: 'active',
     delegated_flow: flow,
@@ -170,15 +170,15 @@ function account(
     default_clinical_notes: null,
     business_units: null,
     allowed_billing: { client_bill: ['CA', 'NY', 'TX'] },
-    team_id_allowlist: [TEAM_ID],
+    team_id_allowlist: [inventedTeamId],
     ...more,
   };
 }
 
-export const LAB_ACCOUNTS: readonly LabAccount[] = [
-  account(LAB_ACCOUNT_IDS.notDelegated, 'not_delegated'),
-  account(LAB_ACCOUNT_IDS.orderDelegated, 'order_delegated', { default_clinical_notes: 'Fasting sample preferred.' }),
-  account(LAB_ACCOUNT_IDS.fullyDelegated, 'fully_delegated'),
-  account(LAB_ACCOUNT_IDS.resultDelegated, 'result_delegated', { status: 'ready_to_launch' }),
-  account(LAB_ACCOUNT_IDS.pending, 'not_delegated', { status: 'pending' }),
+export const labAccounts: readonly LabAccount[] = [
+  account(labAccountIds.notDelegated, 'not_delegated'),
+  account(labAccountIds.orderDelegated, 'order_delegated', { default_clinical_notes: 'Fasting sample preferred.' }),
+  account(labAccountIds.fullyDelegated, 'fully_delegated'),
+  account(labAccountIds.resultDelegated, 'result_delegated', { status: 'ready_to_launch' }),
+  account(labAccountIds.pending, 'not_delegated', { status: 'pending' }),
 ];

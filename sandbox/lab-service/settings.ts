@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FEATURES } from './closed-features.js';
+import { features } from './closed-features.js';
 
 /**
  * The settings of the stand-in. If the specification and real deployments differ, each variant can be played. The defaults follow the specification.
@@ -90,7 +90,7 @@ export const settingsSchema = z.strictObject({
   /** Entries of a page of the management API, if the request does not say. Not documented. */
   managementPageSize: z.int().positive().default(50),
   /** The features that the team is not enabled for: their endpoints answer 403. */
-  closedFeatures: z.array(z.enum(FEATURES)).default([]),
+  closedFeatures: z.array(z.enum(features)).default([]),
   /** How that refusal is written: `json`, as the specification has it, or `text`, as it was before. */
   closedFeatureBody: z.enum(['json', 'text']).default('json'),
   /** The address that webhooks are sent to. Empty: none are sent. */

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { DAY_MS } from './time.js';
+import { dayMs } from './time.js';
 import type { Lab } from './lab.js';
 import { refusal } from './problems.js';
 
 /** Specification: the answer always has 14 days. */
-const DAYS = 14;
-const MINUTE_MS = 60_000;
+const offeredDays = 14;
+const minuteMs = 60_000;
 
 /** When the slots of a day begin, in minutes of a UTC day, and how long they are. */
 interface Timetable {
@@ -14,17 +14,17 @@ interface Timetable {
 }
 
 /** When somebody could come, in UTC: morning to late afternoon where the slots are. */
-const AT_HOME: Timetable = { starts: [13, 15, 18, 20, 22].map((hour) => hour * 60), lengthMs: 60 * MINUTE_MS };
+const timesAtHome: Timetable = { starts: [13, 15, 18, 20, 22].map((hour) => hour * 60), lengthMs: 60 * minuteMs };
 /** A morning at a service centre, every 20 minutes. */
-export const AT_CENTRES: Timetable = {
+export const timesAtCentres: Timetable = {
   starts: Array.from({ length: 12 }, (_, n) => 13 * 60 + n * 20),
-  lengthMs: 20 * MINUTE_MS,
+  lengthMs: 20 * minuteMs,
 };
 /** How long a booking key is good; `daySeconds` does not shorten it, because a person chooses. Not documented. */
-const KEY_MS = 30 * 60_000;
-export const SLOT_ZONE = 'America/New_York';
+const bookingKeyMs = 30 * 60_000;
+export const slotZone = 'America/New_York';
 /** Keys of the past are forgotten beyond so many. */
-const MOST_KEYS = 50_000;
+const mostKeys = 50_000;
 
 /** An hour at a place; one person can have it. */
 export interface Slot {
@@ -58,13 +58,13 @@ export class Slots {
   }
 
   /** The free hours of 14 days near a place, under new keys. Days of the past, and today's, have none. */
-  offer(place: string, firstDay: number | null, timetable = AT_HOME): DayOfSlots[] {
+  offer(place: string, firstDay: number | null, timetable = timesAtHome): DayOfSlots[] {
     const now = this.#lab.clock.now();
-    const tomorrow = Math.floor(now / DAY_MS) * DAY_MS + DAY_MS;
+    const tomorrow = Math.floor(now / dayMs) * dayMs + dayMs;
     const from = firstDay ?? tomorrow;
-    return Array.from({ length: DAYS }, (_, n) => {
-      const day = from + n * DAY_MS;
-      const all = timetable.starts.map((minute) => ({ start: day + minute * MINUTE_MS, place }));
+    return Array.from({ length: offeredDays }, (_, n) => {
+      const day = from + n * dayMs;
+      const all = timetable.starts.map((minute) => ({ start: day + minute * minuteMs, place }));
       const free = day < tomorrow ? [] : all.filter((slot) => this.isFree(slot));
       return {
         day,
@@ -118,12 +118,12 @@ export class Slots {
     const slot = {
       ...free,
       bookingKey: `bk_${randomBytes(12).toString('base64url')}`,
-      expiresAt: now + KEY_MS,
-      isPriority: new Date(free.start).getUTCHours() * 60 === AT_HOME.starts[0],
+      expiresAt: now + bookingKeyMs,
+      isPriority: new Date(free.start).getUTCHours() * 60 === timesAtHome.starts[0],
     };
     this.#offered.set(slot.bookingKey, slot);
     const [oldest] = this.#offered.keys();
-    if (this.#offered.size > MOST_KEYS && oldest !== undefined) this.#offered.delete(oldest);
+    if (this.#offered.size > mostKeys && oldest !== undefined) this.#offered.delete(oldest);
     return slot;
   }
 }

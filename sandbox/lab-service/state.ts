@@ -106,8 +106,8 @@ export interface PortalLink {
 }
 
 /** The service's event ids are one counter for all orders: ascending, not dense, and far from 1. */
-const FIRST_EVENT_ID = 4056;
-const EVENT_ID_GAPS = [1, 1, 3, 1, 2] as const;
+const firstEventId = 4056;
+const eventIdGaps = [1, 1, 3, 1, 2] as const;
 
 export class LabState {
   readonly users = new Map<string, User>();
@@ -118,11 +118,11 @@ export class LabState {
   readonly orders = new Map<string, Order>();
   portalLinks: readonly PortalLink[] = [];
   #eventCount = 0;
-  #nextEventId = FIRST_EVENT_ID;
+  #nextEventId = firstEventId;
 
   nextEventId(): number {
     const id = this.#nextEventId;
-    this.#nextEventId += EVENT_ID_GAPS[this.#eventCount++ % EVENT_ID_GAPS.length] ?? 1;
+    this.#nextEventId += eventIdGaps[this.#eventCount++ % eventIdGaps.length] ?? 1;
     return id;
   }
 

@@ -5,8 +5,8 @@ import { pathUuid } from './validation.js';
 import { refusal } from './problems.js';
 
 /** A workout under this id does not exist. */
-const NO_WORKOUT = '00000000-0000-0000-0000-000000000000';
-const SAMPLES = 60;
+const unknownWorkoutId = '00000000-0000-0000-0000-000000000000';
+const samplesOfStream = 60;
 
 /**
  * The streams of workouts. Which workouts there are is not kept: every id has a stream, invented from the id so
@@ -15,7 +15,7 @@ const SAMPLES = 60;
 export function timeseriesRoutes(app: FastifyInstance): void {
   app.get('/v2/timeseries/workouts/:workout_id/stream', (request) => {
     const id = pathUuid(request, 'workout_id');
-    if (id === NO_WORKOUT) throw refusal(404, 'Not found');
+    if (id === unknownWorkoutId) throw refusal(404, 'Not found');
     return stream(id);
   });
 }
@@ -24,7 +24,7 @@ export function timeseriesRoutes(app: FastifyInstance): void {
 function stream(workoutId: string): Json {
   const begin = createHash('sha256').update(workoutId).digest().readUInt32BE(0);
   const each = (value: (n: number) => number | null): (number | null)[] =>
-    Array.from({ length: SAMPLES }, (_, n) => value(n));
+    Array.from({ length: samplesOfStream }, (_, n) => value(n));
   return {
     time: each((n) => begin + n),
     heartrate: each((n) => (n === 30 ? null : 110 + (n % 20))),

@@ -2,18 +2,18 @@ import { z } from 'zod';
 import { connectedSource } from './connections.js';
 import type { Lab } from './lab.js';
 import { ServiceProblem, refusal, unacceptable, valueError } from './problems.js';
-import { TEAM_ID } from './seed.js';
+import { inventedTeamId } from './seed.js';
 import type { Settings } from './settings.js';
 import { newId, type PortalLink, type User } from './state.js';
 import type { Json } from './order-body.js';
 import { timestamp } from './time.js';
 import { birthDate, date, email, optional, readBody, readQuery, uuid, withRule } from './validation.js';
 
-const LARGEST_PAGE = 500;
-const DEFAULT_PAGE = 100;
+const largestPage = 500;
+const defaultPage = 100;
 /** Lives of portal links. The specification says minutes and weeks; the numbers are assumed. */
-const LAUNCH_SECONDS = 15 * 60;
-const COMMUNICATIONS_SECONDS = 4 * 7 * 86_400;
+const launchSeconds = 15 * 60;
+const communicationsSeconds = 4 * 7 * 86_400;
 
 export function userBody(user: User, settings: Settings) {
   const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
@@ -21,7 +21,7 @@ export function userBody(user: User, settings: Settings) {
   const fallback = { source_slug: 'manual', updated_at: at(user.createdAt) };
   return {
     user_id: user.id,
-    team_id: TEAM_ID,
+    team_id: inventedTeamId,
     client_user_id,
     created_on: at(user.createdAt),
     connected_sources: user.connections.map((connection) => connectedSource(connection, settings)),
@@ -34,7 +34,7 @@ export function userBody(user: User, settings: Settings) {
 
 /** `GET /v2/user/`. A limit or offset out of bounds makes the service fail with plain text. */
 export function listUsers(lab: Lab, query: { limit?: unknown; offset?: unknown }): Json {
-  const limit = pageNumber(query.limit, DEFAULT_PAGE, 1, LARGEST_PAGE);
+  const limit = pageNumber(query.limit, defaultPage, 1, largestPage);
   const offset = pageNumber(query.offset, 0, 0, Number.MAX_SAFE_INTEGER);
   const all = [...lab.state.users.values()];
   const users = all.slice(offset, offset + limit).map((user) => userBody(user, lab.settings));
@@ -97,9 +97,9 @@ interface NoUser {
   scheduled: string;
 }
 
-const NO_USER_TO_READ: NoUser = { unknown: 'Not found', scheduled: 'You have scheduled this user for deletion.' };
+const noUserToRead: NoUser = { unknown: 'Not found', scheduled: 'You have scheduled this user for deletion.' };
 
-export function requireUser(lab: Lab, id: string, { unknown, scheduled } = NO_USER_TO_READ): User {
+export function requireUser(lab: Lab, id: string, { unknown, scheduled } = noUserToRead): User {
   const user = lab.state.users.get(id);
   if (user !== undefined) return user;
   throw refusal(404, lab.state.deletedUsers.has(id) ? scheduled : unknown);
@@ -165,7 +165,7 @@ export function createPortalLink(lab: Lab, user: User, body: unknown): PortalLin
     userId: user.id,
     orderId,
     createdAt: lab.clock.now(),
-    expiresInSeconds: context === 'launch' ? LAUNCH_SECONDS : COMMUNICATIONS_SECONDS,
+    expiresInSeconds: context === 'launch' ? launchSeconds : communicationsSeconds,
   };
   lab.state.portalLinks = [...lab.state.portalLinks, link];
   return link;
@@ -174,14 +174,14 @@ export function createPortalLink(lab: Lab, user: User, body: unknown): PortalLin
 const restorationQuery = z.object({ user_id: optional(uuid), client_user_id: optional(z.string()) });
 
 /** Specification, "User deletion"; compressed like every delay. */
-const GRACE = '7d';
+const gracePeriod = '7d';
 
-const UNKNOWN_TO_CHANGE = 'The user does not or no longer exists in this team';
-const SCHEDULED_TO_CHANGE = 'The user has been scheduled for deletion as per your previous request';
+const unknownToChange = 'The user does not or no longer exists in this team';
+const scheduledToChange = 'The user has been scheduled for deletion as per your previous request';
 
 /** The user to change or delete; the service says in a sentence of its own why there is none. */
 export function requireChangeable(lab: Lab, id: string): User {
-  return requireUser(lab, id, { unknown: UNKNOWN_TO_CHANGE, scheduled: SCHEDULED_TO_CHANGE });
+  return requireUser(lab, id, { unknown: unknownToChange, scheduled: scheduledToChange });
 }
 
 /**
@@ -191,7 +191,7 @@ export function requireChangeable(lab: Lab, id: string): User {
 export function deleteUser(lab: Lab, id: string): void {
   const user = requireChangeable(lab, id);
   user.connections = [];
-  const stopErasing = lab.clock.schedule(GRACE, () => lab.state.eraseUser(user));
+  const stopErasing = lab.clock.schedule(gracePeriod, () => lab.state.eraseUser(user));
   lab.state.setAside(user, { since: lab.clock.now(), stopErasing });
 }
 
@@ -208,7 +208,7 @@ export function undoDeletion(lab: Lab, query: unknown): void {
   const deleted = lab.state.deletedUser((user) =>
     id === null ? user.client_user_id === clientUserId : user.id === id,
   );
-  if (deleted === undefined) throw refusal(lab.settings.lateUndoStatus, UNKNOWN_TO_CHANGE);
+  if (deleted === undefined) throw refusal(lab.settings.lateUndoStatus, unknownToChange);
   if (lab.state.usersByClientId.has(deleted.user.client_user_id)) throw refusal(409, 'Client user id already exists');
   deleted.stopErasing();
   lab.state.restore(deleted.user);

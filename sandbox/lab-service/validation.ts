@@ -67,13 +67,13 @@ export const uuid = z.guid().toLowerCase();
 
 export const zip = z.string().regex(/^\d{5}(-\d{4})?$/);
 
-const NAME = /^([a-zA-Z0-9]{1})([a-zA-Z0-9-.,']*(\s[a-zA-Z0-9-.,']+)*[a-zA-Z0-9-.,']?)$/;
-const NAME_RULE =
+const namePattern = /^([a-zA-Z0-9]{1})([a-zA-Z0-9-.,']*(\s[a-zA-Z0-9-.,']+)*[a-zA-Z0-9-.,']?)$/;
+const nameRule =
   'The field must start with a letter (a-z or A-Z or 0-9) and can only contain -,. special characters, ' +
   'but cannot start with a space or hyphen.';
 
 export const patientName = withRule(z.string().min(1, { abort: true }).max(50, { abort: true }), (value) =>
-  NAME.test(value) ? undefined : valueError(NAME_RULE),
+  namePattern.test(value) ? undefined : valueError(nameRule),
 );
 
 export const email = withRule(z.string(), (value) => {
@@ -145,19 +145,19 @@ function valueAt(root: unknown, path: readonly (string | number)[]): unknown {
   return path.reduce((value, part) => (value as Record<string, unknown> | undefined)?.[part], root);
 }
 
-const WRONG_TYPES: Readonly<Record<string, Fault>> = {
+const wrongTypes: Readonly<Record<string, Fault>> = {
   string: { type: 'string_type', msg: 'Input should be a valid string' },
   boolean: { type: 'bool_type', msg: 'Input should be a valid boolean' },
   number: { type: 'int_type', msg: 'Input should be a valid integer' },
   int: { type: 'int_type', msg: 'Input should be a valid integer' },
   array: { type: 'list_type', msg: 'Input should be a valid list' },
 };
-const NOT_AN_OBJECT: Fault = {
+const notAnObject: Fault = {
   type: 'model_attributes_type',
   msg: 'Input should be a valid dictionary or object to extract fields from',
 };
 /** A query has only texts. */
-const NOT_A_NUMBER: Fault = {
+const notANumber: Fault = {
   type: 'int_parsing',
   msg: 'Input should be a valid integer, unable to parse string as an integer',
 };
@@ -167,10 +167,10 @@ function faultOf(issue: z.core.$ZodIssue, where: string): Fault {
     case 'custom':
       return issue.params as unknown as Fault;
     case 'invalid_type':
-      if (where === 'query' && ['number', 'int'].includes(issue.expected)) return NOT_A_NUMBER;
-      return WRONG_TYPES[issue.expected] ?? NOT_AN_OBJECT;
+      if (where === 'query' && ['number', 'int'].includes(issue.expected)) return notANumber;
+      return wrongTypes[issue.expected] ?? notAnObject;
     case 'invalid_value': {
-      const expected = WORDS.format(issue.values.map((value) => `'${String(value)}'`));
+      const expected = alternatives.format(issue.values.map((value) => `'${String(value)}'`));
       return { type: 'enum', msg: `Input should be ${expected}`, ctx: { expected } };
     }
     case 'invalid_format':
@@ -178,16 +178,16 @@ function faultOf(issue: z.core.$ZodIssue, where: string): Fault {
     case 'too_big':
       return issue.origin === 'string' ? tooLong(Number(issue.maximum)) : tooLarge(Number(issue.maximum));
     case 'too_small':
-      return issue.origin === 'string' ? EMPTY : tooSmall(Number(issue.minimum));
+      return issue.origin === 'string' ? emptyString : tooSmall(Number(issue.minimum));
     default:
       throw new Error(`no wording for ${issue.code}`);
   }
 }
 
 /** "'a', 'b' or 'c'". */
-const WORDS = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+const alternatives = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
-const EMPTY: Fault = {
+const emptyString: Fault = {
   type: 'string_too_short',
   msg: 'String should have at least 1 character',
   ctx: { min_length: 1 },

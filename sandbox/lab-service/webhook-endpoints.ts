@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from './clock.js';
 
 /** How long deliveries also carry the signature of a secret that was rotated away. Not documented; assumed. */
-const ROTATION = '24h';
+const rotationPeriod = '24h';
 
 export interface EndpointPlace {
   readonly teamId: string;
@@ -85,7 +85,7 @@ export class WebhookEndpoints {
     const old = endpoint.secrets;
     endpoint.secrets = [secret ?? newSecret(), ...old];
     endpoint.updatedAt = this.#clock.now();
-    this.#clock.schedule(ROTATION, () => {
+    this.#clock.schedule(rotationPeriod, () => {
       endpoint.secrets = endpoint.secrets.slice(0, Math.max(1, endpoint.secrets.length - old.length));
     });
   }

@@ -11,29 +11,29 @@ import { criticalResultBody, orderBody, presentLow, type Json } from './order-bo
 import type { CriticalResult, OrderEventType } from './orders.js';
 import { jobBody } from './report-body.js';
 import type { ParsingJob, ReportEventType } from './reports.js';
-import { TEAM_ID } from './seed.js';
+import { inventedTeamId } from './seed.js';
 import type { Order, User } from './state.js';
 import { newWebhookFaults, type WebhookFaultAction } from './faults.js';
 import type { WebhookTarget } from './webhook-endpoints.js';
 import { sendWebhook, type AttemptOutcome } from './webhook-attempt.js';
 
 /** Waits before the attempts after the first: eight attempts over 27.6 hours, as documented. */
-const RETRY_DELAYS = ['5s', '5m', '30m', '2h', '5h', '10h', '10h'] as const;
+const retryDelays = ['5s', '5m', '30m', '2h', '5h', '10h', '10h'] as const;
 /** Documented: an endpoint that fails for so long gets nothing more. */
-const DISABLED_AFTER = '5d';
+const disabledAfter = '5d';
 /** The most connections to the receiver at once. */
-const CONNECTIONS = 64;
+const mostConnections = 64;
 /** Older finished deliveries are forgotten. */
-const MOST_DELIVERIES = 50_000;
+const mostDeliveries = 50_000;
 
 export type DeliveryState = 'waiting' | 'held' | 'delivered' | 'failed' | 'lost' | 'endpoint_disabled';
 
 /** The webhook type of a critical result. */
-const CRITICAL_RESULT = 'labtest.result.critical';
+const criticalResultEvent = 'labtest.result.critical';
 
 export type EventType =
   | OrderEventType
-  | typeof CRITICAL_RESULT
+  | typeof criticalResultEvent
   | ReportEventType
   | ConnectionEventType
   | AppointmentEventType
@@ -75,19 +75,19 @@ interface Message extends Delivery {
   readonly attempts: AttemptOutcome[];
 }
 
-const ABOUT_NOTHING = { order_id: null, job_id: null, status: null, event_id: null };
+const aboutNothing = { order_id: null, job_id: null, status: null, event_id: null };
 
 function subjectOf(event_type: EventType, order: Order): Subject {
   const { id: order_id, userId: user_id } = order;
   const event_id = order.events.at(-1)?.id ?? 0;
-  return { ...ABOUT_NOTHING, event_type, user_id, order_id, status: presentLow(order), event_id };
+  return { ...aboutNothing, event_type, user_id, order_id, status: presentLow(order), event_id };
 }
 
 /** Sends signed messages, mostly snapshots of orders, until the receiver accepts them, and plays the faults that were added. */
 export class Webhooks {
   readonly faults = newWebhookFaults();
   readonly #lab: Lab;
-  readonly #agent = new Agent({ connections: CONNECTIONS });
+  readonly #agent = new Agent({ connections: mostConnections });
   readonly #messages = new Map<string, Message>();
   readonly #inFlight = new Set<Promise<void>>();
   readonly #closing = new AbortController();
@@ -114,7 +114,7 @@ export class Webhooks {
       settings.criticalResultForm === 'order'
         ? orderBody(order, this.#lab.state, settings, 'webhook')
         : criticalResultBody(order, result, this.#lab.clock.now(), settings);
-    this.#announce(subjectOf(CRITICAL_RESULT, order), data);
+    this.#announce(subjectOf(criticalResultEvent, order), data);
   }
 
   /**
@@ -122,26 +122,26 @@ export class Webhooks {
    * @param options.anonymous leaves the envelope's ids out, whatever the settings say
    */
   announceAbout(user: User, eventType: EventType, data: Json, { anonymous = false } = {}): void {
-    const subject = { ...ABOUT_NOTHING, event_type: eventType, user_id: user.id };
+    const subject = { ...aboutNothing, event_type: eventType, user_id: user.id };
     this.#announce(subject, data, anonymous ? JSON.stringify({ event_type: eventType, data }) : undefined);
   }
 
   /** Sends the appointment as it now is. */
   announceAppointment(event_type: AppointmentEventType, appointment: Appointment): void {
     const { id: order_id, userId: user_id } = appointment.order;
-    const subject = { ...ABOUT_NOTHING, event_type, user_id, order_id, status: presentStatus(appointment) };
+    const subject = { ...aboutNothing, event_type, user_id, order_id, status: presentStatus(appointment) };
     this.#announce(subject, appointmentBody(appointment, this.#lab.settings));
   }
 
   /** Sends a stub of the review. The documented schema has no user in its envelope. */
   announceMatchReview(event_type: MatchReviewEventType, review: MatchReview): void {
-    this.#announce({ ...ABOUT_NOTHING, event_type, user_id: null, status: review.status }, matchReviewEvent(review));
+    this.#announce({ ...aboutNothing, event_type, user_id: null, status: review.status }, matchReviewEvent(review));
   }
 
   /** Sends the parsing job as it now is. */
   announceJob(event_type: ReportEventType, job: ParsingJob): void {
     const { id: job_id, userId: user_id, status } = job;
-    this.#announce({ ...ABOUT_NOTHING, event_type, user_id, job_id, status }, jobBody(job, this.#lab.settings));
+    this.#announce({ ...aboutNothing, event_type, user_id, job_id, status }, jobBody(job, this.#lab.settings));
   }
 
   /** Each endpoint that takes the type gets a message with attempts of its own. */
@@ -196,15 +196,15 @@ export class Webhooks {
 
   #envelope({ event_type, user_id }: Subject, data: Json): string {
     if (this.#lab.settings.webhookEnvelope === 'without_ids') return JSON.stringify({ event_type, data });
-    if (user_id === null) return JSON.stringify({ event_type, team_id: TEAM_ID, data });
+    if (user_id === null) return JSON.stringify({ event_type, team_id: inventedTeamId, data });
     const client_user_id = this.#lab.state.users.get(user_id)?.client_user_id ?? null;
-    return JSON.stringify({ event_type, data, team_id: TEAM_ID, user_id, client_user_id });
+    return JSON.stringify({ event_type, data, team_id: inventedTeamId, user_id, client_user_id });
   }
 
   #remember(message: Message): void {
     this.#messages.set(message.id, message);
     const [oldest] = this.#messages.keys();
-    if (this.#messages.size > MOST_DELIVERIES && oldest !== undefined) this.#messages.delete(oldest);
+    if (this.#messages.size > mostDeliveries && oldest !== undefined) this.#messages.delete(oldest);
   }
 
   #sendWithFault(message: Message, action: WebhookFaultAction, faultId: string): void {
@@ -303,7 +303,7 @@ export class Webhooks {
   #failed(message: Message, outcome: AttemptOutcome): void {
     if (message.tries === 1) this.#lab.log(failureLine(message, outcome));
     if (message.endpoint_id === null) this.#countFailing();
-    const delay = RETRY_DELAYS[message.tries - 1];
+    const delay = retryDelays[message.tries - 1];
     if (delay === undefined) this.#giveUp(message, 'failed');
     else this.#lab.clock.schedule(delay, () => this.#send(message));
   }
@@ -312,7 +312,7 @@ export class Webhooks {
   #countFailing(): void {
     const now = this.#lab.clock.now();
     this.#failingSince ??= now;
-    const limit = this.#lab.clock.compressed(DISABLED_AFTER);
+    const limit = this.#lab.clock.compressed(disabledAfter);
     if (this.#lab.settings.disableFailingEndpoint && now - this.#failingSince >= limit) this.#disabled = true;
   }
 

@@ -7,8 +7,8 @@ import type {
   WebhookRegistered,
   WebhookSecretRotated,
 } from '../../client/index.js';
-import { ORG_ID } from '../../sandbox/lab-service/organisation.js';
-import { TEAM_ID } from '../../sandbox/lab-service/seed.js';
+import { inventedOrgId } from '../../sandbox/lab-service/organisation.js';
+import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { verify } from '../../service/webhook-signature.js';
 import { createLabService } from '../../service/lab-service.js';
 import { manageWebhooksId } from '../../protocol/ids.js';
@@ -23,8 +23,8 @@ const managementKey = 'mk_test_invented';
 const lab = stack({ encryptionKeys, managementKey });
 const env = { LABOPS_ENCRYPTION_KEYS: encryptionKeys };
 
-const place = { orgId: ORG_ID, teamId: TEAM_ID, environment: 'sandbox' };
-const ofTeam = ['--org-id', ORG_ID, '--team-id', TEAM_ID, '--environment', 'sandbox'];
+const place = { orgId: inventedOrgId, teamId: inventedTeamId, environment: 'sandbox' };
+const ofTeam = ['--org-id', inventedOrgId, '--team-id', inventedTeamId, '--environment', 'sandbox'];
 const url = 'https://labs.example.com/webhooks';
 
 // proves 234, 239

@@ -12,8 +12,8 @@ import {
   type WebhookEndpoint,
   type WebhookRegistered,
 } from '../../client/index.js';
-import { ORG_ID } from '../../sandbox/lab-service/organisation.js';
-import { TEAM_ID } from '../../sandbox/lab-service/seed.js';
+import { inventedOrgId } from '../../sandbox/lab-service/organisation.js';
+import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { manageWebhooksId } from '../../protocol/ids.js';
 import { writeHistory } from '../replay/history-file.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
@@ -308,8 +308,8 @@ test('a reconciliation of a range prints what it found', async () => {
 });
 
 describe('webhook endpoints', () => {
-  const place = { orgId: ORG_ID, teamId: TEAM_ID, environment: 'sandbox' };
-  const ofTeam = ['--org-id', ORG_ID, '--team-id', TEAM_ID, '--environment', 'sandbox'];
+  const place = { orgId: inventedOrgId, teamId: inventedTeamId, environment: 'sandbox' };
+  const ofTeam = ['--org-id', inventedOrgId, '--team-id', inventedTeamId, '--environment', 'sandbox'];
   const url = 'https://labs.example.com/webhooks';
   const endpoints = async () => (await json<{ endpoints: WebhookEndpoint[] }>('webhooks', 'list', ...ofTeam)).endpoints;
 

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createNotificationHandler } from '../../client/index.js';
-import { ORG_ID } from '../../sandbox/lab-service/organisation.js';
-import { TEAM_ID } from '../../sandbox/lab-service/seed.js';
+import { inventedOrgId } from '../../sandbox/lab-service/organisation.js';
+import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { reconcileOrdersName, reconcileScheduleId } from '../../protocol/reconcile.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import { freePort } from '../../sandbox/temporal/ports.js';
@@ -28,8 +28,8 @@ const lab = stack({
   worker: { ENCRYPTION: 'required', RECONCILE_EVERY_MINUTES: '60' },
 });
 
-const place = { orgId: ORG_ID, teamId: TEAM_ID, environment: 'sandbox' };
-const placed = { LABOPS_ORG_ID: ORG_ID, LABOPS_TEAM_ID: TEAM_ID, LABOPS_ENVIRONMENT: 'sandbox' };
+const place = { orgId: inventedOrgId, teamId: inventedTeamId, environment: 'sandbox' };
+const placed = { LABOPS_ORG_ID: inventedOrgId, LABOPS_TEAM_ID: inventedTeamId, LABOPS_ENVIRONMENT: 'sandbox' };
 
 let service: LabService;
 let endpointId: string;

@@ -23,8 +23,8 @@ import {
   replayRejectedEventsName,
 } from '../../protocol/rejected-events.js';
 import { fetchWorkoutStreamName } from '../../protocol/workout-stream.js';
-import { ORG_ID } from '../../sandbox/lab-service/organisation.js';
-import { TEAM_ID } from '../../sandbox/lab-service/seed.js';
+import { inventedOrgId } from '../../sandbox/lab-service/organisation.js';
+import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import type { HealthDataStore } from '../../store/health-data-store.js';
 import { kitFor, visitFor } from '../rig/cast.js';
 import { eventually } from '../rig/eventually.js';
@@ -191,7 +191,7 @@ async function startDeletion(lab: Stack): Promise<LongWork> {
   };
 }
 
-const place = { orgId: ORG_ID, teamId: TEAM_ID, environment: 'sandbox' };
+const place = { orgId: inventedOrgId, teamId: inventedTeamId, environment: 'sandbox' };
 
 /**
  * The types that end with the answer that they wait for. Until `release`, the service wants no more requests and a table of the store is

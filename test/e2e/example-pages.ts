@@ -4,8 +4,8 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { ORG_ID } from '../../sandbox/lab-service/organisation.js';
-import { TEAM_ID } from '../../sandbox/lab-service/seed.js';
+import { inventedOrgId } from '../../sandbox/lab-service/organisation.js';
+import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { freePort } from '../../sandbox/temporal/ports.js';
 import { patientDetails, shippingDetails } from '../rig/cast.js';
 import { startPostgres, type PostgresServer } from '../rig/postgres.js';
@@ -101,7 +101,7 @@ async function start(lab: Stack, reports: string, options: ExampleOptions): Prom
   const database = postgres === undefined ? undefined : await startPostgres(postgres);
   const store = database ? await keepHealthData(lab, database.url, encryptionKeys) : {};
   const own = { PORT: String(port), REPORT_ROOT: reports, STAFF_KEY: staffKey };
-  const team = { LABOPS_ORG_ID: ORG_ID, LABOPS_TEAM_ID: TEAM_ID, LABOPS_ENVIRONMENT: 'sandbox' };
+  const team = { LABOPS_ORG_ID: inventedOrgId, LABOPS_TEAM_ID: inventedTeamId, LABOPS_ENVIRONMENT: 'sandbox' };
   const backend = await startProcess(process.execPath, ['--import', 'tsx', 'examples/backend/server.ts'], {
     env: { ...lab.workerEnv, ...own, ...team, ...store },
     ready: /listening/,

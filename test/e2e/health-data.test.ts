@@ -184,9 +184,13 @@ describe.each([
       const { events, waiting } = await labs.rejectedEvents.list();
       expect(waiting).toBe(1);
       expect(events).toMatchObject([{ eventType: 'daily.data.activity.created' }]);
-      const { TEMPORAL_ADDRESS, TASK_QUEUE, LABOPS_ENCRYPTION_KEYS } = settings(rig);
-      const operator = (...args: string[]) =>
-        runLabops(['rejected', ...args, '--json'], { env: { TEMPORAL_ADDRESS, TASK_QUEUE, LABOPS_ENCRYPTION_KEYS } });
+      const ofWorker = settings(rig);
+      const env = {
+        TEMPORAL_ADDRESS: ofWorker.TEMPORAL_ADDRESS,
+        TASK_QUEUE: ofWorker.TASK_QUEUE,
+        LABOPS_ENCRYPTION_KEYS: ofWorker.LABOPS_ENCRYPTION_KEYS,
+      };
+      const operator = (...args: string[]) => runLabops(['rejected', ...args, '--json'], { env });
       expect(await answer(operator('list'))).toMatchObject({ waiting: 1, events: [{ id: events[0]?.id }] });
       expect(await answer(operator('replay', '--all', '--type', 'an.invented.type'))).toMatchObject({ left: {} });
       // It still has no key: it is put aside again.

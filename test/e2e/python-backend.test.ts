@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { freePort } from '../../sandbox/temporal/ports.js';
 import { resultsSchema } from '../../service/results.js';
 import { registration, shippingDetails } from '../rig/cast.js';
@@ -73,7 +73,7 @@ test.skipIf(!isPossible)(
     const reference = `python-${randomUUID()}`;
     const order = `/orders/${reference}`;
     const userId = await lab.newUser();
-    const body = { user_id: userId, lab_test_id: LAB_TEST_IDS.kit, shipping_details: shippingDetails };
+    const body = { user_id: userId, lab_test_id: labTestIds.kit, shipping_details: shippingDetails };
     for (let times = 0; times < 2; times += 1) expect(await call('PUT', order, body)).toMatchObject({ status: 202 });
 
     const phase = async () => ((await call('GET', order)).answer as { phase: string }).phase;
@@ -107,7 +107,7 @@ test.skipIf(!isPossible)('the results of an order that the service has not accep
   const down = { kind: 'answer', status: 503, body: { detail: 'try again later' } } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: down });
   const order = `/orders/python-${randomUUID()}`;
-  const body = { user_id: await lab.newUser(), lab_test_id: LAB_TEST_IDS.kit, shipping_details: shippingDetails };
+  const body = { user_id: await lab.newUser(), lab_test_id: labTestIds.kit, shipping_details: shippingDetails };
   expect(await call('PUT', order, body)).toMatchObject({ status: 202 });
   expect(await call('GET', `${order}/results`)).toEqual({ status: 409, answer: { error: 'not_yet_placed' } });
 });

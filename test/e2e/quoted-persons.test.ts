@@ -9,8 +9,8 @@ import Long from 'long';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Refusal } from '../../client/errors.js';
 import { createLabService, type WebhookPlace } from '../../client/index.js';
-import { ORG_ID } from '../../sandbox/lab-service/organisation.js';
-import { TEAM_ID } from '../../sandbox/lab-service/seed.js';
+import { inventedOrgId } from '../../sandbox/lab-service/organisation.js';
+import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { kitFor, registration, visitFor } from '../rig/cast.js';
 import { labops } from './labops.js';
@@ -141,7 +141,7 @@ describe('a refusal that quotes a person', () => {
   });
 
   test('the caller alone reads the refusal of webhook endpoints', async () => {
-    const place: WebhookPlace = { orgId: ORG_ID, teamId: TEAM_ID, environment: 'sandbox' };
+    const place: WebhookPlace = { orgId: inventedOrgId, teamId: inventedTeamId, environment: 'sandbox' };
     await refusedEvery('/v1/org/**', () => lab.labs.webhooks.list(place));
   });
 

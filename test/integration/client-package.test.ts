@@ -3,7 +3,7 @@ import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { freePort } from '../../sandbox/temporal/ports.js';
 import { registration, shippingDetails } from '../rig/cast.js';
 import { patience, stack } from '../e2e/stack.js';
@@ -142,7 +142,7 @@ test('the examples of README, docs/backend.md and docs/messages.md compile with 
   await run(process.execPath, [tsc, ...strict, ...modules, 'product.ts', 'receiver.ts'], backend);
 
   await lab.sandbox.changeSettings({ webhookUrl: `http://127.0.0.1:${port}/` });
-  const order = ['client-1', await lab.newUser(), LAB_TEST_IDS.kit, JSON.stringify(shippingDetails)];
+  const order = ['client-1', await lab.newUser(), labTestIds.kit, JSON.stringify(shippingDetails)];
   const { url, apiKey } = lab.service;
   const started = await startProcess(
     process.execPath,

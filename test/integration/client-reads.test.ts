@@ -11,12 +11,12 @@ import {
   ReadInvalid,
   ServiceNotConfigured,
 } from '../../client/index.js';
-import { LAB_ACCOUNT_IDS, LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { labAccountIds, labTestIds } from '../../sandbox/lab-service/seed.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
 import { all } from '../rig/all.js';
 import { eventually } from '../rig/eventually.js';
 import { serving } from '../unit/service/recording-server.js';
-import { API_KEY, startSandbox, type Sandbox } from './sandbox-rig.js';
+import { sandboxApiKey, startSandbox, type Sandbox } from './sandbox-rig.js';
 
 /* What the client reads straight from the service. Nothing listens at Temporal's address: no worker and no history is needed. */
 
@@ -24,7 +24,7 @@ const temporal = () => new Client({ connection: Connection.lazy({ address: '127.
 
 async function backend(settings: Partial<Settings> = {}): Promise<Sandbox & { lab: LabOperations }> {
   const sandbox = await startSandbox(settings);
-  const lab = new LabOperations(temporal(), { service: { baseUrl: sandbox.service.url, apiKey: API_KEY } });
+  const lab = new LabOperations(temporal(), { service: { baseUrl: sandbox.service.url, apiKey: sandboxApiKey } });
   onTestFinished(() => lab.close());
   return { ...sandbox, lab };
 }
@@ -149,7 +149,7 @@ test('the documents of an order are read as PDFs once there are any', async () =
   await expect(documents.results({ orderId: id })).rejects.toBeInstanceOf(NotFound);
   await expect(documents.results(ofTransaction)).rejects.toBeInstanceOf(NotFound);
   await expect(documents.requisition(id)).rejects.toBeInstanceOf(NotFound);
-  await expect(documents.collectionInstructions({ labTestId: LAB_TEST_IDS.walkIn })).rejects.toBeInstanceOf(NotFound);
+  await expect(documents.collectionInstructions({ labTestId: labTestIds.walkIn })).rejects.toBeInstanceOf(NotFound);
   for (const status of [
     'requisition_created',
     'transit_customer',
@@ -166,7 +166,7 @@ test('the documents of an order are read as PDFs once there are any', async () =
     documents.results(ofTransaction),
     documents.requisition(id),
     documents.collectionInstructions({ orderId: id }),
-    documents.collectionInstructions({ labTestId: LAB_TEST_IDS.kit }),
+    documents.collectionInstructions({ labTestId: labTestIds.kit }),
     documents.specimenLabels(id, labels),
   ]);
   const streams = await Promise.all([
@@ -174,7 +174,7 @@ test('the documents of an order are read as PDFs once there are any', async () =
     documents.streams.results(ofTransaction),
     documents.streams.requisition(id, { maxBytes: 100_000 }),
     documents.streams.collectionInstructions({ orderId: id }),
-    documents.streams.collectionInstructions({ labTestId: LAB_TEST_IDS.kit }),
+    documents.streams.collectionInstructions({ labTestId: labTestIds.kit }),
     documents.streams.specimenLabels(id, labels),
   ]);
   expect(await Promise.all(streams.map((stream) => buffer(stream)))).toEqual(read);
@@ -198,7 +198,7 @@ test('a stream outlives its call, and ends with the reason of the signal', async
     answer = response;
     response.write('%PDF-1.7 invented'.padEnd(2_000, '.'));
   });
-  const lab = new LabOperations(temporal(), { service: { baseUrl, apiKey: API_KEY } });
+  const lab = new LabOperations(temporal(), { service: { baseUrl, apiKey: sandboxApiKey } });
   onTestFinished(() => lab.close());
   const abort = new AbortController();
   const stream = await lab.documents.streams.results({ orderId: 'order-1' }, { signal: abort.signal });
@@ -223,19 +223,19 @@ test('a parsing job is read with its values', async () => {
 test('the catalogue says what can be ordered', async () => {
   const { lab } = await backend();
   const kits = await all(lab.catalogue.labTests({ method: 'testkit', status: 'active' }));
-  expect(kits.map(({ id }) => id)).toEqual([LAB_TEST_IDS.kit, LAB_TEST_IDS.otherKit]);
+  expect(kits.map(({ id }) => id)).toEqual([labTestIds.kit, labTestIds.otherKit]);
   expect(await all(lab.catalogue.labTests({ name: 'METABOLIC' }))).toMatchObject([
-    { id: LAB_TEST_IDS.kit, markers: [{ slug: 'glucose' }, { slug: 'hba1c' }, { slug: 'ferritin' }] },
+    { id: labTestIds.kit, markers: [{ slug: 'glucose' }, { slug: 'hba1c' }, { slug: 'ferritin' }] },
   ]);
   expect(await all(lab.catalogue.labTests({ madeBy: 'auto' }))).toEqual([]);
-  expect(await all(lab.catalogue.labTests({ providerIds: ['14'] }))).toMatchObject([{ id: LAB_TEST_IDS.otherKit }]);
+  expect(await all(lab.catalogue.labTests({ providerIds: ['14'] }))).toMatchObject([{ id: labTestIds.otherKit }]);
   for (const filter of [{ status: undefined }, { labslug: 'lab' }, { markerIds: [] }]) {
     expect(() => lab.catalogue.labTests(filter as object)).toThrow(ReadInvalid);
   }
-  expect(await lab.catalogue.labTest(LAB_TEST_IDS.walkIn)).toMatchObject({ method: 'walk_in_test' });
-  await expect(lab.catalogue.labTest(LAB_ACCOUNT_IDS.pending)).rejects.toBeInstanceOf(NotFound);
+  expect(await lab.catalogue.labTest(labTestIds.walkIn)).toMatchObject({ method: 'walk_in_test' });
+  await expect(lab.catalogue.labTest(labAccountIds.pending)).rejects.toBeInstanceOf(NotFound);
   expect(await all(lab.catalogue.markers({ name: 'ferr' }))).toMatchObject([{ id: 13, slug: 'ferritin' }]);
-  expect(await lab.catalogue.accounts({ status: 'pending' })).toMatchObject([{ id: LAB_ACCOUNT_IDS.pending }]);
+  expect(await lab.catalogue.accounts({ status: 'pending' })).toMatchObject([{ id: labAccountIds.pending }]);
 });
 
 test('providers and a user’s connections are read, with the error of one that broke, and ending one twice is safe', async () => {
@@ -289,7 +289,7 @@ test('coverage and service centres are read near a place and near an order, and 
   expect(coverage).toMatchObject({ phlebotomy: { is_served: true }, central_labs: { 'invented-lab': { lab_id: 1 } } });
   const { centres } = await appointments.sites({ zipCode: '62704', labId: 1, radius: 20 });
   expect(centres.filter(isBookable).map(({ site_code: code }) => code)).toEqual(['PSC1', 'PSC2', 'PSC3']);
-  const { order } = await control.createOrder({ user_id: await newUser(), lab_test_id: LAB_TEST_IDS.walkIn });
+  const { order } = await control.createOrder({ user_id: await newUser(), lab_test_id: labTestIds.walkIn });
   const near = await appointments.sites({ orderId: order.id, radius: 10 });
   expect(near).toMatchObject({ lab: 'invented-lab', centres: [{ site_code: 'PSC1' }, { site_code: 'PSC2' }] });
   await expect(appointments.sites({ orderId: order.id, zip: '1' } as never)).rejects.toBeInstanceOf(ReadInvalid);

@@ -1,13 +1,13 @@
 import { Client, Connection } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { LabOperations, NotFound, ServiceRefused, type UserOperations } from '../../client/index.js';
-import { API_KEY, startSandbox } from './sandbox-rig.js';
+import { sandboxApiKey, startSandbox } from './sandbox-rig.js';
 
 /** Users of the stand-in through the client; Temporal is not asked. */
 async function operations(): Promise<UserOperations> {
   const { service } = await startSandbox();
   const temporal = new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) });
-  const lab = new LabOperations(temporal, { service: { baseUrl: service.url, apiKey: API_KEY } });
+  const lab = new LabOperations(temporal, { service: { baseUrl: service.url, apiKey: sandboxApiKey } });
   onTestFinished(() => lab.close());
   return lab.users;
 }

@@ -1,20 +1,27 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { CANCELLATION_REASONS } from '../../sandbox/lab-service/appointment-routes.js';
-import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { cancellationReasons } from '../../sandbox/lab-service/appointment-routes.js';
+import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
 import type { AppointmentAddress, Appointments } from '../../service/appointments.js';
 import { readEvent } from '../../service/events.js';
 import { createLabService } from '../../service/lab-service.js';
 import { patientDetails, shippingDetails } from '../rig/cast.js';
-import { API_KEY, SECRET, startReceiver, startSandbox, type Received, type Sandbox } from './sandbox-rig.js';
+import {
+  sandboxApiKey,
+  webhookSecret,
+  startReceiver,
+  startSandbox,
+  type Received,
+  type Sandbox,
+} from './sandbox-rig.js';
 
-const HOME: AppointmentAddress = {
+const home: AppointmentAddress = {
   first_line: shippingDetails.first_line,
   city: shippingDetails.city,
   state: shippingDetails.state,
   zip_code: shippingDetails.zip,
 };
-const REASON = { cancellation_reason_id: CANCELLATION_REASONS[0].id };
+const firstReason = { cancellation_reason_id: cancellationReasons[0].id };
 
 interface Visiting extends Sandbox {
   readonly appointments: Appointments;
@@ -32,11 +39,11 @@ interface Visiting extends Sandbox {
 /** An order that is drawn at home, and the product's own client, over real HTTP. */
 async function startVisiting(settings: Partial<Settings> = {}): Promise<Visiting> {
   const { url: webhookUrl, received } = await startReceiver();
-  const sandbox = await startSandbox({ webhookUrl, webhookSecrets: [SECRET], ...settings });
-  const client = createLabService({ baseUrl: sandbox.service.url, apiKey: API_KEY });
+  const sandbox = await startSandbox({ webhookUrl, webhookSecrets: [webhookSecret], ...settings });
+  const client = createLabService({ baseUrl: sandbox.service.url, apiKey: sandboxApiKey });
   onTestFinished(() => client.close());
   const newOrder = async (): Promise<string> => {
-    const body = { user_id: await sandbox.newUser(), lab_test_id: LAB_TEST_IDS.atHomePhlebotomy };
+    const body = { user_id: await sandbox.newUser(), lab_test_id: labTestIds.atHomePhlebotomy };
     const request = {
       ...body,
       patient_details: patientDetails,
@@ -52,7 +59,7 @@ async function startVisiting(settings: Partial<Settings> = {}): Promise<Visiting
     orderId,
     newOrder,
     keys: async () => {
-      const { slots } = await client.appointments.availability(HOME);
+      const { slots } = await client.appointments.availability(home);
       return (slots ?? []).flatMap((day) => (day.slots ?? []).flatMap(({ booking_key: key }) => key ?? []));
     },
     lows: async () => {
@@ -75,12 +82,12 @@ describe('slots', () => {
     const { appointments, control } = await startVisiting();
     const today = (await control.clock()).now.slice(0, 10);
     await control.setClock(`${today}T12:00:00Z`);
-    const { slots, timezone } = await appointments.availability(HOME);
+    const { slots, timezone } = await appointments.availability(home);
     expect(timezone).toBe('America/New_York');
     expect(slots).toHaveLength(14);
     expect(slots?.[0]?.date).toBe(new Date(Date.parse(today) + 86_400_000).toISOString().slice(0, 10));
     expect(slots?.[0]?.slots).toHaveLength(5);
-    const later = await appointments.availability(HOME, { startDate: '2999-12-25' });
+    const later = await appointments.availability(home, { startDate: '2999-12-25' });
     expect(later.slots?.map(({ date }) => date)).toEqual([
       ...[25, 26, 27, 28, 29, 30, 31].map((day) => `2999-12-${day}`),
       ...[1, 2, 3, 4, 5, 6, 7].map((day) => `3000-01-0${day}`),
@@ -90,7 +97,7 @@ describe('slots', () => {
   // proves 229, 314
   test('slots of the past are none, but the days are listed', async () => {
     const { appointments } = await startVisiting();
-    const { slots } = await appointments.availability(HOME, { startDate: '2020-01-01' });
+    const { slots } = await appointments.availability(home, { startDate: '2020-01-01' });
     expect(slots).toHaveLength(14);
     expect(slots?.flatMap((day) => day.slots ?? [])).toEqual([]);
   });
@@ -101,7 +108,7 @@ describe('slots', () => {
     const before = await keys();
     await appointments.book(orderId, { booking_key: before[0] ?? '' });
     expect(await keys()).toHaveLength(before.length - 1);
-    const elsewhere = await appointments.availability({ ...HOME, zip_code: '10001' });
+    const elsewhere = await appointments.availability({ ...home, zip_code: '10001' });
     expect(elsewhere.slots?.[0]?.slots).toHaveLength(5);
   });
 
@@ -176,7 +183,7 @@ describe('a booking', () => {
     const { appointments, orderId, keys, control } = await startVisiting({ daySeconds: 96 });
     const [key, other] = await keys();
     await control.advanceClock('29m');
-    const { slots } = await appointments.availability(HOME);
+    const { slots } = await appointments.availability(home);
     const expiry = Date.parse(slots?.[0]?.slots?.[0]?.expires_at ?? '') - Date.parse((await control.clock()).now);
     expect(expiry).toBeGreaterThan(29 * 60_000);
     expect(expiry).toBeLessThanOrEqual(30 * 60_000);
@@ -249,7 +256,7 @@ describe('a booking', () => {
     const drawn = await newOrder();
     await control.move(drawn, 'draw_completed');
     await expect(appointments.book(drawn, { booking_key: three })).rejects.toMatchObject(refused);
-    const unknown = `/v3/order/${LAB_TEST_IDS.kit}/phlebotomy/appointment`;
+    const unknown = `/v3/order/${labTestIds.kit}/phlebotomy/appointment`;
     expect(await call('GET', unknown)).toMatchObject({ status: 404, body: { detail: "This order doesn't exist." } });
   });
 
@@ -274,7 +281,7 @@ describe('a request', () => {
   // proves 227
   test('has no time until the provider names one', async () => {
     const { appointments, orderId, lows, control } = await startVisiting();
-    const request = { address: { ...HOME, unit: '7' }, provider: 'invented_draws', appointment_notes: 'Invented dog' };
+    const request = { address: { ...home, unit: '7' }, provider: 'invented_draws', appointment_notes: 'Invented dog' };
     const asked = await appointments.request(orderId, request);
     expect(asked).toMatchObject({
       ...{ status: 'pending', start_at: null, end_at: null, provider: 'invented_draws' },
@@ -330,7 +337,7 @@ describe('another slot', () => {
       name: 'ServiceRefused',
       status: 400,
     });
-    await appointments.cancel(orderId, REASON);
+    await appointments.cancel(orderId, firstReason);
     await expect(appointments.reschedule(orderId, { booking_key: two })).rejects.toMatchObject({ status: 400 });
     await expect(appointments.reschedule(await newOrder(), { booking_key: two })).rejects.toMatchObject({
       name: 'NotFound',
@@ -344,7 +351,7 @@ describe('a cancellation', () => {
     const { appointments, orderId, keys, lows } = await startVisiting();
     const all = await keys();
     await appointments.book(orderId, { booking_key: all[0] ?? '' });
-    await expect(appointments.cancel(orderId, { cancellation_reason_id: LAB_TEST_IDS.kit })).rejects.toMatchObject({
+    await expect(appointments.cancel(orderId, { cancellation_reason_id: labTestIds.kit })).rejects.toMatchObject({
       name: 'NotFound',
     });
     const [reason] = await appointments.cancellationReasons();
@@ -353,7 +360,7 @@ describe('a cancellation', () => {
     expect(cancelled).toMatchObject({ status: 'cancelled', event_status: 'cancelled' });
     expect((await lows()).at(-1)).toBe('appointment_cancelled');
     expect(await keys()).toHaveLength(all.length);
-    await expect(appointments.cancel(orderId, REASON)).rejects.toMatchObject({ status: 400 });
+    await expect(appointments.cancel(orderId, firstReason)).rejects.toMatchObject({ status: 400 });
   });
 
   test('a cancellation of the order cancels the appointment too, whose webhooks come after the order’s', async () => {
@@ -387,7 +394,7 @@ describe('a visit', () => {
     await appointments.book(orderId, { booking_key: await firstOf(keys()) });
     await control.moveAppointment(orderId, 'in_progress');
     expect((await lows()).at(-1)).toBe('appointment_scheduled');
-    await expect(appointments.cancel(orderId, REASON)).rejects.toMatchObject({ status: 400 });
+    await expect(appointments.cancel(orderId, firstReason)).rejects.toMatchObject({ status: 400 });
     expect(await control.moveAppointment(orderId, 'completed')).toMatchObject({ status: 'completed' });
     expect((await lows()).at(-1)).toBe('draw_completed');
   });

@@ -5,15 +5,15 @@ import { createServer } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
 import { SandboxConfigError, readSandboxConfig } from '../../sandbox/config.js';
 import { sandboxControl } from '../../sandbox/control.js';
-import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
-import { API_KEY, SECRET, lows, registerBody, startReceiver, startSandbox } from './sandbox-rig.js';
+import { sandboxApiKey, webhookSecret, lows, registerBody, startReceiver, startSandbox } from './sandbox-rig.js';
 import { eventually } from '../rig/eventually.js';
 
-const DAY = 86_400_000;
+const day = 86_400_000;
 
 /** A kit's way to its customer and, once it is registered, to its results. */
-const RETURNED = [
+const returned = [
   { after: '1d', status: 'transit_customer' },
   { after: '2d', status: 'with_customer' },
   { after: '3d', awaits: 'registration', status: 'transit_lab' },
@@ -43,7 +43,7 @@ describe('the clock', () => {
     await control.advanceClock('4d');
     const { events } = (await call('GET', `/v3/order/${id}`)).body;
     expect(lows({ events })).toEqual(['ordered', 'awaiting_registration', 'transit_customer', 'with_customer']);
-    const days = events.slice(2).map((event) => (Date.parse(event.created_at) - start) / DAY);
+    const days = events.slice(2).map((event) => (Date.parse(event.created_at) - start) / day);
     expect(days.map(Math.round)).toEqual([1, 3]);
     days.forEach((day) => expect(day % 1).toBeLessThan(0.001));
   });
@@ -59,7 +59,7 @@ describe('the clock', () => {
   test('shortens delays with the length of a day, even those under way', async () => {
     const { control, newKit } = await startSandbox();
     const { id } = await newKit();
-    await control.playStory(id, RETURNED);
+    await control.playStory(id, returned);
     await control.changeSettings({ daySeconds: 0.02 });
     await eventually(async () => expect(lows((await control.order(id)).order).at(-1)).toBe('with_customer'));
     expect((await control.clock()).daySeconds).toBe(0.02);
@@ -95,7 +95,7 @@ describe('moving an order', () => {
 
   test('plays the statuses of the other collection methods', async () => {
     const { control } = await startSandbox();
-    const walkIn = await control.createOrder({ lab_test_id: LAB_TEST_IDS.walkIn });
+    const walkIn = await control.createOrder({ lab_test_id: labTestIds.walkIn });
     expect(walkIn.order).toMatchObject({ details: { type: 'walk_in_test' }, shipping_details: null });
     await control.move(walkIn.order.id, 'appointment_scheduled');
     const { order } = await control.move(walkIn.order.id, 'partial_results');
@@ -105,13 +105,13 @@ describe('moving an order', () => {
       'collecting_sample.walk_in_test.appointment_scheduled',
       'sample_with_lab.walk_in_test.partial_results',
     ]);
-    const home = await control.createOrder({ lab_test_id: LAB_TEST_IDS.atHomePhlebotomy });
+    const home = await control.createOrder({ lab_test_id: labTestIds.atHomePhlebotomy });
     expect((await control.move(home.order.id, 'draw_completed')).order.status).toBe('collecting_sample');
   });
 
   test('can happen without a webhook', async () => {
     const receiver = await startReceiver();
-    const { control } = await startSandbox({ webhookUrl: receiver.url, webhookSecrets: [SECRET] });
+    const { control } = await startSandbox({ webhookUrl: receiver.url, webhookSecrets: [webhookSecret] });
     const { order } = await control.createOrder({ webhook: false });
     await control.move(order.id, { status: 'transit_customer', webhook: false });
     await control.move(order.id, 'with_customer');
@@ -124,7 +124,7 @@ describe('stories', () => {
   test('wait for the registration if they need it', async () => {
     const { call, control, newKit } = await startSandbox();
     const order = await newKit();
-    await control.playStory(order.id, RETURNED);
+    await control.playStory(order.id, returned);
     await control.advanceClock('60d');
     const now = async () => lows((await control.order(order.id)).order);
     expect((await now()).at(-1)).toBe('with_customer');
@@ -157,8 +157,8 @@ describe('stories', () => {
   test('end with a cancelled or a deleted order', async () => {
     const { call, control, newKit } = await startSandbox();
     const [cancelled, deleted] = [await newKit(), await newKit()];
-    await control.playStory(cancelled.id, RETURNED);
-    await control.playStory(deleted.id, RETURNED);
+    await control.playStory(cancelled.id, returned);
+    await control.playStory(deleted.id, returned);
     await call('POST', `/v3/order/${cancelled.id}/cancel`);
     await control.deleteOrder(deleted.id);
     await control.advanceClock('60d');
@@ -170,7 +170,7 @@ describe('stories', () => {
 
 test('an order of a dashboard has its webhooks, and no product made it', async () => {
   const receiver = await startReceiver();
-  const { control } = await startSandbox({ webhookUrl: receiver.url, webhookSecrets: [SECRET] });
+  const { control } = await startSandbox({ webhookUrl: receiver.url, webhookSecrets: [webhookSecret] });
   const { order, isRegistrable } = await control.createOrder();
   await control.settleWebhooks();
   expect(isRegistrable).toBe(true);
@@ -204,7 +204,7 @@ test('the request log counts, without bodies and without credentials', async () 
   ]);
   expect(all[1]?.query).toBe('?x=1');
   expect(await control.requests({ method: 'GET', status: 422 })).toHaveLength(1);
-  expect(JSON.stringify(all)).not.toContain(API_KEY);
+  expect(JSON.stringify(all)).not.toContain(sandboxApiKey);
   expect(JSON.stringify(all)).not.toContain('Testperson');
   await control.clearRequests();
   expect(await control.requests()).toEqual([]);
@@ -213,7 +213,7 @@ test('the request log counts, without bodies and without credentials', async () 
 test('a reset leaves nothing but the seed and the settings of the start', async () => {
   const { call, control, newKit } = await startSandbox({ lastEvent: false });
   const { id } = await newKit();
-  await control.playStory(id, RETURNED);
+  await control.playStory(id, returned);
   await control.addFault({ path: '/**', action: { kind: 'refuse' } });
   await control.changeSettings({ lastEvent: true, daySeconds: 5 });
   await control.advanceClock('40d');
@@ -265,7 +265,7 @@ describe('a web page', () => {
 });
 
 describe('the settings of the program', () => {
-  const complete = { SERVICE_API_KEY: 'key', WEBHOOK_SECRETS: `${SECRET},whsec_b3RoZXI=` };
+  const complete = { SERVICE_API_KEY: 'key', WEBHOOK_SECRETS: `${webhookSecret},whsec_b3RoZXI=` };
 
   test('have their documented defaults', () => {
     expect(readSandboxConfig(complete)).toEqual({
@@ -273,7 +273,7 @@ describe('the settings of the program', () => {
       host: '127.0.0.1',
       apiKey: 'key',
       brand: 'service',
-      settings: { webhookUrl: 'http://127.0.0.1:4000/webhooks', webhookSecrets: [SECRET], daySeconds: 86_400 },
+      settings: { webhookUrl: 'http://127.0.0.1:4000/webhooks', webhookSecrets: [webhookSecret], daySeconds: 86_400 },
     });
     const moved = readSandboxConfig({ ...complete, INGRESS_PORT: '4555', SANDBOX_DAY_SECONDS: '2.5' });
     expect(moved.settings).toMatchObject({ webhookUrl: 'http://127.0.0.1:4555/webhooks', daySeconds: 2.5 });
@@ -316,7 +316,7 @@ describe('the program', () => {
     await vi.waitFor(() => expect(output()).toMatch(/http:\/\/127\.0\.0\.1:\d+,/), { timeout: 240_000 });
     const url = /http:\/\/[\d.:]+/.exec(output())?.[0] ?? '';
     const control = sandboxControl(url);
-    await control.playStory((await control.createOrder()).order.id, RETURNED);
+    await control.playStory((await control.createOrder()).order.id, returned);
     child.kill(signal);
     expect(await ended).toBe(0);
   });
@@ -337,12 +337,12 @@ test('a stand-in that has ended leaves no timer and no socket', async () => {
   const receiver = await startReceiver(() => 500);
   const service = await startLabService({
     port: 0,
-    apiKey: API_KEY,
-    settings: { webhookUrl: receiver.url, webhookSecrets: [SECRET] },
+    apiKey: sandboxApiKey,
+    settings: { webhookUrl: receiver.url, webhookSecrets: [webhookSecret] },
   });
   const control = sandboxControl(service.url);
   const { order } = await control.createOrder();
-  await control.playStory(order.id, RETURNED);
+  await control.playStory(order.id, returned);
   await control.settleWebhooks();
   const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   await service.close();

@@ -2,20 +2,20 @@ import { describe, expect, test } from 'vitest';
 import { knownPatientBody, startSandbox, testkitBody, type Sandbox } from './sandbox-rig.js';
 import { eventually } from '../rig/eventually.js';
 
-const TESTKIT = '/v3/order/testkit';
+const testkit = '/v3/order/testkit';
 
 describe('an injected fault', () => {
   test('answers with status, headers and a plain text instead of the work', async () => {
     const { call, control, newUser } = await startSandbox();
     const kit = testkitBody(await newUser());
     const action = { kind: 'answer', status: 429, body: 'slow down', headers: { 'retry-after': '7' } } as const;
-    await control.addFault({ method: 'POST', path: TESTKIT, times: 1, action });
-    const answer = await call('POST', TESTKIT, kit);
+    await control.addFault({ method: 'POST', path: testkit, times: 1, action });
+    const answer = await call('POST', testkit, kit);
     expect(answer).toMatchObject({ status: 429, text: 'slow down' });
     expect(answer.type).toContain('text/plain');
     expect(answer.headers.get('retry-after')).toBe('7');
     expect(await control.orders()).toEqual([]);
-    expect((await call('POST', TESTKIT, kit)).status).toBe(200);
+    expect((await call('POST', testkit, kit)).status).toBe(200);
   });
 
   test('answers with JSON, or with nothing at all', async () => {
@@ -34,18 +34,18 @@ describe('an injected fault', () => {
     const { call, control, newUser } = await startSandbox();
     const kit = testkitBody(await newUser());
     const action = { kind: 'answer', status: 504, body: 'Gateway Timeout', phase: 'after_work' } as const;
-    await control.addFault({ path: TESTKIT, action });
-    expect(await call('POST', TESTKIT, kit)).toMatchObject({ status: 504, text: 'Gateway Timeout' });
+    await control.addFault({ path: testkit, action });
+    expect(await call('POST', testkit, kit)).toMatchObject({ status: 504, text: 'Gateway Timeout' });
     expect(await control.orders()).toHaveLength(1);
   });
 
   test('loses the answer after the work: one order, and the caller knows nothing of it', async () => {
     const { call, control, newUser } = await startSandbox();
     const userId = await newUser();
-    await control.addFault({ method: 'POST', path: TESTKIT, times: 1, action: { kind: 'drop_response' } });
-    await expect(call('POST', TESTKIT, testkitBody(userId))).rejects.toThrow('fetch failed');
+    await control.addFault({ method: 'POST', path: testkit, times: 1, action: { kind: 'drop_response' } });
+    await expect(call('POST', testkit, testkitBody(userId))).rejects.toThrow('fetch failed');
     expect((await call('GET', `/orders?user_id=${userId}`)).body.total).toBe(1);
-    expect(await control.requests({ method: 'POST', path: TESTKIT })).toMatchObject([
+    expect(await control.requests({ method: 'POST', path: testkit })).toMatchObject([
       { outcome: 'dropped', status: null },
     ]);
   });
@@ -66,22 +66,22 @@ describe('an injected fault', () => {
 
   test('resets the connection before any work', async () => {
     const { call, control, newUser } = await startSandbox();
-    await control.addFault({ path: TESTKIT, times: 1, action: { kind: 'refuse' } });
-    await expect(call('POST', TESTKIT, testkitBody(await newUser()))).rejects.toThrow('fetch failed');
+    await control.addFault({ path: testkit, times: 1, action: { kind: 'refuse' } });
+    await expect(call('POST', testkit, testkitBody(await newUser()))).rejects.toThrow('fetch failed');
     expect(await control.orders()).toEqual([]);
-    expect(await control.requests({ path: TESTKIT })).toMatchObject([{ outcome: 'refused' }]);
+    expect(await control.requests({ path: testkit })).toMatchObject([{ outcome: 'refused' }]);
   });
 
   test('delays the work, or only its answer', async () => {
     const { call, control, newUser } = await startSandbox();
     const kit = testkitBody(await newUser());
-    await control.addFault({ path: TESTKIT, times: 1, action: { kind: 'delay', delayMs: 8_000, phase: 'after_work' } });
-    const lateAnswer = call('POST', TESTKIT, kit);
+    await control.addFault({ path: testkit, times: 1, action: { kind: 'delay', delayMs: 8_000, phase: 'after_work' } });
+    const lateAnswer = call('POST', testkit, kit);
     await eventually(async () => expect(await control.orders()).toHaveLength(1));
-    expect(await control.requests({ path: TESTKIT })).toMatchObject([{ outcome: 'pending' }]);
-    await control.addFault({ path: TESTKIT, times: 1, action: { kind: 'delay', delayMs: 8_000 } });
-    const lateWork = call('POST', TESTKIT, kit);
-    await eventually(async () => expect(await control.requests({ path: TESTKIT })).toHaveLength(2));
+    expect(await control.requests({ path: testkit })).toMatchObject([{ outcome: 'pending' }]);
+    await control.addFault({ path: testkit, times: 1, action: { kind: 'delay', delayMs: 8_000 } });
+    const lateWork = call('POST', testkit, kit);
+    await eventually(async () => expect(await control.requests({ path: testkit })).toHaveLength(2));
     expect(await control.orders()).toHaveLength(1);
     expect((await lateAnswer).status).toBe(200);
     expect((await lateWork).status).toBe(200);
@@ -101,9 +101,9 @@ describe('an injected fault', () => {
 
   /** False if the answer came first. */
   async function givesUpWithin({ service, control, newUser }: Sandbox, delayMs: number): Promise<boolean> {
-    await control.addFault({ path: TESTKIT, times: 1, action: { kind: 'delay', delayMs } });
+    await control.addFault({ path: testkit, times: 1, action: { kind: 'delay', delayMs } });
     const caller = new AbortController();
-    const request = fetch(service.url + TESTKIT, {
+    const request = fetch(service.url + testkit, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-service-api-key': 'sk_test_invented' },
       body: JSON.stringify(testkitBody(await newUser())),
@@ -113,7 +113,7 @@ describe('an injected fault', () => {
       () => true,
       () => false,
     );
-    await eventually(async () => expect(await control.requests({ path: TESTKIT })).toHaveLength(1));
+    await eventually(async () => expect(await control.requests({ path: testkit })).toHaveLength(1));
     caller.abort();
     if (await answered) return false;
     await expect(request).rejects.toThrow('aborted');

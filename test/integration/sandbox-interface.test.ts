@@ -1,16 +1,16 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { LAB_ACCOUNT_IDS, LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { labAccountIds, labTestIds } from '../../sandbox/lab-service/seed.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import type { ImportOrderRequest, OrderRequest } from '../../service/orders.js';
 import { patientDetails, shippingDetails } from '../rig/cast.js';
 import { all } from '../rig/all.js';
-import { API_KEY, SECRET, startReceiver, startSandbox, type Sandbox } from './sandbox-rig.js';
+import { sandboxApiKey, webhookSecret, startReceiver, startSandbox, type Sandbox } from './sandbox-rig.js';
 
 /** The stand-in and the product's own client for it. */
 async function startBoth(settings: Partial<Settings> = {}): Promise<Sandbox & { readonly client: LabService }> {
   const sandbox = await startSandbox(settings);
-  const client = createLabService({ baseUrl: sandbox.service.url, apiKey: API_KEY });
+  const client = createLabService({ baseUrl: sandbox.service.url, apiKey: sandboxApiKey });
   onTestFinished(() => client.close());
   return { ...sandbox, client };
 }
@@ -20,7 +20,7 @@ function importOf(userId: string, more: Partial<ImportOrderRequest> = {}): Impor
   return {
     user_id: userId,
     billing_type: 'client_bill',
-    order_set: { lab_test_ids: [LAB_TEST_IDS.walkIn] },
+    order_set: { lab_test_ids: [labTestIds.walkIn] },
     collection_method: 'walk_in_test',
     patient_details: patientDetails,
     patient_address: home,
@@ -32,7 +32,7 @@ function importOf(userId: string, more: Partial<ImportOrderRequest> = {}): Impor
 function orderOf(userId: string, more: Partial<OrderRequest> = {}): OrderRequest {
   return {
     user_id: userId,
-    lab_test_id: LAB_TEST_IDS.walkIn,
+    lab_test_id: labTestIds.walkIn,
     patient_details: patientDetails,
     patient_address: shippingDetails,
     ...more,
@@ -90,7 +90,7 @@ describe('an imported order', () => {
   // proves 222
   test('has its sample, needs no requisition, and sends its webhooks', async () => {
     const { url: webhookUrl, received } = await startReceiver();
-    const { client, control, newUser } = await startBoth({ webhookUrl, webhookSecrets: [SECRET] });
+    const { client, control, newUser } = await startBoth({ webhookUrl, webhookSecrets: [webhookSecret] });
     const { order } = await client.orders.import(importOf(await newUser()));
     expect(order).toMatchObject({
       sample_id: 'SAMPLE-INVENTED',
@@ -107,8 +107,8 @@ describe('an imported order', () => {
   test('may be on an account that is still pending, which no other order may be', async () => {
     const { client, newUser } = await startBoth();
     const userId = await newUser();
-    const pending = { lab_account_id: LAB_ACCOUNT_IDS.pending };
-    expect((await client.orders.import(importOf(userId, pending))).order.lab_account_id).toBe(LAB_ACCOUNT_IDS.pending);
+    const pending = { lab_account_id: labAccountIds.pending };
+    expect((await client.orders.import(importOf(userId, pending))).order.lab_account_id).toBe(labAccountIds.pending);
     await expect(client.orders.create(orderOf(userId, pending))).rejects.toMatchObject({
       status: 400,
       reason: 'Lab account is pending',
@@ -134,13 +134,13 @@ describe('an imported order', () => {
   test('needs the physician of a delegated account, and a user who exists', async () => {
     const { client, newUser } = await startBoth();
     const userId = await newUser();
-    for (const lab_account_id of [LAB_ACCOUNT_IDS.orderDelegated, LAB_ACCOUNT_IDS.fullyDelegated]) {
+    for (const lab_account_id of [labAccountIds.orderDelegated, labAccountIds.fullyDelegated]) {
       await expect(client.orders.import(importOf(userId, { lab_account_id }))).rejects.toMatchObject({
         status: 422,
         fields: [{ field: 'physician' }],
       });
     }
-    await expect(client.orders.import(importOf(LAB_TEST_IDS.kit))).rejects.toMatchObject({ name: 'NotFound' });
+    await expect(client.orders.import(importOf(labTestIds.kit))).rejects.toMatchObject({ name: 'NotFound' });
   });
 
   // proves 305
@@ -163,10 +163,10 @@ describe('an imported order', () => {
 describe("an order's comments", () => {
   // proves 139, 140
   test.each([
-    [LAB_ACCOUNT_IDS.orderDelegated, 'Invented comment', 'Fasting sample preferred.\nInvented comment'],
-    [LAB_ACCOUNT_IDS.orderDelegated, null, 'Fasting sample preferred.'],
-    [LAB_ACCOUNT_IDS.notDelegated, 'Invented comment', 'Invented comment'],
-    [LAB_ACCOUNT_IDS.notDelegated, null, null],
+    [labAccountIds.orderDelegated, 'Invented comment', 'Fasting sample preferred.\nInvented comment'],
+    [labAccountIds.orderDelegated, null, 'Fasting sample preferred.'],
+    [labAccountIds.notDelegated, 'Invented comment', 'Invented comment'],
+    [labAccountIds.notDelegated, null, null],
   ])(
     "an order's comments on the account %s with %j lead to the requisition %j",
     async (account, comment, requisition) => {
@@ -195,7 +195,7 @@ describe("an order's comments", () => {
 test('both paths of order creation make an order', async () => {
   const { service, newUser } = await startBoth();
   for (const createOrderPath of ['/v3/order', '/v3/order/create']) {
-    const client = createLabService({ baseUrl: service.url, apiKey: API_KEY, createOrderPath });
+    const client = createLabService({ baseUrl: service.url, apiKey: sandboxApiKey, createOrderPath });
     onTestFinished(() => client.close());
     expect((await client.orders.create(orderOf(await newUser()))).order.status).toBe('received');
   }
@@ -204,11 +204,11 @@ test('both paths of order creation make an order', async () => {
 // proves 267
 test('events are delivered again for the named orders', async () => {
   const { url: webhookUrl, received } = await startReceiver();
-  const { client, control, newUser } = await startBoth({ webhookUrl, webhookSecrets: [SECRET] });
+  const { client, control, newUser } = await startBoth({ webhookUrl, webhookSecrets: [webhookSecret] });
   const { order } = await client.orders.create(orderOf(await newUser()));
   await control.settleWebhooks();
   const before = received.length;
-  expect(await client.orders.resendEvents({ order_ids: [order.id, LAB_TEST_IDS.kit] })).toEqual([order.id]);
+  expect(await client.orders.resendEvents({ order_ids: [order.id, labTestIds.kit] })).toEqual([order.id]);
   expect(await client.orders.resendEvents({ start_at: new Date(Date.now() - 60_000).toISOString() })).toEqual([
     order.id,
   ]);
@@ -242,13 +242,13 @@ describe('a portal link', () => {
 
 describe('a feature that the team is not enabled for', () => {
   const calls: [Settings['closedFeatures'][number], (client: LabService) => Promise<unknown>][] = [
-    ['portal', (client) => client.portal.createUrl(LAB_TEST_IDS.kit, { context: 'launch' })],
-    ['links', (client) => client.links.createToken({ user_id: LAB_TEST_IDS.kit })],
-    ['timeseries', (client) => client.timeseries.workoutStream(LAB_TEST_IDS.kit)],
+    ['portal', (client) => client.portal.createUrl(labTestIds.kit, { context: 'launch' })],
+    ['links', (client) => client.links.createToken({ user_id: labTestIds.kit })],
+    ['timeseries', (client) => client.timeseries.workoutStream(labTestIds.kit)],
     ['markers', (client) => all(client.labTests.listMarkers())],
-    ['import', (client) => client.orders.import(importOf(LAB_TEST_IDS.kit))],
-    ['appointments', (client) => client.appointments.get(LAB_TEST_IDS.kit)],
-    ['reports', (client) => client.reports.getJob(LAB_TEST_IDS.kit)],
+    ['import', (client) => client.orders.import(importOf(labTestIds.kit))],
+    ['appointments', (client) => client.appointments.get(labTestIds.kit)],
+    ['reports', (client) => client.reports.getJob(labTestIds.kit)],
   ];
 
   // proves 180, 308

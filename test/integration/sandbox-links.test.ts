@@ -5,8 +5,8 @@ import { readEvent } from '../../service/events.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import { linkErrorTypes, type LinkResult } from '../../service/link.js';
 import {
-  API_KEY,
-  SECRET,
+  sandboxApiKey,
+  webhookSecret,
   callService,
   startReceiver,
   startSandbox,
@@ -14,11 +14,11 @@ import {
   type Sandbox,
 } from './sandbox-rig.js';
 
-const WATCH = 'invented_watch';
-const PASSWORD = 'invented-password';
-const LOGO = 'https://logos.example.com/invented_watch.png';
-const RIGHT = '123456';
-const COMPLETE_MFA = '/v2/link/provider/password/*/complete_mfa';
+const watch = 'invented_watch';
+const password = 'invented-password';
+const logo = 'https://logos.example.com/invented_watch.png';
+const right = '123456';
+const completeMfa = '/v2/link/provider/password/*/complete_mfa';
 
 interface Linking extends Sandbox {
   readonly received: Received[];
@@ -34,7 +34,7 @@ interface Linking extends Sandbox {
 
 /** The product's own client, closed with the test. */
 function clientOf({ url: baseUrl }: RunningService, brand = 'service'): LabService {
-  const client = createLabService({ baseUrl, apiKey: API_KEY, brand });
+  const client = createLabService({ baseUrl, apiKey: sandboxApiKey, brand });
   onTestFinished(() => client.close());
   return client;
 }
@@ -42,7 +42,7 @@ function clientOf({ url: baseUrl }: RunningService, brand = 'service'): LabServi
 /** A user with an open link token, and the product's own client, over real HTTP. */
 async function startLinking(settings: Partial<Settings> = {}): Promise<Linking> {
   const { url: webhookUrl, received } = await startReceiver();
-  const sandbox = await startSandbox({ webhookUrl, webhookSecrets: [SECRET], ...settings });
+  const sandbox = await startSandbox({ webhookUrl, webhookSecrets: [webhookSecret], ...settings });
   const { links, users } = clientOf(sandbox.service);
   const userId = await sandbox.newUser();
   const newToken = async (): Promise<string> => (await links.createToken({ user_id: userId })).link_token;
@@ -53,8 +53,8 @@ async function startLinking(settings: Partial<Settings> = {}): Promise<Linking> 
     userId,
     token,
     newToken,
-    signIn: (username, other = token) => links.submitPassword(WATCH, other, { username, password: PASSWORD }),
-    submit: (code, other = token) => links.completeMfa(WATCH, other, code),
+    signIn: (username, other = token) => links.submitPassword(watch, other, { username, password }),
+    submit: (code, other = token) => links.completeMfa(watch, other, code),
     slugs: async () => {
       const { connected_sources: sources } = await users.get(userId);
       return (sources ?? []).map(({ source }) => source?.slug);
@@ -71,13 +71,13 @@ describe('user names', () => {
     expect(result).toMatchObject({
       state: 'success',
       connected: true,
-      provider: WATCH,
+      provider: watch,
       error_type: null,
     });
-    expect(await slugs()).toEqual([WATCH]);
+    expect(await slugs()).toEqual([watch]);
     await control.settleWebhooks();
     expect(received.map(({ json }) => readEvent(json))).toMatchObject([
-      { kind: 'connection', eventType: 'provider.connection.created', userId, sourceSlug: WATCH },
+      { kind: 'connection', eventType: 'provider.connection.created', userId, sourceSlug: watch },
     ]);
     expect(await control.deliveries()).toMatchObject([{ user_id: userId, order_id: null, state: 'delivered' }]);
   });
@@ -91,7 +91,7 @@ describe('user names', () => {
     const expected = { state: 'pending_provider_mfa', connected: false, provider_mfa: { method, hint } };
     expect(await signIn(username)).toMatchObject(expected);
     expect(await slugs()).toEqual([]);
-    expect(await control.linkTokens()).toMatchObject([{ state: 'open', awaitsCodeOf: WATCH }]);
+    expect(await control.linkTokens()).toMatchObject([{ state: 'open', awaitsCodeOf: watch }]);
   });
 
   // proves 309
@@ -120,8 +120,8 @@ describe('codes', () => {
     for (const code of ['111111', '000000', '654321']) {
       expect(await submit(code)).toMatchObject({ state: 'error', error_type: 'incorrect_mfa_code' });
     }
-    expect(await submit(RIGHT)).toMatchObject({ state: 'success' });
-    expect(await slugs()).toEqual([WATCH]);
+    expect(await submit(right)).toMatchObject({ state: 'success' });
+    expect(await slugs()).toEqual([watch]);
     expect(await control.linkTokens()).toMatchObject([{ state: 'consumed', awaitsCodeOf: null }]);
   });
 
@@ -129,8 +129,8 @@ describe('codes', () => {
     const { signIn, submit } = await startLinking();
     expect(await signIn('mfa-again')).toMatchObject({ provider_mfa: { method: 'sms' } });
     const again = { state: 'pending_provider_mfa', provider_mfa: { method: 'email', hint: 't***@example.com' } };
-    expect(await submit(RIGHT)).toMatchObject(again);
-    expect(await submit(RIGHT)).toMatchObject({ error_type: 'incorrect_mfa_code' });
+    expect(await submit(right)).toMatchObject(again);
+    expect(await submit(right)).toMatchObject({ error_type: 'incorrect_mfa_code' });
     expect(await submit('654321')).toMatchObject({ state: 'success' });
   });
 
@@ -140,7 +140,7 @@ describe('codes', () => {
       const { signIn, submit } = await startLinking();
       await signIn('mfa-sms');
       expect(await submit(code)).toMatchObject({ state: 'error', error_type });
-      expect(await submit(RIGHT)).toMatchObject({ state: 'success' });
+      expect(await submit(right)).toMatchObject({ state: 'success' });
     },
   );
 
@@ -158,7 +158,7 @@ describe('codes', () => {
 
   test('codes that nobody asked for are token_not_validated', async () => {
     const { submit } = await startLinking();
-    expect(await submit(RIGHT)).toMatchObject({ state: 'error', error_type: 'token_not_validated' });
+    expect(await submit(right)).toMatchObject({ state: 'error', error_type: 'token_not_validated' });
   });
 });
 
@@ -170,7 +170,7 @@ describe('a link token', () => {
     await control.advanceClock('9m');
     expect(await submit('111111')).toMatchObject({ error_type: 'incorrect_mfa_code' });
     await control.advanceClock('61s');
-    expect(await submit(RIGHT)).toMatchObject({ state: 'error', error_type: 'token_expired' });
+    expect(await submit(right)).toMatchObject({ state: 'error', error_type: 'token_expired' });
     expect(await signIn('ok')).toMatchObject({ error_type: 'token_expired' });
     expect(await signIn('ok', await newToken())).toMatchObject({ state: 'success' });
     expect((await control.linkTokens()).map(({ state }) => state)).toEqual(['expired', 'consumed']);
@@ -195,8 +195,8 @@ describe('a link token', () => {
   test('a link token that is unknown, missing or for another provider is invalid, with 200', async () => {
     const { call, service, signIn, userId } = await startLinking();
     expect(await signIn('ok', 'lt_unknown')).toMatchObject({ state: 'error', error_type: 'invalid_token' });
-    const path = `/v2/link/provider/password/${WATCH}`;
-    const missing = await callService(service.url, 'POST', path, { username: 'ok', password: PASSWORD }, {});
+    const path = `/v2/link/provider/password/${watch}`;
+    const missing = await callService(service.url, 'POST', path, { username: 'ok', password }, {});
     expect(missing).toMatchObject({ status: 200, body: { state: 'error', error_type: 'invalid_token' } });
     const bound = await call('POST', '/v2/link/token', { user_id: userId, provider: 'invented_ring' });
     const { link_token: other } = JSON.parse(bound.text) as { link_token: string };
@@ -225,12 +225,12 @@ describe('a link token', () => {
   });
 
   test('goes in the header of the brand, and the redirect comes back with the result', async () => {
-    const service = await startLabService({ port: 0, apiKey: API_KEY, brand: 'Acme' });
+    const service = await startLabService({ port: 0, apiKey: sandboxApiKey, brand: 'Acme' });
     const lab = clientOf(service, 'acme');
     const { user } = await lab.users.create({ client_user_id: 'invented-1' });
     const token = await lab.links.createToken({ user_id: user.user_id, redirect_url: 'invented-app://linked' });
-    const credentials = { username: 'ok', password: PASSWORD };
-    expect(await lab.links.submitPassword(WATCH, token.link_token, credentials)).toMatchObject({
+    const credentials = { username: 'ok', password };
+    expect(await lab.links.submitPassword(watch, token.link_token, credentials)).toMatchObject({
       state: 'success',
       redirect_url: 'invented-app://linked',
     });
@@ -246,7 +246,7 @@ test('an e-mail step connects or asks for a code, by the same user names', async
   const other = await newToken();
   const asked = await links.submitEmail(reader, other, { email: 'mfa-email@example.com' });
   expect(asked).toMatchObject({ state: 'pending_provider_mfa', provider_mfa: { method: 'email' } });
-  expect(await links.completeMfa(reader, other, RIGHT)).toMatchObject({ state: 'success' });
+  expect(await links.completeMfa(reader, other, right)).toMatchObject({ state: 'success' });
 });
 
 test('an unknown provider is refused with 422 on every step', async () => {
@@ -261,18 +261,18 @@ test('an unknown provider is refused with 422 on every step', async () => {
 describe('a second link with a connected provider', () => {
   test('replaces the first', async () => {
     const { call, control, signIn, slugs, userId } = await startLinking();
-    await control.connect(userId, { provider: WATCH, created_on: '2024-01-01T00:00:00Z', webhook: false });
+    await control.connect(userId, { provider: watch, created_on: '2024-01-01T00:00:00Z', webhook: false });
     expect(await signIn('ok')).toMatchObject({ state: 'success' });
-    expect(await slugs()).toEqual([WATCH]);
+    expect(await slugs()).toEqual([watch]);
     expect((await call('GET', `/v2/user/${userId}`)).text).not.toContain('2024-01-01');
   });
 
   test('is a duplicate_connection if a setting says so, and the token stays', async () => {
     const { control, signIn, userId } = await startLinking({ duplicateConnection: 'refuse' });
-    await control.connect(userId, { provider: WATCH });
+    await control.connect(userId, { provider: watch });
     expect(await signIn('ok')).toMatchObject({ state: 'error', error_type: 'duplicate_connection' });
-    expect(await control.disconnect(userId, WATCH)).toBe(true);
-    expect(await control.disconnect(userId, WATCH)).toBe(false);
+    expect(await control.disconnect(userId, watch)).toBe(true);
+    expect(await control.disconnect(userId, watch)).toBe(false);
     expect(await signIn('ok')).toMatchObject({ state: 'success' });
   });
 });
@@ -288,7 +288,7 @@ describe('webhooks about connections', () => {
     expect(received.map(({ json }) => json)).toEqual([
       {
         event_type: 'provider.connection.created',
-        data: { user_id: userId, provider: { name: 'Invented Watch', slug: WATCH, logo: LOGO } },
+        data: { user_id: userId, provider: { name: 'Invented Watch', slug: watch, logo } },
       },
     ]);
   });
@@ -313,10 +313,10 @@ describe('webhooks about connections', () => {
 
   test('can be sent manually: for a connection made manually, a stale one, an error', async () => {
     const { control, received, userId } = await startLinking();
-    const made = await control.connect(userId, { provider: WATCH, created_on: '2024-01-01T00:00:00+01:00' });
-    expect(made).toMatchObject({ created_on: '2023-12-31T23:00:00.000000+00:00', source: { slug: WATCH } });
-    await control.sendConnectionWebhook(userId, { provider: WATCH });
-    await control.sendConnectionWebhook(userId, { provider: WATCH, event_type: 'provider.connection.error' });
+    const made = await control.connect(userId, { provider: watch, created_on: '2024-01-01T00:00:00+01:00' });
+    expect(made).toMatchObject({ created_on: '2023-12-31T23:00:00.000000+00:00', source: { slug: watch } });
+    await control.sendConnectionWebhook(userId, { provider: watch });
+    await control.sendConnectionWebhook(userId, { provider: watch, event_type: 'provider.connection.error' });
     await control.settleWebhooks();
     expect(received.map(({ json }) => json.event_type).toSorted()).toEqual([
       'provider.connection.created',
@@ -330,28 +330,28 @@ describe('trouble on the way', () => {
   test('a lost answer after the code was used leaves the user connected and the token consumed', async () => {
     const { control, signIn, slugs, submit } = await startLinking();
     await signIn('mfa-sms');
-    await control.addFault({ path: COMPLETE_MFA, times: 1, action: { kind: 'drop_response' } });
-    await expect(submit(RIGHT)).rejects.toMatchObject({ name: 'AnswerLost' });
-    expect(await slugs()).toEqual([WATCH]);
-    expect(await submit(RIGHT)).toMatchObject({ error_type: 'token_consumed' });
+    await control.addFault({ path: completeMfa, times: 1, action: { kind: 'drop_response' } });
+    await expect(submit(right)).rejects.toMatchObject({ name: 'AnswerLost' });
+    expect(await slugs()).toEqual([watch]);
+    expect(await submit(right)).toMatchObject({ error_type: 'token_consumed' });
   });
 
   test('a connection that is reset before the work leaves the code unused, which its sender cannot know', async () => {
     const { control, signIn, submit } = await startLinking();
     await signIn('mfa-sms');
-    await control.addFault({ path: COMPLETE_MFA, times: 1, action: { kind: 'refuse' } });
-    await expect(submit(RIGHT)).rejects.toMatchObject({ name: 'AnswerLost' });
-    expect(await submit(RIGHT)).toMatchObject({ state: 'success' });
+    await control.addFault({ path: completeMfa, times: 1, action: { kind: 'refuse' } });
+    await expect(submit(right)).rejects.toMatchObject({ name: 'AnswerLost' });
+    expect(await submit(right)).toMatchObject({ state: 'success' });
   });
 
   test('a stand-in that is out of reach refuses connections: nothing was sent, and it keeps its state', async () => {
     const { control, signIn, slugs, submit } = await startLinking();
     await signIn('mfa-sms');
     await control.goOffline(5_000);
-    await expect(submit(RIGHT)).rejects.toMatchObject({ name: 'ServiceUnreachable' });
+    await expect(submit(right)).rejects.toMatchObject({ name: 'ServiceUnreachable' });
     await vi.waitFor(() => control.health(), { timeout: 60_000 });
     expect(await slugs()).toEqual([]);
-    expect(await submit(RIGHT)).toMatchObject({ state: 'success' });
+    expect(await submit(right)).toMatchObject({ state: 'success' });
   });
 
   test('a stand-in that is out of reach can end', async () => {
@@ -364,10 +364,10 @@ describe('trouble on the way', () => {
   test('no log shows a user name, a password, a code or a token', async () => {
     const { control, signIn, submit, token } = await startLinking();
     await signIn('mfa-sms-testperson');
-    await submit(RIGHT);
+    await submit(right);
     const log = JSON.stringify(await control.requests());
     expect(log).toContain('complete_mfa');
-    for (const secret of ['testperson', PASSWORD, RIGHT, token]) expect(log).not.toContain(secret);
+    for (const secret of ['testperson', password, right, token]) expect(log).not.toContain(secret);
   });
 });
 

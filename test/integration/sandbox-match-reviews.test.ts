@@ -1,10 +1,17 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { DECISION_CODES } from '../../sandbox/lab-service/match-reviews.js';
+import { decisionCodes } from '../../sandbox/lab-service/match-reviews.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
 import { readEvent } from '../../service/events.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import { all } from '../rig/all.js';
-import { API_KEY, SECRET, startReceiver, startSandbox, type Received, type Sandbox } from './sandbox-rig.js';
+import {
+  sandboxApiKey,
+  webhookSecret,
+  startReceiver,
+  startSandbox,
+  type Received,
+  type Sandbox,
+} from './sandbox-rig.js';
 
 /* Results that match no order, as the stand-in plays them. */
 
@@ -12,8 +19,8 @@ async function start(
   settings: Partial<Settings> = {},
 ): Promise<Sandbox & Pick<LabService, 'matchReviews' | 'orders'> & { received: readonly Received[] }> {
   const { url: webhookUrl, received } = await startReceiver();
-  const sandbox = await startSandbox({ webhookUrl, webhookSecrets: [SECRET], ...settings });
-  const client = createLabService({ baseUrl: sandbox.service.url, apiKey: API_KEY });
+  const sandbox = await startSandbox({ webhookUrl, webhookSecrets: [webhookSecret], ...settings });
+  const client = createLabService({ baseUrl: sandbox.service.url, apiKey: sandboxApiKey });
   onTestFinished(() => client.close());
   const { matchReviews, orders } = client;
   return { ...sandbox, matchReviews, orders, received };
@@ -24,7 +31,7 @@ const simulator = '/v3/unmatched_result_test';
 test('the simulator plays every decision code, once for a key, and reports its run', async () => {
   const { call, matchReviews, control, received } = await start();
   const cases = (await call('GET', `${simulator}/case`)).body.data as unknown as { case: string }[];
-  expect(cases.map(({ case: name }) => name)).toEqual([...DECISION_CODES]);
+  expect(cases.map(({ case: name }) => name)).toEqual([...decisionCodes]);
   for (const { case: name } of cases) {
     const body = { case: name, order_source: 'managed' };
     const run = await call('POST', simulator, body, { 'x-idempotency-key': name });
@@ -37,8 +44,8 @@ test('the simulator plays every decision code, once for a key, and reports its r
     expect((await call('POST', simulator, body)).status).toBe(422);
   }
   const found = await all(matchReviews.list({}, { pageSize: 3 }));
-  expect(new Set(found.map(({ decision_code: code }) => code))).toEqual(new Set(DECISION_CODES));
-  expect(found).toHaveLength(DECISION_CODES.length);
+  expect(new Set(found.map(({ decision_code: code }) => code))).toEqual(new Set(decisionCodes));
+  expect(found).toHaveLength(decisionCodes.length);
   const [only] = await all(matchReviews.list({ decisionCode: 'wrong_lab', status: 'pending_customer_review' }));
   expect(only).toMatchObject({
     sub_reason_codes: ['lab_account_mismatch'],
@@ -46,7 +53,7 @@ test('the simulator plays every decision code, once for a key, and reports its r
   });
   await control.settleWebhooks();
   expect(received.map(({ json }) => readEvent(json))).toMatchObject(
-    DECISION_CODES.map((decisionCode) => ({ kind: 'match_review', report: { decisionCode } })),
+    decisionCodes.map((decisionCode) => ({ kind: 'match_review', report: { decisionCode } })),
   );
   expect(received[0]?.json).not.toHaveProperty('user_id');
 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { TEAM_ID } from '../../sandbox/lab-service/seed.js';
+import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { patientDetails } from '../rig/cast.js';
 import { knownPatientBody, lows, registerBody, startSandbox, testkitBody } from './sandbox-rig.js';
 
-const LISTS = ['/orders', '/v3/orders'];
+const lists = ['/orders', '/v3/orders'];
 
 describe('the order list', () => {
   // proves 225
-  test.each(LISTS)('%s returns pages, newest first', async (path) => {
+  test.each(lists)('%s returns pages, newest first', async (path) => {
     const { call, control, newUser } = await startSandbox();
     const kit = testkitBody(await newUser());
     const ids: string[] = [];
@@ -210,7 +210,7 @@ describe('a transaction', () => {
     const path = `/v3/order_transaction/${first.order_transaction.id}`;
     expect((await call('GET', path)).body).toMatchObject({
       id: first.order_transaction.id,
-      team_id: TEAM_ID,
+      team_id: inventedTeamId,
       status: 'active',
       orders: [
         { id: first.id, last_status: 'sample_error' },

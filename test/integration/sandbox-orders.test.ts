@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { LAB_ACCOUNT_IDS, LAB_TEST_IDS, TEAM_ID } from '../../sandbox/lab-service/seed.js';
+import { labAccountIds, labTestIds, inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { patientDetails, physician, shippingDetails } from '../rig/cast.js';
 import { knownPatientBody, lows, startSandbox, testkitBody } from './sandbox-rig.js';
 
-const UNKNOWN = '00000000-0000-4000-8000-000000000000';
-const CANCEL_REFUSED = {
+const unknown = '00000000-0000-4000-8000-000000000000';
+const cancelRefused = {
   error: 'Bad Request',
   message: 'Transition from current_status to cancelled is not allowed',
   status_code: 400,
@@ -21,7 +21,7 @@ describe('a kit ordered without its patient', () => {
     expect(answer).toMatchObject({ status: 'SUCCESS', message: 'Order submitted' });
     const { order } = answer;
     expect(order).toMatchObject({
-      team_id: TEAM_ID,
+      team_id: inventedTeamId,
       user_id: userId,
       status: 'received',
       patient_details: null,
@@ -31,7 +31,7 @@ describe('a kit ordered without its patient', () => {
       interpretation: null,
       origin: 'initial',
       has_abn: false,
-      lab_test: { id: LAB_TEST_IDS.kit, method: 'testkit' },
+      lab_test: { id: labTestIds.kit, method: 'testkit' },
       shipping_details: { ...shippingDetails, country: 'United States' },
     });
     expect(order.events.map((event) => event.status)).toEqual([
@@ -62,7 +62,7 @@ describe('a kit ordered without its patient', () => {
     const { call } = await startSandbox();
     const bad = {
       user_id: 'abc',
-      lab_test_id: LAB_TEST_IDS.kit,
+      lab_test_id: labTestIds.kit,
       shipping_details: { ...shippingDetails, zip: '9118', city: 5 },
     };
     const { status, body } = await call('POST', '/v3/order/testkit', bad);
@@ -84,13 +84,13 @@ describe('a kit ordered without its patient', () => {
     const { call, newUser } = await startSandbox();
     const kit = testkitBody(await newUser());
     const order = async (more: object) => call('POST', '/v3/order/testkit', { ...kit, ...more });
-    expect(await order({ user_id: UNKNOWN })).toMatchObject({
+    expect(await order({ user_id: unknown })).toMatchObject({
       status: 404,
       body: { detail: 'User does not exist on this team' },
     });
-    expect((await order({ lab_test_id: UNKNOWN })).status).toBe(404);
-    expect((await order({ lab_test_id: LAB_TEST_IDS.walkIn })).status).toBe(400);
-    expect((await order({ lab_account_id: UNKNOWN })).status).toBe(404);
+    expect((await order({ lab_test_id: unknown })).status).toBe(404);
+    expect((await order({ lab_test_id: labTestIds.walkIn })).status).toBe(400);
+    expect((await order({ lab_account_id: unknown })).status).toBe(404);
   });
 
   test('ships twice when it is ordered twice, whatever idempotency key is sent', async () => {
@@ -126,7 +126,7 @@ describe('an order with a known patient', () => {
     };
     expect(await ask({ lab_test_id: null })).toEqual([400, 'Either lab_test_id or order_set must be set']);
     expect(await ask({ collection_method: 'testkit' })).toEqual([400, 'Cannot set collection_method to TESTKIT']);
-    expect(await ask({ user_id: UNKNOWN })).toEqual([404, 'User does not exist on this team']);
+    expect(await ask({ user_id: unknown })).toEqual([404, 'User does not exist on this team']);
     const badPhone = { ...patientDetails, phone_number: '+15555550100' };
     expect(await ask({ patient_details: badPhone })).toEqual([400, 'Phone number is not correct']);
     expect(await ask({ clinical_notes: 'x'.repeat(1_001) })).toEqual([
@@ -140,7 +140,7 @@ describe('an order with a known patient', () => {
     const { call, control, newUser } = await startSandbox();
     const body = {
       ...knownPatientBody(await newUser()),
-      lab_account_id: LAB_ACCOUNT_IDS.orderDelegated,
+      lab_account_id: labAccountIds.orderDelegated,
       clinical_notes: 'Own.',
     };
     expect((await call('POST', '/v3/order', body)).status).toBe(422);
@@ -191,7 +191,7 @@ describe('cancelling', () => {
       const { call, control, newKit } = await startSandbox();
       const { id } = await newKit();
       await control.move(id, status);
-      expect(await call('POST', `/v3/order/${id}/cancel`)).toMatchObject({ status: 400, body: CANCEL_REFUSED });
+      expect(await call('POST', `/v3/order/${id}/cancel`)).toMatchObject({ status: 400, body: cancelRefused });
     },
   );
 });
@@ -203,11 +203,11 @@ test('unknown orders and ids that are not UUIDs have their own answers', async (
     const { status, body } = await call(method, path);
     return [status, body.detail];
   };
-  expect(await ask('GET', `/v3/order/${UNKNOWN}`)).toEqual([404, "This order doesn't exist"]);
-  expect(await ask('POST', `/v3/order/${UNKNOWN}/cancel`)).toEqual([404, "Order doesn't exist"]);
-  expect(await ask('POST', `/v3/order/${UNKNOWN}/test`)).toEqual([404, "Order doesn't exist"]);
-  expect(await ask('GET', `/v3/order/${UNKNOWN}/result`)).toEqual([404, 'Order not found']);
-  expect(await ask('GET', `/v3/order/${UNKNOWN}/result/metadata`)).toEqual([404, 'Order not found']);
-  expect((await ask('GET', `/v3/order_transaction/${UNKNOWN}`))[0]).toBe(404);
+  expect(await ask('GET', `/v3/order/${unknown}`)).toEqual([404, "This order doesn't exist"]);
+  expect(await ask('POST', `/v3/order/${unknown}/cancel`)).toEqual([404, "Order doesn't exist"]);
+  expect(await ask('POST', `/v3/order/${unknown}/test`)).toEqual([404, "Order doesn't exist"]);
+  expect(await ask('GET', `/v3/order/${unknown}/result`)).toEqual([404, 'Order not found']);
+  expect(await ask('GET', `/v3/order/${unknown}/result/metadata`)).toEqual([404, 'Order not found']);
+  expect((await ask('GET', `/v3/order_transaction/${unknown}`))[0]).toBe(404);
   expect(await ask('GET', '/v3/order/abc')).toEqual([422, expect.stringContaining('parameter order_id')]);
 });

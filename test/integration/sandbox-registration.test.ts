@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { LAB_ACCOUNT_IDS } from '../../sandbox/lab-service/seed.js';
+import { labAccountIds } from '../../sandbox/lab-service/seed.js';
 import { patientDetails, physician, shippingDetails } from '../rig/cast.js';
 import { lows, registerBody, startSandbox, testkitBody } from './sandbox-rig.js';
 
@@ -129,7 +129,7 @@ describe('registration', () => {
   // proves 137, 138, 200
   test('registration on a delegated account needs a physician', async () => {
     const { call, newKit } = await startSandbox();
-    for (const account of [LAB_ACCOUNT_IDS.orderDelegated, LAB_ACCOUNT_IDS.fullyDelegated]) {
+    for (const account of [labAccountIds.orderDelegated, labAccountIds.fullyDelegated]) {
       const order = await newKit({ lab_account_id: account });
       const body = registerBody(order.user_id, `INVENTED-${account}`);
       const refused = await call('POST', '/v3/order/testkit/register', body);

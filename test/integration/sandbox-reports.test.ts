@@ -5,17 +5,17 @@ import { NotFound, ServiceRefused } from '../../service/errors.js';
 import { readEvent } from '../../service/events.js';
 import { type LabService, createLabService } from '../../service/lab-service.js';
 import type { ParsingJob, ReportContentType } from '../../service/reports.js';
-import { API_KEY, startReceiver, startSandbox, type Receiver, type Sandbox } from './sandbox-rig.js';
+import { sandboxApiKey, startReceiver, startSandbox, type Receiver, type Sandbox } from './sandbox-rig.js';
 import { eventually } from '../rig/eventually.js';
 
 /** 1 s of a job's life lasts 0.2 ms, its review's day 20 s: the clock is advanced to what waits for a day. */
-const FAST = { daySeconds: 20 };
+const fast = { daySeconds: 20 };
 /** 1 s of a job's life lasts a quarter of an hour: nothing happens to it before the clock is advanced. */
-const SLOW = { daySeconds: 86_400_000 };
-const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+const slow = { daySeconds: 86_400_000 };
+const unknown = '00000000-0000-4000-8000-000000000000';
 
 function serviceOf({ service }: Sandbox): LabService {
-  const lab = createLabService({ baseUrl: service.url, apiKey: API_KEY });
+  const lab = createLabService({ baseUrl: service.url, apiKey: sandboxApiKey });
   onTestFinished(() => lab.close());
   return lab;
 }
@@ -112,7 +112,7 @@ describe('an upload', () => {
 
   test('an upload of an unknown user is refused with 404', async () => {
     const sandbox = await startSandbox();
-    expect((await refusalOf(upload(serviceOf(sandbox), UNKNOWN, sampleReport('pdf'))))[0]).toBe(404);
+    expect((await refusalOf(upload(serviceOf(sandbox), unknown, sampleReport('pdf'))))[0]).toBe(404);
   });
 
   test('an upload with a request for review is refused if the team is not enabled', async () => {
@@ -143,7 +143,7 @@ describe('an upload', () => {
       );
       const answer = await fetch(`${service.url}/lab_report/v1/parser/job`, {
         method: 'POST',
-        headers: { 'x-service-api-key': API_KEY, 'content-type': type },
+        headers: { 'x-service-api-key': sandboxApiKey, 'content-type': type },
         body: `${parts.join('')}--b--\r\n`,
       });
       const { detail } = (await answer.json()) as { detail: { type: string; loc: string[] }[] };
@@ -181,7 +181,7 @@ describe('an upload', () => {
     const { service } = await startSandbox();
     const lab = createLabService({ baseUrl: service.url, apiKey: 'another' });
     onTestFinished(() => lab.close());
-    expect((await refusalOf(upload(lab, UNKNOWN, sampleReport('pdf'))))[0]).toBe(401);
+    expect((await refusalOf(upload(lab, unknown, sampleReport('pdf'))))[0]).toBe(401);
   });
 });
 
@@ -189,7 +189,7 @@ describe('a job', () => {
   // proves 231, 265, 266
   test('goes from started to completed, and ends with three biomarkers', async () => {
     const receiver = await startReceiver();
-    const sandbox = await startSandbox({ ...FAST, webhookUrl: receiver.url, webhookSecrets: ['whsec_aW52ZW50ZWQ='] });
+    const sandbox = await startSandbox({ ...fast, webhookUrl: receiver.url, webhookSecrets: ['whsec_aW52ZW50ZWQ='] });
     const [lab, userId] = [serviceOf(sandbox), await sandbox.newUser()];
     const { id } = await upload(lab, userId, sampleReport('pdf'));
     await eventually(() => expect(reported(receiver)).toHaveLength(3));
@@ -262,7 +262,7 @@ describe('a job', () => {
 
   test('a job that does not exist is answered 404', async () => {
     const sandbox = await startSandbox();
-    await expect(serviceOf(sandbox).reports.getJob(UNKNOWN)).rejects.toBeInstanceOf(NotFound);
+    await expect(serviceOf(sandbox).reports.getJob(unknown)).rejects.toBeInstanceOf(NotFound);
   });
 });
 
@@ -270,7 +270,7 @@ describe('the control interface', () => {
   test('moves a job anywhere, with its webhook or without, and ends what was planned', async () => {
     const receiver = await startReceiver();
     const settings = { webhookUrl: receiver.url, webhookSecrets: ['whsec_aW52ZW50ZWQ='] };
-    const sandbox = await startSandbox({ ...SLOW, ...settings });
+    const sandbox = await startSandbox({ ...slow, ...settings });
     const { control } = sandbox;
     const { id } = await control.createJob();
     await control.moveJob(id, { status: 'processing', webhook: false });
@@ -290,7 +290,7 @@ describe('the control interface', () => {
   test('finds the deliveries of a job, and its faults meet them', async () => {
     const receiver = await startReceiver();
     const settings = { webhookUrl: receiver.url, webhookSecrets: ['whsec_aW52ZW50ZWQ='] };
-    const { control } = await startSandbox({ ...SLOW, ...settings });
+    const { control } = await startSandbox({ ...slow, ...settings });
     const [one, other] = [await control.createJob(), await control.createJob()];
     await control.addWebhookFault({ job_id: one.id, status: 'started', action: { kind: 'lose' } });
     await control.advanceClock('10h');

@@ -1,16 +1,16 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { onTestFinished } from 'vitest';
 import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
-import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { startLabService, type LabService } from '../../sandbox/lab-service/server.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
 import { patientDetails, shippingDetails } from '../rig/cast.js';
 
 /** The stand-in under test and what talks to it, over real HTTP. Everything that was started ends after its test. */
 
-export const API_KEY = 'sk_test_invented';
-export const MANAGEMENT_KEY = 'mk_test_invented';
-export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+export const sandboxApiKey = 'sk_test_invented';
+export const sandboxManagementKey = 'mk_test_invented';
+export const webhookSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 export interface OrderBody {
   readonly id: string;
@@ -84,11 +84,17 @@ export interface Sandbox {
 export async function startSandbox(settings: Partial<Settings> = {}): Promise<Sandbox> {
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
-  const service = await startLabService({ port: 0, apiKey: API_KEY, managementKey: MANAGEMENT_KEY, settings, log });
+  const service = await startLabService({
+    port: 0,
+    apiKey: sandboxApiKey,
+    managementKey: sandboxManagementKey,
+    settings,
+    log,
+  });
   onTestFinished(async () => service.close());
   const control = sandboxControl(service.url);
   const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-    callService(service.url, method, path, body, { 'x-service-api-key': API_KEY, ...headers });
+    callService(service.url, method, path, body, { 'x-service-api-key': sandboxApiKey, ...headers });
   const newUser = async (): Promise<string> => (await control.createUser()).user.user_id;
   return {
     service,
@@ -122,13 +128,13 @@ export async function callService(
 }
 
 export function testkitBody(userId: string): Record<string, unknown> {
-  return { user_id: userId, lab_test_id: LAB_TEST_IDS.kit, shipping_details: shippingDetails };
+  return { user_id: userId, lab_test_id: labTestIds.kit, shipping_details: shippingDetails };
 }
 
 export function knownPatientBody(userId: string): Record<string, unknown> {
   return {
     user_id: userId,
-    lab_test_id: LAB_TEST_IDS.kit,
+    lab_test_id: labTestIds.kit,
     patient_details: patientDetails,
     patient_address: shippingDetails,
   };

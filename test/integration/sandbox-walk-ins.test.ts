@@ -1,12 +1,19 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { LAB, LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { inventedLab, labTestIds } from '../../sandbox/lab-service/seed.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
-import { WALK_IN_REASONS } from '../../sandbox/lab-service/walk-in-routes.js';
+import { walkInReasons } from '../../sandbox/lab-service/walk-in-routes.js';
 import { AnswerLost } from '../../service/errors.js';
 import { readEvent } from '../../service/events.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import { patientDetails, shippingDetails } from '../rig/cast.js';
-import { API_KEY, SECRET, startReceiver, startSandbox, type Received, type Sandbox } from './sandbox-rig.js';
+import {
+  sandboxApiKey,
+  webhookSecret,
+  startReceiver,
+  startSandbox,
+  type Received,
+  type Sandbox,
+} from './sandbox-rig.js';
 
 interface WalkingIn extends Sandbox {
   readonly client: LabService;
@@ -19,22 +26,22 @@ interface WalkingIn extends Sandbox {
 /** An order that is drawn at a service centre, and the product's own client, over real HTTP. */
 async function startWalkingIn(settings: Partial<Settings> = {}): Promise<WalkingIn> {
   const { url: webhookUrl, received } = await startReceiver();
-  const sandbox = await startSandbox({ webhookUrl, webhookSecrets: [SECRET], ...settings });
+  const sandbox = await startSandbox({ webhookUrl, webhookSecrets: [webhookSecret], ...settings });
   // Slots begin on the next UTC day: no story may cross midnight.
   await sandbox.control.setClock(new Date('2030-05-06T12:00:00Z'));
-  const client = createLabService({ baseUrl: sandbox.service.url, apiKey: API_KEY });
+  const client = createLabService({ baseUrl: sandbox.service.url, apiKey: sandboxApiKey });
   onTestFinished(() => client.close());
   const patient = { patient_details: patientDetails, patient_address: shippingDetails };
-  const request = { user_id: await sandbox.newUser(), lab_test_id: LAB_TEST_IDS.walkIn, ...patient };
+  const request = { user_id: await sandbox.newUser(), lab_test_id: labTestIds.walkIn, ...patient };
   const { order } = await client.orders.create(request);
   const keys = async (site = 'PSC1') => {
-    const { slots } = await client.walkIns.availability({ lab: LAB.slug, siteCodes: [site] });
+    const { slots } = await client.walkIns.availability({ lab: inventedLab.slug, siteCodes: [site] });
     return (slots ?? []).flatMap((day) => (day.slots ?? []).flatMap(({ booking_key: key }) => key ?? []));
   };
   return { ...sandbox, client, received, orderId: order.id, keys };
 }
 
-const cancellation = { cancellationReasonId: WALK_IN_REASONS[0].id };
+const cancellation = { cancellationReasonId: walkInReasons[0].id };
 
 test('a booking whose answer is lost 500 times is one booking, and its answer is as old as the first', async () => {
   const { client, control, orderId, keys } = await startWalkingIn();
@@ -64,7 +71,12 @@ test('an appointment goes from pending to confirmed, is moved to another site an
   const [key = ''] = await keys();
   const booking = { booking_key: key, async_confirmation: true, appointment_notes: 'Invented' };
   expect(await client.walkIns.book(orderId, booking)).toMatchObject({
-    ...{ type: 'patient_service_center', provider: LAB.slug, status: 'pending', iana_timezone: 'America/New_York' },
+    ...{
+      type: 'patient_service_center',
+      provider: inventedLab.slug,
+      status: 'pending',
+      iana_timezone: 'America/New_York',
+    },
     ...{ address: { first_line: '1 Market Street' }, external_id: 'L0000001' },
   });
   await control.advanceClock('31m');

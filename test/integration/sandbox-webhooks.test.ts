@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { TEAM_ID } from '../../sandbox/lab-service/seed.js';
+import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { signatureOf } from '../../sandbox/lab-service/webhook-attempt.js';
 import {
-  SECRET,
+  webhookSecret,
   knownPatientBody,
   lows,
   registerBody,
@@ -17,14 +17,14 @@ import type { Settings } from '../../sandbox/lab-service/settings.js';
 import { eventually } from '../rig/eventually.js';
 
 /** With a day of 0.1 s the whole schedule of retries, 27.6 hours, takes 0.12 s. */
-const QUICK_DAY = 0.1;
+const quickDay = 0.1;
 
 async function start(
   settings: Partial<Settings> = {},
   answer?: (n: number) => number | null,
 ): Promise<Sandbox & Receiver> {
   const receiver = await startReceiver(answer);
-  const sandbox = await startSandbox({ webhookUrl: receiver.url, webhookSecrets: [SECRET], ...settings });
+  const sandbox = await startSandbox({ webhookUrl: receiver.url, webhookSecrets: [webhookSecret], ...settings });
   return { ...sandbox, ...receiver };
 }
 
@@ -59,7 +59,7 @@ describe('signing', () => {
     const id = String(headers['svix-id']);
     const seconds = Number(headers['svix-timestamp']);
     expect(Math.abs(seconds - Date.now() / 1_000)).toBeLessThan(60);
-    const key = Buffer.from(SECRET.slice('whsec_'.length), 'base64');
+    const key = Buffer.from(webhookSecret.slice('whsec_'.length), 'base64');
     const expected = createHmac('sha256', key).update(`${id}.${seconds}.${raw}`).digest('base64');
     expect(headers['svix-signature']).toBe(`v1,${expected}`);
     expect(headers).not.toHaveProperty('webhook-id');
@@ -68,7 +68,10 @@ describe('signing', () => {
   // proves 304
   test('can use the other spelling, and two secrets while they rotate', async () => {
     const other = 'whsec_aW52ZW50ZWQtc2VjcmV0LXR3bw==';
-    const { control, newKit, received } = await start({ webhookHeaders: 'both', webhookSecrets: [SECRET, other] });
+    const { control, newKit, received } = await start({
+      webhookHeaders: 'both',
+      webhookSecrets: [webhookSecret, other],
+    });
     await newKit();
     await control.settleWebhooks();
     const { headers, raw } = first(received);
@@ -78,7 +81,7 @@ describe('signing', () => {
       body: raw,
     };
     expect(headers['svix-id']).toBe(headers['webhook-id']);
-    const signatures = [signatureOf([SECRET], message), signatureOf([other], message)];
+    const signatures = [signatureOf([webhookSecret], message), signatureOf([other], message)];
     expect(String(headers['webhook-signature']).split(' ')).toEqual(signatures);
   });
 });
@@ -103,7 +106,7 @@ describe('order webhooks', () => {
     const { client_user_id } = (await call('GET', `/v2/user/${userId}`)).body;
     expect(last?.json).toEqual({
       event_type: 'labtest.order.updated',
-      team_id: TEAM_ID,
+      team_id: inventedTeamId,
       user_id: userId,
       client_user_id,
       data: (await call('GET', `/v3/order/${id}`)).body,
@@ -127,8 +130,13 @@ describe('order webhooks', () => {
       return received.at(-1)?.json;
     };
     await control.reportCritical(id, { status: 'partial' });
-    const data = { order_id: id, status: 'partial', interpretation: 'critical', team_id: TEAM_ID, user_id };
-    expect(await last()).toMatchObject({ event_type: 'labtest.result.critical', team_id: TEAM_ID, user_id, data });
+    const data = { order_id: id, status: 'partial', interpretation: 'critical', team_id: inventedTeamId, user_id };
+    expect(await last()).toMatchObject({
+      event_type: 'labtest.result.critical',
+      team_id: inventedTeamId,
+      user_id,
+      data,
+    });
     const keys = [
       'order_id',
       'sample_id',
@@ -216,7 +224,7 @@ describe('retries', () => {
   });
 
   test('are compressed with the length of a day', async () => {
-    const { control, newKit, received } = await start({ daySeconds: QUICK_DAY }, () => 503);
+    const { control, newKit, received } = await start({ daySeconds: quickDay }, () => 503);
     const { id } = await newKit();
     await eventually(async () => {
       const states = (await control.deliveries({ order_id: id })).map(({ state, attempts }) => [
@@ -232,7 +240,7 @@ describe('retries', () => {
   });
 
   test('carry the same id, and end with the first 2xx', async () => {
-    const { control, newKit, received, lines } = await start({ daySeconds: QUICK_DAY }, (n) => (n < 4 ? 500 : 204));
+    const { control, newKit, received, lines } = await start({ daySeconds: quickDay }, (n) => (n < 4 ? 500 : 204));
     const { id } = await newKit();
     await eventually(async () => {
       const deliveries = await control.deliveries({ order_id: id });
@@ -334,7 +342,7 @@ describe('webhook faults', () => {
   });
 
   test('change one byte of the first attempt, so its signature does not fit; the next attempt is whole', async () => {
-    const { control, newKit, received } = await start({ daySeconds: QUICK_DAY }, (n) => (n === 0 ? 401 : 204));
+    const { control, newKit, received } = await start({ daySeconds: quickDay }, (n) => (n === 0 ? 401 : 204));
     await control.addWebhookFault({ status: 'awaiting_registration', action: { kind: 'corrupt' } });
     await control.addWebhookFault({ status: 'ordered', action: { kind: 'lose' } });
     await newKit();
@@ -345,7 +353,7 @@ describe('webhook faults', () => {
         timestampSeconds: Number(headers['svix-timestamp']),
         body: raw,
       };
-      return signatureOf([SECRET], message) === headers['svix-signature'];
+      return signatureOf([webhookSecret], message) === headers['svix-signature'];
     };
     expect(received.map(fits)).toEqual([false, true]);
     const [broken, whole] = received.map(({ raw }) => Buffer.from(raw, 'utf8'));

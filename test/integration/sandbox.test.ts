@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { LAB_ACCOUNT_IDS, LAB_ACCOUNTS, TEAM_ID } from '../../sandbox/lab-service/seed.js';
+import { labAccountIds, labAccounts, inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
-import { API_KEY, callService, startSandbox } from './sandbox-rig.js';
+import { sandboxApiKey, callService, startSandbox } from './sandbox-rig.js';
 
-const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+const unknown = '00000000-0000-4000-8000-000000000000';
 const demographics = {
   first_name: 'Testperson',
   last_name: 'Invented',
@@ -25,10 +25,10 @@ describe('authentication', () => {
 
   // proves 244
   test('the header takes the brand word of the deployment', async () => {
-    const service = await startLabService({ port: 0, apiKey: API_KEY, brand: 'Acme' });
+    const service = await startLabService({ port: 0, apiKey: sandboxApiKey, brand: 'Acme' });
     try {
       const ask = async (header: string) =>
-        (await callService(service.url, 'GET', '/v2/user', undefined, { [header]: API_KEY })).status;
+        (await callService(service.url, 'GET', '/v2/user', undefined, { [header]: sandboxApiKey })).status;
       expect(await ask('x-acme-api-key')).toBe(200);
       expect(await ask('x-service-api-key')).toBe(401);
     } finally {
@@ -47,7 +47,7 @@ describe('users', () => {
     });
     expect(created.status).toBe(200);
     expect(created.body).toMatchObject({
-      team_id: TEAM_ID,
+      team_id: inventedTeamId,
       client_user_id: 'client/1 ä',
       connected_sources: [],
       fallback_time_zone: { id: 'Europe/Paris' },
@@ -120,9 +120,9 @@ describe('users', () => {
 
   test('unknown users and ids that are not UUIDs have their own answers', async () => {
     const { call } = await startSandbox();
-    expect(await call('GET', `/v2/user/${UNKNOWN}`)).toMatchObject({ status: 404, body: { detail: 'Not found' } });
+    expect(await call('GET', `/v2/user/${unknown}`)).toMatchObject({ status: 404, body: { detail: 'Not found' } });
     expect(await call('GET', '/v2/user/resolve/nobody')).toMatchObject({ status: 404, body: { detail: 'Not found' } });
-    expect(await call('PATCH', `/v2/user/${UNKNOWN}/info`, demographics)).toMatchObject({
+    expect(await call('PATCH', `/v2/user/${unknown}/info`, demographics)).toMatchObject({
       status: 404,
       body: { detail: 'The user does not or no longer exists in this team' },
     });
@@ -216,11 +216,11 @@ describe('lab accounts', () => {
   // proves 223
   test('are listed, by id and by status', async () => {
     const { call } = await startSandbox();
-    expect((await call('GET', '/v3/lab_test/lab_account')).body).toEqual({ data: LAB_ACCOUNTS });
+    expect((await call('GET', '/v3/lab_test/lab_account')).body).toEqual({ data: labAccounts });
     const ids = async (query: string) =>
       (await call('GET', `/v3/lab_test/lab_account?${query}`)).body.data.map(({ id }) => id);
-    expect(await ids(`lab_account_id=${LAB_ACCOUNT_IDS.orderDelegated}`)).toEqual([LAB_ACCOUNT_IDS.orderDelegated]);
-    expect(await ids('status=ready_to_launch')).toEqual([LAB_ACCOUNT_IDS.resultDelegated]);
+    expect(await ids(`lab_account_id=${labAccountIds.orderDelegated}`)).toEqual([labAccountIds.orderDelegated]);
+    expect(await ids('status=ready_to_launch')).toEqual([labAccountIds.resultDelegated]);
     expect((await call('GET', '/v3/lab_test/lab_account?status=odd')).status).toBe(422);
   });
 });

@@ -5,7 +5,7 @@ import type {
   OrderRequest,
   PlaceKitOrderInput,
 } from '../../client/index.js';
-import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { labTestIds } from '../../sandbox/lab-service/seed.js';
 
 /* Invented throughout: nobody of this name, number or address exists. */
 
@@ -63,7 +63,7 @@ export function kitFor(
   return {
     kind: 'unregistered',
     reference,
-    order: { user_id: userId, lab_test_id: LAB_TEST_IDS.kit, shipping_details: shippingDetails },
+    order: { user_id: userId, lab_test_id: labTestIds.kit, shipping_details: shippingDetails },
     ...(policy && { policy }),
   };
 }
@@ -73,7 +73,7 @@ export function importFor(userId: string, sampleId: string): ImportOrderRequest 
   return {
     user_id: userId,
     billing_type: 'client_bill',
-    order_set: { lab_test_ids: [LAB_TEST_IDS.kit] },
+    order_set: { lab_test_ids: [labTestIds.kit] },
     collection_method: 'testkit',
     patient_details: patientDetails,
     patient_address: { receiver_name: 'Testpatient Imaginary', ...place },
@@ -85,7 +85,7 @@ export function importFor(userId: string, sampleId: string): ImportOrderRequest 
 export function visitFor(userId: string): OrderRequest {
   return {
     user_id: userId,
-    lab_test_id: LAB_TEST_IDS.atHomePhlebotomy,
+    lab_test_id: labTestIds.atHomePhlebotomy,
     patient_details: patientDetails,
     patient_address: { ...shippingDetails, access_notes: 'Invented: ring twice' },
   };

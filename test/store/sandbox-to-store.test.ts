@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import type { SandboxControl } from '../../sandbox/control.js';
-import { UNTIDY } from '../../sandbox/lab-service/health-data.js';
+import { untidyKinds } from '../../sandbox/lab-service/health-data.js';
 import { readEvent } from '../../service/events.js';
 import { readHealthData } from '../../service/health-data.js';
 import { healthDataSinks } from '../../workers/health-data.js';
-import { SECRET, startSandbox } from '../integration/sandbox-rig.js';
+import { webhookSecret, startSandbox } from '../integration/sandbox-rig.js';
 import { eventually } from '../rig/eventually.js';
 import { describeStores } from '../rig/stores.js';
 import { handlerWithoutTemporal, serve } from '../unit/webhooks/sending.js';
@@ -21,11 +21,11 @@ describeStores('from the service through the webhook handler into the store', (r
   async function started(deadlineMs = 60_000): Promise<{ control: SandboxControl; userId: string }> {
     const { store } = rig();
     const access = { get: () => Promise.resolve(store), close: () => Promise.resolve() };
-    const handler = await handlerWithoutTemporal({ secrets: [SECRET], deadlineMs, ...healthDataSinks(access) });
+    const handler = await handlerWithoutTemporal({ secrets: [webhookSecret], deadlineMs, ...healthDataSinks(access) });
     const { port, close } = await serve(handler);
     open.push(close);
     const webhookUrl = `http://127.0.0.1:${port}/`;
-    const { control, newUser } = await startSandbox({ webhookUrl, webhookSecrets: [SECRET] });
+    const { control, newUser } = await startSandbox({ webhookUrl, webhookSecrets: [webhookSecret] });
     return { control, userId: await newUser() };
   }
 
@@ -85,7 +85,7 @@ describeStores('from the service through the webhook handler into the store', (r
   test('every untidy payload is answered 204, and stored or put aside; none is dropped', async () => {
     const { control, userId } = await started();
     const before = await rig().store.rejected.count();
-    for (const variant of UNTIDY) await control.sendHealthData(userId, { kind: 'untidy', variant });
+    for (const variant of untidyKinds) await control.sendHealthData(userId, { kind: 'untidy', variant });
     await control.settleWebhooks();
     const deliveries = await control.deliveries();
     expect(new Set(deliveries.map(({ state }) => state))).toEqual(new Set(['delivered']));

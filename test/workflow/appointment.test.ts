@@ -6,8 +6,8 @@ import {
   SlotGone,
 } from '../../client/appointments/errors.js';
 import { ServiceDown } from '../../client/errors.js';
-import { CANCELLATION_REASONS } from '../../sandbox/lab-service/appointment-routes.js';
-import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { cancellationReasons } from '../../sandbox/lab-service/appointment-routes.js';
+import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { appointmentChangedSignal } from '../../protocol/appointment/messages.js';
 import { labOrderIdKey, labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import { appointmentPath, Visit, bookPath, loseWebhooks } from './visit.js';
@@ -17,7 +17,7 @@ import { setStage } from './story.js';
 /* How an appointment is chosen, booked, moved and cancelled, and what the product learns of it. */
 
 const stage = setStage();
-const reasonId = CANCELLATION_REASONS[0].id;
+const reasonId = cancellationReasons[0].id;
 
 describe('choosing a slot', () => {
   // proves 226, 229
@@ -252,7 +252,7 @@ describe('cancelling', () => {
   test('cancelling without a reason uses the first of the list; with an unknown reason it is refused and nothing ends', async () => {
     const visit = await Visit.start(stage);
     await visit.choose();
-    await expect(visit.handle.cancel({ reasonId: LAB_TEST_IDS.kit })).rejects.toMatchObject({
+    await expect(visit.handle.cancel({ reasonId: labTestIds.kit })).rejects.toMatchObject({
       name: 'CancellationRefused',
     });
     await visit.expectState({ phase: 'confirmed' });
@@ -337,7 +337,7 @@ describe('a start', () => {
   });
 
   test('a start for an unknown order ends once the service has reported it as unknown for ten minutes', async () => {
-    const nobody = await Visit.start(stage, { orderId: LAB_TEST_IDS.kit });
+    const nobody = await Visit.start(stage, { orderId: labTestIds.kit });
     await expect(nobody.handle.cancel()).rejects.toBeInstanceOf(ServiceDown);
     await stage.skip('7 minutes');
     await nobody.expectState({ phase: 'awaiting_choice' });

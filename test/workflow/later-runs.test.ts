@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { kitOrderId } from '../../protocol/ids.js';
-import { LAB_ACCOUNT_IDS, LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { labAccountIds, labTestIds } from '../../sandbox/lab-service/seed.js';
 import { eventually } from '../rig/eventually.js';
 import { followed } from '../rig/followed.js';
 import { eventsOf, textOf } from './recorded.js';
@@ -65,7 +65,7 @@ test('attention that is raised again in a later run is another notification', as
 });
 
 test('a kit is replaced in a later run with the lab test and account of its placing, which the service need not show', async () => {
-  const labAccountId = LAB_ACCOUNT_IDS.notDelegated;
+  const labAccountId = labAccountIds.notDelegated;
   const { kit } = await unresolved({ labAccountId });
   await kit.move('lost');
   await kit.handle.replaceKit({ orderId: kit.rootOrderId });
@@ -73,6 +73,6 @@ test('a kit is replaced in a later run with the lab test and account of its plac
   const replacing = events.filter(
     ({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType?.name === 'replaceKitOrder',
   );
-  expect(textOf(replacing)).toContain(LAB_TEST_IDS.kit);
+  expect(textOf(replacing)).toContain(labTestIds.kit);
   expect(textOf(replacing)).toContain(labAccountId);
 });

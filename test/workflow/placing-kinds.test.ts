@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { AmbiguousOrder, NotReplaceable, OrderInvalid, OrderRefused } from '../../client/orders/errors.js';
 import type { PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
-import { LAB_ACCOUNT_IDS, LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { labAccountIds, labTestIds } from '../../sandbox/lab-service/seed.js';
 import { importFor } from '../rig/cast.js';
 import { Kit } from './kit.js';
 import { setStage } from './story.js';
@@ -11,13 +11,13 @@ const stage = setStage();
 type WithPatient = Extract<PlaceKitOrderInput, { kind: 'with_patient' }>;
 
 describe('an order whose test asks a question', () => {
-  const labTestPath = `/v3/lab_tests/${LAB_TEST_IDS.otherKit}`;
+  const labTestPath = `/v3/lab_tests/${labTestIds.otherKit}`;
   const [answered, wrong] = ['AM', 'noon-invented'].map((answer) => [{ marker_id: 14, question_id: 501, answer }]);
   const rule = 'question 501 of marker 14 must be one of AM, PM';
 
   async function input(answers: WithPatient['order']['aoe_answers']): Promise<WithPatient> {
     const { order, ...rest } = (await stage.input({ kind: 'with_patient' })) as WithPatient;
-    return { ...rest, order: { ...order, lab_test_id: LAB_TEST_IDS.otherKit, aoe_answers: answers } };
+    return { ...rest, order: { ...order, lab_test_id: labTestIds.otherKit, aoe_answers: answers } };
   }
 
   test('is refused for a wrong answer before the call, with the question and without the answer', async () => {
@@ -31,7 +31,7 @@ describe('an order whose test asks a question', () => {
   });
 
   test('is refused before anything is started if the product gives the markers, and also for a missing answer', async () => {
-    const { markers } = await stage.product.catalogue.labTest(LAB_TEST_IDS.otherKit);
+    const { markers } = await stage.product.catalogue.labTest(labTestIds.otherKit);
     for (const answers of [wrong, [], undefined]) {
       const placing = stage.product.orders.place(await input(answers), { markers });
       const refusal = (await placing.catch((error: unknown) => error)) as OrderInvalid;
@@ -54,7 +54,7 @@ describe('an order whose test asks a question', () => {
 
   test('costs no read without answers', async () => {
     await stage.place({ kind: 'with_patient' });
-    expect(await stage.countRequests('GET', `/v3/lab_tests/${LAB_TEST_IDS.kit}`)).toBe(0);
+    expect(await stage.countRequests('GET', `/v3/lab_tests/${labTestIds.kit}`)).toBe(0);
   });
 });
 
@@ -110,7 +110,7 @@ describe('an import', () => {
 
   // proves 222
   test('may be on an account that is still pending, and again with its reference is the same order', async () => {
-    const input = await stage.input({ kind: 'import', labAccountId: LAB_ACCOUNT_IDS.pending });
+    const input = await stage.input({ kind: 'import', labAccountId: labAccountIds.pending });
     const orderId = await (await stage.product.orders.place(input)).orderId();
     expect(await (await stage.product.orders.place(input)).orderId()).toBe(orderId);
     expect(await stage.countRequests('POST', importPath)).toBe(1);

@@ -5,7 +5,7 @@ import {
   RegisteredAnotherOrder,
   RegistrationRefused,
 } from '../../client/orders/errors.js';
-import { LAB_ACCOUNT_IDS } from '../../sandbox/lab-service/seed.js';
+import { labAccountIds } from '../../sandbox/lab-service/seed.js';
 import { labUserIdKey } from '../../protocol/search-attributes.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { orderPlacedSignal } from '../../protocol/order/messages.js';
@@ -187,7 +187,7 @@ test('a sample id that belongs to another kit needs attention until the right on
 });
 
 describe('a lab account whose orders need a physician', () => {
-  const labAccountId = LAB_ACCOUNT_IDS.orderDelegated;
+  const labAccountId = labAccountIds.orderDelegated;
 
   test('is sent no kit order for a known patient without one', async () => {
     const handle = await stage.product.orders.place(await stage.input({ kind: 'with_patient', labAccountId }));
@@ -236,13 +236,13 @@ describe('a lab account whose orders need a physician', () => {
 test('the account that a set of tests names is handed over with its order, for a replacement', async () => {
   const { reference, order } = await stage.input({ kind: 'with_patient' });
   const { lab_test_id: test, ...rest } = order as OrderRequest;
-  const set = { ...rest, order_set: { lab_test_ids: [test ?? ''], lab_account_id: LAB_ACCOUNT_IDS.notDelegated } };
+  const set = { ...rest, order_set: { lab_test_ids: [test ?? ''], lab_account_id: labAccountIds.notDelegated } };
   const handle = await stage.product.orders.place({ reference, kind: 'with_patient', order: set });
   const workflow = stage.temporal.workflow.getHandle(kitOrderId(await handle.orderId()));
   const { events } = await workflow.fetchHistory();
   const signals = (events ?? []).flatMap(({ workflowExecutionSignaledEventAttributes: signal }) => signal ?? []);
   const placed = signals.find(({ signalName }) => signalName === orderPlacedSignal.name)?.input?.payloads?.[0]?.data;
   expect(JSON.parse(Buffer.from(placed ?? []).toString())).toMatchObject({
-    labAccountId: LAB_ACCOUNT_IDS.notDelegated,
+    labAccountId: labAccountIds.notDelegated,
   });
 });

@@ -22,7 +22,7 @@ import { createReportFiles } from '../../activities/report-file/report-files.js'
 import { LabOperations } from '../../client/lab-operations.js';
 import { createWebhookHandler } from '../../client/webhooks/handler.js';
 import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
-import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import { healthDataSinks } from '../../workers/health-data.js';
@@ -378,7 +378,7 @@ export class Stage {
       const { sampleId = `SAMPLE-${randomUUID()}` } = options;
       return { ...more, kind, order: { ...importFor(userId, sampleId), ...account } };
     }
-    const common = { user_id: userId, lab_test_id: LAB_TEST_IDS.kit, ...account };
+    const common = { user_id: userId, lab_test_id: labTestIds.kit, ...account };
     if (kind === 'unregistered') return { ...more, kind, order: { ...common, shipping_details: shippingDetails } };
     const patient = { patient_details: patientDetails, patient_address: patientAddress, consents };
     return { ...more, kind, order: { ...common, ...patient, ...(withPhysician && { physician }) } };

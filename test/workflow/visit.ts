@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { AppointmentHandle } from '../../client/appointments/appointment-handle.js';
 import type { AppointmentStart } from '../../client/appointments/appointments.js';
 import type { SandboxControl } from '../../sandbox/control.js';
-import { LAB_TEST_IDS } from '../../sandbox/lab-service/seed.js';
+import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { bookAppointmentId, kitOrderId } from '../../protocol/ids.js';
 import type { AppointmentResult, AppointmentState, Slot } from '../../protocol/appointment/messages.js';
 import { eventually } from '../rig/eventually.js';
@@ -39,7 +39,7 @@ export class Visit {
     await stage.syncClock();
     const { order } = await stage.service.orders.create({
       user_id: await stage.newUser(),
-      lab_test_id: LAB_TEST_IDS.atHomePhlebotomy,
+      lab_test_id: labTestIds.atHomePhlebotomy,
       patient_details: patientDetails,
       patient_address: { ...patientAddress, access_notes: 'Ring twice' },
     });
@@ -51,7 +51,7 @@ export class Visit {
     await stage.syncClock();
     const { order } = await stage.service.orders.create({
       user_id: await stage.newUser(),
-      lab_test_id: LAB_TEST_IDS.walkIn,
+      lab_test_id: labTestIds.walkIn,
       patient_details: patientDetails,
       patient_address: patientAddress,
     });

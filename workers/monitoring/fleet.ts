@@ -34,7 +34,7 @@ const callWithinMs = 25_000;
 /** How long old numbers are shown, with their age: longer than two rounds of a large fleet take. After that an old number would pass for a current one. */
 const usuallyShownMs = 10 * 60_000;
 
-const { WORKFLOW_EXECUTION_STATUS_RUNNING } = proto.temporal.api.enums.v1.WorkflowExecutionStatus;
+const { WORKFLOW_EXECUTION_STATUS_RUNNING: running } = proto.temporal.api.enums.v1.WorkflowExecutionStatus;
 
 /** @returns refreshes the gauges, unless they are fresh; never rejects */
 export function watchFleet(
@@ -97,7 +97,7 @@ function visibilityOf(client: Client, taskQueue: string, options: FleetOptions):
         const attributes = decodeTypedSearchAttributes(searchAttributes?.indexedFields);
         return {
           workflowType: type?.name ?? '',
-          running: status === WORKFLOW_EXECUTION_STATUS_RUNNING,
+          running: status === running,
           phase: attributes.get(labPhaseKey),
           reasons: attributes.get(labAttentionKey) ?? [],
           since: attributes.get(labAttentionSinceKey),

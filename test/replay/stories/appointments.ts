@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LAB_TEST_IDS } from '../../../sandbox/lab-service/seed.js';
+import { labTestIds } from '../../../sandbox/lab-service/seed.js';
 import { bookAppointmentId } from '../../../protocol/ids.js';
 import { until } from '../stage.js';
 import type { Story } from './story.js';
@@ -58,7 +58,7 @@ export const appointments: readonly Story[] = [
 
   /** At a service centre: booked, confirmed by a read, moved, and left when its order is cancelled, until it is cancelled too. */
   async function appointmentWalkedIn(stage) {
-    const handle = await stage.visit({ firstPoll: '1s', longestPoll: '1s' }, LAB_TEST_IDS.walkIn);
+    const handle = await stage.visit({ firstPoll: '1s', longestPoll: '1s' }, labTestIds.walkIn);
     const { slots } = await handle.slots({ zipCode: '62704' });
     await handle.choose({ slotId: slots[0]?.id ?? '' });
     await stage.sandbox.advanceClock('31m');

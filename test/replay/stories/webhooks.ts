@@ -1,6 +1,6 @@
 import { WorkflowFailedError } from '@temporalio/client';
-import { ORG_ID } from '../../../sandbox/lab-service/organisation.js';
-import { TEAM_ID } from '../../../sandbox/lab-service/seed.js';
+import { inventedOrgId } from '../../../sandbox/lab-service/organisation.js';
+import { inventedTeamId } from '../../../sandbox/lab-service/seed.js';
 import { manageWebhooksId } from '../../../protocol/ids.js';
 import { manageWebhooksName } from '../../../protocol/webhook-endpoints.js';
 import type { Story } from './story.js';
@@ -9,7 +9,7 @@ export const webhooks: readonly Story[] = [
   /** An address is registered, listed, not rotated (nothing is encrypted here) and removed: a run each. */
   async function webhooksManaged(stage) {
     const { webhooks } = stage.labs;
-    const place = { orgId: ORG_ID, teamId: TEAM_ID, environment: 'sandbox' };
+    const place = { orgId: inventedOrgId, teamId: inventedTeamId, environment: 'sandbox' };
     const workflowId = manageWebhooksId(place);
     const runs: Record<string, string> = {};
     const remember = async (name: string) => {
@@ -32,7 +32,7 @@ export const webhooks: readonly Story[] = [
   },
 
   async function webhookRotated(stage) {
-    const place = { orgId: ORG_ID, teamId: TEAM_ID, environment: 'sandbox' };
+    const place = { orgId: inventedOrgId, teamId: inventedTeamId, environment: 'sandbox' };
     const workflowId = manageWebhooksId(place);
     const { endpoint } = await stage.labs.webhooks.register(place, { url: 'https://labs.example.com/rotated' });
     const taskQueue = 'recorded-as-though-encrypted';

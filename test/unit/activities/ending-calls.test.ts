@@ -8,7 +8,7 @@ import { endingWithActivity, heartbeating } from '../../../activities/attempt.js
 import { orderActivities } from '../../../activities/orders.js';
 import { userActivities } from '../../../activities/users.js';
 import type { LabService } from '../../../service/lab-service.js';
-import { REGISTRATION } from '../service/persons.js';
+import { registrationRequest } from '../service/persons.js';
 import { rejection, serviceAt, serving } from '../service/recording-server.js';
 
 afterEach(() => {
@@ -50,7 +50,7 @@ const appointment = { id: 'appointment-1', status: 'confirmed', start_at: '2030-
 const commands: Record<string, (service: LabService) => () => Promise<unknown>> = {
   'POST /v3/order/order-1/cancel': (service) => () => orderActivities({ service }).cancelOrder('order-1'),
   'POST /v3/order/testkit/register': (service) => () =>
-    orderActivities({ service }).registerKit({ orderId: 'order-1', registration: REGISTRATION, chain: [] }),
+    orderActivities({ service }).registerKit({ orderId: 'order-1', registration: registrationRequest, chain: [] }),
   'POST /v2/user/undo_delete': (service) => () => userActivities({ service }).undoDeletion({ userId: 'user-1' }),
   'PATCH /v3/order/order-1/phlebotomy/appointment/cancel': (service) => () =>
     appointmentActivities({ service } as never).cancelAppointment({

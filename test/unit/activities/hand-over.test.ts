@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { placingActivities, type CreateKitOrder, type PlacedOrder } from '../../../activities/placing.js';
 import type { ActivityDependencies } from '../../../activities/dependencies.js';
 import { sandboxControl, type SandboxControl } from '../../../sandbox/control.js';
-import { LAB_TEST_IDS } from '../../../sandbox/lab-service/seed.js';
+import { labTestIds } from '../../../sandbox/lab-service/seed.js';
 import { startLabService, type LabService as StandIn } from '../../../sandbox/lab-service/server.js';
 import { createLabService, type LabService } from '../../../service/lab-service.js';
 import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
@@ -66,7 +66,7 @@ async function create(
   const dependencies = { service, temporal, taskQueue: 'lab', echoesPassthrough: true, target: 'off' };
   const activities = placingActivities(dependencies as ActivityDependencies);
   const { creationTimeout, creationSettling } = policy;
-  const order = { user_id: userId, lab_test_id: LAB_TEST_IDS.kit, shipping_details: shippingDetails };
+  const order = { user_id: userId, lab_test_id: labTestIds.kit, shipping_details: shippingDetails };
   const input: CreateKitOrder = {
     ...{ request: { kind: 'unregistered', order }, reference: `reference-${userId}`, since: new Date().toISOString() },
     ...{ triedBefore: false, creationTimeout, creationSettling, policy },
@@ -87,7 +87,7 @@ test('the attempt that creates an order hands it over in one call', async () => 
     {
       workflowId: `kit-order/${orderId}`,
       args: [{ rootOrderId: orderId, earlierRun: {} }],
-      signalArgs: [{ reference: `reference-${userId}`, policy, labTestId: LAB_TEST_IDS.kit, notifies: false }],
+      signalArgs: [{ reference: `reference-${userId}`, policy, labTestId: labTestIds.kit, notifies: false }],
     },
   ]);
 });

@@ -3,7 +3,7 @@ import { inspected, type ByteSource } from '../../../activities/report-file/cont
 import { samplePdf, sampleReport } from '../../../sandbox/sample-report.js';
 import { outcomeOf, read } from './reading.js';
 
-const LIMIT = 10_485_760;
+const limit = 10_485_760;
 
 /** A source in memory that gives its bytes in pieces of one length, and counts what was taken and closed. */
 function source(bytes: Buffer, { piece = 65_536, size }: { piece?: number; size?: number } = {}) {
@@ -33,7 +33,7 @@ describe('the type is judged by content', () => {
     ['jpg', 'image/jpeg'],
   ] as const)('the type of a %s is judged by its content', async (extension, contentType) => {
     const bytes = sampleReport(extension);
-    const file = await inspected(source(bytes).opened, LIMIT);
+    const file = await inspected(source(bytes).opened, limit);
     expect(file).toMatchObject({ contentType });
     expect((await read(file)).equals(bytes)).toBe(true);
   });
@@ -49,59 +49,59 @@ describe('the type is judged by content', () => {
     ['zeros', Buffer.alloc(10_000)],
   ])('%s is refused', async (_what, bytes) => {
     const { opened, counts } = source(bytes);
-    expect(await outcomeOf(inspected(opened, LIMIT))).toBe('refused: wrong_type');
+    expect(await outcomeOf(inspected(opened, limit))).toBe('refused: wrong_type');
     expect(counts.closed).toBe(1);
   });
 
   test.each([1, 3, 1_019])('a PDF may have %i bytes before its header', async (before) => {
     const bytes = Buffer.concat([Buffer.alloc(before, '\r\n'), samplePdf(['a'])]);
-    const file = await inspected(source(bytes).opened, LIMIT);
+    const file = await inspected(source(bytes).opened, limit);
     expect(file).toMatchObject({ contentType: 'application/pdf' });
     expect((await read(file)).equals(bytes)).toBe(true);
   });
 
   test('the type is judged by content even if the bytes come one by one', async () => {
     const bytes = sampleReport('png', { size: 6_000 });
-    const file = await inspected(source(bytes, { piece: 1 }).opened, LIMIT);
+    const file = await inspected(source(bytes, { piece: 1 }).opened, limit);
     expect((await read(file)).equals(bytes)).toBe(true);
   });
 
   test('the type is judged by the first bytes only: the rest is not taken before it is read', async () => {
     const { opened, counts } = source(sampleReport('pdf', { size: 5_000_000 }));
-    await inspected(opened, LIMIT);
+    await inspected(opened, limit);
     expect(counts.taken).toBe(1);
   });
 });
 
 describe('the size', () => {
   // proves 313
-  test.each([undefined, LIMIT])('may be the limit exactly (known before: %s)', async (size) => {
-    const bytes = sampleReport('pdf', { size: LIMIT });
-    expect(await outcomeOf(inspected(source(bytes, size === undefined ? {} : { size }).opened, LIMIT))).toBe(LIMIT);
+  test.each([undefined, limit])('may be the limit exactly (known before: %s)', async (size) => {
+    const bytes = sampleReport('pdf', { size: limit });
+    expect(await outcomeOf(inspected(source(bytes, size === undefined ? {} : { size }).opened, limit))).toBe(limit);
   });
 
   // proves 313
   test('a file of one byte more than the limit is refused before anything is read if its size is known', async () => {
-    const { opened, counts } = source(sampleReport('pdf', { size: LIMIT + 1 }), { size: LIMIT + 1 });
-    expect(await outcomeOf(inspected(opened, LIMIT))).toBe('refused: too_large');
+    const { opened, counts } = source(sampleReport('pdf', { size: limit + 1 }), { size: limit + 1 });
+    expect(await outcomeOf(inspected(opened, limit))).toBe('refused: too_large');
     expect(counts).toEqual({ taken: 0, closed: 1 });
   });
 
   // proves 313
   test('a file of one byte more than the limit is refused during the reading if its size is not known', async () => {
-    const { opened, counts } = source(sampleReport('pdf', { size: LIMIT + 1 }));
-    const file = await inspected(opened, LIMIT);
+    const { opened, counts } = source(sampleReport('pdf', { size: limit + 1 }));
+    const file = await inspected(opened, limit);
     await expect(read(file)).rejects.toMatchObject({ reason: 'too_large' });
     expect(counts.closed).toBe(1);
   });
 
   test.each([undefined, 0])('an empty file is refused (known before: %s)', async (size) => {
     const empty = source(Buffer.alloc(0), size === undefined ? {} : { size });
-    expect(await outcomeOf(inspected(empty.opened, LIMIT))).toBe('refused: empty');
+    expect(await outcomeOf(inspected(empty.opened, limit))).toBe('refused: empty');
   });
 
   test('a file of fewer bytes than announced is a broken transfer', async () => {
     const bytes = sampleReport('pdf', { size: 200_000 });
-    expect(await outcomeOf(inspected(source(bytes, { size: 200_001 }).opened, LIMIT))).toBe('unavailable: broken_off');
+    expect(await outcomeOf(inspected(source(bytes, { size: 200_001 }).opened, limit))).toBe('unavailable: broken_off');
   });
 });

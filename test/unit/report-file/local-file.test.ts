@@ -11,7 +11,7 @@ import { sampleReport } from '../../../sandbox/sample-report.js';
 import { outcomeOf, read } from './reading.js';
 import { eventually } from '../../rig/eventually.js';
 
-const PDF = sampleReport('pdf');
+const pdf = sampleReport('pdf');
 
 /** `<base>/root` with `report.pdf` in it, beside `<base>/outside/secret.pdf`. */
 async function folders(): Promise<{ base: string; root: string; files: ReportFiles }> {
@@ -20,8 +20,8 @@ async function folders(): Promise<{ base: string; root: string; files: ReportFil
   const root = join(base, 'root');
   await mkdir(join(root, 'folder'), { recursive: true });
   await mkdir(join(base, 'outside'));
-  await writeFile(join(root, 'report.pdf'), PDF);
-  await writeFile(join(base, 'outside', 'secret.pdf'), PDF);
+  await writeFile(join(root, 'report.pdf'), pdf);
+  await writeFile(join(base, 'outside', 'secret.pdf'), pdf);
   return { base, root, files: createReportFiles({ root }) };
 }
 
@@ -33,8 +33,8 @@ describe('a path below the root', () => {
   test('is opened with its type and size, and read as it is', async () => {
     const { files } = await folders();
     const file = await files.open({ path: 'report.pdf' });
-    expect(file).toMatchObject({ contentType: 'application/pdf', size: PDF.length });
-    expect((await read(file)).equals(PDF)).toBe(true);
+    expect(file).toMatchObject({ contentType: 'application/pdf', size: pdf.length });
+    expect((await read(file)).equals(pdf)).toBe(true);
   });
 
   test.each(['folder/../report.pdf', './report.pdf', 'inner.pdf', 'way/report.pdf'])(
@@ -43,7 +43,7 @@ describe('a path below the root', () => {
       const { root, files } = await folders();
       await symlink('report.pdf', join(root, 'inner.pdf'));
       await symlink('.', join(root, 'way'));
-      expect(await outcomeOf(files.open({ path }))).toBe(PDF.length);
+      expect(await outcomeOf(files.open({ path }))).toBe(pdf.length);
     },
   );
 
@@ -56,7 +56,7 @@ describe('a path below the root', () => {
       [join(base, 'link-to-root'), root],
     ] as const) {
       const files = createReportFiles({ root: one });
-      expect(await outcomeOf(files.open({ path: join(other, 'report.pdf') }))).toBe(PDF.length);
+      expect(await outcomeOf(files.open({ path: join(other, 'report.pdf') }))).toBe(pdf.length);
     }
   });
 
@@ -85,7 +85,7 @@ describe('a path is refused', () => {
   ])('%s: it leads outside', async (path) => {
     const { base, root, files } = await folders();
     await mkdir(join(base, 'root-of-another'));
-    await writeFile(join(base, 'root-of-another', 'report.pdf'), PDF);
+    await writeFile(join(base, 'root-of-another', 'report.pdf'), pdf);
     await symlink(join(base, 'outside', 'secret.pdf'), join(root, 'link.pdf'));
     await symlink('../outside', join(root, 'way-out'));
     await symlink('link.pdf', join(root, 'hop.pdf'));

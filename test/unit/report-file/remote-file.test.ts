@@ -6,8 +6,8 @@ import { sampleReport } from '../../../sandbox/sample-report.js';
 import { hosting, outcomeOf, read } from './reading.js';
 import { eventually } from '../../rig/eventually.js';
 
-const PDF = sampleReport('pdf');
-const LIMIT = 10_485_760;
+const pdf = sampleReport('pdf');
+const limit = 10_485_760;
 
 /** A TCP server that answers every client as the test says. */
 async function speaking(speak: (socket: Socket) => void): Promise<{ host: string; url: string }> {
@@ -39,32 +39,32 @@ describe('a file at a URL', () => {
         '/a%20b?c=d',
         'identity',
       ]);
-      response.writeHead(200, { 'content-length': PDF.length, 'content-type': 'text/html' });
-      response.end(PDF);
+      response.writeHead(200, { 'content-length': pdf.length, 'content-type': 'text/html' });
+      response.end(pdf);
     });
     const file = await createReportFiles({ allowedHosts: [host] }).open({ url: `${url}/a b?c=d#e` });
-    expect(file).toMatchObject({ contentType: 'application/pdf', size: PDF.length });
-    expect((await read(file)).equals(PDF)).toBe(true);
+    expect(file).toMatchObject({ contentType: 'application/pdf', size: pdf.length });
+    expect((await read(file)).equals(pdf)).toBe(true);
   });
 
   test('need not say how large it is', async () => {
     const { host, url } = await hosting((_request, response) => {
-      response.write(PDF);
+      response.write(pdf);
       response.end();
     });
     const file = await createReportFiles({ allowedHosts: [host] }).open({ url });
     expect(file).not.toHaveProperty('size');
-    expect((await read(file)).equals(PDF)).toBe(true);
+    expect((await read(file)).equals(pdf)).toBe(true);
   });
 
   test.each([true, false])('may have as many bytes as the limit (known before: %s)', async (isTold) => {
-    const bytes = sampleReport('png', { size: LIMIT });
+    const bytes = sampleReport('png', { size: limit });
     const { host, url } = await hosting((_request, response) => {
       if (isTold) response.setHeader('content-length', bytes.length);
       response.write(bytes);
       response.end();
     });
-    expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe(LIMIT);
+    expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe(limit);
   });
 
   test('its connection ends with the reading, or when it is closed', async () => {
@@ -144,8 +144,8 @@ describe('a host that does not have the file', () => {
   test.each([
     ['an empty file', 'refused: empty', { 'content-length': '0' }, ''],
     ['a page instead of a file', 'refused: wrong_type', {}, '<html>Please log in</html>'],
-    ['more than the limit, as it says', 'refused: too_large', { 'content-length': String(LIMIT + 1) }, PDF],
-    ['more than the limit, as it turns out', 'refused: too_large', {}, sampleReport('pdf', { size: LIMIT + 1 })],
+    ['more than the limit, as it says', 'refused: too_large', { 'content-length': String(limit + 1) }, pdf],
+    ['more than the limit, as it turns out', 'refused: too_large', {}, sampleReport('pdf', { size: limit + 1 })],
   ])('may answer with %s', async (_what, outcome, headers, body) => {
     const { host, url } = await hosting((_request, response) => {
       response.writeHead(200, headers);
@@ -159,7 +159,7 @@ describe('a host that does not have the file', () => {
 describe('a host that breaks its promise', () => {
   test('fewer bytes than announced are a broken transfer', async () => {
     const { host, url } = await speaking((socket) =>
-      socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${PDF.length + 1}\r\n\r\n${PDF.toString('latin1')}`, 'latin1'),
+      socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${pdf.length + 1}\r\n\r\n${pdf.toString('latin1')}`, 'latin1'),
     );
     expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe('unavailable: broken_off');
   });
@@ -173,7 +173,7 @@ describe('a host that breaks its promise', () => {
 
   test('more bytes than announced are refused', async () => {
     const { host, url } = await speaking((socket) =>
-      socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${PDF.length}\r\n\r\n${PDF.toString('latin1')}and more`, 'latin1'),
+      socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${pdf.length}\r\n\r\n${pdf.toString('latin1')}and more`, 'latin1'),
     );
     const outcome = await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }));
     expect(outcome).toBe('refused: unexpected_answer');
@@ -189,7 +189,7 @@ describe('a host that stands still', () => {
   test('a host that stands still before its answer, or in the middle of the file, is given up', async () => {
     const { host, url } = await hosting((request, response) => {
       if (request.url === '/answer') return;
-      response.write(PDF);
+      response.write(pdf);
     });
     const files = createReportFiles({ allowedHosts: [host], idleTimeoutMs: 300 });
     expect(await outcomeOf(files.open({ url: `${url}/answer` }))).toBe('unavailable: timeout');
@@ -216,7 +216,7 @@ describe('a host that drips', () => {
   /** Sends so many bytes so often, the first ones as a PDF's, so many times. */
   const dripping = async (bytes: number, everyMs: number, times: number) =>
     hosting((_request, response) => {
-      response.write(PDF);
+      response.write(pdf);
       void (async () => {
         for (let n = 0; n < times && !response.destroyed; n += 1) {
           await pause(everyMs);
@@ -241,7 +241,7 @@ describe('a host that drips', () => {
     const { host, url } = await hosting((request, response) => {
       const left = Number(request.url?.slice(1));
       const answer = () =>
-        left === 0 ? response.end(PDF) : response.writeHead(302, { location: `/${left - 1}` }).end();
+        left === 0 ? response.end(pdf) : response.writeHead(302, { location: `/${left - 1}` }).end();
       setTimeout(answer, 2_000);
     });
     const files = createReportFiles({ allowedHosts: [host], idleTimeoutMs: 3_000 });
@@ -252,7 +252,7 @@ describe('a host that drips', () => {
     // Six seconds: with no more than its idle time it would be given up after four.
     const { host, url } = await dripping(40_000, 100, 60);
     const files = createReportFiles({ allowedHosts: [host], idleTimeoutMs: 1_500 });
-    expect(await outcomeOf(files.open({ url }))).toBe(PDF.length + 2_400_000);
+    expect(await outcomeOf(files.open({ url }))).toBe(pdf.length + 2_400_000);
   });
 
   test('is not blamed for a reader that takes its time', async () => {
@@ -274,14 +274,14 @@ describe('redirects', () => {
   test('are followed, relative ones too, at most five', async () => {
     const { host, url } = await hosting((request, response) => {
       const left = Number(request.url?.slice(1));
-      if (left === 0) return void response.end(PDF);
+      if (left === 0) return void response.end(pdf);
       response.writeHead(left % 2 === 0 ? 302 : 307, {
         location: left % 2 === 0 ? `/${left - 1}` : `${url}/${left - 1}`,
       });
       response.end('over there');
     });
     const files = createReportFiles({ allowedHosts: [host] });
-    expect(await outcomeOf(files.open({ url: `${url}/5` }))).toBe(PDF.length);
+    expect(await outcomeOf(files.open({ url: `${url}/5` }))).toBe(pdf.length);
     expect(await outcomeOf(files.open({ url: `${url}/6` }))).toBe('refused: too_many_redirects');
   });
 
@@ -315,7 +315,7 @@ describe('a host that is not public', () => {
     const asked = vi.fn<() => void>();
     const { port } = await hosting((_request, response) => {
       asked();
-      response.end(PDF);
+      response.end(pdf);
     });
     const url = pattern.replace('PORT', String(port));
     expect(await outcomeOf(createReportFiles({}).open({ url }))).toBe('refused: private_address');
@@ -323,7 +323,7 @@ describe('a host that is not public', () => {
   });
 
   test('is refused after a redirect too', async () => {
-    const inner = await hosting((_request, response) => response.end(PDF));
+    const inner = await hosting((_request, response) => response.end(pdf));
     const outer = await hosting((request, response) => {
       response
         .writeHead(302, { location: request.url === '/name' ? `http://localhost:${inner.port}/` : inner.url })
@@ -334,7 +334,7 @@ describe('a host that is not public', () => {
       expect(await outcomeOf(files.open({ url: outer.url + path }))).toBe('refused: private_address');
     }
     const both = createReportFiles({ allowedHosts: [outer.host, inner.host] });
-    expect(await outcomeOf(both.open({ url: `${outer.url}/address` }))).toBe(PDF.length);
+    expect(await outcomeOf(both.open({ url: `${outer.url}/address` }))).toBe(pdf.length);
   });
 
   test('is refused if only one of its addresses is private', async () => {
@@ -346,7 +346,7 @@ describe('a host that is not public', () => {
     const asked = vi.fn<() => void>();
     const { port } = await hosting((_request, response) => {
       asked();
-      response.end(PDF);
+      response.end(pdf);
     });
     const resolve = vi.fn<(hostname: string) => Promise<string[]>>(() => Promise.resolve(['127.0.0.1']));
     const opening = createReportFiles({ resolve }).open({ url: `http://rebinding.example.com:${port}/` });
@@ -372,14 +372,14 @@ describe('a set of headers', () => {
     });
     const own = await hosting((request, response) => {
       seen.push(['own', request.headers['x-invented-key']]);
-      if (request.url === '/end') return void response.end(PDF);
+      if (request.url === '/end') return void response.end(pdf);
       response.writeHead(302, { location: other.url }).end();
     });
     const files = createReportFiles({
       allowedHosts: [own.host, other.host],
       headerSets: { store: { hosts: [own.host], headers } },
     });
-    expect(await outcomeOf(files.open({ url: own.url, headersFrom: 'store' }))).toBe(PDF.length);
+    expect(await outcomeOf(files.open({ url: own.url, headersFrom: 'store' }))).toBe(pdf.length);
     expect(seen).toEqual([
       ['own', 'secret-of-the-set'],
       ['other', undefined],
@@ -388,7 +388,7 @@ describe('a set of headers', () => {
   });
 
   test('a set of headers that is not configured is refused, even by an inherited name', async () => {
-    const { host, url } = await hosting((_request, response) => response.end(PDF));
+    const { host, url } = await hosting((_request, response) => response.end(pdf));
     const files = createReportFiles({ allowedHosts: [host], headerSets: { store: { hosts: [host], headers } } });
     for (const headersFrom of ['another', 'constructor', '']) {
       expect(await outcomeOf(files.open({ url, headersFrom }))).toBe('refused: header_set_unknown');
@@ -399,7 +399,7 @@ describe('a set of headers', () => {
     const asked = vi.fn<() => void>();
     const { host, url } = await hosting((_request, response) => {
       asked();
-      response.end(PDF);
+      response.end(pdf);
     });
     const files = createReportFiles({
       allowedHosts: [host],

@@ -4,10 +4,10 @@ import type { AppointmentAddress, Appointments } from '../../../service/appointm
 import { AnswerUnreadable } from '../../../service/errors.js';
 import { answering, rejection, serviceAt } from './recording-server.js';
 
-const KEY = 'bk_invented_key';
-const PATH = '/v3/order/order-1/phlebotomy/appointment';
+const key = 'bk_invented_key';
+const appointmentPath = '/v3/order/order-1/phlebotomy/appointment';
 
-const HOME = {
+const home = {
   first_line: '1 Nowhere Lane',
   second_line: null,
   city: 'Phantomville',
@@ -17,12 +17,12 @@ const HOME = {
   access_notes: 'Gate code invented',
 } satisfies AppointmentAddress;
 
-const APPOINTMENT = {
+const appointment = {
   id: 'appointment-1',
   user_id: 'user-1',
   order_id: 'order-1',
   order_transaction_id: 'transaction-1',
-  address: HOME,
+  address: home,
   location: { lng: -112.1, lat: 33.4 },
   start_at: '2026-02-01T16:00:00',
   end_at: '2026-02-01T17:00:00+00:00',
@@ -39,25 +39,30 @@ const APPOINTMENT = {
   events: [{ created_at: '2026-01-20T10:00:00', status: 'pending', data: null }],
   next_year: 1,
 };
-const READ = {
-  ...APPOINTMENT,
+const appointmentRead = {
+  ...appointment,
   start_at: '2026-02-01T16:00:00Z',
-  events: [{ ...APPOINTMENT.events[0], created_at: '2026-01-20T10:00:00Z' }],
+  events: [{ ...appointment.events[0], created_at: '2026-01-20T10:00:00Z' }],
 };
 
 const calls: [name: string, call: (appointments: Appointments) => Promise<unknown>, method: string, path: string][] = [
-  ['book', (a) => a.book('order-1', { booking_key: KEY }), 'POST', `${PATH}/book`],
-  ['request', (a) => a.request('order-1', { address: HOME, provider: 'invented' }), 'POST', `${PATH}/request`],
-  ['reschedule', (a) => a.reschedule('order-1', { booking_key: KEY }), 'PATCH', `${PATH}/reschedule`],
-  ['cancel', (a) => a.cancel('order-1', { cancellation_reason_id: 'reason-1' }), 'PATCH', `${PATH}/cancel`],
-  ['get', (a) => a.get('order-1'), 'GET', PATH],
+  ['book', (a) => a.book('order-1', { booking_key: key }), 'POST', `${appointmentPath}/book`],
+  [
+    'request',
+    (a) => a.request('order-1', { address: home, provider: 'invented' }),
+    'POST',
+    `${appointmentPath}/request`,
+  ],
+  ['reschedule', (a) => a.reschedule('order-1', { booking_key: key }), 'PATCH', `${appointmentPath}/reschedule`],
+  ['cancel', (a) => a.cancel('order-1', { cancellation_reason_id: 'reason-1' }), 'PATCH', `${appointmentPath}/cancel`],
+  ['get', (a) => a.get('order-1'), 'GET', appointmentPath],
 ];
 
 describe.each(calls)('%s', (_name, call, method, url) => {
   // proves 171, 226-228, 244, 322
   test('goes to its path with the team key and returns the appointment', async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: APPOINTMENT }));
-    expect(await call(serviceAt(baseUrl).appointments)).toEqual(READ);
+    const { baseUrl, requests } = await answering(() => ({ body: appointment }));
+    expect(await call(serviceAt(baseUrl).appointments)).toEqual(appointmentRead);
     expect(requests).toMatchObject([{ method, url }]);
     expect(requests[0]?.headers).toHaveProperty('x-service-api-key');
   });
@@ -82,7 +87,7 @@ describe.each(calls)('%s', (_name, call, method, url) => {
 });
 
 describe('a request is sent', () => {
-  async function sent(call: (appointments: Appointments) => Promise<unknown>, body: unknown = APPOINTMENT) {
+  async function sent(call: (appointments: Appointments) => Promise<unknown>, body: unknown = appointment) {
     const { baseUrl, requests } = await answering(() => ({ body }));
     await call(serviceAt(baseUrl).appointments);
     return requests[0];
@@ -91,7 +96,7 @@ describe('a request is sent', () => {
   // proves 226
   test('a request is sent for a booking, field by field', async () => {
     const request = {
-      booking_key: KEY,
+      booking_key: key,
       appointment_notes: 'The dog is invented',
       async_confirmation: true,
       sync_confirmation_timeout_millisecond: 10_000,
@@ -102,13 +107,13 @@ describe('a request is sent', () => {
 
   // proves 227
   test('a request is sent for an appointment, field by field', async () => {
-    const request = { address: HOME, provider: 'invented', appointment_notes: 'The dog is invented' };
+    const request = { address: home, provider: 'invented', appointment_notes: 'The dog is invented' };
     expect((await sent((a) => a.request('order-1', request)))?.body).toEqual(request);
   });
 
   // proves 228
   test('a request is sent for a new slot, field by field', async () => {
-    const request = { booking_key: KEY, appointment_notes: 'The dog is invented' };
+    const request = { booking_key: key, appointment_notes: 'The dog is invented' };
     expect((await sent((a) => a.reschedule('order-1', request)))?.body).toEqual(request);
   });
 
@@ -119,45 +124,45 @@ describe('a request is sent', () => {
 
   // proves 229
   test('a request is sent for slots with the address in the body and the first day in the query', async () => {
-    const ask = (a: Appointments) => a.availability(HOME, { startDate: '2026-02-01' });
+    const ask = (a: Appointments) => a.availability(home, { startDate: '2026-02-01' });
     const availability = '/v3/order/phlebotomy/appointment/availability';
     expect(await sent(ask, { slots: [] })).toMatchObject({
       method: 'POST',
       url: `${availability}?start_date=2026-02-01`,
-      body: HOME,
+      body: home,
     });
-    expect(await sent((a) => a.availability(HOME), { slots: [] })).toMatchObject({ url: availability });
+    expect(await sent((a) => a.availability(home), { slots: [] })).toMatchObject({ url: availability });
   });
 
   // proves 226-229
   test('a request is never sent if a rule is broken, and the rule is named', async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: APPOINTMENT }));
+    const { baseUrl, requests } = await answering(() => ({ body: appointment }));
     const { appointments } = serviceAt(baseUrl);
     const long = 'x'.repeat(1_001);
     const broken: [Promise<unknown>, string][] = [
       [appointments.book('order-1', { booking_key: '' }), 'booking_key'],
-      [appointments.book('order-1', { booking_key: KEY, appointment_notes: long }), 'appointment_notes'],
+      [appointments.book('order-1', { booking_key: key, appointment_notes: long }), 'appointment_notes'],
       [
-        appointments.book('order-1', { booking_key: KEY, sync_confirmation_timeout_millisecond: 999 }),
+        appointments.book('order-1', { booking_key: key, sync_confirmation_timeout_millisecond: 999 }),
         'sync_confirmation_timeout_millisecond',
       ],
       [
-        appointments.book('order-1', { booking_key: KEY, async_confirmation_timeout_millisecond: 172_800_001 }),
+        appointments.book('order-1', { booking_key: key, async_confirmation_timeout_millisecond: 172_800_001 }),
         'async_confirmation_timeout_millisecond',
       ],
-      [appointments.reschedule('order-1', { booking_key: KEY, appointment_notes: long }), 'appointment_notes'],
+      [appointments.reschedule('order-1', { booking_key: key, appointment_notes: long }), 'appointment_notes'],
       [
-        appointments.request('order-1', { address: HOME, provider: 'invented', appointment_notes: long }),
+        appointments.request('order-1', { address: home, provider: 'invented', appointment_notes: long }),
         'appointment_notes',
       ],
       [
-        appointments.request('order-1', { address: { ...HOME, zip_code: '850' }, provider: 'invented' }),
+        appointments.request('order-1', { address: { ...home, zip_code: '850' }, provider: 'invented' }),
         'address.zip_code',
       ],
-      [appointments.request('order-1', { address: HOME, provider: '' }), 'provider'],
+      [appointments.request('order-1', { address: home, provider: '' }), 'provider'],
       [appointments.cancel('order-1', { cancellation_reason_id: ' ' }), 'cancellation_reason_id'],
-      [appointments.availability({ ...HOME, access_notes: long }), 'access_notes'],
-      [appointments.availability(HOME, { startDate: '2026-02-30' }), 'startDate'],
+      [appointments.availability({ ...home, access_notes: long }), 'access_notes'],
+      [appointments.availability(home, { startDate: '2026-02-30' }), 'startDate'],
     ];
     for (const [call, field] of broken) {
       expect(await rejection(call), field).toMatchObject({ name: 'RequestInvalid', fields: [{ field }] });
@@ -168,8 +173,8 @@ describe('a request is sent', () => {
   // proves 226
   test('a request is sent with notes of 1,000 characters, an emoji being one', async () => {
     const notes = '😀'.repeat(1_000);
-    expect((await sent((a) => a.book('order-1', { booking_key: KEY, appointment_notes: notes })))?.body).toEqual({
-      booking_key: KEY,
+    expect((await sent((a) => a.book('order-1', { booking_key: key, appointment_notes: notes })))?.body).toEqual({
+      booking_key: key,
       appointment_notes: notes,
     });
   });
@@ -179,7 +184,7 @@ describe('slots', () => {
   // proves 229, 314
   test('come for 14 days, as the service sends them', async () => {
     const slot = {
-      booking_key: KEY,
+      booking_key: key,
       start: '2026-02-01T16:00:00',
       end: '2026-02-01T17:00:00',
       expires_at: '2026-01-20T10:30:00',
@@ -194,7 +199,7 @@ describe('slots', () => {
       slots: [slot],
     }));
     const { baseUrl } = await answering(() => ({ body: { slots: days, timezone: 'America/Phoenix' } }));
-    const read = await serviceAt(baseUrl).appointments.availability(HOME);
+    const read = await serviceAt(baseUrl).appointments.availability(home);
     expect(read.timezone).toBe('America/Phoenix');
     expect(read.slots).toHaveLength(14);
     expect(read.slots?.[13]).toEqual({
@@ -217,15 +222,15 @@ describe('slots', () => {
       body: index === 0 ? {} : { slots: [{ date: '2026-02-01', slots: [{ booking_key: 7, price: 'free' }, null] }, 5] },
     }));
     const { appointments } = serviceAt(baseUrl);
-    expect(await appointments.availability(HOME)).toEqual({});
-    expect(await appointments.availability(HOME)).toEqual({
+    expect(await appointments.availability(home)).toEqual({});
+    expect(await appointments.availability(home)).toEqual({
       slots: [{ date: '2026-02-01', slots: [{ booking_key: '7' }] }],
     });
   });
 
   describe.each([
-    ['booked', (a: Appointments) => a.book('order-1', { booking_key: KEY })],
-    ['taken instead of another', (a: Appointments) => a.reschedule('order-1', { booking_key: KEY })],
+    ['booked', (a: Appointments) => a.book('order-1', { booking_key: key })],
+    ['taken instead of another', (a: Appointments) => a.reschedule('order-1', { booking_key: key })],
   ])('a slot that is %s', (_what, call) => {
     test.each<[number, unknown, string]>([
       [400, { detail: 'The slot is no longer available' }, 'SlotUnavailable'],
@@ -234,7 +239,7 @@ describe('slots', () => {
       [400, { error: 'Bad Request', message: 'Selected timeslot unavailable', status_code: 400 }, 'SlotUnavailable'],
       [422, { detail: [{ loc: ['body', 'booking_key'], msg: 'Slot conflict', type: 'x' }] }, 'SlotUnavailable'],
       [400, { detail: 'Booking key expired' }, 'BookingKeyExpired'],
-      [404, { detail: `booking_key ${KEY} not found` }, 'BookingKeyExpired'],
+      [404, { detail: `booking_key ${key} not found` }, 'BookingKeyExpired'],
       [400, { detail: 'Invalid booking key' }, 'BookingKeyExpired'],
       [400, 'The slot with this booking-key is no longer valid', 'BookingKeyExpired'],
       [400, { detail: 'Order is not in a state to be booked' }, 'ServiceRefused'],
@@ -253,7 +258,7 @@ describe('slots', () => {
       const { baseUrl } = await answering(() => ({ status, body }));
       const error = await rejection(call(serviceAt(baseUrl).appointments));
       expect(error).toMatchObject({ name, status });
-      expect(inspect(error, { depth: null })).not.toContain(KEY);
+      expect(inspect(error, { depth: null })).not.toContain(key);
     });
 
     // The documentation gives a conflict two statuses and no text.
@@ -284,7 +289,7 @@ describe('reasons for a cancellation', () => {
 });
 
 test('an appointment without an id is unreadable, and not quoted', async () => {
-  const { baseUrl } = await answering(() => ({ body: { ...APPOINTMENT, id: null } }));
+  const { baseUrl } = await answering(() => ({ body: { ...appointment, id: null } }));
   const error = await rejection(serviceAt(baseUrl).appointments.get('order-1'));
   expect(error).toBeInstanceOf(AnswerUnreadable);
   expect(inspect(error)).not.toContain('Nowhere');

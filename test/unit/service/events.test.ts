@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readEvent } from '../../../service/events.js';
 
-const ORDER = {
+const order = {
   id: 'order-1',
   user_id: 'user-of-order',
   team_id: 'team-of-order',
@@ -16,11 +16,11 @@ describe('order events', () => {
   test.each(['labtest.order.created', 'labtest.order.updated', 'labtest.order.update', 'labtest.order.next_year'])(
     '%s carries the order in its data',
     (event_type) => {
-      const event = { event_type, data: ORDER, team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
+      const event = { event_type, data: order, team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
       expect(readEvent(event)).toEqual({
         kind: 'order',
         eventType: event_type,
-        order: ORDER,
+        order,
         userId: 'user-1',
         teamId: 'team-1',
       });
@@ -29,7 +29,7 @@ describe('order events', () => {
 
   // proves 146, 147, 256
   test("order events without envelope ids use the order's", () => {
-    expect(readEvent({ event_type: 'labtest.order.updated', data: ORDER })).toMatchObject({
+    expect(readEvent({ event_type: 'labtest.order.updated', data: order })).toMatchObject({
       kind: 'order',
       userId: 'user-of-order',
       teamId: 'team-of-order',
@@ -46,11 +46,11 @@ describe('order events', () => {
   );
 
   test.each([
-    { event_type: 'LabTest.Order.Updated', data: ORDER },
-    { event_type: 'labtest.order.updated', data: { order: ORDER, status: 'success', message: 'an invented message' } },
-    { event_type: 'labtest.order.updated', data: { ...ORDER, id: undefined, order_id: 'order-1' } },
-    { event_type: 'labtest.order.updated', ...ORDER },
-    { event_type: 'labtest.order.updated', data: null, ...ORDER },
+    { event_type: 'LabTest.Order.Updated', data: order },
+    { event_type: 'labtest.order.updated', data: { order, status: 'success', message: 'an invented message' } },
+    { event_type: 'labtest.order.updated', data: { ...order, id: undefined, order_id: 'order-1' } },
+    { event_type: 'labtest.order.updated', ...order },
+    { event_type: 'labtest.order.updated', data: null, ...order },
   ])('order events in another shape are orders: %j', (body) => {
     expect(readEvent(body)).toMatchObject({
       kind: 'order',
@@ -86,10 +86,10 @@ describe('order events', () => {
   });
 
   test('order events without an envelope are recognised by id and events', () => {
-    expect(readEvent(ORDER)).toEqual({
+    expect(readEvent(order)).toEqual({
       kind: 'order',
       eventType: 'order',
-      order: ORDER,
+      order,
       userId: 'user-of-order',
       teamId: 'team-of-order',
     });
@@ -108,8 +108,8 @@ describe('order events', () => {
     ['details', 'testkit'],
     ['sample_id', 1.5],
   ])('are read without a %s of the wrong type, %j', (field, value) => {
-    const event = readEvent({ event_type: 'labtest.order.updated', data: { ...ORDER, [field]: value } });
-    expect(event.kind === 'order' && event.order).toEqual({ ...ORDER, [field]: undefined });
+    const event = readEvent({ event_type: 'labtest.order.updated', data: { ...order, [field]: value } });
+    expect(event.kind === 'order' && event.order).toEqual({ ...order, [field]: undefined });
   });
 
   test('keep only the objects of a list', () => {
@@ -185,7 +185,7 @@ describe('order events', () => {
 
 describe('critical results', () => {
   const event_type = 'labtest.result.critical';
-  const DATA = {
+  const data = {
     order_id: 'order-1',
     sample_id: 'sample-1',
     status: 'partial',
@@ -197,7 +197,7 @@ describe('critical results', () => {
   };
 
   test('are recognised by their type, whatever their interpretation says', () => {
-    const event = { event_type, data: DATA, team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
+    const event = { event_type, data, team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
     expect(readEvent(event)).toEqual({
       kind: 'critical_result',
       eventType: event_type,
@@ -216,7 +216,7 @@ describe('critical results', () => {
   });
 
   test('critical results without envelope ids use those of their data', () => {
-    expect(readEvent({ event_type, data: DATA })).toMatchObject({ userId: 'user-of-result', teamId: 'team-of-result' });
+    expect(readEvent({ event_type, data })).toMatchObject({ userId: 'user-of-result', teamId: 'team-of-result' });
   });
 
   test.each([
@@ -236,16 +236,16 @@ describe('critical results', () => {
     [{ event_type, order_id: 'order-1', id: 'evt_1' }, 'order-1'],
     [{ event_type, order_id: 'order-1', data: { status: 'final' } }, 'order-1'],
     [{ event_type, data: { order: { id: 'order-1' } } }, 'order-1'],
-    [{ event_type: `${event_type}.updated`, data: DATA }, 'order-1'],
-    [{ event_type: 'LABTEST.RESULT.CRITICAL', data: DATA }, 'order-1'],
-    [{ event_type: 'labtest.result.updated', data: { ...DATA, interpretation: 'Critical' } }, 'order-1'],
+    [{ event_type: `${event_type}.updated`, data }, 'order-1'],
+    [{ event_type: 'LABTEST.RESULT.CRITICAL', data }, 'order-1'],
+    [{ event_type: 'labtest.result.updated', data: { ...data, interpretation: 'Critical' } }, 'order-1'],
     [{ event_type, data: { order_id: capitals } }, capitals.toLowerCase()],
   ])('critical results are found wherever a deployment may name them: %j', (body, orderId) => {
     expect(readEvent(body)).toMatchObject({ kind: 'critical_result', report: { orderId } });
   });
 
   test('an order in another shape is not an alarm of its own: its interpretation raises one', () => {
-    const { id: order_id, ...rest } = ORDER;
+    const { id: order_id, ...rest } = order;
     const data = { order_id, ...rest, status: 'completed', interpretation: 'critical' };
     expect(readEvent({ event_type: 'labtest.order.updated', data })).toMatchObject({
       kind: 'order',
@@ -254,7 +254,7 @@ describe('critical results', () => {
   });
 
   test('a whole order beside the result is taken, and the status and times are the result’s', () => {
-    const data = { order: { ...ORDER, status: 'completed' }, status: 'final', updated_at: '2024-03-01T11:00:00Z' };
+    const data = { order: { ...order, status: 'completed' }, status: 'final', updated_at: '2024-03-01T11:00:00Z' };
     expect(readEvent({ event_type, data })).toMatchObject({
       report: { orderId: 'order-1', status: 'final', updatedAt: '2024-03-01T11:00:00.000Z' },
       order: { id: 'order-1', status: 'completed' },
@@ -263,10 +263,10 @@ describe('critical results', () => {
   });
 
   test('may carry the whole order, whose status is not the result’s', () => {
-    const data = { ...ORDER, status: 'completed' };
+    const data = { ...order, status: 'completed' };
     expect(readEvent({ event_type, data })).toMatchObject({ kind: 'critical_result', order: data });
     expect(readEvent({ event_type, data })).not.toHaveProperty('report.status');
-    expect(readEvent({ event_type, data })).toHaveProperty('report.orderId', ORDER.id);
+    expect(readEvent({ event_type, data })).toHaveProperty('report.orderId', order.id);
   });
 
   test.each([undefined, null, 'order-1', [], {}, { order_id: '' }, { order_id: ['Testperson'] }])(
@@ -280,8 +280,8 @@ describe('critical results', () => {
 
   test('critical results of an unknown kind are order events if their data look like an order', () => {
     const unknown = 'labtest.result.next_year';
-    expect(readEvent({ event_type: unknown, data: ORDER })).toMatchObject({ kind: 'order', eventType: unknown });
-    expect(readEvent({ event_type: unknown, data: DATA })).toEqual({ kind: 'other', eventType: unknown });
+    expect(readEvent({ event_type: unknown, data: order })).toMatchObject({ kind: 'order', eventType: unknown });
+    expect(readEvent({ event_type: unknown, data })).toEqual({ kind: 'other', eventType: unknown });
   });
 });
 
@@ -370,7 +370,7 @@ describe('connections', () => {
 });
 
 describe('appointment events', () => {
-  const APPOINTMENT = {
+  const appointment = {
     id: 'appointment-1',
     order_id: 'order-1',
     user_id: 'user-of-appointment',
@@ -383,9 +383,9 @@ describe('appointment events', () => {
   test.each(['labtest.appointment.created', 'labtest.appointment.updated', 'labtest.appointment.update'])(
     '%s carries the appointment in its data',
     (event_type) => {
-      const event = { event_type, data: APPOINTMENT, team_id: 'team-1', user_id: 'user-1', client_user_id: 'text' };
+      const event = { event_type, data: appointment, team_id: 'team-1', user_id: 'user-1', client_user_id: 'text' };
       expect(readEvent(event)).toEqual({
-        ...{ kind: 'appointment', eventType: event_type, orderId: 'order-1', appointment: APPOINTMENT },
+        ...{ kind: 'appointment', eventType: event_type, orderId: 'order-1', appointment },
         ...{ userId: 'user-1', teamId: 'team-1' },
       });
     },
@@ -394,7 +394,7 @@ describe('appointment events', () => {
   // proves 146, 147, 256
   test("appointment events without envelope ids use the appointment's user, if it has one", () => {
     const event_type = 'labtest.appointment.next_year';
-    expect(readEvent({ event_type, data: APPOINTMENT })).toMatchObject({ userId: 'user-of-appointment' });
+    expect(readEvent({ event_type, data: appointment })).toMatchObject({ userId: 'user-of-appointment' });
     expect(readEvent({ event_type, data: { id: 'a', order_id: 'o' } })).toEqual({
       ...{ kind: 'appointment', eventType: event_type, orderId: 'o', appointment: { id: 'a', order_id: 'o' } },
     });
@@ -412,7 +412,7 @@ describe('appointment events', () => {
 });
 
 describe('parsing job events', () => {
-  const JOB = { id: 'job-1', status: 'started', failure_reason: null, data: null, is_reviewed: false };
+  const job = { id: 'job-1', status: 'started', failure_reason: null, data: null, is_reviewed: false };
 
   test.each(['', 7, null])('are about the job if the envelope says %j', (odd) => {
     const data = { id: 'job-1', status: 'started', user_id: 'user-1', team_id: 'team-1' };
@@ -429,27 +429,27 @@ describe('parsing job events', () => {
   test.each(['lab_report.parsing_job.created', 'lab_report.parsing_job.updated', 'lab_report.parsing_job.update'])(
     '%s carries the job in its data',
     (event_type) => {
-      const event = { event_type, data: JOB, team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
+      const event = { event_type, data: job, team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
       expect(readEvent(event)).toEqual({
         kind: 'parsing_job',
         eventType: event_type,
         jobId: 'job-1',
         userId: 'user-1',
         teamId: 'team-1',
-        job: JOB,
+        job,
       });
     },
   );
 
   test("parsing job events without envelope ids use the job's, if it has some", () => {
     const event_type = 'lab_report.parsing_job.updated';
-    expect(readEvent({ event_type, data: JOB })).toEqual({
+    expect(readEvent({ event_type, data: job })).toEqual({
       kind: 'parsing_job',
       eventType: event_type,
       jobId: 'job-1',
-      job: JOB,
+      job,
     });
-    const data = { ...JOB, user_id: 'user-2', team_id: 'team-2' };
+    const data = { ...job, user_id: 'user-2', team_id: 'team-2' };
     expect(readEvent({ event_type, data })).toMatchObject({ userId: 'user-2', teamId: 'team-2' });
   });
 
@@ -501,7 +501,7 @@ test.each([
   5,
   true,
   [],
-  [ORDER],
+  [order],
   { event_type: 5 },
   { event_type: ['labtest.order.updated'] },
 ])('%j is unreadable', (body) => {
@@ -578,7 +578,7 @@ describe('whatever arrives,', () => {
 
 test('an order in an event of a type that nobody documents is an order all the same, if it has an order’s status', () => {
   const last = { id: 'order-1', last_event: { id: 1, status: 'received.testkit.ordered' } };
-  for (const sent of [{ data: ORDER }, { data: last }, last]) {
+  for (const sent of [{ data: order }, { data: last }, last]) {
     const event = readEvent({ event_type: 'order.of.next.year', ...sent });
     expect(event).toMatchObject({ kind: 'order', order: { id: 'order-1' } });
   }

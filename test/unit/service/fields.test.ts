@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { AnswerUnreadable } from '../../../service/errors.js';
 import type { LabService } from '../../../service/lab-service.js';
-import { ORDER, REGISTRATION } from './persons.js';
+import { orderRequest, registrationRequest } from './persons.js';
 import { answering, rejection, serviceAt } from './recording-server.js';
 
 /*
@@ -142,8 +142,8 @@ describe('a lab order', () => {
   test('comes inside `order`, beside status and message, from both creations', async () => {
     const answer = { order: { id: 'order-1', sample_id: {} }, status: 'SUCCESS', message: 'Order submitted' };
     for (const call of [
-      ({ orders }: LabService) => orders.create(ORDER),
-      ({ orders }: LabService) => orders.register(REGISTRATION),
+      ({ orders }: LabService) => orders.create(orderRequest),
+      ({ orders }: LabService) => orders.register(registrationRequest),
     ]) {
       expect(await readOf(answer, call)).toEqual({ ...answer, order: { id: 'order-1' } });
       expect(await rejection(readOf({ ...answer, order: null }, call))).toBeInstanceOf(AnswerUnreadable);
@@ -312,8 +312,8 @@ describe('consents', () => {
     const consents = [...named, 'a-consent-of-next-year'].map((consentType) => ({ consentType }));
     const { baseUrl, requests } = await answering(() => ({ body: { order: { id: 'order-1' } } }));
     const { orders } = serviceAt(baseUrl);
-    await orders.create({ ...ORDER, consents });
-    await orders.register({ ...REGISTRATION, consents });
+    await orders.create({ ...orderRequest, consents });
+    await orders.register({ ...registrationRequest, consents });
     expect(requests.map(({ body }) => at(body, 'consents'))).toEqual([consents, consents]);
   });
 });

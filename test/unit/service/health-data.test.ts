@@ -14,7 +14,7 @@ function read(body: object) {
 
 const of = (resource: string, data: unknown) => ({ event_type: `daily.data.${resource}.created`, user_id: 'u', data });
 
-const SOURCE = { name: 'Invented', slug: 'invented', logo: null };
+const source = { name: 'Invented', slug: 'invented', logo: null };
 
 /** Nothing reads these fields: they are passed on with everything else, and one test for each would say no more. */
 describe('an event is kept as it was sent, with unknown fields:', () => {
@@ -23,7 +23,7 @@ describe('an event is kept as it was sent, with unknown fields:', () => {
   // proves 149, 150, 261, 270, 272-284
   test('an activity', () => {
     const activity = {
-      ...{ id: 'one', user_id: 'user-of-data', source: SOURCE, timezone_offset: -25_200 },
+      ...{ id: 'one', user_id: 'user-of-data', source, timezone_offset: -25_200 },
       ...{ calendar_date: '2026-01-05', date: '2026-01-05T00:00:00+00:00' },
       ...{ calories_active: 500, calories_total: 2_100, daily_movement: 4_200, distance: 5_100.5, floors_climbed: 3 },
       ...{ steps: 7_000, high: 12, low: 90, medium: 40 },
@@ -44,7 +44,7 @@ describe('an event is kept as it was sent, with unknown fields:', () => {
       ...unknown,
     };
     const sent = [sample, { ...sample, type: null }];
-    const batch = { source_id: 7, source: SOURCE, data: sent, ...unknown };
+    const batch = { source_id: 7, source, data: sent, ...unknown };
     const event = read(of('glucose', batch));
     expect(event).toMatchObject({ kind: 'samples', source: { provider: 'invented' } });
     expect(event.kind === 'samples' && event.data).toEqual(batch);
@@ -55,7 +55,7 @@ describe('an event is kept as it was sent, with unknown fields:', () => {
   test('a stream notice', () => {
     const data = {
       ...{ message: 'The stream of workout other can be read.', provider_id: 'invented-17', user_id: 'user-of-data' },
-      ...{ sport: { id: 1, name: 'Run', slug: 'run' }, workout_id: 'w', source: SOURCE },
+      ...{ sport: { id: 1, name: 'Run', slug: 'run' }, workout_id: 'w', source },
       ...unknown,
     };
     const event = read(of('workout_stream', data));

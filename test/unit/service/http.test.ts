@@ -17,7 +17,7 @@ import { type ServiceConfig, type Transport, createTransport } from '../../../se
 import { answering, rejection, serving } from './recording-server.js';
 import { eventually } from '../../rig/eventually.js';
 
-const ANYTHING = z.unknown();
+const anything = z.unknown();
 
 function transportTo(baseUrl: string, config: Partial<ServiceConfig> = {}): Transport {
   const transport = createTransport({ baseUrl, apiKey: 'sk_invented', ...config });
@@ -26,7 +26,7 @@ function transportTo(baseUrl: string, config: Partial<ServiceConfig> = {}): Tran
 }
 
 function ping(transport: Transport, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<unknown> {
-  return transport.request({ method: 'POST', path: '/ping', body: { n: 1 }, answer: ANYTHING, options });
+  return transport.request({ method: 'POST', path: '/ping', body: { n: 1 }, answer: anything, options });
 }
 
 /** A TCP server that never speaks by itself. */
@@ -60,7 +60,7 @@ describe('authentication', () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
     const transport = transportTo(baseUrl, { brand: 'Acme' });
     await ping(transport);
-    await transport.request({ method: 'GET', path: '/ping', auth: { linkToken: 'lt_invented' }, answer: ANYTHING });
+    await transport.request({ method: 'GET', path: '/ping', auth: { linkToken: 'lt_invented' }, answer: anything });
     expect(requests[0]?.headers).toHaveProperty('x-acme-api-key', 'sk_invented');
     expect(requests[1]?.headers).toHaveProperty('x-acme-link-token', 'lt_invented');
   });
@@ -69,7 +69,7 @@ describe('authentication', () => {
   test('a link token replaces the team key', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
     const auth = { linkToken: 'lt_invented' };
-    await transportTo(baseUrl).request({ method: 'GET', path: '/ping', auth, answer: ANYTHING });
+    await transportTo(baseUrl).request({ method: 'GET', path: '/ping', auth, answer: anything });
     expect(requests[0]?.headers).toHaveProperty('x-service-link-token', 'lt_invented');
     expect(requests[0]?.headers).not.toHaveProperty('x-service-api-key');
   });
@@ -78,14 +78,14 @@ describe('authentication', () => {
   test('a management call carries the management key instead of the team key', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
     const transport = transportTo(baseUrl, { managementKey: 'mk_invented' });
-    await transport.request({ method: 'GET', path: '/ping', auth: 'management', answer: ANYTHING });
+    await transport.request({ method: 'GET', path: '/ping', auth: 'management', answer: anything });
     expect(requests[0]?.headers).toHaveProperty('x-management-key', 'mk_invented');
     expect(requests[0]?.headers).not.toHaveProperty('x-service-api-key');
   });
 
   test('a management call without a management key is refused before it is sent', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
-    const call = transportTo(baseUrl).request({ method: 'GET', path: '/ping', auth: 'management', answer: ANYTHING });
+    const call = transportTo(baseUrl).request({ method: 'GET', path: '/ping', auth: 'management', answer: anything });
     expect(await rejection(call)).toMatchObject({ name: 'RequestInvalid', fields: [{ field: 'managementKey' }] });
     expect(requests).toEqual([]);
   });
@@ -108,7 +108,7 @@ describe('addressing', () => {
     ['{id}', '/user/%7Bid%7D'],
   ])('the value %j cannot change the path', async (id, url) => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
-    await transportTo(baseUrl).request({ method: 'GET', path: '/user/{id}', params: { id }, answer: ANYTHING });
+    await transportTo(baseUrl).request({ method: 'GET', path: '/user/{id}', params: { id }, answer: anything });
     expect(requests[0]?.url).toBe(url);
   });
 
@@ -120,7 +120,7 @@ describe('addressing', () => {
         method: 'GET',
         path: '/user/{id}',
         params: { id },
-        answer: ANYTHING,
+        answer: anything,
       });
       expect(await rejection(call)).toMatchObject({ name: 'RequestInvalid', fields: [{ field: 'id' }] });
       expect(requests).toEqual([]);
@@ -130,14 +130,14 @@ describe('addressing', () => {
   test('a query leaves out what is absent, repeats lists and encodes values', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
     const query = { a: 'x&y', b: undefined, c: null, d: ['1', '2'], e: 0, f: false };
-    await transportTo(baseUrl).request({ method: 'GET', path: '/ping', query, answer: ANYTHING });
+    await transportTo(baseUrl).request({ method: 'GET', path: '/ping', query, answer: anything });
     expect(requests[0]?.url).toBe('/ping?a=x%26y&d=1&d=2&e=0&f=false');
   });
 
   test('a header value that cannot be sent is refused by name before it is sent', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
     const headers = { 'x-idempotency-key': 'line\r\nbreak' };
-    const call = transportTo(baseUrl).request({ method: 'POST', path: '/ping', headers, answer: ANYTHING });
+    const call = transportTo(baseUrl).request({ method: 'POST', path: '/ping', headers, answer: anything });
     expect(await rejection(call)).toMatchObject({ name: 'RequestInvalid', fields: [{ field: 'x-idempotency-key' }] });
     expect(requests).toEqual([]);
   });
@@ -235,7 +235,7 @@ describe('a call that was not sent', () => {
     const first = ping(transport);
     await eventually(() => expect(answers).toHaveLength(1));
     const error = await rejection(
-      transport.request({ method: 'POST', path: '/late', answer: ANYTHING, options: { timeoutMs: 30 } }),
+      transport.request({ method: 'POST', path: '/late', answer: anything, options: { timeoutMs: 30 } }),
     );
     expect(error).toBeInstanceOf(ServiceUnreachable);
     answers[0]?.();

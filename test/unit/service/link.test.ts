@@ -6,35 +6,40 @@ import { linkErrorTypes, type LinkTokenRequest, type Links } from '../../../serv
 import { isSameSource, sourceSlugOf } from '../../../protocol/link/provider-source.js';
 import { answering, rejection, serviceAt, serving } from './recording-server.js';
 
-const TOKEN = 'lt_invented_token';
-const CODE = '012345';
-const PASSWORD = 'in"vented pass';
-const USERNAME = 'Testperson';
-const PATH = '/v2/link/provider/password/invented_watch';
+const token = 'lt_invented_token';
+const code = '012345';
+const password = 'in"vented pass';
+const username = 'Testperson';
+const passwordPath = '/v2/link/provider/password/invented_watch';
 
 /** Every step that carries a link token, with what it sends. */
 const steps: [name: string, call: (links: Links) => Promise<unknown>, path: string, body: Record<string, string>][] = [
   [
     'the password step',
-    (links) => links.submitPassword('invented_watch', TOKEN, { username: USERNAME, password: PASSWORD, region: 'eu' }),
-    PATH,
-    { username: USERNAME, password: PASSWORD, region: 'eu' },
+    (links) => links.submitPassword('invented_watch', token, { username, password, region: 'eu' }),
+    passwordPath,
+    { username, password, region: 'eu' },
   ],
   [
     'the e-mail step',
-    (links) => links.submitEmail('invented_watch', TOKEN, { email: 'testperson@example.com', region: 'eu' }),
+    (links) => links.submitEmail('invented_watch', token, { email: 'testperson@example.com', region: 'eu' }),
     '/v2/link/provider/email/invented_watch',
     { email: 'testperson@example.com', region: 'eu' },
   ],
-  ['the code', (links) => links.completeMfa('invented_watch', TOKEN, CODE), `${PATH}/complete_mfa`, { mfa_code: CODE }],
+  [
+    'the code',
+    (links) => links.completeMfa('invented_watch', token, code),
+    `${passwordPath}/complete_mfa`,
+    { mfa_code: code },
+  ],
 ];
 
 function secretsOf(body: Record<string, string>): string[] {
-  return [TOKEN, ...Object.entries(body).flatMap(([name, value]) => (name === 'region' ? [] : [value]))];
+  return [token, ...Object.entries(body).flatMap(([name, value]) => (name === 'region' ? [] : [value]))];
 }
 
 describe('a link token', () => {
-  const answer = { link_token: TOKEN, link_web_url: `https://link.example.com/?token=${TOKEN}` };
+  const answer = { link_token: token, link_web_url: `https://link.example.com/?token=${token}` };
 
   // proves 6, 216, 244, 321
   test('is created with the API key, and the request is sent unchanged', async () => {
@@ -66,10 +71,10 @@ describe('a link token', () => {
   });
 
   test('a link token that is not in the answer is not made up, and nothing else of the answer is quoted', async () => {
-    const { baseUrl } = await answering(() => ({ body: { ...answer, link_token: [TOKEN] } }));
+    const { baseUrl } = await answering(() => ({ body: { ...answer, link_token: [token] } }));
     const error = await rejection(serviceAt(baseUrl).links.createToken({ user_id: 'user-1' }));
     expect(error).toBeInstanceOf(AnswerUnreadable);
-    expect(inspect(error)).not.toContain(TOKEN);
+    expect(inspect(error)).not.toContain(token);
   });
 });
 
@@ -79,16 +84,16 @@ describe.each(steps)('%s', (_name, call, path, body) => {
     const { baseUrl, requests } = await answering(() => ({ body: { state: 'success' } }));
     await call(serviceAt(baseUrl, { brand: 'Acme' }).links);
     expect(requests[0]).toMatchObject({ method: 'POST', url: path, body });
-    expect(requests[0]?.headers).toHaveProperty('x-acme-link-token', TOKEN);
+    expect(requests[0]?.headers).toHaveProperty('x-acme-link-token', token);
     expect(requests[0]?.headers).not.toHaveProperty('x-acme-api-key');
   });
 
   // proves 187, I7
   test.each([
-    ['a sentence', { detail: JSON.stringify(body) + TOKEN }],
-    ['fields', { detail: [{ type: 'value_error', loc: ['body', CODE], msg: JSON.stringify(body), input: body }] }],
+    ['a sentence', { detail: JSON.stringify(body) + token }],
+    ['fields', { detail: [{ type: 'value_error', loc: ['body', code], msg: JSON.stringify(body), input: body }] }],
     ['an object', { error: 'bad', message: secretsOf(body).join().toUpperCase() }],
-    ['plain text', `${JSON.stringify(body)} with ${TOKEN} was refused`],
+    ['plain text', `${JSON.stringify(body)} with ${token} was refused`],
   ])('refused in %s rejects without a secret', async (_form, answer) => {
     const { baseUrl } = await answering(() => ({ status: 422, body: answer }));
     const error = await rejection(call(serviceAt(baseUrl).links));
@@ -98,7 +103,7 @@ describe.each(steps)('%s', (_name, call, path, body) => {
   });
 
   test('shows no secret in an error of the link either', async () => {
-    const text = `${TOKEN} cannot do ${JSON.stringify(body)}`;
+    const text = `${token} cannot do ${JSON.stringify(body)}`;
     const { baseUrl } = await answering(() => ({ body: { state: 'error', error_type: 'invalid_token', error: text } }));
     const shown = JSON.stringify(await call(serviceAt(baseUrl).links));
     expect(shown).toContain('cannot do');
@@ -106,7 +111,7 @@ describe.each(steps)('%s', (_name, call, path, body) => {
   });
 
   test('keeps no piece of a secret, or of a person, when it cuts a long sentence', async () => {
-    const text = `${'-'.repeat(270)} other@example.com +1 202 555 0123 ${TOKEN}${'x'.repeat(2_000)}`;
+    const text = `${'-'.repeat(270)} other@example.com +1 202 555 0123 ${token}${'x'.repeat(2_000)}`;
     const { baseUrl } = await answering(() => ({ body: { state: 'error', error: text } }));
     const shown = JSON.stringify(await call(serviceAt(baseUrl).links));
     expect(shown).toContain('<e-mail>');
@@ -133,7 +138,7 @@ describe.each(steps)('%s', (_name, call, path, body) => {
 describe('the result of a step', () => {
   async function resultOf(body: unknown, status = 200) {
     const { baseUrl } = await answering(() => ({ status, body }));
-    return serviceAt(baseUrl).links.completeMfa('invented_watch', TOKEN, CODE);
+    return serviceAt(baseUrl).links.completeMfa('invented_watch', token, code);
   }
 
   // proves 39-41, 55-57, 186, 188, I7
@@ -228,9 +233,9 @@ describe('the result of a step', () => {
   });
 
   test('is read from a refusal without the secrets that it quotes', async () => {
-    const shown = JSON.stringify(await resultOf({ detail: { ...wrongCode, error: `${CODE} of ${TOKEN}` } }, 422));
+    const shown = JSON.stringify(await resultOf({ detail: { ...wrongCode, error: `${code} of ${token}` } }, 422));
     expect(shown).toContain('incorrect_mfa_code');
-    for (const secret of [CODE, TOKEN]) expect(shown).not.toContain(secret);
+    for (const secret of [code, token]) expect(shown).not.toContain(secret);
   });
 
   test.each<[number, unknown, string]>([
@@ -259,7 +264,7 @@ describe('the call with the code', () => {
     // The transport checks its headers timeouts about every half second.
     const service = serviceAt(baseUrl, { headersTimeoutMs: 100, timeoutMs: 3_000 });
     const [answered, lost] = await Promise.all([
-      service.links.completeMfa('invented_watch', TOKEN, CODE),
+      service.links.completeMfa('invented_watch', token, code),
       rejection(service.links.createToken({ user_id: 'user-1' })),
     ]);
     expect(answered.state).toBe('success');
@@ -268,17 +273,17 @@ describe('the call with the code', () => {
 
   test('ends by a timeout of its own', async () => {
     const { baseUrl } = await serving(() => undefined);
-    const call = serviceAt(baseUrl).links.completeMfa('invented_watch', TOKEN, CODE, { timeoutMs: 1_000 });
+    const call = serviceAt(baseUrl).links.completeMfa('invented_watch', token, code, { timeoutMs: 1_000 });
     expect(await rejection(call)).toBeInstanceOf(AnswerLost);
   });
 
   test.each(['', ' '])('is not made with the code %j', async (code) => {
-    const call = serviceAt('http://127.0.0.1:1').links.completeMfa('invented_watch', TOKEN, code);
+    const call = serviceAt('http://127.0.0.1:1').links.completeMfa('invented_watch', token, code);
     expect(await rejection(call)).toMatchObject({ name: 'RequestInvalid', fields: [{ field: 'mfa_code' }] });
   });
 
   test('is not made with a token that no header can carry, and the token is not quoted', async () => {
-    const call = serviceAt('http://127.0.0.1:1').links.completeMfa('invented_watch', 'lt\ninvented', CODE);
+    const call = serviceAt('http://127.0.0.1:1').links.completeMfa('invented_watch', 'lt\ninvented', code);
     const error = await rejection(call);
     expect(error).toMatchObject({ name: 'RequestInvalid', fields: [{ field: 'x-service-link-token' }] });
     expect(inspect(error)).not.toContain('invented');

@@ -5,22 +5,22 @@ import type { ServiceConfig } from '../../../service/http.js';
 import type { Management } from '../../../service/lab-service.js';
 import { answering, rejection, serviceAt } from './recording-server.js';
 
-const MANAGEMENT_KEY = 'mk_invented_key';
-const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-const HEADER_VALUE = 'Bearer invented-value';
-const SHOWN = 'sk_invented_shown_once';
+const managementKey = 'mk_invented_key';
+const webhookSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const headerValue = 'Bearer invented-value';
+const shown = 'sk_invented_shown_once';
 
 const place = { orgId: 'org-1', teamId: 'team-1', environment: 'production' };
 const region = { orgId: 'org-1', environment: 'sandbox', region: 'eu' };
-const HOOKS = '/v1/org/org-1/team/team-1/production/webhook';
-const TEAM = { id: 'team-1', name: 'Invented team', created_on: '2026-01-01T00:00:00', region: 'us', next_year: 1 };
-const HOOK = { id: 'ep_1', url: 'https://product.example.com/webhooks', filter_types: null, next_year: 1 };
-const KEY = { id: 'key-1', label: 'Invented', role: 'team_admin', team_role_bindings: [{ team_id: 'team-1' }] };
-const API_KEY = { id: 'key-2', label: 'Invented', value: SHOWN, team_id: 'team-1' };
-const ACCOUNT = { id: 'account-1', status: 'pending', team_id_allowlist: ['team-1'] };
+const hooks = '/v1/org/org-1/team/team-1/production/webhook';
+const team = { id: 'team-1', name: 'Invented team', created_on: '2026-01-01T00:00:00', region: 'us', next_year: 1 };
+const hook = { id: 'ep_1', url: 'https://product.example.com/webhooks', filter_types: null, next_year: 1 };
+const key = { id: 'key-1', label: 'Invented', role: 'team_admin', team_role_bindings: [{ team_id: 'team-1' }] };
+const apiKey = { id: 'key-2', label: 'Invented', value: shown, team_id: 'team-1' };
+const account = { id: 'account-1', status: 'pending', team_id_allowlist: ['team-1'] };
 
 /** Every setting that a creation takes, as the service spells it. */
-const TEAM_SETTINGS = {
+const teamSettings = {
   ...{ id: 'team-9', integration_team_id: 'i-1', critical_result_notification_email: 'lab@example.com' },
   ...{ lab_tests_patient_sms_communication_enabled: true, lab_tests_patient_email_communication_enabled: false },
   ...{ brand_information: { any: 1 }, logo_url: 'https://logos.example.com/invented.png' },
@@ -45,19 +45,19 @@ const calls: Call[] = [
       url: '/v1/org/org-1/team',
       body: { name: 'Invented team', region: 'us', integration_team_id: 'i-1' },
     },
-    answer: TEAM,
-    read: { ...TEAM, created_on: '2026-01-01T00:00:00Z' },
+    answer: team,
+    read: { ...team, created_on: '2026-01-01T00:00:00Z' },
   },
   {
     name: 'a team is created with all that a team can have,',
-    run: ({ teams }) => teams.create('org-1', { name: 'Invented team', region: 'us', ...TEAM_SETTINGS }),
+    run: ({ teams }) => teams.create('org-1', { name: 'Invented team', region: 'us', ...teamSettings }),
     sent: {
       method: 'POST',
       url: '/v1/org/org-1/team',
-      body: { name: 'Invented team', region: 'us', ...TEAM_SETTINGS },
+      body: { name: 'Invented team', region: 'us', ...teamSettings },
     },
-    answer: TEAM,
-    read: { ...TEAM, created_on: '2026-01-01T00:00:00Z' },
+    answer: team,
+    read: { ...team, created_on: '2026-01-01T00:00:00Z' },
   },
   {
     name: "a team's other settings are changed",
@@ -67,8 +67,8 @@ const calls: Call[] = [
       url: '/v1/org/org-1/team/team-1',
       body: { integration_team_id: 'i-2', production: { any: 2 } },
     },
-    answer: TEAM,
-    read: { ...TEAM, created_on: '2026-01-01T00:00:00Z' },
+    answer: team,
+    read: { ...team, created_on: '2026-01-01T00:00:00Z' },
   },
   {
     name: 'a team is read with the settings of its environments',
@@ -77,15 +77,15 @@ const calls: Call[] = [
       method: 'GET',
       url: '/v1/org/org-1/team/team-1?include_environment=sandbox&include_environment=production',
     },
-    answer: { ...TEAM, sandbox: { any: 1 }, production: 'none' },
-    read: { ...TEAM, created_on: '2026-01-01T00:00:00Z', sandbox: { any: 1 } },
+    answer: { ...team, sandbox: { any: 1 }, production: 'none' },
+    read: { ...team, created_on: '2026-01-01T00:00:00Z', sandbox: { any: 1 } },
   },
   {
     name: 'a team is changed',
     run: ({ teams }) => teams.update('org-1', 'team-1', { name: 'Other', sandbox: { any: 1 } }),
     sent: { method: 'PATCH', url: '/v1/org/org-1/team/team-1', body: { name: 'Other', sandbox: { any: 1 } } },
-    answer: TEAM,
-    read: { ...TEAM, created_on: '2026-01-01T00:00:00Z' },
+    answer: team,
+    read: { ...team, created_on: '2026-01-01T00:00:00Z' },
   },
   {
     name: 'a team is deleted',
@@ -99,32 +99,32 @@ const calls: Call[] = [
     run: ({ webhooks }) =>
       webhooks.create(place, {
         ...{ url: 'https://product.example.com/webhooks', description: 'invented', rate_limit: 5, disabled: false },
-        ...{ filter_types: ['labtest.order.updated'], secret: SECRET },
+        ...{ filter_types: ['labtest.order.updated'], secret: webhookSecret },
       }),
     sent: {
       method: 'POST',
-      url: HOOKS,
+      url: hooks,
       body: {
         ...{ url: 'https://product.example.com/webhooks', description: 'invented', rate_limit: 5, disabled: false },
-        ...{ filter_types: ['labtest.order.updated'], secret: SECRET },
+        ...{ filter_types: ['labtest.order.updated'], secret: webhookSecret },
       },
     },
-    answer: HOOK,
-    read: HOOK,
+    answer: hook,
+    read: hook,
   },
   {
     name: 'a webhook endpoint is read',
     run: ({ webhooks }) => webhooks.get(place, 'ep_1'),
-    sent: { method: 'GET', url: `${HOOKS}/ep_1` },
-    answer: HOOK,
-    read: HOOK,
+    sent: { method: 'GET', url: `${hooks}/ep_1` },
+    answer: hook,
+    read: hook,
   },
   {
     name: 'a webhook endpoint is changed',
     run: ({ webhooks }) => webhooks.update(place, 'ep_1', { disabled: true, filter_types: null }),
-    sent: { method: 'PATCH', url: `${HOOKS}/ep_1`, body: { disabled: true, filter_types: null } },
-    answer: HOOK,
-    read: HOOK,
+    sent: { method: 'PATCH', url: `${hooks}/ep_1`, body: { disabled: true, filter_types: null } },
+    answer: hook,
+    read: hook,
   },
   {
     name: 'a webhook endpoint gets another address',
@@ -132,51 +132,51 @@ const calls: Call[] = [
       webhooks.update(place, 'ep_1', { url: 'https://other.example.com', description: 'other', rate_limit: 9 }),
     sent: {
       method: 'PATCH',
-      url: `${HOOKS}/ep_1`,
+      url: `${hooks}/ep_1`,
       body: { url: 'https://other.example.com', description: 'other', rate_limit: 9 },
     },
-    answer: HOOK,
-    read: HOOK,
+    answer: hook,
+    read: hook,
   },
   {
     name: 'a webhook endpoint is deleted',
     run: ({ webhooks }) => webhooks.delete(place, 'ep_1'),
-    sent: { method: 'DELETE', url: `${HOOKS}/ep_1` },
+    sent: { method: 'DELETE', url: `${hooks}/ep_1` },
     answer: '',
     read: undefined,
   },
   {
     name: "an endpoint's headers are read",
     run: ({ webhooks }) => webhooks.getHeaders(place, 'ep_1'),
-    sent: { method: 'GET', url: `${HOOKS}/ep_1/headers` },
+    sent: { method: 'GET', url: `${hooks}/ep_1/headers` },
     answer: { headers: { 'x-invented': '1' }, sensitive: ['authorization'] },
     read: { headers: { 'x-invented': '1' }, sensitive: ['authorization'] },
   },
   {
     name: "an endpoint's headers are set",
-    run: ({ webhooks }) => webhooks.setHeaders(place, 'ep_1', { authorization: HEADER_VALUE }),
-    sent: { method: 'PUT', url: `${HOOKS}/ep_1/headers`, body: { headers: { authorization: HEADER_VALUE } } },
+    run: ({ webhooks }) => webhooks.setHeaders(place, 'ep_1', { authorization: headerValue }),
+    sent: { method: 'PUT', url: `${hooks}/ep_1/headers`, body: { headers: { authorization: headerValue } } },
     answer: '',
     read: undefined,
   },
   {
     name: "an endpoint's secret is read",
     run: ({ webhooks }) => webhooks.getSecret(place, 'ep_1'),
-    sent: { method: 'GET', url: `${HOOKS}/ep_1/secret` },
-    answer: { key: SECRET },
-    read: SECRET,
+    sent: { method: 'GET', url: `${hooks}/ep_1/secret` },
+    answer: { key: webhookSecret },
+    read: webhookSecret,
   },
   {
     name: "an endpoint's secret is rotated to a given one",
-    run: ({ webhooks }) => webhooks.rotateSecret(place, 'ep_1', SECRET),
-    sent: { method: 'POST', url: `${HOOKS}/ep_1/secret/rotate`, body: { key: SECRET } },
+    run: ({ webhooks }) => webhooks.rotateSecret(place, 'ep_1', webhookSecret),
+    sent: { method: 'POST', url: `${hooks}/ep_1/secret/rotate`, body: { key: webhookSecret } },
     answer: '',
     read: undefined,
   },
   {
     name: "an endpoint's secret is rotated to one that the service makes up",
     run: ({ webhooks }) => webhooks.rotateSecret(place, 'ep_1'),
-    sent: { method: 'POST', url: `${HOOKS}/ep_1/secret/rotate`, body: {} },
+    sent: { method: 'POST', url: `${hooks}/ep_1/secret/rotate`, body: {} },
     answer: '',
     read: undefined,
   },
@@ -184,8 +184,8 @@ const calls: Call[] = [
     name: 'an org key is created',
     run: ({ managementKeys }) => managementKeys.create('org-1', { label: 'Invented', role: 'org_admin' }),
     sent: { method: 'POST', url: '/v1/org/org-1/management_key', body: { label: 'Invented', role: 'org_admin' } },
-    answer: { ...KEY, role: 'org_admin', team_role_bindings: null, key: SHOWN },
-    read: { ...KEY, role: 'org_admin', team_role_bindings: null, key: SHOWN },
+    answer: { ...key, role: 'org_admin', team_role_bindings: null, key: shown },
+    read: { ...key, role: 'org_admin', team_role_bindings: null, key: shown },
   },
   {
     name: 'a team key for two teams is created',
@@ -204,8 +204,8 @@ const calls: Call[] = [
         team_role_bindings: [{ team_id: 'team-1' }, { team_id: 'team-2' }],
       },
     },
-    answer: { ...KEY, key: SHOWN },
-    read: { ...KEY, key: SHOWN },
+    answer: { ...key, key: shown },
+    read: { ...key, key: shown },
   },
   {
     name: 'a management key is bound to other teams',
@@ -216,8 +216,8 @@ const calls: Call[] = [
       url: '/v1/org/org-1/management_key/key-1',
       body: { label: 'Other', team_role_bindings: [{ team_id: 'team-2' }] },
     },
-    answer: KEY,
-    read: KEY,
+    answer: key,
+    read: key,
   },
   {
     name: 'a management key is deleted',
@@ -234,8 +234,8 @@ const calls: Call[] = [
       url: '/v1/org/org-1/team_api_keys/sandbox/eu',
       body: { label: 'Invented', team_id: 'team-1' },
     },
-    answer: API_KEY,
-    read: API_KEY,
+    answer: apiKey,
+    read: apiKey,
   },
   {
     name: 'team API keys are deleted, and the fate of each is reported',
@@ -252,8 +252,8 @@ const calls: Call[] = [
       method: 'GET',
       url: '/v1/org/org-1/lab_account/sandbox/eu?lab_account_id=account-1&team_id=team-1&status=pending',
     },
-    answer: { data: [ACCOUNT] },
-    read: [ACCOUNT],
+    answer: { data: [account] },
+    read: [account],
   },
   {
     name: 'the teams of a lab account are replaced',
@@ -263,13 +263,13 @@ const calls: Call[] = [
       url: '/v1/org/org-1/lab_account/sandbox/eu/account-1',
       body: { team_id_allowlist: [] },
     },
-    answer: { lab_account: ACCOUNT },
-    read: ACCOUNT,
+    answer: { lab_account: account },
+    read: account,
   },
 ];
 
 function managementAt(baseUrl: string, config: Partial<ServiceConfig> = {}): Management {
-  return serviceAt(baseUrl, { managementKey: MANAGEMENT_KEY, ...config }).management;
+  return serviceAt(baseUrl, { managementKey, ...config }).management;
 }
 
 // proves 10, 136, 234-240, 242, 246, 248, 249, 251
@@ -278,28 +278,28 @@ test.each(calls)('$name with the management key and no other', async ({ run, sen
   expect(await run(managementAt(baseUrl))).toEqual(read);
   expect(requests).toMatchObject([{ method: sent.method, url: sent.url }]);
   expect(requests[0]?.body).toEqual(sent.body);
-  expect(requests[0]?.headers).toHaveProperty('x-management-key', MANAGEMENT_KEY);
+  expect(requests[0]?.headers).toHaveProperty('x-management-key', managementKey);
   expect(requests[0]?.headers).not.toHaveProperty('x-service-api-key');
 });
 
 describe.each(calls)('$name', ({ run, sent, answer }) => {
   // proves 253
   test('is refused without a key or a secret in the error', async () => {
-    const sentence = `${MANAGEMENT_KEY} may not do ${JSON.stringify(sent.body ?? {})}`;
+    const sentence = `${managementKey} may not do ${JSON.stringify(sent.body ?? {})}`;
     const { baseUrl } = await answering((_request, index) =>
-      index === 0 ? { status: 403, body: { detail: sentence } } : { body: { id: [SHOWN], key: [SHOWN], value: SHOWN } },
+      index === 0 ? { status: 403, body: { detail: sentence } } : { body: { id: [shown], key: [shown], value: shown } },
     );
     const management = managementAt(baseUrl);
     const refused = await rejection(run(management));
     expect(refused).toMatchObject({ name: 'Unauthorized', status: 403 });
-    for (const secret of [MANAGEMENT_KEY, SECRET, 'invented-value']) {
+    for (const secret of [managementKey, webhookSecret, 'invented-value']) {
       expect(inspect(refused, { depth: null })).not.toContain(secret);
     }
     const unreadable = await run(management).then(
       () => undefined,
       (error: unknown) => error,
     );
-    expect(inspect(unreadable, { depth: null })).not.toContain(SHOWN);
+    expect(inspect(unreadable, { depth: null })).not.toContain(shown);
   });
 
   test('never goes out with an open template', async () => {
@@ -325,7 +325,7 @@ describe('lists with a cursor', () => {
     [
       'webhook endpoints',
       ({ webhooks }) => webhooks.list(place, { pageSize: 7 }),
-      `${HOOKS}?limit=7`,
+      `${hooks}?limit=7`,
       (data, next_cursor) => ({ data, next_cursor }),
     ],
     [
@@ -357,7 +357,7 @@ describe('lists with a cursor', () => {
     expect(requests[0]?.url?.split('?')[0]).toBe(url.split('?')[0]);
     expect(new Set(parameters(requests[0]?.url))).toEqual(new Set(first));
     expect(new Set(parameters(requests[1]?.url))).toEqual(new Set([...first, 'next_cursor=c/1']));
-    for (const { headers } of requests) expect(headers).toHaveProperty('x-management-key', MANAGEMENT_KEY);
+    for (const { headers } of requests) expect(headers).toHaveProperty('x-management-key', managementKey);
   });
 
   test.each(lists)('a list of %s ends if the cursor is not a string', async (_name, list, _url, page) => {
@@ -416,7 +416,7 @@ test("a conflict over a customer's own id of a team is a refusal with its status
 test('the management API may have an address of its own', async () => {
   const team = await answering(() => ({ body: { data: [] } }));
   const management = await answering(() => ({ body: { data: [] } }));
-  const service = serviceAt(team.baseUrl, { managementKey: MANAGEMENT_KEY, managementBaseUrl: management.baseUrl });
+  const service = serviceAt(team.baseUrl, { managementKey, managementBaseUrl: management.baseUrl });
   await service.labTests.listLabAccounts();
   await service.management.labAccounts.list(region);
   expect(team.requests.map(({ url }) => url)).toEqual(['/v3/lab_test/lab_account']);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { OrderRequest, RegisterRequest } from '../../../service/orders.js';
-import { ADDRESS, ORDER, PATIENT, PHYSICIAN, REGISTRATION } from './persons.js';
+import { inventedAddress, orderRequest, inventedPatient, inventedPhysician, registrationRequest } from './persons.js';
 import { answering, rejection, serviceAt } from './recording-server.js';
 
 /* Invented throughout. */
 
-const PROXY_ADDRESS = {
+const proxyAddress = {
   first_line: '1 Nowhere Lane',
   second_line: null,
   city: 'Phantomville',
@@ -15,19 +15,19 @@ const PROXY_ADDRESS = {
   access_notes: 'Gate code invented',
 };
 
-const PROXY = {
+const proxy = {
   first_name: 'Testperson',
   last_name: 'Invented',
-  address: PROXY_ADDRESS,
+  address: proxyAddress,
   phone_number: '+15550100',
   email: 'testperson@example.com',
   household_income: 0,
   household_size: 2,
 };
 
-const FULL_PATIENT = {
-  ...PATIENT,
-  medical_proxy: PROXY,
+const fullPatient = {
+  ...inventedPatient,
+  medical_proxy: proxy,
   race: 'other',
   ethnicity: 'non_hispanic',
   sexual_orientation: 'dont_know',
@@ -36,14 +36,14 @@ const FULL_PATIENT = {
   household_size: 3,
 };
 
-const INSURANCE = {
+const insurance = {
   payor_code: 'INVENTED',
   insurance_id: 'invented-1',
   responsible_relationship: 'Spouse',
   responsible_details: {
     first_name: 'Testperson',
     last_name: 'Invented',
-    address: PROXY_ADDRESS,
+    address: proxyAddress,
     phone_number: '+15550100',
     phone_type: 'Home',
   },
@@ -52,18 +52,18 @@ const INSURANCE = {
   assessment_plan: 'invented',
 };
 
-const FULL_PHYSICIAN = { ...PHYSICIAN, email: 'doctor@example.com', licensed_states: ['AZ', 'IL'] };
+const fullPhysician = { ...inventedPhysician, email: 'doctor@example.com', licensed_states: ['AZ', 'IL'] };
 
-const { lab_test_id: _labTestId, ...NO_TEST } = ORDER;
+const { lab_test_id: _labTestId, ...NO_TEST } = orderRequest;
 
-const FULL_ORDER: OrderRequest = {
+const fullOrder: OrderRequest = {
   ...NO_TEST,
   order_set: { lab_test_ids: ['test-1'], add_on: { marker_ids: [11], provider_ids: ['p-1'] }, lab_account_id: 'a-1' },
   collection_method: 'walk_in_test',
-  patient_details: FULL_PATIENT,
-  patient_address: ADDRESS,
-  physician: FULL_PHYSICIAN,
-  health_insurance: INSURANCE,
+  patient_details: fullPatient,
+  patient_address: inventedAddress,
+  physician: fullPhysician,
+  health_insurance: insurance,
   billing_type: 'commercial_insurance',
   icd_codes: ['Z00.0'],
   aoe_answers: [{ marker_id: 11, question_id: 5, answer: 'yes' }],
@@ -80,13 +80,13 @@ async function sent(call: (service: ReturnType<typeof serviceAt>) => Promise<unk
 
 // proves 217
 test('an order is sent with every documented field', async () => {
-  expect(await sent(({ orders }) => orders.create(FULL_ORDER))).toEqual(FULL_ORDER);
+  expect(await sent(({ orders }) => orders.create(fullOrder))).toEqual(fullOrder);
 });
 
 test('a registration may carry an insurance, and more about patient and physician', async () => {
   const registration: RegisterRequest = {
-    ...REGISTRATION,
-    ...{ patient_details: FULL_PATIENT, physician: FULL_PHYSICIAN, health_insurance: INSURANCE },
+    ...registrationRequest,
+    ...{ patient_details: fullPatient, physician: fullPhysician, health_insurance: insurance },
   };
   expect(await sent(({ orders }) => orders.register(registration))).toEqual(registration);
 });
@@ -101,12 +101,15 @@ describe('an order', () => {
     ['aoe_answers.0.question_id', { aoe_answers: [{ marker_id: 1, question_id: 1.5, answer: '' }] }],
     ['activate_by', { activate_by: '2030-02-30' }],
     ['health_insurance.front_image', { health_insurance: { front_image: { content: '', content_type: 'image/png' } } }],
-    ['physician.signature_image', { physician: { ...PHYSICIAN, signature_image: null } }],
-    ['patient_details.medical_proxy.address.city', { patient_details: { ...PATIENT, medical_proxy: broken() } }],
-    ['patient_details.household_size', { patient_details: { ...PATIENT, household_size: -1 } }],
+    ['physician.signature_image', { physician: { ...inventedPhysician, signature_image: null } }],
+    [
+      'patient_details.medical_proxy.address.city',
+      { patient_details: { ...inventedPatient, medical_proxy: broken() } },
+    ],
+    ['patient_details.household_size', { patient_details: { ...inventedPatient, household_size: -1 } }],
   ])('is not sent with a fault in %s', async (field, change) => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
-    const error = await rejection(serviceAt(baseUrl).orders.create({ ...FULL_ORDER, ...change }));
+    const error = await rejection(serviceAt(baseUrl).orders.create({ ...fullOrder, ...change }));
     expect(error).toMatchObject({ name: 'RequestInvalid', fields: [{ field }] });
     expect(requests).toEqual([]);
   });
@@ -123,5 +126,5 @@ describe('an order', () => {
 });
 
 function broken(): object {
-  return { ...PROXY, address: { ...PROXY_ADDRESS, city: '' } };
+  return { ...proxy, address: { ...proxyAddress, city: '' } };
 }

@@ -8,45 +8,60 @@ import {
   orderRequestSchema,
   patientDetailsSchema,
 } from '../../../service/orders.js';
-import { ADDRESS, IMPORT, ORDER, PATIENT, REGISTRATION, SHIPPING, TESTKIT } from './persons.js';
+import {
+  inventedAddress,
+  importRequest,
+  orderRequest,
+  inventedPatient,
+  registrationRequest,
+  inventedShipping,
+  testkitRequest,
+} from './persons.js';
 import type { ServiceConfig } from '../../../service/http.js';
 import { answering, rejection, serviceAt } from './recording-server.js';
 
 /** Nothing listens at this port: a request that was sent would be `ServiceUnreachable`, not `RequestInvalid`. */
-const NOWHERE = 'http://127.0.0.1:1';
+const nowhere = 'http://127.0.0.1:1';
 
 /** The broken rules as "field rule"; the change replaces whole top-level fields. */
 async function brokenBy(change: Partial<OrderRequest>, config: Partial<ServiceConfig> = {}): Promise<string[]> {
-  const error = await rejection(serviceAt(NOWHERE, config).orders.create({ ...ORDER, ...change }));
+  const error = await rejection(serviceAt(nowhere, config).orders.create({ ...orderRequest, ...change }));
   expect(error).toMatchObject({ name: 'RequestInvalid', method: 'POST', path: '/v3/order' });
   return (error as RequestInvalid).fields.map(({ field, rule }) => `${field} ${rule}`);
 }
 
-const patient = (change: Partial<typeof PATIENT>) => brokenBy({ patient_details: { ...PATIENT, ...change } });
+const patient = (change: Partial<typeof inventedPatient>) =>
+  brokenBy({ patient_details: { ...inventedPatient, ...change } });
 
 /** The same requests with the documented rules checked. */
 const documented = { orderRules: 'documented' } as const;
-const strictPatient = (change: Partial<typeof PATIENT>) =>
-  brokenBy({ patient_details: { ...PATIENT, ...change } }, documented);
-const strictAddress = (change: Partial<typeof ADDRESS>) =>
-  brokenBy({ patient_address: { ...ADDRESS, ...change } }, documented);
+const strictPatient = (change: Partial<typeof inventedPatient>) =>
+  brokenBy({ patient_details: { ...inventedPatient, ...change } }, documented);
+const strictAddress = (change: Partial<typeof inventedAddress>) =>
+  brokenBy({ patient_address: { ...inventedAddress, ...change } }, documented);
 
 // proves 75, 76
 test('names with accents, and zips and countries of any form, are sent: the service decides', async () => {
   const { baseUrl, requests } = await answering(() => ({ body: { order: { id: 'order-1' } } }));
   const foreign = { zip: 'SW1A 1AA', country: 'United Kingdom' };
   const { orders } = serviceAt(baseUrl);
-  const details = { ...PATIENT, first_name: 'José', last_name: 'Ünal 李' };
-  await orders.create({ ...ORDER, patient_details: details, patient_address: { ...ADDRESS, ...foreign } });
-  await orders.createTestkit({ ...TESTKIT, shipping_details: { ...SHIPPING, ...foreign } });
+  const details = { ...inventedPatient, first_name: 'José', last_name: 'Ünal 李' };
+  await orders.create({
+    ...orderRequest,
+    patient_details: details,
+    patient_address: { ...inventedAddress, ...foreign },
+  });
+  await orders.createTestkit({ ...testkitRequest, shipping_details: { ...inventedShipping, ...foreign } });
   expect(requests.map(({ body }) => body)).toMatchObject([
     { patient_details: { first_name: 'José', last_name: 'Ünal 李' }, patient_address: foreign },
     { shipping_details: foreign },
   ]);
-  const strict = serviceAt(NOWHERE, documented).orders;
-  const kit = await rejection(strict.createTestkit({ ...TESTKIT, shipping_details: { ...SHIPPING, ...foreign } }));
+  const strict = serviceAt(nowhere, documented).orders;
+  const kit = await rejection(
+    strict.createTestkit({ ...testkitRequest, shipping_details: { ...inventedShipping, ...foreign } }),
+  );
   expect(kit).toMatchObject({ fields: [{ field: 'shipping_details.zip' }, { field: 'shipping_details.country' }] });
-  const registration = { ...REGISTRATION, patient_details: { ...PATIENT, first_name: 'José' } };
+  const registration = { ...registrationRequest, patient_details: { ...inventedPatient, first_name: 'José' } };
   const registered = await rejection(strict.register(registration));
   expect(registered).toMatchObject({ fields: [{ field: 'patient_details.first_name' }] });
 });
@@ -54,8 +69,13 @@ test('names with accents, and zips and countries of any form, are sent: the serv
 test('null in a field that the service knows only as absent is not sent', async () => {
   const { baseUrl, requests } = await answering(() => ({ body: { order: { id: 'order-1' } } }));
   const consents = [{ consentType: 'invented', version: null, timeOfConsent: null }];
-  const patientAddress = { ...ADDRESS, receiver_name: null, second_line: null };
-  await serviceAt(baseUrl).orders.create({ ...ORDER, patient_address: patientAddress, consents, priority: null });
+  const patientAddress = { ...inventedAddress, receiver_name: null, second_line: null };
+  await serviceAt(baseUrl).orders.create({
+    ...orderRequest,
+    patient_address: patientAddress,
+    consents,
+    priority: null,
+  });
   const [{ body } = {}] = requests as { body?: Record<string, object> }[];
   expect(body).toMatchObject({ patient_address: { second_line: null }, consents: [{ consentType: 'invented' }] });
   expect(body).not.toHaveProperty('priority');
@@ -82,14 +102,14 @@ describe('names', () => {
 
   // proves 192, 201
   test.each(['John', "O'Brien", 'Mary-Jane', 'J. R. R.', '4th', 'x'.repeat(50)])('%j is accepted', (first_name) => {
-    expect(patientDetailsSchema.safeParse({ ...PATIENT, first_name }).success).toBe(true);
+    expect(patientDetailsSchema.safeParse({ ...inventedPatient, first_name }).success).toBe(true);
   });
 
   test('are checked in a moment, whatever they are', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 100_000, unit: fc.constantFrom('a', ' ', '-', '.', '!') }), (first_name) => {
         const before = performance.now();
-        patientDetailsSchema.safeParse({ ...PATIENT, first_name, email: first_name });
+        patientDetailsSchema.safeParse({ ...inventedPatient, first_name, email: first_name });
         expect(performance.now() - before).toBeLessThan(20_000);
       }),
       { numRuns: 50 },
@@ -113,7 +133,7 @@ describe('birth dates', () => {
 
   test('birth dates of today and of a leap day are accepted', () => {
     for (const dob of [new Date().toISOString().slice(0, 10), '2000-02-29']) {
-      expect(patientDetailsSchema.safeParse({ ...PATIENT, dob }).success).toBe(true);
+      expect(patientDetailsSchema.safeParse({ ...inventedPatient, dob }).success).toBe(true);
     }
   });
 });
@@ -150,7 +170,7 @@ describe('other rules', () => {
 
   // proves 139, 312
   test('the comment ends at 1,000 characters, an emoji being one', async () => {
-    expect(orderRequestSchema.safeParse({ ...ORDER, clinical_notes: '😀'.repeat(1000) }).success).toBe(true);
+    expect(orderRequestSchema.safeParse({ ...orderRequest, clinical_notes: '😀'.repeat(1000) }).success).toBe(true);
     expect(await brokenBy({ clinical_notes: 'x'.repeat(1001) })).toEqual([
       'clinical_notes must be at most 1,000 characters long',
     ]);
@@ -166,14 +186,14 @@ describe('other rules', () => {
       'physician.last_name must not be empty',
       'physician.npi must not be empty',
     ]);
-    expect(orderRequestSchema.safeParse({ ...ORDER, physician: undefined }).success).toBe(true);
+    expect(orderRequestSchema.safeParse({ ...orderRequest, physician: undefined }).success).toBe(true);
   });
 
   test('an id is any text that is not empty', async () => {
     expect(await brokenBy({ user_id: '' })).toEqual(['user_id must not be empty']);
-    expect(orderRequestSchema.safeParse({ ...ORDER, user_id: 'e66321dd-4e0g-5226-9373-6124g811d8cf' }).success).toBe(
-      true,
-    );
+    expect(
+      orderRequestSchema.safeParse({ ...orderRequest, user_id: 'e66321dd-4e0g-5226-9373-6124g811d8cf' }).success,
+    ).toBe(true);
   });
 });
 
@@ -181,8 +201,8 @@ describe('the error', () => {
   // proves 201
   test('names every broken rule at once', async () => {
     const broken = await brokenBy({
-      patient_details: { ...PATIENT, first_name: '', dob: '2999-01-01' },
-      patient_address: { ...ADDRESS, zip: ' ' },
+      patient_details: { ...inventedPatient, first_name: '', dob: '2999-01-01' },
+      patient_address: { ...inventedAddress, zip: ' ' },
     });
     expect(broken.map((rule) => rule.split(' ')[0])).toEqual([
       'patient_details.first_name',
@@ -193,13 +213,13 @@ describe('the error', () => {
 
   test('names missing fields, wrong types and unknown fields', async () => {
     const request = {
-      ...REGISTRATION,
+      ...registrationRequest,
       sample_id: 7,
-      patient_details: { ...PATIENT, dob: undefined, nickname: 'x' },
+      patient_details: { ...inventedPatient, dob: undefined, nickname: 'x' },
       patient_address: undefined,
-      patient_adress: ADDRESS,
+      patient_adress: inventedAddress,
     } as unknown as RegisterRequest;
-    const error = await rejection(serviceAt(NOWHERE).orders.register(request));
+    const error = await rejection(serviceAt(nowhere).orders.register(request));
     expect((error as RequestInvalid).fields.map(({ field, rule }) => `${field} ${rule}`).toSorted()).toEqual([
       'patient_address is required',
       'patient_adress is not a field of this request',
@@ -217,10 +237,10 @@ describe('the error', () => {
     ['sample_id', { sample_id: '' }],
     ['billing_type', { billing_type: ' ' }],
     ['collection_method', { collection_method: '' }],
-    ['patient_details.first_name', { patient_details: { ...PATIENT, first_name: '' } }],
-    ['patient_address.receiver_name', { patient_address: { ...IMPORT.patient_address, receiver_name: '' } }],
+    ['patient_details.first_name', { patient_details: { ...inventedPatient, first_name: '' } }],
+    ['patient_address.receiver_name', { patient_address: { ...importRequest.patient_address, receiver_name: '' } }],
   ])('the error for an import names %s', async (field, change) => {
-    const error = await rejection(serviceAt(NOWHERE).orders.import({ ...IMPORT, ...change }));
+    const error = await rejection(serviceAt(nowhere).orders.import({ ...importRequest, ...change }));
     expect(error).toMatchObject({ name: 'RequestInvalid', fields: [{ field }] });
   });
 
@@ -228,13 +248,15 @@ describe('the error', () => {
   test.each([{ lab_test_ids: ['test-1'] }, { add_on: { marker_ids: [11] } }, { add_on: { provider_ids: ['p-1'] } }])(
     'does not occur for an import that is made of %j',
     (order_set) => {
-      expect(importOrderRequestSchema.safeParse({ ...IMPORT, order_set })).toMatchObject({ data: { order_set } });
+      expect(importOrderRequestSchema.safeParse({ ...importRequest, order_set })).toMatchObject({
+        data: { order_set },
+      });
     },
   );
 
   test('the error for a test kit names the shipping detail', async () => {
-    const shipping_details = { ...SHIPPING, receiver_name: '' };
-    const error = await rejection(serviceAt(NOWHERE).orders.createTestkit({ ...TESTKIT, shipping_details }));
+    const shipping_details = { ...inventedShipping, receiver_name: '' };
+    const error = await rejection(serviceAt(nowhere).orders.createTestkit({ ...testkitRequest, shipping_details }));
     expect(String(error)).toBe(
       'RequestInvalid: POST /v3/order/testkit was not sent: shipping_details.receiver_name must not be empty',
     );
@@ -243,7 +265,7 @@ describe('the error', () => {
   test('carries nothing of the request', async () => {
     const secret = '§ecret';
     const request = {
-      ...ORDER,
+      ...orderRequest,
       patient_details: {
         first_name: secret,
         last_name: secret,
@@ -252,10 +274,10 @@ describe('the error', () => {
         phone_number: '',
         email: secret,
       },
-      patient_address: { ...ADDRESS, zip: secret, country: secret, access_notes: secret.repeat(200) },
+      patient_address: { ...inventedAddress, zip: secret, country: secret, access_notes: secret.repeat(200) },
       clinical_notes: secret.repeat(200),
     };
-    const error = await rejection(serviceAt(NOWHERE).orders.create(request));
+    const error = await rejection(serviceAt(nowhere).orders.create(request));
     expect((error as RequestInvalid).fields).toHaveLength(6);
     expect(JSON.stringify([error, String(error), (error as Error).stack, (error as Error).cause])).not.toContain(
       secret,

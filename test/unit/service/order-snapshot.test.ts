@@ -8,7 +8,7 @@ import { rootOf } from '../../../protocol/order/root-order.js';
 const snapshot = (order: object) => snapshotOf(orderSchema.parse({ id: 'order-1', ...order }));
 const eventsOf = (order: object) => snapshot(order).events;
 
-const AT = '2024-03-01T10:00:00.000Z';
+const placedAt = '2024-03-01T10:00:00.000Z';
 
 test('an order is projected to what the lifecycle needs, and nothing of a person', () => {
   const secret = 'Testperson';
@@ -44,7 +44,9 @@ test('an order is projected to what the lifecycle needs, and nothing of a person
     passthrough: 'labops:-:ref-1:1',
     origin: 'redraw',
     status: 'completed',
-    events: [{ id: 7, created_at: AT, status: 'completed.testkit.completed', status_detail: 'a_detail', note: secret }],
+    events: [
+      { id: 7, created_at: placedAt, status: 'completed.testkit.completed', status_detail: 'a_detail', note: secret },
+    ],
     sample_id: 'SAMPLE-1',
     interpretation: 'abnormal',
     has_missing_results: false,
@@ -57,7 +59,7 @@ test('an order is projected to what the lifecycle needs, and nothing of a person
       status: 'active',
       orders: [
         { id: 'order-0', origin: 'initial', created_at: '2024-02-01T10:00:00', low_level_status: 'redraw_available' },
-        { id: 'order-1', origin: 'redraw', parent_id: 'order-0', created_at: AT },
+        { id: 'order-1', origin: 'redraw', parent_id: 'order-0', created_at: placedAt },
       ],
     },
   });
@@ -70,7 +72,7 @@ test('an order is projected to what the lifecycle needs, and nothing of a person
     origin: 'redraw',
     parentId: 'order-0',
     status: 'completed',
-    events: [{ id: 7, at: AT, status: 'completed.testkit.completed', detail: 'a_detail' }],
+    events: [{ id: 7, at: placedAt, status: 'completed.testkit.completed', detail: 'a_detail' }],
     sampleId: 'SAMPLE-1',
     shipment: {
       outboundCourier: 'usps',
@@ -83,11 +85,11 @@ test('an order is projected to what the lifecycle needs, and nothing of a person
       status: 'active',
       orders: [
         { id: 'order-0', origin: 'initial', createdAt: '2024-02-01T10:00:00.000Z' },
-        { id: 'order-1', origin: 'redraw', parentId: 'order-0', createdAt: AT },
+        { id: 'order-1', origin: 'redraw', parentId: 'order-0', createdAt: placedAt },
       ],
     },
     interpretation: 'abnormal',
-    createdAt: AT,
+    createdAt: placedAt,
     updatedAt: '2024-03-01T11:00:00.000Z',
   });
   expect(JSON.stringify(projected)).not.toContain(secret);
@@ -110,7 +112,7 @@ test('a shipment of which nothing is known yet is none: a kit without one has no
 
 // proves 142, 325
 test('an order is followed whatever is odd about its other fields', () => {
-  const event = { id: '7', created_at: AT, status: 'received.testkit.ordered', status_detail: ['a'] };
+  const event = { id: '7', created_at: placedAt, status: 'received.testkit.ordered', status_detail: ['a'] };
   const odd = {
     id: 4711,
     has_abn: 'no',
@@ -120,19 +122,21 @@ test('an order is followed whatever is odd about its other fields', () => {
     sample_id: [],
     lab_test: 1,
   };
-  const projected = snapshotOf(orderSchema.parse({ ...odd, events: [null, 5, event], created_at: 5, updated_at: AT }));
+  const projected = snapshotOf(
+    orderSchema.parse({ ...odd, events: [null, 5, event], created_at: 5, updated_at: placedAt }),
+  );
   expect(projected).toEqual({
     orderId: '4711',
     userId: '12',
     method: 'testkit',
-    events: [{ id: 7, at: AT, status: 'received.testkit.ordered' }],
-    updatedAt: AT,
+    events: [{ id: 7, at: placedAt, status: 'received.testkit.ordered' }],
+    updatedAt: placedAt,
   });
 });
 
 test('an unreadable value a million levels deep costs an order only that field', () => {
   const deep = `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`;
-  const event = `{"id":1,"created_at":"${AT}","status":"received.testkit.ordered","status_detail":${deep}}`;
+  const event = `{"id":1,"created_at":"${placedAt}","status":"received.testkit.ordered","status_detail":${deep}}`;
   const order: unknown = JSON.parse(
     `{"id":"order-1","status":${deep},"shipping_details":${deep},"events":[${deep},${event}],"origin":"initial"}`,
   );
@@ -140,12 +144,12 @@ test('an unreadable value a million levels deep costs an order only that field',
     orderId: 'order-1',
     method: 'testkit',
     origin: 'initial',
-    events: [{ id: 1, at: AT, status: 'received.testkit.ordered' }],
+    events: [{ id: 1, at: placedAt, status: 'received.testkit.ordered' }],
   });
 });
 
 test('the method is that of the events if the order shows neither its details nor its test, and a status is read in any case', () => {
-  const events = [{ id: 1, created_at: AT, status: 'RECEIVED.Walk_In_Test.ordered' }];
+  const events = [{ id: 1, created_at: placedAt, status: 'RECEIVED.Walk_In_Test.ordered' }];
   expect(snapshot({ details: null, lab_test: null, status: 'Received', events })).toMatchObject({
     method: 'walk_in_test',
     status: 'received',
@@ -162,7 +166,7 @@ test('origin and parent are read from the transaction if the order does not have
 test('a redraw is one in whatever case its origin is written: it is not a root, though it has the passthrough of its parent', () => {
   const passthrough = 'labops:-:reference-1:1';
   const initial = { id: 'order-0', origin: 'INITIAL', created_at: '2024-03-02T10:00:00Z' };
-  const order_transaction = { id: 't', orders: [{ id: 'order-1', origin: 'REDRAW', created_at: AT }, initial] };
+  const order_transaction = { id: 't', orders: [{ id: 'order-1', origin: 'REDRAW', created_at: placedAt }, initial] };
   const redraw = snapshot({ origin: 'REDRAW', passthrough, order_transaction });
   expect(redraw).toMatchObject({
     origin: 'redraw',
@@ -211,7 +215,7 @@ describe('events', () => {
   test('events with one id are one event; with one status they may be two', () => {
     const events = [1, 2, 1, 3].map((id) => ({
       id,
-      created_at: AT,
+      created_at: placedAt,
       status: 'sample_with_lab.walk_in_test.partial_results',
     }));
     expect(eventsOf({ events }).map(({ id }) => id)).toEqual([1, 2, 3]);
@@ -219,47 +223,47 @@ describe('events', () => {
 
   test('events with numeric texts as ids are the same events', () => {
     const events = [
-      { id: '10', created_at: AT, status },
-      { id: 9, created_at: AT, status },
-      { id: '9', created_at: AT, status },
+      { id: '10', created_at: placedAt, status },
+      { id: 9, created_at: placedAt, status },
+      { id: '9', created_at: placedAt, status },
     ];
     expect(eventsOf({ events }).map(({ id }) => id)).toEqual([9, 10]);
   });
 
   test('events with the id -0, which JSON can write, have the id 0', () => {
-    const events = JSON.parse(`[{"id":-0,"created_at":"${AT}","status":"a"}]`) as unknown;
-    expect(eventsOf({ events })).toEqual([{ id: 0, at: AT, status: 'a' }]);
+    const events = JSON.parse(`[{"id":-0,"created_at":"${placedAt}","status":"a"}]`) as unknown;
+    expect(eventsOf({ events })).toEqual([{ id: 0, at: placedAt, status: 'a' }]);
   });
 
   test('events without any id are numbered by their places', () => {
     const events = [{ status: 'a' }, { id: null, status: 'b' }, { id: 'x', status: 'c' }];
-    expect(eventsOf({ events, created_at: AT })).toEqual([
-      { id: 1, at: AT, status: 'a' },
-      { id: 2, at: AT, status: 'b' },
-      { id: 3, at: AT, status: 'c' },
+    expect(eventsOf({ events, created_at: placedAt })).toEqual([
+      { id: 1, at: placedAt, status: 'a' },
+      { id: 2, at: placedAt, status: 'b' },
+      { id: 3, at: placedAt, status: 'c' },
     ]);
   });
 
   test('events without an id among events with one are left out', () => {
-    const events = [{ status: 'a' }, { id: 5, created_at: AT, status: 'b' }, { id: 1.5, status: 'c' }];
-    expect(eventsOf({ events })).toEqual([{ id: 5, at: AT, status: 'b' }]);
+    const events = [{ status: 'a' }, { id: 5, created_at: placedAt, status: 'b' }, { id: 1.5, status: 'c' }];
+    expect(eventsOf({ events })).toEqual([{ id: 5, at: placedAt, status: 'b' }]);
   });
 
   // proves 94
   test('are the last event if the list is missing or empty', () => {
-    const last_event = { id: 4, created_at: AT, status };
+    const last_event = { id: 4, created_at: placedAt, status };
     for (const events of [undefined, null, []]) {
-      expect(eventsOf({ events, last_event })).toEqual([{ id: 4, at: AT, status }]);
+      expect(eventsOf({ events, last_event })).toEqual([{ id: 4, at: placedAt, status }]);
     }
-    expect(eventsOf({ last_event: { created_at: AT, status } })).toEqual([{ id: 1, at: AT, status }]);
+    expect(eventsOf({ last_event: { created_at: placedAt, status } })).toEqual([{ id: 1, at: placedAt, status }]);
   });
 
   test('are those of the list and the last event, if the list does not have it yet', () => {
-    const listed = [1, 2].map((id) => ({ id, at: AT, status }));
+    const listed = [1, 2].map((id) => ({ id, at: placedAt, status }));
     const sent = listed.map(({ at: created_at, ...event }) => ({ ...event, created_at }));
-    const ended = { id: 3, created_at: AT, status: 'cancelled.testkit.cancelled' };
+    const ended = { id: 3, created_at: placedAt, status: 'cancelled.testkit.cancelled' };
     const withLast = (events: object[], last_event: object) => eventsOf({ events, last_event });
-    expect(withLast(sent, ended)).toEqual([...listed, { id: 3, at: AT, status: ended.status }]);
+    expect(withLast(sent, ended)).toEqual([...listed, { id: 3, at: placedAt, status: ended.status }]);
     expect(withLast(sent, { ...ended, id: '3' })).toHaveLength(3);
     expect(withLast(sent, { ...ended, id: 2 })).toEqual(listed);
     expect(withLast(sent, { ...ended, id: null })).toEqual(listed);
@@ -278,22 +282,22 @@ describe('events', () => {
       { id: 3, status, created_at: '2024-13-01T00:00:00Z' },
     ];
     const at = (order: object) => eventsOf({ events, ...order }).map((event) => event.at);
-    expect(at({ updated_at: AT, created_at: '2020-01-01T00:00:00Z' })).toEqual([AT, AT, AT]);
-    expect(at({ updated_at: 'never', created_at: AT })).toEqual([AT, AT, AT]);
-    expect(eventsOf({ events: [{ id: 1, status, created_at: '1970-01-01T00:00:00Z' }], updated_at: AT })[0]?.at).toBe(
-      AT,
-    );
+    expect(at({ updated_at: placedAt, created_at: '2020-01-01T00:00:00Z' })).toEqual([placedAt, placedAt, placedAt]);
+    expect(at({ updated_at: 'never', created_at: placedAt })).toEqual([placedAt, placedAt, placedAt]);
+    expect(
+      eventsOf({ events: [{ id: 1, status, created_at: '1970-01-01T00:00:00Z' }], updated_at: placedAt })[0]?.at,
+    ).toBe(placedAt);
     expect(at({})).toEqual(Array.from({ length: 3 }, () => '1970-01-01T00:00:00.000Z'));
   });
 
   test.each([
-    ['2024-03-01T10:00:00', AT],
-    ['2024-03-01 10:00:00', AT],
-    ['2024-03-01T10:00:00.000000+00:00', AT],
-    ['2024-03-01T12:00:00+02:00', AT],
-    ['2024-03-01T12:00:00+0200', AT],
-    ['2024-03-01T12:00:00+02', AT],
-    ['2024-03-01t10:00z', AT],
+    ['2024-03-01T10:00:00', placedAt],
+    ['2024-03-01 10:00:00', placedAt],
+    ['2024-03-01T10:00:00.000000+00:00', placedAt],
+    ['2024-03-01T12:00:00+02:00', placedAt],
+    ['2024-03-01T12:00:00+0200', placedAt],
+    ['2024-03-01T12:00:00+02', placedAt],
+    ['2024-03-01t10:00z', placedAt],
     ['2024-03-01', '2024-03-01T00:00:00.000Z'],
   ])('events at %j happened at %j', (created_at, at) => {
     expect(eventsOf({ events: [{ id: 1, created_at, status }] })[0]?.at).toBe(at);
@@ -302,7 +306,7 @@ describe('events', () => {
   test.each(['received.testkit.testkit_registered', 'received.testkit.registered', 'a.status.of.next.year', ''])(
     'keep the status %j as it was sent',
     (sent) => {
-      expect(eventsOf({ events: [{ id: 1, created_at: AT, status: sent }] })[0]?.status).toBe(sent);
+      expect(eventsOf({ events: [{ id: 1, created_at: placedAt, status: sent }] })[0]?.status).toBe(sent);
     },
   );
 
@@ -311,7 +315,7 @@ describe('events', () => {
     const order = orderSchema.parse({
       ...{ id: 'order-1', status: about, origin: about, interpretation: 'abnormal – see comment', passthrough: about },
       details: { type: about },
-      events: [{ id: 1, created_at: AT, status: about, status_detail: about }],
+      events: [{ id: 1, created_at: placedAt, status: about, status_detail: about }],
     });
     expect(snapshotOf(order)).toMatchObject({
       status: 'other',
@@ -325,12 +329,12 @@ describe('events', () => {
     expect(
       eventsOf({
         events: [
-          { id: 1, created_at: AT },
+          { id: 1, created_at: placedAt },
           { id: 2, status },
         ],
-        created_at: AT,
+        created_at: placedAt,
       }),
-    ).toEqual([{ id: 2, at: AT, status }]);
+    ).toEqual([{ id: 2, at: placedAt, status }]);
   });
 });
 
@@ -351,7 +355,7 @@ describe('untidy orders', () => {
     const listed = fc.uniqueArray(fc.integer({ min: 1, max: 50 }), { minLength: 1 });
     fc.assert(
       fc.property(listed, fc.infiniteStream(fc.nat()), (ids, numbers) => {
-        const events = ids.map((id) => ({ id, created_at: AT, status: `status ${id}` }));
+        const events = ids.map((id) => ({ id, created_at: placedAt, status: `status ${id}` }));
         const shuffled = [...events, ...events].toSorted(() => (numbers.next().value % 2 === 0 ? -1 : 1));
         expect(eventsOf({ events: shuffled })).toEqual(eventsOf({ events }));
       }),

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { AnswerUnreadable, type RequestInvalid, ServiceRefused } from '../../../service/errors.js';
 import { type Order, countryCodeOf, orderSchema } from '../../../service/orders.js';
-import { IMPORT, ORDER, REGISTRATION, TESTKIT } from './persons.js';
+import { importRequest, orderRequest, registrationRequest, testkitRequest } from './persons.js';
 import { answering, rejection, serviceAt } from './recording-server.js';
 
-const ANSWERED = {
+const answered = {
   order: { id: 'order-1', user_id: 'user-1', status: 'received', events: [] },
   status: 'SUCCESS',
   message: 'ok',
@@ -13,26 +13,26 @@ const ANSWERED = {
 describe('a request is sent', () => {
   // proves 1, 80, 101, 206-210
   test('a request is sent for a test kit, field by field', async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: ANSWERED }));
-    expect(await serviceAt(baseUrl).orders.createTestkit(TESTKIT)).toMatchObject(ANSWERED);
+    const { baseUrl, requests } = await answering(() => ({ body: answered }));
+    expect(await serviceAt(baseUrl).orders.createTestkit(testkitRequest)).toMatchObject(answered);
     expect(requests).toMatchObject([{ method: 'POST', url: '/v3/order/testkit' }]);
-    expect(requests[0]?.body).toEqual(TESTKIT);
+    expect(requests[0]?.body).toEqual(testkitRequest);
     expect(requests[0]?.headers).toHaveProperty('content-type', 'application/json');
     expect(requests[0]?.headers).not.toHaveProperty('x-idempotency-key');
   });
 
   // proves 78, 101, 129-132, 139, 217, 219-221
   test('a request is sent for an order with its patient, field by field', async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: ANSWERED }));
-    expect(await serviceAt(baseUrl).orders.create(ORDER)).toMatchObject(ANSWERED);
+    const { baseUrl, requests } = await answering(() => ({ body: answered }));
+    expect(await serviceAt(baseUrl).orders.create(orderRequest)).toMatchObject(answered);
     expect(requests).toMatchObject([{ method: 'POST', url: '/v3/order' }]);
-    expect(requests[0]?.body).toEqual(ORDER);
+    expect(requests[0]?.body).toEqual(orderRequest);
     expect(requests[0]?.headers).not.toHaveProperty('x-idempotency-key');
   });
 
   test('a request is sent with an idempotency key and the option not to keep failures', async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: ANSWERED }));
-    await serviceAt(baseUrl).orders.create(ORDER, { idempotencyKey: 'labops:-:ref-1:1' });
+    const { baseUrl, requests } = await answering(() => ({ body: answered }));
+    await serviceAt(baseUrl).orders.create(orderRequest, { idempotencyKey: 'labops:-:ref-1:1' });
     expect(requests[0]?.headers).toMatchObject({
       'x-idempotency-key': 'labops:-:ref-1:1',
       'x-idempotency-error': 'no-cache',
@@ -41,54 +41,54 @@ describe('a request is sent', () => {
 
   // proves 218, I4
   test('a request is sent for an order at the configured path', async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: ANSWERED }));
-    await serviceAt(baseUrl, { createOrderPath: '/v3/order/create' }).orders.create(ORDER);
+    const { baseUrl, requests } = await answering(() => ({ body: answered }));
+    await serviceAt(baseUrl, { createOrderPath: '/v3/order/create' }).orders.create(orderRequest);
     expect(requests[0]?.url).toBe('/v3/order/create');
   });
 
   // proves 132, 189-200
   test('a request is sent for a registration, field by field', async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: ANSWERED }));
-    expect(await serviceAt(baseUrl).orders.register(REGISTRATION)).toMatchObject(ANSWERED);
+    const { baseUrl, requests } = await answering(() => ({ body: answered }));
+    expect(await serviceAt(baseUrl).orders.register(registrationRequest)).toMatchObject(answered);
     expect(requests).toMatchObject([{ method: 'POST', url: '/v3/order/testkit/register' }]);
-    expect(requests[0]?.body).toEqual(REGISTRATION);
+    expect(requests[0]?.body).toEqual(registrationRequest);
   });
 
   // proves 202, I2
   test('a request is sent for a registration whose address lines are spelt street and street_number, unchanged', async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: ANSWERED }));
-    const { city, state, zip, country } = ORDER.patient_address;
+    const { baseUrl, requests } = await answering(() => ({ body: answered }));
+    const { city, state, zip, country } = orderRequest.patient_address;
     const patient_address = { street: 'Nowhere Road', street_number: '102', city, state, zip, country };
     const { orders } = serviceAt(baseUrl);
-    await orders.register({ ...REGISTRATION, patient_address });
+    await orders.register({ ...registrationRequest, patient_address });
     expect(requests[0]?.body).toMatchObject({ patient_address });
     const both = { ...patient_address, first_line: 'Nowhere Road' };
     const neither = { city, state, zip, country };
     for (const odd of [{ ...patient_address, zip: '' }, { ...patient_address, street: ' ' }, both, neither]) {
-      const error = await rejection(orders.register({ ...REGISTRATION, patient_address: odd }));
+      const error = await rejection(orders.register({ ...registrationRequest, patient_address: odd }));
       expect(error).toMatchObject({ name: 'RequestInvalid' });
     }
     expect(requests).toHaveLength(1);
-    const empty = await rejection(orders.register({ ...REGISTRATION, patient_address: {} as never }));
+    const empty = await rejection(orders.register({ ...registrationRequest, patient_address: {} as never }));
     const named = (empty as RequestInvalid).fields.map(({ field }) => field.replace('patient_address.', ''));
     expect(named.toSorted()).toEqual(['city', 'country', 'first_line', 'state', 'zip']);
   });
 
   // proves 222
   test('a request is sent for an order that was placed elsewhere, field by field', async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: ANSWERED }));
-    expect(await serviceAt(baseUrl).orders.import(IMPORT)).toMatchObject(ANSWERED);
+    const { baseUrl, requests } = await answering(() => ({ body: answered }));
+    expect(await serviceAt(baseUrl).orders.import(importRequest)).toMatchObject(answered);
     expect(requests).toMatchObject([{ method: 'POST', url: '/v3/order/import' }]);
-    expect(requests[0]?.body).toEqual(IMPORT);
+    expect(requests[0]?.body).toEqual(importRequest);
   });
 
   // proves 132, 199
   test('a request is sent for consents with their wording and their time, if they are known', async () => {
     const consents = [{ consentType: 'terms-of-use', version: '1.0', timeOfConsent: '2026-01-01T10:00:00Z' }];
-    const { baseUrl, requests } = await answering(() => ({ body: ANSWERED }));
+    const { baseUrl, requests } = await answering(() => ({ body: answered }));
     const { orders } = serviceAt(baseUrl);
-    await orders.create({ ...ORDER, consents });
-    await orders.register({ ...REGISTRATION, consents });
+    await orders.create({ ...orderRequest, consents });
+    await orders.register({ ...registrationRequest, consents });
     expect(requests.map(({ body }) => body)).toMatchObject([{ consents }, { consents }]);
   });
 
@@ -126,8 +126,8 @@ describe('a request is sent', () => {
   });
 
   test('a request is sent for a cancellation, without a body', async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: ANSWERED }));
-    expect(await serviceAt(baseUrl).orders.cancel('order-1')).toMatchObject(ANSWERED);
+    const { baseUrl, requests } = await answering(() => ({ body: answered }));
+    expect(await serviceAt(baseUrl).orders.cancel('order-1')).toMatchObject(answered);
     expect(requests).toMatchObject([{ method: 'POST', url: '/v3/order/order-1/cancel', body: undefined }]);
   });
 
@@ -178,7 +178,7 @@ describe('an order that is refused', () => {
 
   function refusedWith(status: number, body: unknown, idempotencyKey = 'labops:-:ref-1:1') {
     const created = answering(() => ({ status, ...(body !== undefined && { body }) })).then(({ baseUrl }) =>
-      serviceAt(baseUrl).orders.create(ORDER, idempotencyKey === '' ? {} : { idempotencyKey }),
+      serviceAt(baseUrl).orders.create(orderRequest, idempotencyKey === '' ? {} : { idempotencyKey }),
     );
     return rejection(created);
   }

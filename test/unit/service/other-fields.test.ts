@@ -11,10 +11,10 @@ import { answering, serviceAt } from './recording-server.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const TIME = '2026-01-01T10:00:00Z';
-const HOME: AppointmentAddress = { first_line: '1 Nowhere Lane', city: 'Phantomville', state: 'AZ', zip_code: '85004' };
-const PLACE = { orgId: 'org-1', teamId: 'team-1', environment: 'sandbox' };
-const REGION = { orgId: 'org-1', environment: 'sandbox', region: 'us' };
+const time = '2026-01-01T10:00:00Z';
+const home: AppointmentAddress = { first_line: '1 Nowhere Lane', city: 'Phantomville', state: 'AZ', zip_code: '85004' };
+const place = { orgId: 'org-1', teamId: 'team-1', environment: 'sandbox' };
+const region = { orgId: 'org-1', environment: 'sandbox', region: 'us' };
 
 function nested(path: string, value: unknown): object {
   return path
@@ -69,23 +69,23 @@ const things: [
     (fields) => ({ id: 'appointment-1', ...fields }),
     {
       ...{ user_id: 'user-1', order_id: 'order-1', order_transaction_id: 'transaction-1', iana_timezone: 'UTC' },
-      ...{ start_at: TIME, end_at: TIME, type: 'phlebotomy', provider: 'invented', provider_id: '17' },
+      ...{ start_at: time, end_at: time, type: 'phlebotomy', provider: 'invented', provider_id: '17' },
       ...{ external_id: 'x', status: 'confirmed', event_status: 'scheduled', can_reschedule: true },
       ...{ appointment_notes: 'invented', address: { city: 'Phantomville' }, location: { lng: 1, lat: 2 } },
       ...{ 'address.first_line': '1 Nowhere Lane', 'address.second_line': 'Flat 2', 'address.city': 'Phantomville' },
       ...{ 'address.state': 'AZ', 'address.zip_code': '85004', 'address.unit': '2', 'address.access_notes': 'gate' },
       ...{ 'location.lng': -112.1, 'location.lat': 33.4, events: [{ status: 'pending' }] },
-      ...{ 'events.0.status': 'pending', 'events.0.created_at': TIME },
+      ...{ 'events.0.status': 'pending', 'events.0.created_at': time },
     },
   ],
   [
     'slots',
-    ({ appointments }) => appointments.availability(HOME),
+    ({ appointments }) => appointments.availability(home),
     (fields) => fields,
     {
       ...{ timezone: 'UTC', slots: [{ date: '2026-02-01' }], 'slots.0.date': '2026-02-01' },
-      ...{ 'slots.0.slots': [{ price: 1 }], 'slots.0.slots.0.booking_key': 'bk', 'slots.0.slots.0.start': TIME },
-      ...{ 'slots.0.slots.0.end': TIME, 'slots.0.slots.0.expires_at': TIME, 'slots.0.slots.0.price': 49.5 },
+      ...{ 'slots.0.slots': [{ price: 1 }], 'slots.0.slots.0.booking_key': 'bk', 'slots.0.slots.0.start': time },
+      ...{ 'slots.0.slots.0.end': time, 'slots.0.slots.0.expires_at': time, 'slots.0.slots.0.price': 49.5 },
       ...{ 'slots.0.slots.0.is_priority': true, 'slots.0.slots.0.num_appointments_available': 2 },
     },
   ],
@@ -143,7 +143,7 @@ const things: [
     (fields) => fields,
     {
       ...{ age: '40', dob: '1980-02-29', patient: 'Testperson', provider: 'Doctor Invented', laboratory: 'Invented' },
-      ...{ date_reported: TIME, date_collected: TIME, date_received: TIME, specimen_number: 's-1' },
+      ...{ date_reported: time, date_collected: time, date_received: time, specimen_number: 's-1' },
       ...{ status: 'final', interpretation: 'normal' },
     },
   ],
@@ -153,7 +153,7 @@ const things: [
     (fields) => ({ results: [fields] }),
     {
       ...{ name: 'Invented', slug: 'invented', value: 1.5, result: '1.5', type: 'numeric', unit: 'mg', loinc: '1-1' },
-      ...{ timestamp: TIME, reference_range: '1-2', min_range_value: 1, max_range_value: 2 },
+      ...{ timestamp: time, reference_range: '1-2', min_range_value: 1, max_range_value: 2 },
       ...{ is_above_max_range: false, is_below_min_range: true, interpretation: 'normal' },
     },
   ],
@@ -226,22 +226,22 @@ const things: [
     ({ management }) => management.teams.get('org-1', 'team-1'),
     (fields) => ({ id: 'team-1', ...fields }),
     {
-      ...{ name: 'Invented', created_on: TIME, region: 'us', integration_team_id: 'i-1' },
+      ...{ name: 'Invented', created_on: time, region: 'us', integration_team_id: 'i-1' },
       ...{ environments: ['sandbox'], sandbox: { any: 1 }, production: { any: 1 } },
     },
   ],
   [
     'a webhook endpoint',
-    ({ management }) => management.webhooks.get(PLACE, 'ep_1'),
+    ({ management }) => management.webhooks.get(place, 'ep_1'),
     (fields) => ({ id: 'ep_1', ...fields }),
     {
       ...{ description: 'invented', rate_limit: 5, url: 'https://example.com', disabled: true },
-      ...{ filter_types: ['labtest.order.created'], created_at: TIME, updated_at: TIME },
+      ...{ filter_types: ['labtest.order.created'], created_at: time, updated_at: time },
     },
   ],
   [
     "an endpoint's headers",
-    ({ management }) => management.webhooks.getHeaders(PLACE, 'ep_1'),
+    ({ management }) => management.webhooks.getHeaders(place, 'ep_1'),
     (fields) => ({ headers: {}, ...fields }),
     { sensitive: ['authorization'] },
   ],
@@ -250,16 +250,16 @@ const things: [
     ({ management }) => first(management.managementKeys.list('org-1')),
     (fields) => ({ data: [{ id: 'key-1', ...fields }], next_cursor: null }),
     {
-      ...{ label: 'Invented', created_at: TIME, role: 'org_admin', creator: { type: 'service_staff' } },
+      ...{ label: 'Invented', created_at: time, role: 'org_admin', creator: { type: 'service_staff' } },
       ...{ 'creator.type': 'org_member', 'creator.id': 'm-1', team_role_bindings: [{ team_id: 'team-1' }] },
       'team_role_bindings.0.team_id': 'team-1',
     },
   ],
   [
     'a team API key',
-    ({ management }) => first(management.teamApiKeys.list(REGION)),
+    ({ management }) => first(management.teamApiKeys.list(region)),
     (fields) => ({ api_keys: [{ id: 'key-1', ...fields }] }),
-    { label: 'Invented', value: 'sk_invented_value', team_id: 'team-1', created_at: TIME },
+    { label: 'Invented', value: 'sk_invented_value', team_id: 'team-1', created_at: time },
   ],
 ];
 

@@ -7,7 +7,7 @@ import type {
 
 /* Invented throughout: nobody of this name, number or address exists. */
 
-export const SHIPPING = {
+export const inventedShipping = {
   receiver_name: 'Testperson Invented',
   first_line: '1 Nowhere Lane',
   second_line: 'Flat 2',
@@ -18,7 +18,7 @@ export const SHIPPING = {
   phone_number: '+15550100',
 };
 
-export const PATIENT = {
+export const inventedPatient = {
   first_name: 'Testperson',
   last_name: 'Invented',
   dob: '1980-02-29',
@@ -27,7 +27,7 @@ export const PATIENT = {
   email: 'testperson@example.com',
 };
 
-export const ADDRESS = {
+export const inventedAddress = {
   receiver_name: 'Testperson Invented',
   first_line: '1 Nowhere Lane',
   second_line: null,
@@ -39,44 +39,44 @@ export const ADDRESS = {
   access_notes: 'Gate code invented',
 };
 
-export const PHYSICIAN = { first_name: 'Doctor', last_name: 'Invented', npi: '0123456789' };
+export const inventedPhysician = { first_name: 'Doctor', last_name: 'Invented', npi: '0123456789' };
 
-export const TESTKIT: TestkitOrderRequest = {
+export const testkitRequest: TestkitOrderRequest = {
   user_id: 'user-1',
   lab_test_id: 'test-1',
-  shipping_details: SHIPPING,
+  shipping_details: inventedShipping,
   passthrough: 'labops:-:ref-1:1',
   lab_account_id: 'account-1',
 };
 
-export const ORDER: OrderRequest = {
+export const orderRequest: OrderRequest = {
   user_id: 'user-1',
   lab_test_id: 'test-1',
-  patient_details: PATIENT,
-  patient_address: ADDRESS,
-  physician: PHYSICIAN,
+  patient_details: inventedPatient,
+  patient_address: inventedAddress,
+  physician: inventedPhysician,
   consents: [{ consentType: 'terms-of-use' }],
   clinical_notes: 'invented comment',
   lab_account_id: 'account-1',
   passthrough: 'labops:-:ref-1:1',
 };
 
-export const REGISTRATION: RegisterRequest = {
+export const registrationRequest: RegisterRequest = {
   user_id: 'user-2',
   sample_id: 'SAMPLE-1',
-  patient_details: PATIENT,
-  patient_address: ADDRESS,
+  patient_details: inventedPatient,
+  patient_address: inventedAddress,
   consents: [{ consentType: 'telehealth-informed-consent' }, { consentType: 'a-consent-of-next-year' }],
-  physician: PHYSICIAN,
+  physician: inventedPhysician,
 };
 
-export const IMPORT: ImportOrderRequest = {
+export const importRequest: ImportOrderRequest = {
   user_id: 'user-1',
   billing_type: 'client_bill',
   order_set: { lab_test_ids: ['test-1'], add_on: { marker_ids: [11], provider_ids: ['p-1'] }, lab_account_id: 'a-1' },
   collection_method: 'walk_in_test',
-  physician: PHYSICIAN,
-  patient_details: PATIENT,
+  physician: inventedPhysician,
+  patient_details: inventedPatient,
   patient_address: {
     receiver_name: 'Testperson Invented',
     first_line: '1 Nowhere Lane',

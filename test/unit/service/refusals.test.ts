@@ -31,7 +31,7 @@ async function refusedWith(answer: Answer): Promise<unknown> {
   return rejection(serviceAt(baseUrl).orders.get('order-1'));
 }
 
-const EXPECTED: Record<string, [kind: new (...parts: never[]) => Error, said: string]> = {
+const expected: Record<string, [kind: new (...parts: never[]) => Error, said: string]> = {
   'POST /v2/user, client_user_id taken': [ServiceRefused, 'Client user id already exists.'],
   'POST /v2/user, 51st sandbox user': [ServiceRefused, 'You have reached the maximum of 50 Sandbox users'],
   'cancel order in a non-cancellable state': [
@@ -71,13 +71,13 @@ describe('error answers seen in a deployment', () => {
   const failures = seen.filter(({ status }) => status !== null && status >= 400);
 
   test('each has its expectation here', () => {
-    expect(failures.map(({ when }) => when).toSorted()).toEqual(Object.keys(EXPECTED).toSorted());
+    expect(failures.map(({ when }) => when).toSorted()).toEqual(Object.keys(expected).toSorted());
   });
 
   // proves 305, 311
   test.each(failures)('$when ($status)', async ({ when, status, body, body_text: text }) => {
     const error = await refusedWith({ status: status ?? 0, body: text ?? body });
-    const [kind, said] = EXPECTED[when] ?? [];
+    const [kind, said] = expected[when] ?? [];
     expect((error as Error).constructor).toBe(kind);
     expect(error).toMatchObject({ name: kind?.name, method: 'GET', path: '/v3/order/{order_id}', status });
     const { reason, fields = [] } = error as Partial<ServiceRefused>;

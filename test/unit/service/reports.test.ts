@@ -8,8 +8,8 @@ import { type ReportFile, parsingFailureReasons, parsingStatuses } from '../../.
 import { answering, rejection, serviceAt, serving } from './recording-server.js';
 import { eventually } from '../../rig/eventually.js';
 
-const USER = '11111111-1111-4111-8111-111111111111';
-const PDF = Buffer.from('%PDF-1.4\ninvented\n');
+const user = '11111111-1111-4111-8111-111111111111';
+const pdf = Buffer.from('%PDF-1.4\ninvented\n');
 
 async function* pieces(...chunks: readonly (Buffer | Error)[]): AsyncGenerator<Uint8Array, void, undefined> {
   for (const chunk of chunks) {
@@ -74,9 +74,9 @@ describe('the request of an upload', () => {
   test('is a form with user, request for review and file, byte for byte', async () => {
     const { baseUrl, bodies, requests } = await keepingBodies();
     const job = await serviceAt(baseUrl).reports.createJob({
-      userId: USER,
+      userId: user,
       needsHumanReview: true,
-      file: { contentType: 'application/pdf', bytes: pieces(PDF), size: PDF.length },
+      file: { contentType: 'application/pdf', bytes: pieces(pdf), size: pdf.length },
     });
     expect(job).toMatchObject({ id: 'job-1', status: 'upload_pending' });
     const [request] = requests;
@@ -90,7 +90,7 @@ describe('the request of an upload', () => {
         `--${boundary}`,
         'content-disposition: form-data; name="user_id"',
         '',
-        USER,
+        user,
         `--${boundary}`,
         'content-disposition: form-data; name="needs_human_review"',
         '',
@@ -99,7 +99,7 @@ describe('the request of an upload', () => {
         'content-disposition: form-data; name="file"; filename="report.pdf"',
         'content-type: application/pdf',
         '',
-        PDF.toString(),
+        pdf.toString(),
         `--${boundary}--`,
         '',
       ].join('\r\n'),
@@ -114,22 +114,22 @@ describe('the request of an upload', () => {
     ['image/png', 'report.png'],
   ] as const)('names %s as its type, and %s as its file name, whoever it belongs to', async (contentType, name) => {
     const { baseUrl, bodies } = await keepingBodies();
-    const file = { contentType, bytes: pieces(PDF) };
-    await serviceAt(baseUrl).reports.createJob({ userId: USER, file });
+    const file = { contentType, bytes: pieces(pdf) };
+    await serviceAt(baseUrl).reports.createJob({ userId: user, file });
     expect(bodies[0]?.toString()).toContain(`; filename="${name}"\r\ncontent-type: ${contentType}\r\n\r\n`);
   });
 
   test('is sent in chunks if the size is unknown, and leaves out options that were not given', async () => {
     const { baseUrl, bodies, requests } = await keepingBodies();
     await serviceAt(baseUrl).reports.createJob({
-      userId: USER,
-      file: { contentType: 'image/png', bytes: pieces(PDF, PDF) },
+      userId: user,
+      file: { contentType: 'image/png', bytes: pieces(pdf, pdf) },
     });
     expect(requests[0]?.headers).toMatchObject({ 'transfer-encoding': 'chunked' });
     expect(requests[0]?.headers).not.toHaveProperty('content-length');
     const text = bodies[0]?.toString();
     expect(text).toContain('filename="report.png"\r\ncontent-type: image/png\r\n\r\n');
-    expect(text).toContain(`\r\n\r\n${PDF.toString()}${PDF.toString()}\r\n--`);
+    expect(text).toContain(`\r\n\r\n${pdf.toString()}${pdf.toString()}\r\n--`);
     expect(text).not.toContain('needs_human_review');
   });
 
@@ -146,7 +146,7 @@ describe('the request of an upload', () => {
     const { reports } = serviceAt(baseUrl);
     for (let n = 0; n < 3; n += 1) {
       const { file, ended } = large(3_000_000);
-      await reports.createJob({ userId: USER, file });
+      await reports.createJob({ userId: user, file });
       expect([ended(), Number(lengths[n]) > 3_000_000]).toEqual([true, true]);
     }
   });
@@ -160,9 +160,9 @@ describe('a request that breaks a rule is not sent', () => {
   ])('%s', async (field, request, file) => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
     const wrong = {
-      userId: USER,
+      userId: user,
       ...request,
-      file: { contentType: 'application/pdf', bytes: pieces(PDF), ...file } as ReportFile,
+      file: { contentType: 'application/pdf', bytes: pieces(pdf), ...file } as ReportFile,
     };
     const error = await rejection(serviceAt(baseUrl).reports.createJob(wrong));
     expect(error).toBeInstanceOf(RequestInvalid);
@@ -170,12 +170,12 @@ describe('a request that breaks a rule is not sent', () => {
     expect(requests).toEqual([]);
   });
 
-  test.each([PDF.length - 1, PDF.length + 1])(
+  test.each([pdf.length - 1, pdf.length + 1])(
     'a file of another size than announced is not sent (%i)',
     async (size) => {
       const { baseUrl, bodies } = await keepingBodies();
-      const file = { contentType: 'application/pdf', bytes: pieces(PDF), size } as const;
-      const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }));
+      const file = { contentType: 'application/pdf', bytes: pieces(pdf), size } as const;
+      const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: user, file }));
       expect(error).toBeInstanceOf(RequestInvalid);
       expect((error as Error).message).toContain('as many bytes as its size says');
       expect(bodies).toEqual([]);
@@ -193,7 +193,7 @@ describe('an upload that fails', () => {
     const broken = new Error('the disk is gone');
     const bytes = pieces(Buffer.alloc(100_000), broken);
     const file: ReportFile = { contentType: 'application/pdf', bytes, ...(size === undefined ? {} : { size }) };
-    expect(await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }))).toBe(broken);
+    expect(await rejection(serviceAt(baseUrl).reports.createJob({ userId: user, file }))).toBe(broken);
     await eventually(() => expect(isClosed).toBe(true));
   });
 
@@ -206,7 +206,7 @@ describe('an upload that fails', () => {
     });
     const { file, ended, given } = large(50_000_000);
     const { signal } = controller;
-    const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }, { signal }));
+    const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: user, file }, { signal }));
     expect(error).toEqual(new Error('not wanted any more'));
     await eventually(() => expect([isClosed, ended()]).toEqual([true, true]));
     expect(given()).toBeLessThan(50_000_000);
@@ -224,7 +224,7 @@ describe('an upload that fails', () => {
       });
     });
     const { file, ended, given } = large(50_000_000);
-    const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }));
+    const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: user, file }));
     expect(error).toBeInstanceOf(ServiceRefused);
     expect(error).toMatchObject({ status, reason: detail });
     await eventually(() => expect(ended()).toBe(true));
@@ -245,7 +245,7 @@ describe('an upload that fails', () => {
     const { reports } = serviceAt(`http://127.0.0.1:${port}`);
     const names: string[] = [];
     for (let n = 0; n < 30; n += 1) {
-      const error = await rejection(reports.createJob({ userId: USER, file: large(20_000_000).file }));
+      const error = await rejection(reports.createJob({ userId: user, file: large(20_000_000).file }));
       names.push((error as Error).name);
     }
     // The rest found the connection reset; then the job does not exist either.
@@ -259,7 +259,7 @@ describe('an upload that fails', () => {
       socket.once('data', () => socket.resetAndDestroy());
     });
     const { file, ended } = large(20_000_000);
-    const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }));
+    const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: user, file }));
     expect(error).toBeInstanceOf(ServiceUnreachable);
     expect((error as Error).message).toContain('was not sent completely');
     await eventually(() => expect(ended()).toBe(true));
@@ -271,20 +271,20 @@ describe('an upload that fails', () => {
       request.on('end', () => request.socket.destroy());
     });
     const { file } = large(200_000);
-    expect(await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }))).toBeInstanceOf(AnswerLost);
+    expect(await rejection(serviceAt(baseUrl).reports.createJob({ userId: user, file }))).toBeInstanceOf(AnswerLost);
   });
 
   test('ends if the service accepts nothing any more, or the file gives nothing', async () => {
     const { baseUrl } = await serving((request) => request.pause());
     const { reports } = serviceAt(baseUrl, { headersTimeoutMs: 300 });
     const { file } = large(50_000_000);
-    expect(await rejection(reports.createJob({ userId: USER, file }))).toBeInstanceOf(ServiceUnreachable);
+    expect(await rejection(reports.createJob({ userId: user, file }))).toBeInstanceOf(ServiceUnreachable);
 
     const silent: AsyncIterable<Uint8Array> = {
       [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }),
     };
     const error = await rejection(
-      reports.createJob({ userId: USER, file: { contentType: 'image/png', bytes: silent } }),
+      reports.createJob({ userId: user, file: { contentType: 'image/png', bytes: silent } }),
     );
     expect((error as Error).message).toContain('was not sent completely: made no progress within 300 ms');
   });
@@ -298,14 +298,14 @@ describe('an upload that fails', () => {
       }
     }
     const { reports } = serviceAt(baseUrl, { timeoutMs: 300, headersTimeoutMs: 12_000 });
-    await reports.createJob({ userId: USER, file: { contentType: 'image/png', bytes: slow() } });
+    await reports.createJob({ userId: user, file: { contentType: 'image/png', bytes: slow() } });
     expect(bodies[0]?.length).toBeGreaterThan(18_000);
   });
 
   test('says so if the answer breaks off or makes no sense', async () => {
     const { baseUrl } = await answeringUploads(() => ({ status: 'started' }));
-    const file = { contentType: 'image/png', bytes: pieces(PDF) } as const;
-    const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: USER, file }));
+    const file = { contentType: 'image/png', bytes: pieces(pdf) } as const;
+    const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: user, file }));
     expect((error as Error).message).toContain('id: must be there, as id or as job_id');
   });
 });
@@ -428,7 +428,7 @@ describe('the answer to an upload', () => {
     return baseUrl;
   }
 
-  const upload = () => ({ userId: USER, file: { contentType: 'application/pdf', bytes: pieces(PDF) } }) as const;
+  const upload = () => ({ userId: user, file: { contentType: 'application/pdf', bytes: pieces(pdf) } }) as const;
 
   test('is given up after its own time, even if the service would be waited for longer', async () => {
     const service = serviceAt(await answeringAfter(20_000));
@@ -445,14 +445,14 @@ describe('the answer to an upload', () => {
 
   test('has its whole time, however long the file took', async () => {
     async function* slowly(): AsyncGenerator<Uint8Array, void, undefined> {
-      for (const piece of [PDF, PDF, PDF]) {
+      for (const piece of [pdf, pdf, pdf]) {
         await new Promise((resolve) => setTimeout(resolve, 4_000));
         yield piece;
       }
     }
     const service = serviceAt(await answeringAfter(300));
     const file = { contentType: 'application/pdf', bytes: slowly() } as const;
-    const job = await service.reports.createJob({ userId: USER, file }, { answerTimeoutMs: 10_000 });
+    const job = await service.reports.createJob({ userId: user, file }, { answerTimeoutMs: 10_000 });
     expect(job).toMatchObject({ id: 'job-1' });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { AnswerUnreadable, NotFound } from '../../../service/errors.js';
 import { answering, rejection, serviceAt } from './recording-server.js';
 
-const CHANNELS = [
+const channels = [
   ...['time', 'cadence', 'altitude', 'velocity_smooth', 'heartrate', 'lat', 'lng', 'distance', 'power'],
   ...['resistance', 'temperature'],
 ] as const;
@@ -21,7 +21,7 @@ describe("a workout's stream", () => {
   });
 
   // proves 215
-  test.each(CHANNELS)('has the channel %s, with its gaps', async (channel) => {
+  test.each(channels)('has the channel %s, with its gaps', async (channel) => {
     const { stream } = await streamOf({ [channel]: [1, null, 2.5] });
     expect(stream).toEqual({ [channel]: [1, null, 2.5] });
     expect((await streamOf({ [channel]: null })).stream).toEqual({ [channel]: null });

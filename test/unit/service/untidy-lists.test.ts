@@ -5,7 +5,7 @@ import { appointmentSchema } from '../../../service/appointments.js';
 import { readEvent } from '../../../service/events.js';
 import { answering, rejection, serviceAt } from './recording-server.js';
 
-const KEY = 'mk_invented';
+const inventedKey = 'mk_invented';
 const region = { orgId: 'org-1', environment: 'sandbox', region: 'us' };
 const place = { orgId: 'org-1', teamId: 'team-1', environment: 'sandbox' };
 
@@ -38,7 +38,7 @@ describe.each(lists)('the list of %s', (_name, list, key) => {
       const page = isFirst ? entries : [];
       return { body: key === undefined ? page : { [key]: page } };
     });
-    return list(serviceAt(baseUrl, { managementKey: KEY }));
+    return list(serviceAt(baseUrl, { managementKey: inventedKey }));
   }
 
   test('has the others if one entry is untidy', async () => {

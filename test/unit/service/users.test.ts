@@ -2,10 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { FeatureNotEnabled, NotFound, RequestInvalid, ServiceRefused } from '../../../service/errors.js';
 import { needsPhysician } from '../../../service/lab-tests.js';
 import type { User } from '../../../service/users.js';
-import { PATIENT } from './persons.js';
+import { inventedPatient } from './persons.js';
 import { answering, rejection, serviceAt } from './recording-server.js';
 
-const USER = { user_id: 'user-1', client_user_id: 'client 1', team_id: 'team-1', created_on: '2024-01-01T10:00:00' };
+const inventedUser = {
+  user_id: 'user-1',
+  client_user_id: 'client 1',
+  team_id: 'team-1',
+  created_on: '2024-01-01T10:00:00',
+};
 
 async function collected(users: AsyncIterable<User>): Promise<string[]> {
   const ids = [];
@@ -95,16 +100,16 @@ describe('a user', () => {
   // proves 2, 326
   test('is read by id, with unknown fields kept and times without a zone read as UTC', async () => {
     const { baseUrl, requests } = await answering(() => ({
-      body: { ...USER, next_year: { a: 1 }, fallback_time_zone: null },
+      body: { ...inventedUser, next_year: { a: 1 }, fallback_time_zone: null },
     }));
     const user = await serviceAt(baseUrl).users.get('user-1');
     expect(requests[0]).toMatchObject({ method: 'GET', url: '/v2/user/user-1', body: undefined });
-    expect(user).toMatchObject({ ...USER, created_on: '2024-01-01T10:00:00Z', next_year: { a: 1 } });
+    expect(user).toMatchObject({ ...inventedUser, created_on: '2024-01-01T10:00:00Z', next_year: { a: 1 } });
   });
 
   // proves 18
   test('is resolved by a client id that is free text', async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: USER }));
+    const { baseUrl, requests } = await answering(() => ({ body: inventedUser }));
     await serviceAt(baseUrl).users.resolve('3Zru4O8c/EiwGTs XgUQGaQ==');
     expect(requests[0]?.url).toBe('/v2/user/resolve/3Zru4O8c%2FEiwGTs%20XgUQGaQ%3D%3D');
   });
@@ -117,7 +122,7 @@ describe('a user', () => {
       { created_on: '2024-01-01T00:00:00Z', source: slug },
       { created_on: '2024-01-01T00:00:00Z', provider: typed },
     ];
-    const { baseUrl } = await answering(() => ({ body: { ...USER, connected_sources } }));
+    const { baseUrl } = await answering(() => ({ body: { ...inventedUser, connected_sources } }));
     const user = await serviceAt(baseUrl).users.get('user-1');
     expect(user.connected_sources).toMatchObject([
       { source: slug, provider: slug },
@@ -131,7 +136,7 @@ describe('a user', () => {
       { created_on: '2024-01-01T00:00:00Z', source: { slug: 'invented', name: null }, provider: { name: 'Invented' } },
       { created_on: '2024-01-01T00:00:00Z', source: { slug: 'one' }, provider: 'another' },
     ];
-    const { baseUrl } = await answering(() => ({ body: { ...USER, connected_sources } }));
+    const { baseUrl } = await answering(() => ({ body: { ...inventedUser, connected_sources } }));
     const user = await serviceAt(baseUrl).users.get('user-1');
     const both = { slug: 'invented', name: 'Invented' };
     expect(user.connected_sources).toMatchObject([
@@ -146,7 +151,7 @@ describe('a user', () => {
     'has no %s of a source if that is of the wrong type',
     async (field) => {
       const connected_sources = [{ source: { name: 'Invented', slug: 'invented', [field]: { odd: 1 } } }];
-      const { baseUrl } = await answering(() => ({ body: { ...USER, connected_sources } }));
+      const { baseUrl } = await answering(() => ({ body: { ...inventedUser, connected_sources } }));
       const user = await serviceAt(baseUrl).users.get('user-1');
       expect(user.connected_sources?.[0]?.source?.[field]).toBeUndefined();
     },
@@ -155,7 +160,7 @@ describe('a user', () => {
   test('a user with an untidy connection still has the others', async () => {
     const tidy = { created_on: '2024-01-01T00:00:00Z', source: { slug: 'invented' } };
     const connected_sources = [null, 5, 'text', { source: 5, provider: [] }, tidy];
-    const { baseUrl } = await answering(() => ({ body: { ...USER, connected_sources } }));
+    const { baseUrl } = await answering(() => ({ body: { ...inventedUser, connected_sources } }));
     const user = await serviceAt(baseUrl).users.get('user-1');
     expect(user.connected_sources?.at(-1)).toMatchObject(tidy);
     expect(user.connected_sources).toHaveLength(2);
@@ -179,7 +184,7 @@ describe('creating a user', () => {
 
   // proves 5, 232
   test('sends the request unchanged and returns the new user', async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: USER }));
+    const { baseUrl, requests } = await answering(() => ({ body: inventedUser }));
     expect(await serviceAt(baseUrl).users.create(request)).toMatchObject({
       created: true,
       user: { user_id: 'user-1' },
@@ -197,7 +202,9 @@ describe('creating a user', () => {
     ['at the top', { user_id: 'user-1', created_on: '2023-02-27T12:31:24+00:00' }],
     ['without a time', { detail: { user_id: 'user-1', created_on: null } }],
   ])('returns the existing user if the conflict names it %s', async (_where, body) => {
-    const { baseUrl, requests } = await answering((_request, n) => (n === 0 ? { status: 400, body } : { body: USER }));
+    const { baseUrl, requests } = await answering((_request, n) =>
+      n === 0 ? { status: 400, body } : { body: inventedUser },
+    );
     const answer = await serviceAt(baseUrl).users.create(request);
     expect(answer).toMatchObject({ created: false, user: { user_id: 'user-1', client_user_id: 'client 1' } });
     expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual(['POST /v2/user', 'GET /v2/user/user-1']);
@@ -213,7 +220,7 @@ describe('creating a user', () => {
   });
 
   test('creating a user without a client id is refused before it is sent', async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: USER }));
+    const { baseUrl, requests } = await answering(() => ({ body: inventedUser }));
     const error = await rejection(serviceAt(baseUrl).users.create({ client_user_id: ' ' }));
     expect(error).toBeInstanceOf(RequestInvalid);
     expect(error).toMatchObject({ fields: [{ field: 'client_user_id', rule: 'must not be empty' }] });
@@ -226,15 +233,17 @@ describe('demographics', () => {
 
   // proves 181
   test('are read as the latest ones', async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: { ...PATIENT, address, race: null, next_year: 1 } }));
+    const { baseUrl, requests } = await answering(() => ({
+      body: { ...inventedPatient, address, race: null, next_year: 1 },
+    }));
     const demographics = await serviceAt(baseUrl).users.getDemographics('user-1');
     expect(requests[0]).toMatchObject({ method: 'GET', url: '/v2/user/user-1/info/latest' });
-    expect(demographics).toMatchObject({ ...PATIENT, address, next_year: 1 });
+    expect(demographics).toMatchObject({ ...inventedPatient, address, next_year: 1 });
   });
 
   // proves 181
   test('are set field by field', async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: { ...PATIENT, address } }));
+    const { baseUrl, requests } = await answering(() => ({ body: { ...inventedPatient, address } }));
     const { users } = serviceAt(baseUrl);
     const proxy = {
       ...{ first_name: 'Testperson', last_name: 'Invented', phone_number: '+15550100' },
@@ -245,18 +254,18 @@ describe('demographics', () => {
       ...{ race: 'invented', ethnicity: 'invented', sexual_orientation: 'invented', gender_identity: 'invented' },
       address: { ...address, second_line: 'Flat 2', access_notes: 'Gate code invented' },
     };
-    await users.upsertDemographics('user-1', { ...PATIENT, address });
-    await users.upsertDemographics('user-1', { ...PATIENT, ...more });
+    await users.upsertDemographics('user-1', { ...inventedPatient, address });
+    await users.upsertDemographics('user-1', { ...inventedPatient, ...more });
     for (const { method, url } of requests) expect(`${method} ${url}`).toBe('PATCH /v2/user/user-1/info');
     expect(requests.map(({ body }) => body)).toEqual([
-      { ...PATIENT, address },
-      { ...PATIENT, ...more },
+      { ...inventedPatient, address },
+      { ...inventedPatient, ...more },
     ]);
   });
 
   test('demographics with a bad e-mail address and birth date are refused before they are sent', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
-    const request = { ...PATIENT, email: 'nobody', dob: '1980-02-30', address };
+    const request = { ...inventedPatient, email: 'nobody', dob: '1980-02-30', address };
     const error = await rejection(serviceAt(baseUrl).users.upsertDemographics('user-1', request));
     expect(error).toMatchObject({ fields: [{ field: 'email' }, { field: 'dob' }] });
     expect(requests).toEqual([]);

@@ -5,12 +5,12 @@ import { answering, rejection, serviceAt, type Answer } from './recording-server
 
 /* Service centres and appointments there, on the wire (docs/lab-service.md, "Service centres"). */
 
-const PATH = '/v3/order/order-1/psc/appointment';
-const APPOINTMENT = { id: 'appointment-1', type: 'patient_service_center', status: 'pending', external_id: 17 };
-const BOOKING = { booking_key: 'bk_invented', async_confirmation: true };
+const appointmentPath = '/v3/order/order-1/psc/appointment';
+const appointment = { id: 'appointment-1', type: 'patient_service_center', status: 'pending', external_id: 17 };
+const booking = { booking_key: 'bk_invented', async_confirmation: true };
 
 async function sent(call: (service: LabService) => Promise<unknown>, ...answers: Answer[]) {
-  const { baseUrl, requests } = await answering((_request, n) => answers[n] ?? { body: APPOINTMENT });
+  const { baseUrl, requests } = await answering((_request, n) => answers[n] ?? { body: appointment });
   const answer = await call(serviceAt(baseUrl));
   const [request] = requests;
   return { ...request, url: decodeURIComponent(request?.url ?? ''), answer };
@@ -111,23 +111,28 @@ describe('slots', () => {
 
 describe('an appointment', () => {
   test('is booked under an idempotency key, and failures are not kept', async () => {
-    const booked = await sent(({ walkIns }) => walkIns.book('order-1', BOOKING, { idempotencyKey: 'key-1' }));
+    const booked = await sent(({ walkIns }) => walkIns.book('order-1', booking, { idempotencyKey: 'key-1' }));
     expect(booked).toMatchObject({
-      ...{ method: 'POST', url: `${PATH}/book`, body: BOOKING, answer: { status: 'pending', external_id: '17' } },
+      ...{
+        method: 'POST',
+        url: `${appointmentPath}/book`,
+        body: booking,
+        answer: { status: 'pending', external_id: '17' },
+      },
       headers: { 'x-idempotency-key': 'key-1', 'x-idempotency-error': 'no-cache' },
     });
-    const keyless = await sent(({ walkIns }) => walkIns.book('order-1', BOOKING));
+    const keyless = await sent(({ walkIns }) => walkIns.book('order-1', booking));
     expect(keyless.headers).not.toHaveProperty('x-idempotency-key');
   });
 
   test('is moved, cancelled in the spelling of its own, and read', async () => {
     const moved = await sent(({ walkIns }) => walkIns.reschedule('order-1', { booking_key: 'bk_invented' }));
-    expect(`${moved.method} ${moved.url}`).toBe(`PATCH ${PATH}/reschedule`);
+    expect(`${moved.method} ${moved.url}`).toBe(`PATCH ${appointmentPath}/reschedule`);
     const request = { cancellationReasonId: 'reason-1', note: 'invented' };
     const cancelled = await sent(({ walkIns }) => walkIns.cancel('order-1', request));
-    expect(cancelled).toMatchObject({ method: 'PATCH', url: `${PATH}/cancel`, body: request });
+    expect(cancelled).toMatchObject({ method: 'PATCH', url: `${appointmentPath}/cancel`, body: request });
     const read = await sent(({ walkIns }) => walkIns.get('order-1'));
-    expect(`${read.method} ${read.url}`).toBe(`GET ${PATH}`);
+    expect(`${read.method} ${read.url}`).toBe(`GET ${appointmentPath}`);
     const reasons = await sent(({ walkIns }) => walkIns.cancellationReasons(), {
       body: [{ id: 'reason-1', name: 'Other' }],
     });
@@ -158,7 +163,7 @@ describe('an appointment', () => {
     [403, 'Idempotency key not enabled for your team: in progress', 'FeatureNotEnabled'],
     [401, 'Idempotency keys are not for this API key', 'Unauthorized'],
   ])('refused with %i "%s" is a %s', async (status, detail, name) => {
-    const refused = sent(({ walkIns }) => walkIns.book('order-1', BOOKING, { idempotencyKey: 'k' }), {
+    const refused = sent(({ walkIns }) => walkIns.book('order-1', booking, { idempotencyKey: 'k' }), {
       ...{ status, body: { detail } },
     });
     await expect(refused).rejects.toMatchObject({ name });
