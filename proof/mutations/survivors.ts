@@ -550,8 +550,8 @@ export const accepted: readonly Accepted[] = [
       ],
       [
         'workflows/link/commands.ts',
-        "if (link.consequence !== 'ask_code_again' && link.errorType !== 'answer_lost') link.questionsDone = ⟦question + 1⟧;",
-        'question - 1',
+        "if (link.consequence !== 'ask_code_again' && link.errorType !== 'answer_lost') link.questionsDone = ⟦codeRequest + 1⟧;",
+        'codeRequest - 1',
       ],
     ],
   },
