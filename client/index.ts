@@ -9,11 +9,12 @@ export type {
   PolicyNotChanged,
   SetPolicyOptions,
   WhichHandle,
+  OrderFilter,
+  OrderSummary,
 } from './orders/orders.js';
 export type { EarlierFailure, ReconcileOptions } from './orders/reconciliation.js';
 export type { PlaceOptions } from './orders/placing.js';
 export type { OrderSearch } from './orders/order-search.js';
-export type { OrderFilter, OrderSummary } from './orders/orders.js';
 export type { CancelledPlacing, KitOrderHandle, WhichOrder } from './orders/order-handle.js';
 export type { ResultOperations, WhichResults } from './results/results.js';
 export type {
@@ -23,11 +24,15 @@ export type {
   SpecimenLabels,
 } from './documents/documents.js';
 export type { CatalogueOperations } from './catalogue/catalogue.js';
-export type { ReportOperations, ReportSubmission } from './reports/reports.js';
-export type { ReportFilter, ReportSummary } from './reports/reports.js';
+export type { ReportOperations, ReportSubmission, ReportFilter, ReportSummary } from './reports/reports.js';
 export type { CancelledSubmission, ReportHandle } from './reports/report-handle.js';
-export type { AppointmentOperations, AppointmentStart, SitesOfOrder } from './appointments/appointments.js';
-export type { AppointmentFilter, AppointmentSummary } from './appointments/appointments.js';
+export type {
+  AppointmentOperations,
+  AppointmentStart,
+  SitesOfOrder,
+  AppointmentFilter,
+  AppointmentSummary,
+} from './appointments/appointments.js';
 export type { AppointmentHandle } from './appointments/appointment-handle.js';
 export {
   AddressMissing,
@@ -44,8 +49,13 @@ export {
   SlotGone,
 } from './appointments/errors.js';
 export type { NotificationSource, WatchOptions } from './watching.js';
-export type { MatchReviewFollowed, MatchReviewOperations, WhichMatchReview } from './match-reviews/match-reviews.js';
-export type { MatchReviewFilter, MatchReviewSummary } from './match-reviews/match-reviews.js';
+export type {
+  MatchReviewFollowed,
+  MatchReviewOperations,
+  WhichMatchReview,
+  MatchReviewFilter,
+  MatchReviewSummary,
+} from './match-reviews/match-reviews.js';
 export type { MatchReviewHandle } from './match-reviews/match-review-handle.js';
 export {
   DecisionNotAllowed,
@@ -95,8 +105,7 @@ export {
   RegistrationRefused,
   ReplacementLimitReached,
 } from './orders/errors.js';
-export type { LinkOperations, LinkStart } from './links/links.js';
-export type { LinkFilter, LinkSummary } from './links/links.js';
+export type { LinkOperations, LinkStart, LinkFilter, LinkSummary } from './links/links.js';
 export type { LinkHandle } from './links/link-handle.js';
 export {
   InvalidCode,
@@ -108,14 +117,14 @@ export {
   LinkRefused,
 } from './links/errors.js';
 export { EncryptionSettingInvalid, type Encryption, TemporalKeyFileInvalid } from './config.js';
-export { labDataConverter } from './encryption/payload-codec.js';
-export { KeyRingInvalid, parseKeyRing, type EncryptionKey, type KeyRing } from './encryption/key-ring.js';
 export {
+  labDataConverter,
   createPayloadCodec,
   EncryptionKeyUnknown,
   PayloadNotAuthentic,
   type PayloadCodecOptions,
 } from './encryption/payload-codec.js';
+export { KeyRingInvalid, parseKeyRing, type EncryptionKey, type KeyRing } from './encryption/key-ring.js';
 export type { UserOperations } from './users/users.js';
 export type { DeletionHandle } from './users/deletion-handle.js';
 export {
