@@ -1,12 +1,13 @@
 import { parseArgs } from 'node:util';
 import { Client } from '@temporalio/client';
-import { NativeConnection, Worker, type ReplayResult } from '@temporalio/worker';
+import { DefaultLogger, makeTelemetryFilterString, type ReplayResult, Runtime, Worker } from '@temporalio/worker';
 import { workflowBundle } from './bundle.js';
 import { readWorkerConfig } from './config.js';
 import { dataConverterOf, markingUnencrypted } from './encryption.js';
 import { createLog } from './log.js';
 import { isProgram, runProgram, StartFailed } from './process.js';
 import { type Run, sampleOpen } from './replay-sample.js';
+import { connect } from './worker.js';
 import * as workflows from '../workflows/index.js';
 
 /** How many open workflows are replayed if `--open` does not say. */
@@ -42,7 +43,13 @@ export async function replayOpen(
 
 function take(replay: TypeReplay, { workflowId, error }: ReplayResult): void {
   replay.replayed += 1;
-  if (error) replay.differing.push({ workflowId, reason: error.message.split('\n', 1).join('') });
+  if (error) replay.differing.push({ workflowId, reason: reasonOf(error) });
+}
+
+/** The native core wraps a failure of the workflow in its own sentence, with its stack trace. */
+function reasonOf({ message }: Error): string {
+  const failure = /Failure \{ message: "((?:[^"\\]|\\.)+)"/.exec(message)?.[1];
+  return failure?.replaceAll(String.raw`\"`, '"') ?? message.split('\n', 1).join('');
 }
 
 async function* historiesOf(client: Client, runs: readonly Run[]) {
@@ -85,13 +92,16 @@ function parsed(args: readonly string[]): { count: number; help: boolean } | und
 /** @throws StartFailed if a history differs, or if there is none */
 async function replaySample(count: number): Promise<void> {
   const config = readWorkerConfig();
-  const { namespace, connection: address } = config.temporal;
-  const conversion = dataConverterOf(config.keyRing, createLog(config.logLevel, 'replay'));
-  const connection = await NativeConnection.connect(address);
+  const { namespace } = config.temporal;
+  const { dataConverter } = dataConverterOf(config.keyRing, createLog(config.logLevel, 'replay'));
+  // Failures stay readable: nothing is written to Temporal, and an encoded failure would hide the reason.
+  const conversion = dataConverter && { dataConverter: { payloadCodecs: dataConverter.payloadCodecs ?? [] } };
+  quietRuntime();
+  const connection = await connect(config.temporal);
   try {
     const client = new Client({ connection, namespace, ...conversion });
-    const bundle = await workflowBundle(config.keyRing ? 'encoded' : 'readable');
-    const options = { workflowBundle: bundle, ...markingUnencrypted(conversion, config.encryption) };
+    const bundle = await workflowBundle('readable');
+    const options = { workflowBundle: bundle, ...markingUnencrypted(conversion ?? {}, config.encryption) };
     const replays = await replayOpen(client, config.taskQueue, options, count);
     for (const line of linesOf(replays)) process.stdout.write(`${line}\n`);
     const differing = replays.flatMap((replay) => replay.differing).length;
@@ -106,6 +116,12 @@ async function replaySample(count: number): Promise<void> {
   } finally {
     await connection.close();
   }
+}
+
+/** Warnings go to standard error: the SDK's native part would write them among the lines of the answer. */
+function quietRuntime(): void {
+  const filter = makeTelemetryFilterString({ core: 'WARN', other: 'WARN' });
+  Runtime.install({ logger: new DefaultLogger('WARN'), telemetryOptions: { logging: { filter, forward: {} } } });
 }
 
 function linesOf(replays: readonly TypeReplay[]): string[] {

@@ -202,7 +202,8 @@ class WorkLeftBehind extends StartFailed {
   }
 }
 
-async function connect({ address, connection }: TemporalConfig): Promise<NativeConnection> {
+/** @throws StartFailed in one line if Temporal cannot be reached */
+export async function connect({ address, connection }: TemporalConfig): Promise<NativeConnection> {
   const timeout = AbortSignal.timeout(connectTimeoutMs);
   const tooLong = new Promise<never>((_resolve, reject) => {
     timeout.addEventListener('abort', () => reject(new Error(`no answer within ${connectTimeoutMs / 1000} seconds`)));

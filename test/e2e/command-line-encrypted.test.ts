@@ -71,6 +71,17 @@ test('the repository, with nothing built, replays what is open with encryption k
   await lab.place();
   const replay = await labops(lab, ['replay', '--open', '5'], { env: lab.workerEnv, program: 'labops.js' });
   expect(replay, replay.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('0 differ') as string });
+  const keys = `other:${randomBytes(32).toString('base64')}`;
+  const other = { ...lab.workerEnv, LABOPS_ENCRYPTION_KEYS: keys };
+  const blind = await labops(lab, ['replay', '--open', '5'], { env: other, program: 'labops.js' });
+  expect(blind.stdout).toMatch(
+    /^ {2}kit-order\/\S+: A payload was encrypted with key "invented", which is not among the encryption keys$/m,
+  );
+  const nowhere = { ...lab.workerEnv, TEMPORAL_ADDRESS: '127.0.0.1:1' };
+  const lost = await labops(lab, ['replay'], { env: nowhere, program: 'labops.js' });
+  expect(lost).toMatchObject({ code: 1, stdout: '' });
+  expect(lost.stderr).toMatch(/^Temporal cannot be reached at 127\.0\.0\.1:1 \(.*correct TEMPORAL_ADDRESS/);
+  expect(lost.stderr).not.toMatch(/^ {4}at /m);
 });
 
 test('an address that is a credential in itself may be registered, and is shown whole', async () => {
