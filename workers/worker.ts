@@ -145,7 +145,7 @@ function observe(
 ): { settled(): Promise<void> } {
   const { address, namespace } = config.temporal;
   const temporal = temporalHealth(connection, { process: 'worker', address, namespace, log });
-  const watched = { client, taskQueue: config.taskQueue, log };
+  const watched = { client, taskQueue: config.taskQueue, log, isOn: config.reconcileEveryMinutes > 0 };
   const refreshes = monitoring && [watchFleet, watchReconciliation].map((watch) => watch(monitoring.registry, watched));
   monitoring?.watch({
     ready: async (): Promise<Readiness> => {

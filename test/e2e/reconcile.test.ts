@@ -258,6 +258,7 @@ describe('the schedule', () => {
         client: lab.rig.client,
         taskQueue: lab.rig.taskQueue,
         log: { warn: () => expect.unreachable() },
+        isOn: true,
       })();
       const shown = await registry.getSingleMetric('labops_last_reconciliation_timestamp_seconds')?.get();
       return shown?.values[0]?.value ?? 0;

@@ -3,7 +3,7 @@ import { readFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Client } from '@temporalio/client';
+import { type Client, ScheduleNotFoundError } from '@temporalio/client';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -17,6 +17,7 @@ import {
   createRegistry,
   resultOf,
 } from '../../workers/monitoring/metrics.js';
+import { watchReconciliation } from '../../workers/monitoring/last-reconciliation.js';
 import { watchRejectedEvents } from '../../workers/monitoring/rejected-events.js';
 import { startMonitoring } from '../../workers/monitoring/server.js';
 import { readIngressConfig } from '../../workers/config.js';
@@ -181,4 +182,21 @@ test('what parts report is counted in seconds, by bounded labels', async () => {
   expect(valueOf(samples, 'labops_webhook_lag_seconds_sum', { kind: 'order' })).toBe(4);
   expect(valueOf(samples, 'labops_notification_lag_seconds_sum')).toBe(60);
   expect(valueOf(samples, 'labops_reconciled_total', { outcome: 'reopened' })).toBe(1);
+});
+
+test.each([
+  [true, 1],
+  [false, 0],
+])('without its schedule, reconciliation counts as overdue from the start if it is on: %s', async (isOn, count) => {
+  const client = {
+    options: { namespace: 'default' },
+    withDeadline: (_deadline: number, ask: () => Promise<unknown>) => ask(),
+    schedule: { getHandle: () => ({ describe: () => Promise.reject(new ScheduleNotFoundError('deleted', 'id')) }) },
+    workflowService: { listWorkflowExecutions: () => Promise.resolve({ executions: [] }) },
+  } as unknown as Client;
+  const registry = createRegistry({});
+  const before = Math.floor(Date.now() / 1000);
+  await watchReconciliation(registry, { client, taskQueue: 'labs', log: { warn: () => expect.unreachable() }, isOn })();
+  const shown = await registry.getSingleMetric('labops_last_reconciliation_timestamp_seconds')?.get();
+  expect(shown?.values.filter(({ value }) => value >= before)).toHaveLength(count);
 });

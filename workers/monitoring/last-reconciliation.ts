@@ -10,11 +10,17 @@ const rememberedMs = 5 * 60_000;
 
 /**
  * When the schedule's last complete pass began. Nothing else recovers a lost webhook of a critical result, so it must be seen when
- * the schedule is paused or its passes fail. A time stays true while Temporal cannot be asked.
+ * the schedule is paused or gone, or its passes fail. A time stays true while Temporal cannot be asked.
  *
+ * @param watched `isOn`: without a schedule the worker's start counts as its creation, because somebody has deleted it, or the worker was
+ * not allowed to make it
  * @returns refreshes the gauge; never rejects
  */
-export function watchReconciliation(registry: Registry, { client, taskQueue, log }: Watched): () => Promise<void> {
+export function watchReconciliation(
+  registry: Registry,
+  { client, taskQueue, log, isOn }: Watched & { isOn: boolean },
+): () => Promise<void> {
+  const started = isOn ? new Date() : undefined;
   const gauge = new Gauge({
     name: 'labops_last_reconciliation_timestamp_seconds',
     help: 'When the last complete pass of the schedule began, or the schedule itself if there is none, in seconds since 1970.',
@@ -25,7 +31,7 @@ export function watchReconciliation(registry: Registry, { client, taskQueue, log
   const ask = remembered(
     async () => {
       try {
-        const begun = await client.withDeadline(Date.now() + rememberedMs, () => lastPass(client, taskQueue));
+        const begun = await client.withDeadline(Date.now() + rememberedMs, () => lastPass(client, taskQueue, started));
         if (begun) gauge.set(begun.getTime() / 1000);
         else gauge.remove();
       } catch (error) {
@@ -38,10 +44,10 @@ export function watchReconciliation(registry: Registry, { client, taskQueue, log
   return () => withinScrape(ask());
 }
 
-/** Nothing if there is no schedule, because reconciliation is off. */
-async function lastPass(client: Client, taskQueue: string): Promise<Date | undefined> {
+/** Nothing if there is no schedule, and none is expected. */
+async function lastPass(client: Client, taskQueue: string, expectedSince?: Date): Promise<Date | undefined> {
   const scheduleId = reconcileScheduleId(taskQueue);
-  const created = await createdAt(client, scheduleId);
+  const created = (await createdAt(client, scheduleId)) ?? expectedSince;
   if (!created) return undefined;
   const { namespace } = client.options;
   const byIt = `TemporalScheduledById = '${scheduleId.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
