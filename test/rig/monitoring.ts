@@ -30,13 +30,13 @@ interface Panel {
   targets?: { expr: string }[];
 }
 
-/** With the dashboard's variables filled in. */
-export async function panelQuestions(): Promise<Question[]> {
+/** With the dashboard's variables filled in; by default all task queues are chosen. */
+export async function panelQuestions(taskQueue = '.*'): Promise<Question[]> {
   const { panels } = JSON.parse(await readFile(join(deploy, 'grafana-dashboard.json'), 'utf8')) as { panels: Panel[] };
   return panels.flatMap(({ title, targets = [] }) =>
     targets.map(({ expr }) => ({
       name: title,
-      expression: expr.replaceAll('$__rate_interval', '5m').replaceAll('$task_queue', '.*'),
+      expression: expr.replaceAll('$__rate_interval', '5m').replaceAll('$task_queue', taskQueue),
     })),
   );
 }

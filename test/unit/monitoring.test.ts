@@ -99,6 +99,19 @@ test('a webhook to another path is logged and counted as refused: its endpoint h
   }
 });
 
+test('the panels of a task queue also show its side queues, which have activities and no workflows', async () => {
+  const ofActivities = /temporal_(num_pollers|activity_\w+|worker_task_slots_\w+)\{task_queue=~"([^"]+)"/;
+  const found = (await panelQuestions('labs')).flatMap(({ name, expression }) => {
+    const [, , matcher] = ofActivities.exec(expression) ?? [];
+    return matcher === undefined ? [] : [{ name, matches: new RegExp(`^(?:${matcher})$`) }];
+  });
+  expect(found).toHaveLength(4);
+  for (const { name, matches } of found) {
+    const shown = ['labs', 'labs/background', 'labs2', 'other/background'].filter((queue) => matches.test(queue));
+    expect(shown, name).toEqual(['labs', 'labs/background']);
+  }
+});
+
 test('rules and panels name metrics', async () => {
   for (const question of [...(await alertQuestions()), ...(await panelQuestions())]) {
     expect(namesIn(question), question.name).not.toEqual([]);
