@@ -268,7 +268,7 @@ function givenSettings(env: Env, shape: object, faults: SettingFault[]): Record<
 /** `docker run --env-file` leaves quotes on, so a key would be sent with them, and NODE_ENV would not mean production. */
 function unquote(given: Record<string, string>, shape: object, faults: SettingFault[]): void {
   for (const [setting, value] of Object.entries(given)) {
-    const isRead = setting in shape || /^(TEMPORAL_(?!GRPC_META_)|NODE_ENV$)/.test(setting);
+    const isRead = setting in shape || /^(TEMPORAL_(?!GRPC_META_|CODEC_)|NODE_ENV$)/.test(setting);
     const [, inner] = /^(?:"(.*)"|'(.*)')$/s.exec(value)?.filter((part) => part !== undefined) ?? [];
     if (!isRead || inner === undefined) continue;
     faults.push({ setting, problem: 'is in quotes', remedy: 'remove them, because they count as part of the value' });

@@ -132,7 +132,8 @@ describe('the worker', () => {
   test.each(['"', "'"])('takes no value in quotes (%s), which some readers of env files leave on', (quote) => {
     const quoted = Object.fromEntries(Object.entries(service).map(([name, value]) => [name, quote + value + quote]));
     const problem = 'is in quotes';
-    const env = { ...quoted, NODE_ENV: '"production"', TEMPORAL_NAMESPACE: `${quote}lab${quote}` };
+    const unread = { TEMPORAL_CODEC_AUTH: '"invented"', INGRESS_HOST: '"::"', TEMPORAL_GRPC_META_TEAM: '"labs"' };
+    const env = { ...quoted, ...unread, NODE_ENV: '"production"', TEMPORAL_NAMESPACE: `${quote}lab${quote}` };
     expect(faultsOf(() => readWorkerConfig(env))).toEqual({
       SERVICE_BASE_URL: problem,
       SERVICE_API_KEY: problem,
