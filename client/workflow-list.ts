@@ -1,6 +1,7 @@
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { isAddressable } from '../protocol/ids.js';
 import { canonicalId } from '../service/canonical-id.js';
+import { isObject } from '../service/json-object.js';
 import { labAttentionKey, labPhaseKey, labReferenceKey, labUserIdKey } from '../protocol/search-attributes.js';
 import type { RefusalClass } from './errors.js';
 
@@ -93,6 +94,11 @@ async function isLatest(
   }
 }
 
+const conditionNames: readonly string[] = ['phase', 'attention', 'userId', 'ended'] satisfies (keyof WorkflowFilter<
+  string,
+  string
+>)[];
+
 function queryOf({ workflows, hidden, invalid }: ListedArea<object>, filter: WorkflowFilter<string, string>): string {
   const refused = (field: string, message: string): Error =>
     new invalid(`The filter is not valid: ${field}`, { fields: [{ field, message }] });
@@ -101,9 +107,13 @@ function queryOf({ workflows, hidden, invalid }: ListedArea<object>, filter: Wor
     if (isAddressable(value)) return value;
     throw refused(field, 'must be letters, digits, dots, hyphens or underscores');
   };
-  // JavaScript lets a variable that was never set through. It must not list everybody's work to one user.
-  for (const [field, value] of Object.entries(filter))
+  // JavaScript lets a variable that was never set through, and another name of a field. Neither must list everybody's work to one user.
+  const given: unknown = filter;
+  if (!isObject(given)) throw refused('filter', 'must be an object');
+  for (const [field, value] of Object.entries(given)) {
+    if (!conditionNames.includes(field)) throw refused(field, 'is not known here');
     if (value === undefined) throw refused(field, 'is undefined: leave it out to list without this condition');
+  }
   const { phase, attention, userId, ended = false } = filter;
   const conditions = [workflows];
   // A run that was continued is superseded by the next one.

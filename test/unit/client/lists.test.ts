@@ -25,6 +25,16 @@ test.each(areas.flatMap((area) => fields.map((field) => ({ area, field }))))(
   },
 );
 
+test.each(areas)('the list of %s refuses a field that it does not know, and what is no object', async (area) => {
+  const of = (filter: unknown) => lists[area].list(filter as object).next();
+  await expect(of({ user_id: 'user-1' })).rejects.toMatchObject({
+    fields: [{ field: 'user_id', message: 'is not known here' }],
+  });
+  for (const filter of ['user-1', null, ['user-1']]) {
+    await expect(of(filter)).rejects.toMatchObject({ fields: [{ field: 'filter', message: 'must be an object' }] });
+  }
+});
+
 test.each(["x' OR LabPhase != '", '', 5])('the list of orders refuses the user %j', async (userId) => {
   const listing = lab.orders.list({ userId: userId as string });
   await expect(listing.next()).rejects.toMatchObject({ fields: [{ field: 'userId' }] });
