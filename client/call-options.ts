@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import ms from 'ms';
 import type { Duration } from '../protocol/policy-settings.js';
 
@@ -25,9 +26,15 @@ export const usualDeadline: Duration = '30s';
 /** Infinity for `'none'`. */
 export function millisecondsOf(deadline: Deadline): number {
   if (deadline === 'none') return Infinity;
-  const span = typeof deadline === 'number' ? deadline : ms(deadline);
-  if (span > 0) return span;
-  throw new TypeError(`A deadline must be 'none', a duration such as '5s' or milliseconds above 0, not ${deadline}`);
+  return millisecondsIn(deadline, "A deadline must be 'none',");
+}
+
+/** @param rule the beginning of the sentence that says what is wrong */
+export function millisecondsIn(duration: Duration, rule: string): number {
+  // `ms` throws its own error for anything but a text, in JavaScript or from an unset variable.
+  const span = typeof duration === 'string' && duration.length > 0 ? ms(duration) : duration;
+  if (typeof span === 'number' && span > 0) return span;
+  throw new TypeError(`${rule} a duration such as '5s' or milliseconds above 0, not ${inspect(duration)}`);
 }
 
 /** Node fires a longer timer at once. */

@@ -1,5 +1,6 @@
 import { isAddressable, isReference, referencePattern } from '../protocol/ids.js';
 import { PolicyInvalid, PolicyTooNew } from '../protocol/policy-resolution.js';
+import { isObject } from '../service/json-object.js';
 import { compareText } from '../protocol/canonical-json.js';
 import { ReadInvalid, type RefusalClass, type RefusedField } from './errors.js';
 
@@ -44,6 +45,7 @@ export function refuseFaulty(what: string, fields: RefusedField[], Invalid: Refu
  * @throws ReadInvalid
  */
 export function checkRead(what: string, input: object, known: Readonly<Record<string, ValueRule>>): void {
+  if (!isObject(input)) return refuseFaulty(what, [{ field: 'input', message: 'must be an object' }], ReadInvalid);
   const faults = Object.entries(input).flatMap(([field, value]) => {
     const rule = Object.hasOwn(known, field) ? known[field] : undefined;
     if (rule === undefined) return [{ field, message: 'is not known here' }];

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import ms from 'ms';
 import type { Duration } from '../protocol/policy-settings.js';
 import { canonicalJson } from '../protocol/canonical-json.js';
-import { longestTimer, millisecondsOf, type CallOptions, type Deadline } from './call-options.js';
+import { longestTimer, millisecondsIn, millisecondsOf, type CallOptions, type Deadline } from './call-options.js';
 import { NoWorker, TimedOut, WorkerFailing } from './errors.js';
 import { code, hasCode, isPassing } from './temporal-errors.js';
 
@@ -140,7 +139,5 @@ function rethrowUnlessTransient(error: unknown): undefined {
 
 /** A pause of 0 would poll without end. */
 function milliseconds(duration: Duration): number {
-  const span = typeof duration === 'number' ? duration : ms(duration);
-  if (span > 0) return span;
-  throw new TypeError(`An interval must be a duration such as '5s' or milliseconds above 0, not ${duration}`);
+  return millisecondsIn(duration, 'An interval must be');
 }

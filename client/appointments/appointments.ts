@@ -106,7 +106,7 @@ export class AppointmentOperations {
    * @throws ReadInvalid, ServiceNotConfigured, and the service's own errors
    */
   async sites(filter: SitesOfOrder | CentresFilter, options: CallOptions = {}): Promise<Centres> {
-    if ('orderId' in filter) {
+    if (typeof filter === 'object' && filter !== null && 'orderId' in filter) {
       checkRead('The filter', filter, ofOrderSites);
       const { orderId, ...near } = filter;
       return askService(this.access, asking, options, ({ centres }, abort) => centres.forOrder(orderId, near, abort));

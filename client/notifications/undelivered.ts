@@ -9,7 +9,12 @@ import { deliverNotificationsId } from '../../protocol/ids.js';
 import type { CallOptions } from '../call-options.js';
 import { callKinds, type TemporalCalls } from '../workflow-calls.js';
 import { isRunning } from '../workflow-status.js';
-import { notificationErrorMap } from './errors.js';
+import { notificationErrorMap, NotificationNotFound } from './errors.js';
+
+/** Temporal does not answer a request with a far longer one. */
+function isWorkflowId(source: unknown): boolean {
+  return typeof source === 'string' && /^[A-Za-z0-9._:/-]{1,512}$/.test(source);
+}
 
 const notificationCalls = callKinds(notificationErrorMap, 'The delivery');
 
@@ -53,7 +58,11 @@ export class UndeliveredNotifications {
    * @param source the ID of the workflow that they come from
    */
   async isWaiting(source: string, options: CallOptions = {}): Promise<boolean> {
-    return this.calls.call(notificationCalls.reading, options, async () => isRunning(this.workflow(source)));
+    return this.calls.call(
+      notificationCalls.reading,
+      options,
+      async () => isWorkflowId(source) && isRunning(this.workflow(source)),
+    );
   }
 
   /**
@@ -89,6 +98,7 @@ export class UndeliveredNotifications {
 
   /** The Web UI shows the ID of the delivery itself, so that one is taken, too. */
   private workflow(source: string) {
+    if (!isWorkflowId(source)) throw new NotificationNotFound('This is not the ID of a workflow of the worker');
     const isDelivery = source.startsWith(deliverNotificationsId(''));
     return this.calls.client.workflow.getHandle(isDelivery ? source : deliverNotificationsId(source));
   }

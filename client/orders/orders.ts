@@ -94,14 +94,13 @@ export class OrderOperations {
    */
   async get(which: WhichHandle, options: CallOptions = {}): Promise<KitOrderHandle> {
     const { access } = this;
-    if ('orderId' in which) {
-      const { orderId } = which;
+    const { orderId, reference = '' }: { orderId?: string; reference?: string } = { ...which };
+    if (orderId !== undefined) {
       const rootOrderId = await access.calls.call(orderCalls.reading, options, (call) =>
         findRootOrder(access, call, orderId),
       );
       return new KitOrderHandle(access, { rootOrderId });
     }
-    const { reference } = which;
     refuseFaulty('The order', referenceFaults(reference), OrderInvalid);
     const found = await access.calls.call(orderCalls.reading, options, () => findPlacement(access, reference));
     return new KitOrderHandle(access, { reference, ...found });

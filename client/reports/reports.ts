@@ -66,11 +66,11 @@ export class ReportOperations {
    */
   async get(which: { reference: string } | { jobId: string }, options: CallOptions = {}): Promise<ReportHandle> {
     const { access } = this;
-    if ('jobId' in which) {
-      await access.calls.call(reportCalls.reading, options, () => requireJob(access, which.jobId));
-      return new ReportHandle(access, which);
+    const { jobId, reference = '' }: { jobId?: string; reference?: string } = { ...which };
+    if (jobId !== undefined) {
+      await access.calls.call(reportCalls.reading, options, () => requireJob(access, jobId));
+      return new ReportHandle(access, { jobId });
     }
-    const { reference } = which;
     refuseFaulty('The report', referenceFaults(reference), ReportInvalid);
     const found = await access.calls.call(reportCalls.reading, options, () => findSubmission(access, reference));
     return new ReportHandle(access, { reference, ...found });

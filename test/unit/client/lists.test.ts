@@ -39,3 +39,37 @@ test.each(["x' OR LabPhase != '", '', 5])('the list of orders refuses the user %
   const listing = lab.orders.list({ userId: userId as string });
   await expect(listing.next()).rejects.toMatchObject({ fields: [{ field: 'userId' }] });
 });
+
+/* A caller in plain JavaScript is checked by no compiler. */
+
+test.each<[string, () => Promise<unknown>, object]>([
+  ['an order by nothing', () => lab.orders.get(undefined as never), { name: 'OrderInvalid' }],
+  ['an order by a bare reference', () => lab.orders.get('order-1' as never), { name: 'OrderInvalid' }],
+  [
+    'an order by an id that was never set',
+    () => lab.orders.get({ orderId: undefined } as never),
+    { name: 'OrderInvalid' },
+  ],
+  ['a report by nothing', () => lab.reports.get(null as never), { name: 'ReportInvalid' }],
+  ['service centres near nothing', () => lab.appointments.sites(null as never), { name: 'ReadInvalid' }],
+  ['orders by a bare user id', () => lab.orders.search('user-1' as never).next(), { name: 'ReadInvalid' }],
+  ['lab tests by null', () => lab.catalogue.labTests(null as never).next(), { name: 'ReadInvalid' }],
+  ['notifications of nothing', () => lab.notifications.state(undefined as never), { name: 'NotificationNotFound' }],
+  ['notifications of a text', () => lab.notifications.resend('x'.repeat(100_000)), { name: 'NotificationNotFound' }],
+])('%s cannot be read, and the error says so', async (_what, call, error) => {
+  await expect(async () => call()).rejects.toMatchObject(error);
+});
+
+test('notifications of what is no workflow do not wait', async () => {
+  expect(await lab.notifications.isWaiting('kit-order/é')).toBe(false);
+});
+
+test.each([null, '', 'soon', true, 0, Number.NaN, {}])(
+  'a deadline of %j is refused in one sentence',
+  async (deadline) => {
+    const call = lab.orders.get({ reference: 'order-1' }, { deadline: deadline as never });
+    await expect(call).rejects.toThrow(
+      /^A deadline must be 'none', a duration such as '5s' or milliseconds above 0, not /,
+    );
+  },
+);
