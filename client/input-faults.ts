@@ -2,6 +2,7 @@ import { isAddressable, isReference, referencePattern } from '../protocol/ids.js
 import { PolicyInvalid, PolicyTooNew } from '../protocol/policy-resolution.js';
 import { isObject } from '../service/json-object.js';
 import { compareText } from '../protocol/canonical-json.js';
+import type { CallOptions } from './call-options.js';
 import { ReadInvalid, type RefusalClass, type RefusedField } from './errors.js';
 
 /* Faults of a caller's input, by field, before anything is started. */
@@ -35,6 +36,16 @@ export function serviceIdFaults(field: string, id: unknown, of: string): Refused
  */
 export function refuseFaulty(what: string, fields: RefusedField[], Invalid: RefusalClass): void {
   if (fields.length > 0) throw new Invalid(`${what} is not valid: ${joinFaults(fields)}`, { fields });
+}
+
+/** A field that is ignored, because it is misspelt, would change the meaning of the call. */
+export function unknownFaults(fields: object): RefusedField[] {
+  return Object.keys(fields).map((field) => ({ field, message: 'is not known here' }));
+}
+
+/** @param options all that is left of a call's input, besides the fields of its own */
+export function optionFaults({ deadline: _deadline, signal: _signal, ...unknown }: CallOptions): RefusedField[] {
+  return unknownFaults(unknown);
 }
 
 /**

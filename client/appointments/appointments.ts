@@ -13,7 +13,7 @@ import {
 import { resolveAppointmentPolicy, type AppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { bookAppointmentStart } from '../../protocol/appointment/start.js';
 import type { CallOptions } from '../call-options.js';
-import { checkRead, policyFaults, refuseFaulty, serviceIdFaults } from '../input-faults.js';
+import { checkRead, policyFaults, refuseFaulty, serviceIdFaults, unknownFaults } from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
 import { asking, type TemporalCalls } from '../workflow-calls.js';
 import { AppointmentHandle, appointmentCalls } from './appointment-handle.js';
@@ -139,8 +139,8 @@ const ofCoverage = {
   labAccountId: 'a non-empty string',
 } as const satisfies Record<keyof CoverageFilter, string>;
 
-function check({ orderId, policy }: AppointmentStart): void {
-  const faults = policyFaults(() => resolveAppointmentPolicy(policy));
+function check({ orderId, policy, ...unknown }: AppointmentStart): void {
+  const faults = [...unknownFaults(unknown), ...policyFaults(() => resolveAppointmentPolicy(policy))];
   refuseFaulty('The appointment', [...serviceIdFaults('orderId', orderId, 'an order'), ...faults], AppointmentInvalid);
 }
 

@@ -15,7 +15,7 @@ import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { Provider, ProviderConnection, ProviderFilter } from '../../service/providers.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
-import { checkRead, isListOfTexts, policyFaults, refuseFaulty } from '../input-faults.js';
+import { checkRead, isListOfTexts, policyFaults, refuseFaulty, unknownFaults } from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
 import type { TemporalCalls } from '../workflow-calls.js';
 import { LinkInvalid, LinkNotFound } from './errors.js';
@@ -140,9 +140,8 @@ function idFaults(ids: Readonly<Record<string, unknown>>): RefusedField[] {
     .map(([field]) => ({ field, message: 'must be 1 to 128 letters, digits, dots, hyphens or underscores' }));
 }
 
-/** An option that is ignored, because it is misspelt, would send users elsewhere than was meant. */
 function pageFaults({ redirectUrl, filterOnProviders, onError, onClose, ...unknown }: LinkPage): RefusedField[] {
-  const faults = Object.keys(unknown).map((field) => ({ field, message: 'is not known here' }));
+  const faults = unknownFaults(unknown);
   if (redirectUrl !== undefined && !URL.canParse(redirectUrl)) {
     faults.push({ field: 'redirectUrl', message: 'must be an absolute URL' });
   }

@@ -11,7 +11,7 @@ import {
 import { resolveMatchReviewPolicy, type MatchReviewPolicy } from '../../protocol/match-review/policy.js';
 import { matchReviewStart } from '../../protocol/match-review/start.js';
 import type { CallOptions } from '../call-options.js';
-import { checkRead, policyFaults, refuseFaulty, serviceIdFaults } from '../input-faults.js';
+import { checkRead, policyFaults, refuseFaulty, serviceIdFaults, unknownFaults } from '../input-faults.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
 import type { TemporalCalls } from '../workflow-calls.js';
 import { MatchReviewInvalid, MatchReviewNotFound } from './errors.js';
@@ -48,8 +48,9 @@ export class MatchReviewOperations {
    *
    * @throws MatchReviewInvalid naming each field and its rule, before anything is started
    */
-  async start({ rawResultId, policy }: MatchReviewFollowed, options: CallOptions = {}): Promise<MatchReviewHandle> {
-    check({ rawResultId, ...(policy && { policy }) });
+  async start(start: MatchReviewFollowed, options: CallOptions = {}): Promise<MatchReviewHandle> {
+    check(start);
+    const { rawResultId, policy } = start;
     const resolved = resolveMatchReviewPolicy(policy);
     const workflow = matchReviewStart({ rawResultId }, resolved);
     const request = policy ? { policy: resolved } : {};
@@ -109,8 +110,8 @@ const searchable = {
   searchInput: 'a non-empty string',
 } as const satisfies Record<keyof MatchReviewSearch, string>;
 
-function check({ rawResultId, policy }: MatchReviewFollowed): void {
-  const faults = policyFaults(() => resolveMatchReviewPolicy(policy));
+function check({ rawResultId, policy, ...unknown }: MatchReviewFollowed): void {
+  const faults = [...unknownFaults(unknown), ...policyFaults(() => resolveMatchReviewPolicy(policy))];
   refuseFaulty(
     'The review',
     [...serviceIdFaults('rawResultId', rawResultId, 'a result'), ...faults],

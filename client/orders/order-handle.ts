@@ -38,7 +38,7 @@ import { requireService, type ServiceAccess } from '../service-calls.js';
 import type { OneCall } from '../one-call.js';
 import { callKinds } from '../workflow-calls.js';
 import { orIfEnded } from '../workflow-status.js';
-import { policyFaults, refuseFaulty } from '../input-faults.js';
+import { optionFaults, policyFaults, refuseFaulty } from '../input-faults.js';
 import { readPolicyChanges, type OrderPolicy, type PolicyChanges } from '../../protocol/order/policy.js';
 import {
   forwardedTo,
@@ -133,6 +133,7 @@ export class KitOrderHandle {
       message: rule,
     }));
     refuseFaulty('The registration', fields, RegistrationRefused);
+    refuseFaulty('The command', optionFaults(options), OrderInvalid);
     return this.command(registerUpdate, { registration, ...whichOf(orderId) }, options);
   }
 
@@ -140,9 +141,11 @@ export class KitOrderHandle {
    * Cancels the order wherever it is. If there is none yet, there will be none, and the answer is a `CancelledPlacing`; the
    * reference may be placed again. If a creation is under way, it waits until the service shows whether there is an order, and
    * cancels that: no order is lost. Cancelling again succeeds, even after the end. Deadline: 2 minutes.
-   * @throws CancelRefused once the kit has shipped, OrderEnded, ServiceDown
+   * @throws CancelRefused once the kit has shipped, OrderInvalid, OrderEnded, ServiceDown
    */
   async cancel({ orderId, ...options }: WhichOrder & CallOptions = {}): Promise<OrderState | CancelledPlacing> {
+    // Without an order's id the current order is cancelled.
+    refuseFaulty('The command', optionFaults(options), OrderInvalid);
     const isDone = (state: OrderState) => linkOf(state, orderId ?? state.orderId)?.phase === 'cancelled';
     return this.access.calls.call({ ...orderCalls.command, defaultDeadline: cancelDeadline }, options, async (call) => {
       const end = await this.cancelPlacing(call);

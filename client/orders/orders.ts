@@ -23,7 +23,7 @@ import {
   TemporalRefused,
   TemporalUnreachable,
 } from '../errors.js';
-import { referenceFaults, refuseFaulty } from '../input-faults.js';
+import { optionFaults, referenceFaults, refuseFaulty } from '../input-faults.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
 import { startOnce } from '../start-once.js';
 import { goesOn } from '../workflow-calls.js';
@@ -183,6 +183,7 @@ export class OrderOperations {
     { dryRun = false, ...options }: SetPolicyOptions = {},
   ): AsyncGenerator<PolicyChange, void, undefined> {
     policyChanges(policy);
+    refuseFaulty('The call', optionFaults(options), OrderInvalid);
     for await (const { rootOrderId, reference } of this.list(filterOf(selection), options)) {
       if (rootOrderId === undefined) continue;
       const order = { rootOrderId, ...(reference !== undefined && { reference }) };

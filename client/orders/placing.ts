@@ -10,7 +10,7 @@ import { kitKinds, type KitRequest, type PlaceKitOrderInput } from '../../protoc
 import { resolveOrderPolicy } from '../../protocol/order/policy.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
-import { policyFaults, referenceFaults, refuseFaulty } from '../input-faults.js';
+import { policyFaults, referenceFaults, refuseFaulty, unknownFaults } from '../input-faults.js';
 import { OrderInvalid } from './errors.js';
 
 /* The input of a placing: its check before anything is started, and what makes it the same order again. */
@@ -29,13 +29,15 @@ export interface PlaceOptions extends CallOptions {
  * @throws OrderInvalid
  */
 export function checkPlacing(input: PlaceKitOrderInput, markers: PlaceOptions['markers']): void {
+  const { reference, kind: _kind, order: _order, policy, ...unknown } = input;
   const ofOrder = orderFaults(input);
   const faults = [
-    ...referenceFaults(input.reference),
+    ...unknownFaults(unknown),
+    ...referenceFaults(reference),
     ...ofOrder,
     // What is not an order has no answers.
     ...(ofOrder.length === 0 ? wrongAnswers(input, markers) : []),
-    ...policyFaults(() => resolveOrderPolicy(input.policy)),
+    ...policyFaults(() => resolveOrderPolicy(policy)),
   ];
   refuseFaulty('The order', faults, OrderInvalid);
 }

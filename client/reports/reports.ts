@@ -14,7 +14,14 @@ import { isSignedUrl } from '../../protocol/report/signed-url.js';
 import { labReferenceKey, labUserIdKey, type supersededPhase } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
-import { isText, policyFaults, referenceFaults, refuseFaulty, serviceIdFaults } from '../input-faults.js';
+import {
+  isText,
+  policyFaults,
+  referenceFaults,
+  refuseFaulty,
+  serviceIdFaults,
+  unknownFaults,
+} from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
 import { startOnce } from '../start-once.js';
 import { ReportInvalid, ReportReferenceConflict, SignedUrlRefused } from './errors.js';
@@ -122,8 +129,9 @@ export class ReportOperations {
   }
 }
 
-function check({ reference, userId, file, needsHumanReview, policy }: ReportSubmission): void {
+function check({ reference, userId, file, needsHumanReview, policy, ...unknown }: ReportSubmission): void {
   const faults = [
+    ...unknownFaults(unknown),
     ...referenceFaults(reference),
     ...fileFaults(file),
     ...policyFaults(() => resolveReportPolicy(policy)),

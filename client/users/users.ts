@@ -24,7 +24,7 @@ import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
-import { isText, policyFaults, refuseFaulty } from '../input-faults.js';
+import { checkRead, isText, policyFaults, refuseFaulty, unknownFaults } from '../input-faults.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
 import type { TemporalCalls } from '../workflow-calls.js';
 import { exists, statusOf } from '../workflow-status.js';
@@ -175,6 +175,8 @@ export class UserOperations {
 
   /** All users of the team, a page per call. Deadline: 30 seconds a page. */
   list(which?: Omit<UserListOptions, 'signal'>, options: CallOptions = {}): AsyncGenerator<User, void, undefined> {
+    // All users come, whatever a field that is ignored was meant to select.
+    checkRead('The list', which ?? {}, { pageSize: 'a whole number above 0' });
     return listFromService(this.access, userCalls.reading, options, ({ users }, abort) =>
       users.list(Object.assign(abort, which)),
     );
@@ -283,8 +285,8 @@ async function ifPresent(
 
 function check({ userId, clientUserId, policy, ...unknown }: Omit<DeleteUserInput, 'carried'>): void {
   const faults = userIdFaults(userId);
-  // An option that is ignored, such as a part of the policy beside it, would change the meaning of the deletion.
-  for (const field of Object.keys(unknown)) faults.push({ field, message: 'is not known here' });
+  // Such as a part of the policy beside it.
+  faults.push(...unknownFaults(unknown));
   if (clientUserId != null && typeof clientUserId !== 'string') {
     faults.push({ field: 'clientUserId', message: 'must be a string' });
   }

@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { LabOperations } from '../../../client/index.js';
+import { KitOrderHandle } from '../../../client/orders/order-handle.js';
 
 const lab = new LabOperations(new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }));
 
@@ -53,6 +54,11 @@ test.each<[string, () => Promise<unknown>, object]>([
   ['a report by nothing', () => lab.reports.get(null as never), { name: 'ReportInvalid' }],
   ['service centres near nothing', () => lab.appointments.sites(null as never), { name: 'ReadInvalid' }],
   ['orders by a bare user id', () => lab.orders.search('user-1' as never).next(), { name: 'ReadInvalid' }],
+  [
+    'users by their own reference',
+    () => lab.users.list({ client_user_id: 'x' } as never).next(),
+    { name: 'ReadInvalid' },
+  ],
   ['lab tests by null', () => lab.catalogue.labTests(null as never).next(), { name: 'ReadInvalid' }],
   ['notifications of nothing', () => lab.notifications.state(undefined as never), { name: 'NotificationNotFound' }],
   ['notifications of a text', () => lab.notifications.resend('x'.repeat(100_000)), { name: 'NotificationNotFound' }],
@@ -73,3 +79,25 @@ test.each([null, '', 'soon', true, 0, Number.NaN, {}])(
     );
   },
 );
+
+const order = new KitOrderHandle(undefined as never, { rootOrderId: 'order-1' });
+
+const unknown = (field: string) => ({
+  fields: expect.arrayContaining([{ field, message: 'is not known here' }]) as unknown,
+});
+
+test.each<[string, () => Promise<unknown>, string]>([
+  ['the cancellation of an order', () => order.cancel({ order_id: 'order-2' } as never), 'order_id'],
+  ['the cancellation of a bare id', () => order.cancel('2' as never), '0'],
+  [
+    'a dry run',
+    () => lab.orders.setPolicy({ all: true }, { onLost: 'ask' }, { dryrun: true } as never).next(),
+    'dryrun',
+  ],
+  ['a placing', () => lab.orders.place({ reference: 'order-1', polcy: {} } as never), 'polcy'],
+  ['a report', () => lab.reports.submit({ reference: 'report-1', polcy: {} } as never), 'polcy'],
+  ['an appointment', () => lab.appointments.start({ orderId: 'order-1', polcy: {} } as never), 'polcy'],
+  ['a match review', () => lab.matchReviews.start({ rawResultId: 'result-1', polcy: {} } as never), 'polcy'],
+])('%s with a field that is not known is refused, and nothing is done', async (_what, call, field) => {
+  await expect(async () => call()).rejects.toMatchObject(unknown(field));
+});
