@@ -1,6 +1,7 @@
 /**
  * A reason why a person should look, and since when. The state has it, LabAttention its reason; orders, reports,
- * appointments, match reviews and deletions also send notifications of it.
+ * appointments, match reviews and deletions also send notifications of it. What a person may answer to each reason is listed in
+ * docs/messages.md.
  */
 export interface Attention<Reason extends string> {
   reason: Reason;
