@@ -3,10 +3,12 @@ import {
   condition,
   sleep,
   allHandlersFinished,
+  patched,
   setCurrentDetails,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import type { ChainReading } from '../../activities/chains.js';
+import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { isCritical, isEnd, standingOf } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
@@ -112,12 +114,27 @@ async function readWholeChain(run: KitOrderRun): Promise<void> {
  */
 export function joinsOwnChain(run: KitOrderRun): boolean {
   const { chain } = run;
-  if (chain.handedOver || unreadOrder(chain) !== undefined) return false;
   const snapshots = chain.orders.map(({ greatest }) => greatest);
   const root = realRoot(chain.rootOrderId, snapshots);
-  if (root === chain.rootOrderId) return false;
+  if (root === chain.rootOrderId || !mayLeave(chain) || !areOfOneUser(snapshots)) return false;
+  // A run of an earlier release may have gone on beside its chain.
+  if (!patched('joins-own-chain')) return false;
   run.forwardsTo = root;
   return true;
+}
+
+/** The workflow of the root gets the reports, but not what was asked, decided or not delivered here: with any of that a run stays. */
+function mayLeave(chain: Chain): boolean {
+  const { handedOver, raised, answers, replacements, patience, changedSettings, outbox } = chain;
+  if (handedOver || unreadOrder(chain) !== undefined) return false;
+  const isDecided = changedSettings !== undefined || answers.length + replacements.length + patience.length > 0;
+  return !isDecided && Object.keys(raised).length === 0 && outbox.length === 0;
+}
+
+/** A transaction that names another user's order is wrong. An order that cannot be read is nobody's. */
+function areOfOneUser(snapshots: readonly OrderSnapshot[]): boolean {
+  const users = new Set(snapshots.map(({ userId }) => userId));
+  return snapshots.length > 1 && users.size === 1;
 }
 
 /** Without an answer the run cannot know what to follow. After a day somebody is asked to find out why. */

@@ -404,23 +404,95 @@ describe('an order of another chain', () => {
     expect(plain.passed).toMatchObject([{ snapshot: { interpretation: 'critical' } }]);
   });
 
+  const transaction = transactionOf({ id: newId, origin: 'initial' }, { id: orderId, origin: 'redraw' });
+  const firstOrder = (more: Partial<OrderSnapshot> = {}) =>
+    kitOf(newId, lost, { transaction, userId: 'user-1', ...more });
+  const named = (statuses: readonly string[], more: Partial<OrderSnapshot> = {}) =>
+    shownAt(statuses, { transaction, origin: 'redraw', ...more });
+
   test('that was reported before its transaction is passed on once a report names its chain', async () => {
     const { passed, answers } = passing();
-    const order = await begun(shownAt(awaited), { readOrder: shownAt(awaited), ...answers });
-    await order.until(24 * 6);
-    expect(await stateOf(order)).toMatchObject({ attention: [{ reason: 'shipping_overdue' }] });
-    const transaction = transactionOf({ id: newId, origin: 'initial' }, { id: orderId, origin: 'redraw' });
-    order.answers['readOrder'] = kitOf(newId, lost, { transaction });
-    await order.signal('orderChanged', shownAt(shipped, { transaction, origin: 'redraw' }));
+    const order = await begun(shownAt(awaited), { readOrder: firstOrder(), ...answers });
+    expect(await stateOf(order)).toMatchObject({ phase: 'awaiting_registration' });
+    await order.signal('orderChanged', named(shipped));
     expect(passed).toMatchObject([
       { rootOrderId: newId, snapshot: { orderId, events: [{}, {}, {}] } },
       { rootOrderId: newId, snapshot: { orderId: newId } },
     ]);
     expect(order.run.shown).toMatchObject({ attributes: { LabAttention: [], LabPhase: 'forwarded' } });
-    const own = await life(shipped, {}, { readOrder: kitOf(newId, lost, { transaction }) });
-    await own.signal('orderChanged', shownAt(pathTo('with_customer'), { transaction, origin: 'redraw' }));
+    const own = await life(shipped, {}, { readOrder: firstOrder() });
+    await own.signal('orderChanged', named(pathTo('with_customer')));
     expect(await stateOf(own)).toMatchObject({ orderId, reference: 'ref-1', chain: [{}, {}] });
     expect(own.calls).not.toContain('0h forwardOrder');
+  });
+
+  test('that was reported before its transaction is passed on with the first report after its notifications are delivered', async () => {
+    const { passed, answers } = passing();
+    const order = await begun(shownAt(awaited), { readOrder: firstOrder(), notify: silent, ...answers });
+    await order.signal('orderChanged', named(shipped));
+    expect(passed).toEqual([]);
+    delete order.answers['notify'];
+    await order.settle();
+    await order.signal('orderChanged', named(pathTo('with_customer')));
+    expect(passed).toMatchObject([{ rootOrderId: newId, snapshot: { orderId } }, { snapshot: { orderId: newId } }]);
+    expect(order.events).toHaveLength(3);
+  });
+
+  test.each<[string, OrderSnapshot | null]>([
+    ['is another user’s', firstOrder({ userId: 'user-2' })],
+    ['shows no user', kitOf(newId, lost, { transaction })],
+    ['cannot be read', null],
+  ])('that was reported before its transaction is followed on if the first order %s', async (_what, readOrder) => {
+    const { passed, answers } = passing();
+    const order = await begun(shownAt(awaited), { readOrder, ...answers });
+    await order.signal('orderChanged', named(shipped));
+    await order.until(1);
+    await order.signal('orderChanged', named(pathTo('out_for_delivery')));
+    expect(passed).toEqual([]);
+    expect(await stateOf(order)).toMatchObject({ orderId, phase: 'in_transit_to_customer' });
+    expect(await stateOf(order)).not.toHaveProperty('forwardsTo');
+  });
+
+  test('that was reported before its transaction is followed on once a person was asked, so the question is withdrawn', async () => {
+    const { passed, answers } = passing();
+    const order = await begun(shownAt(awaited), { readOrder: shownAt(awaited), ...answers });
+    await order.until(24 * 6);
+    expect(await stateOf(order)).toMatchObject({ attention: [{ reason: 'shipping_overdue' }] });
+    order.answers['readOrder'] = firstOrder();
+    await order.signal('orderChanged', named(shipped));
+    expect(await stateOf(order)).toMatchObject({ orderId, attention: [] });
+    expect(order.events).toContainEqual(expect.stringContaining('attention_cleared'));
+    expect(passed).toEqual([]);
+  });
+
+  test.each<[string, (order: Life) => Promise<unknown>]>([
+    ['its policy was changed', (order) => order.update('setPolicy', { policy: { shippingDeadline: 8 * day } })],
+    ['it was replaced', (order) => order.update('replaceKit', { orderId })],
+  ])('that was reported before its transaction is followed on once %s', async (_what, decide) => {
+    const { passed, answers } = passing();
+    const replaceKitOrder = {
+      snapshot: kitOf('00000000-0000-4000-8000-00000000000c', ['ordered'], { userId: 'user-1' }),
+    };
+    const arrived = shownAt(pathTo('with_customer'));
+    const order = await begun(arrived, { readOrder: arrived, replaceKitOrder, ...answers });
+    expect(await decide(order)).toHaveProperty('value');
+    order.answers['readOrder'] = firstOrder();
+    await order.signal('orderChanged', named(pathTo('transit_lab')));
+    expect(passed).toEqual([]);
+  });
+
+  test('that was reported before its transaction is followed on while it reminds of a critical result', async () => {
+    const { passed, answers } = passing();
+    const order = await begun(shownAt(happyPath, { interpretation: 'critical' }), {
+      readOrder: shownAt(happyPath, { interpretation: 'critical' }),
+      ...answers,
+    });
+    await order.until(3);
+    order.answers['readOrder'] = firstOrder();
+    await order.signal('orderChanged', named(happyPath, { interpretation: 'critical' }));
+    expect(passed).toEqual([]);
+    await order.until(4.5);
+    expect(order.events.filter((event) => event.includes('critical_result_reminder'))).toHaveLength(4);
   });
 
   test('is passed on whatever an earlier run of it came to', async () => {
