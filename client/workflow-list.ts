@@ -101,13 +101,13 @@ const conditionNames: readonly string[] = ['phase', 'attention', 'userId', 'ende
 
 function queryOf({ workflows, hidden, invalid }: ListedArea<object>, filter: WorkflowFilter<string, string>): string {
   const refused = (field: string, message: string): Error =>
-    new invalid(`The filter is not valid: ${field}`, { fields: [{ field, message }] });
+    new invalid(`The filter is not valid: ${field} ${message}`, { fields: [{ field, message }] });
   /** Nothing that goes into a query may end its quotes. */
   const quoted = (field: string, value: string): string => {
     if (isAddressable(value)) return value;
     throw refused(field, 'must be letters, digits, dots, hyphens or underscores');
   };
-  // JavaScript lets a variable that was never set through, and another name of a field. Neither must list everybody's work to one user.
+  // JavaScript lets through a variable that was never set, and a misnamed field. Neither must list everybody's work to one user.
   const given: unknown = filter;
   if (!isObject(given)) throw refused('filter', 'must be an object');
   for (const [field, value] of Object.entries(given)) {

@@ -11,7 +11,7 @@ import { callKinds, type TemporalCalls } from '../workflow-calls.js';
 import { isRunning } from '../workflow-status.js';
 import { notificationErrorMap, NotificationNotFound } from './errors.js';
 
-/** Temporal does not answer a request with a far longer one. */
+/** True if this can be the ID of one of our workflows. Temporal does not answer a request with a far longer one. */
 function isWorkflowId(source: unknown): boolean {
   return typeof source === 'string' && /^[A-Za-z0-9._:/-]{1,512}$/.test(source);
 }
@@ -98,7 +98,7 @@ export class UndeliveredNotifications {
 
   /** The Web UI shows the ID of the delivery itself, so that one is taken, too. */
   private workflow(source: string) {
-    if (!isWorkflowId(source)) throw new NotificationNotFound('This is not the ID of a workflow of the worker');
+    if (!isWorkflowId(source)) throw new NotificationNotFound('The source is not the ID of a workflow of the worker');
     const isDelivery = source.startsWith(deliverNotificationsId(''));
     return this.calls.client.workflow.getHandle(isDelivery ? source : deliverNotificationsId(source));
   }

@@ -26,9 +26,10 @@ test.each(areas.flatMap((area) => fields.map((field) => ({ area, field }))))(
   },
 );
 
-test.each(areas)('the list of %s refuses a field that it does not know, and what is no object', async (area) => {
+test.each(areas)('the list of %s refuses an unknown field, and a filter that is not an object', async (area) => {
   const of = (filter: unknown) => lists[area].list(filter as object).next();
   await expect(of({ user_id: 'user-1' })).rejects.toMatchObject({
+    message: 'The filter is not valid: user_id is not known here',
     fields: [{ field: 'user_id', message: 'is not known here' }],
   });
   for (const filter of ['user-1', null, ['user-1']]) {
@@ -66,12 +67,12 @@ test.each<[string, () => Promise<unknown>, object]>([
   await expect(async () => call()).rejects.toMatchObject(error);
 });
 
-test('notifications of what is no workflow do not wait', async () => {
+test('no notifications wait under an ID that no workflow of ours can have', async () => {
   expect(await lab.notifications.isWaiting('kit-order/é')).toBe(false);
 });
 
 test.each([null, '', 'soon', true, 0, Number.NaN, {}])(
-  'a deadline of %j is refused in one sentence',
+  'a deadline of %j is refused with what it must be',
   async (deadline) => {
     const call = lab.orders.get({ reference: 'order-1' }, { deadline: deadline as never });
     await expect(call).rejects.toThrow(
@@ -98,6 +99,6 @@ test.each<[string, () => Promise<unknown>, string]>([
   ['a report', () => lab.reports.submit({ reference: 'report-1', polcy: {} } as never), 'polcy'],
   ['an appointment', () => lab.appointments.start({ orderId: 'order-1', polcy: {} } as never), 'polcy'],
   ['a match review', () => lab.matchReviews.start({ rawResultId: 'result-1', polcy: {} } as never), 'polcy'],
-])('%s with a field that is not known is refused, and nothing is done', async (_what, call, field) => {
+])('%s with an unknown field is refused, and nothing is done', async (_what, call, field) => {
   await expect(async () => call()).rejects.toMatchObject(unknown(field));
 });
