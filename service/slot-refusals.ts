@@ -37,7 +37,7 @@ function slotProblem(error: unknown): SlotUnavailable | BookingKeyExpired | unde
   if (keyGonePattern.test(text)) return new BookingKeyExpired(error, refusal);
   if (slotGonePattern.test(text)) return new SlotUnavailable(error, refusal);
   const isOfSlot = error.fields.every(({ field }) => field === '' || field === 'booking_key');
-  const mayBeConflict = conflictStatuses.includes(error.status) && isOfSlot && !somethingElse.test(text);
+  const mayBeConflict = conflictStatuses.includes(error.status) && isOfSlot && !somethingElsePattern.test(text);
   return mayBeConflict ? new SlotUnavailable(error, refusal, false) : undefined;
 }
 
@@ -54,5 +54,5 @@ const takenWords =
 const slotWords = String.raw`\b(?:time)?(?:slot|time)s?\b`;
 const slotGonePattern = new RegExp(`${slotWords}.*${takenWords}|${takenWords}.*${slotWords}`, 'i');
 
-const somethingElse =
+const somethingElsePattern =
   /\b(?:orders?|patients?|users?|labs?|laborator(?:y|ies)|address|zip(?:.?code)?|phone|e-?mail|notes?|teams?|collection|requisitions?|samples?|sites?|idempotency)\b|\bno appointments?\b|\bappointments?\b.*(?:not (?:be )?found|exist|resched|already|complete|cancel)/i;

@@ -6,7 +6,7 @@ import { refusal } from './problems.js';
 
 /** A workout under this id does not exist. */
 const unknownWorkoutId = '00000000-0000-0000-0000-000000000000';
-const samplesOfStream = 60;
+const samplesPerStream = 60;
 
 /**
  * The streams of workouts. Which workouts there are is not kept: every id has a stream, invented from the id so
@@ -24,7 +24,7 @@ export function timeseriesRoutes(app: FastifyInstance): void {
 function stream(workoutId: string): Json {
   const begin = createHash('sha256').update(workoutId).digest().readUInt32BE(0);
   const each = (value: (n: number) => number | null): (number | null)[] =>
-    Array.from({ length: samplesOfStream }, (_, n) => value(n));
+    Array.from({ length: samplesPerStream }, (_, n) => value(n));
   return {
     time: each((n) => begin + n),
     heartrate: each((n) => (n === 30 ? null : 110 + (n % 20))),

@@ -110,9 +110,9 @@ async function readWholeChain(run: KitOrderRun): Promise<void> {
 
 /**
  * An order may be reported before its transaction is. Its run then follows it alone, until a report names the root whose workflow
- * follows it too: two would announce and ask the same.
+ * follows it too: two would announce and ask the same. True if the run leaves its order to that workflow.
  */
-export function joinsOwnChain(run: KitOrderRun): boolean {
+export function leaveToChain(run: KitOrderRun): boolean {
   const { chain } = run;
   const snapshots = chain.orders.map(({ greatest }) => greatest);
   const root = realRoot(chain.rootOrderId, snapshots);

@@ -54,10 +54,10 @@ const insurance = {
 
 const fullPhysician = { ...inventedPhysician, email: 'doctor@example.com', licensed_states: ['AZ', 'IL'] };
 
-const { lab_test_id: _labTestId, ...NO_TEST } = orderRequest;
+const { lab_test_id: _labTestId, ...orderWithoutTest } = orderRequest;
 
 const fullOrder: OrderRequest = {
-  ...NO_TEST,
+  ...orderWithoutTest,
   order_set: { lab_test_ids: ['test-1'], add_on: { marker_ids: [11], provider_ids: ['p-1'] }, lab_account_id: 'a-1' },
   collection_method: 'walk_in_test',
   patient_details: fullPatient,
@@ -116,7 +116,7 @@ describe('an order', () => {
 
   test('an order that names nothing to order is refused along with its other faults', async () => {
     const { baseUrl } = await answering(() => ({ body: {} }));
-    const error = await rejection(serviceAt(baseUrl).orders.create({ ...NO_TEST, user_id: '' }));
+    const error = await rejection(serviceAt(baseUrl).orders.create({ ...orderWithoutTest, user_id: '' }));
     expect(error).toMatchObject({
       fields: [{ field: 'user_id' }, { field: 'lab_test_id', rule: 'or order_set must say what is ordered' }],
     });
