@@ -239,7 +239,7 @@ describe("a client's connection to Temporal", () => {
       { TEMPORAL_TLS_DISABLE_HOST_VERIFICATION: 'no' },
       'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION is neither true nor false',
     ],
-  ])('refuses a setting that the SDK would pass over: %j', (env, message) => {
+  ])('refuses a setting that the SDK would misread: %j', (env, message) => {
     expect(() => readTemporalSettings(env)).toThrow(
       new TemporalKeyFileInvalid(message.replace(/^\S+ /, ''), message.split(' ')[0]),
     );

@@ -129,7 +129,7 @@ describe('the worker', () => {
     expect(readWorkerConfig({ ...env, SERVICE_BASE_URL: '' }).service.baseUrl).toBe('https://api.example.com');
   });
 
-  test.each(['"', "'"])('takes no value in quotes (%s), which some readers of env files leave on', (quote) => {
+  test.each(['"', "'"])('refuses a value in quotes (%s), which some readers of env files keep', (quote) => {
     const quoted = Object.fromEntries(Object.entries(service).map(([name, value]) => [name, quote + value + quote]));
     const problem = 'is in quotes';
     const unread = { TEMPORAL_CODEC_AUTH: '"invented"', INGRESS_HOST: '"::"', TEMPORAL_GRPC_META_TEAM: '"labs"' };

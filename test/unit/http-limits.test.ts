@@ -120,13 +120,13 @@ describe.each(Object.keys(servers) as (keyof typeof servers)[])('the %s ends', (
   });
 });
 
-describe.each(Object.keys(servers) as (keyof typeof servers)[])('the %s does not wait for a body', (name) => {
+describe.each(Object.keys(servers) as (keyof typeof servers)[])('the %s answers before the body arrives', (name) => {
   // 800 strangers with a megabyte each would be more memory than the process has.
   test.each([
     ['POST /nothing', 404],
     ['POST /health', 404],
     ['OPTIONS /decode', name === 'codec server' ? 403 : 404],
-  ])('that %s does not want', async (line, status) => {
+  ])('if the request is %s', async (line, status) => {
     const where = await serving(name, { ...short, requestTimeoutMs: 50_000 });
     const headers = ['Host: 127.0.0.1', 'Origin: https://stranger.example', 'Content-Type: application/json'];
     const socket = connect(where.port, where.host);

@@ -200,7 +200,7 @@ test('what parts report is counted in seconds, by bounded labels', async () => {
 test.each([
   [true, 1],
   [false, 0],
-])('without its schedule, reconciliation counts as overdue from the start if it is on: %s', async (isOn, count) => {
+])('a missing schedule counts as created at the start if reconciliation is on: %s', async (isOn, count) => {
   const client = {
     options: { namespace: 'default' },
     withDeadline: (_deadline: number, ask: () => Promise<unknown>) => ask(),

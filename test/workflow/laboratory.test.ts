@@ -67,7 +67,7 @@ describe('a sample that cannot be used', () => {
     expect(await stage.countRequests('POST', createPath)).toBe(1);
   });
 
-  test('whose redraw is reported before its transaction is followed with it by one workflow, once that is reported', async () => {
+  test('shares one workflow with a redraw that was reported before its transaction, once the transaction is reported', async () => {
     const kit = await kitAtLab();
     await kit.move(sampleError);
     await stage.sandbox.changeSettings({ transactionInBodies: false, transactionInWebhooks: false });

@@ -304,7 +304,7 @@ test.each(['', ' '])('a TASK_QUEUE of %j is not set', (blank) => {
   expect(blankProgram.opts()).toMatchObject({ taskQueue: 'lab-operations' });
 });
 
-test.skipIf(!existsSync('/dev/full'))('an answer that a full disk does not take is an error', async () => {
+test.skipIf(!existsSync('/dev/full'))('labops fails if a full disk does not take its answer', async () => {
   const written = promisify(execFile)('sh', ['-c', `${process.execPath} labops.js --version > /dev/full`], {
     cwd: projectFolder,
   });

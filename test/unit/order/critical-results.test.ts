@@ -84,7 +84,7 @@ test('a critical order without any events is raised', () => {
   );
 });
 
-test('a report without an alarm is taken in without a look at the events: a burst of reports would read them all each time', () => {
+test('a report without an alarm is taken in without reading the events: a burst of reports would read them all each time', () => {
   const unread = {
     orderId: 'order-1',
     greatest: { ...completed, events: [] },

@@ -60,7 +60,7 @@ describe('any order, repetition and loss of reports', () => {
     );
   });
 
-  test('a report that is repeated is compared with its own events alone: a burst of repeated reports would compare them all each time', () => {
+  test('a repeated report is compared with its own events alone: a burst of them would compare all events each time', () => {
     const events = eventsOf('ordered', 'transit_customer', 'with_customer');
     const written = () => {
       throw new Error('another event was written as text');
@@ -70,7 +70,7 @@ describe('any order, repetition and loss of reports', () => {
     expect(observe(orders, { orderId: 'order-1', events: structuredClone(events.slice(0, 1)) })).toBe(orders);
   });
 
-  test('a report of later events alone is added without a look at the events before the last', () => {
+  test('a report of later events alone is added without reading the events before the last', () => {
     const events = eventsOf('ordered', 'transit_customer', 'with_customer', 'transit_lab');
     const orders = fold([{ orderId: 'order-1', events: events.slice(0, 3) }]);
     const read = () => {

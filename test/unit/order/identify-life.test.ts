@@ -442,7 +442,7 @@ describe('an order of another chain', () => {
     ['is another user’s', firstOrder({ userId: 'user-2' })],
     ['shows no user', kitOf(newId, lost, { transaction })],
     ['cannot be read', null],
-  ])('that was reported before its transaction is followed on if the first order %s', async (_what, readOrder) => {
+  ])('that was reported before its transaction stays with its run if the first order %s', async (_what, readOrder) => {
     const { passed, answers } = passing();
     const order = await begun(shownAt(awaited), { readOrder, ...answers });
     await order.signal('orderChanged', named(shipped));
@@ -453,7 +453,7 @@ describe('an order of another chain', () => {
     expect(await stateOf(order)).not.toHaveProperty('forwardsTo');
   });
 
-  test('that was reported before its transaction is followed on once a person was asked, so the question is withdrawn', async () => {
+  test('that was reported before its transaction stays with its run once a person was asked, so the question is withdrawn', async () => {
     const { passed, answers } = passing();
     const order = await begun(shownAt(awaited), { readOrder: shownAt(awaited), ...answers });
     await order.until(24 * 6);
@@ -468,7 +468,7 @@ describe('an order of another chain', () => {
   test.each<[string, (order: Life) => Promise<unknown>]>([
     ['its policy was changed', (order) => order.update('setPolicy', { policy: { shippingDeadline: 8 * day } })],
     ['it was replaced', (order) => order.update('replaceKit', { orderId })],
-  ])('that was reported before its transaction is followed on once %s', async (_what, decide) => {
+  ])('that was reported before its transaction stays with its run once %s', async (_what, decide) => {
     const { passed, answers } = passing();
     const replaceKitOrder = {
       snapshot: kitOf('00000000-0000-4000-8000-00000000000c', ['ordered'], { userId: 'user-1' }),
@@ -481,7 +481,7 @@ describe('an order of another chain', () => {
     expect(passed).toEqual([]);
   });
 
-  test('that was reported before its transaction is followed on while it reminds of a critical result', async () => {
+  test('that was reported before its transaction stays with its run while that reminds of a critical result', async () => {
     const { passed, answers } = passing();
     const order = await begun(shownAt(happyPath, { interpretation: 'critical' }), {
       readOrder: shownAt(happyPath, { interpretation: 'critical' }),
