@@ -70,7 +70,7 @@ export function readTemporalSettings(env: Env = process.env): ClientConnectConfi
 /** A blank setting counts as not set: compose files and CI systems pass on settings that they do not have. */
 export function withoutBlanks(env: Env): Record<string, string> {
   const entries = Object.entries(env).flatMap(([name, value]) => {
-    // Of these alone a blank one means something: it takes a header of the profile away.
+    // Only for these does a blank mean something: it removes a header of the profile.
     if (name.startsWith('TEMPORAL_GRPC_META_') && value !== undefined) return [[name, value] as const];
     return value === undefined || value.trim() === '' ? [] : [[name, value.trim()] as const];
   });
@@ -78,8 +78,8 @@ export function withoutBlanks(env: Env): Record<string, string> {
 }
 
 /**
- * A setting that the SDK's reader would misread without a word: it passes over a file that is not there, so a process would work in
- * another namespace, and takes anything but `true` and `1` for false, so an API key would be sent without TLS.
+ * A setting that the SDK's reader would silently misread: it ignores a file that does not exist, so a process would work in another
+ * namespace, and it takes anything but `true` and `1` for false, so an API key would be sent without TLS.
  */
 export function misreadFault(given: Env): { setting: string; problem: string } | undefined {
   const file = given['TEMPORAL_CONFIG_FILE'];
@@ -120,7 +120,8 @@ function temporalKeyOf(env: Env): string | undefined {
 
 /**
  * TEMPORAL_API_KEY_FILE names no file with a key, or TEMPORAL_API_KEY is set as well; a key or a header (TEMPORAL_GRPC_META_…) is not
- * printable ASCII on one line; TEMPORAL_CONFIG_FILE names no file; or TEMPORAL_TLS is neither true nor false.
+ * printable ASCII on one line; TEMPORAL_CONFIG_FILE names no file; or TEMPORAL_TLS or TEMPORAL_TLS_DISABLE_HOST_VERIFICATION is neither
+ * true nor false.
  */
 export class TemporalKeyFileInvalid extends Error {
   static readonly remedy = 'Correct the setting that the message names, or leave it unset.';
