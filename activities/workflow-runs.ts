@@ -118,7 +118,7 @@ export async function lastDecodableResultOf<Result>(
 /** With the pauses of an identification, half a minute. */
 const decodingAttempts = 6;
 
-/** True if reading a result failed in this process, and not by an error of Temporal's, which the next attempt may not get. */
+/** True if a result could not be read in this process. Temporal's own errors do not count: the next attempt may not get them. */
 export function isUndecodable(error: unknown): boolean {
   return ![ServiceError, WorkflowNotFoundError, WorkflowFailedError].some((known) => error instanceof known);
 }

@@ -31,7 +31,7 @@ export function millisecondsOf(deadline: Deadline): number {
 
 /** @param rule the beginning of the sentence that says what is wrong */
 export function millisecondsIn(duration: Duration, rule: string): number {
-  // `ms` throws its own error for anything but a text, in JavaScript or from an unset variable.
+  // In JavaScript it may be anything, such as a variable that was never set: `ms` throws its own error for that.
   const span = typeof duration === 'string' && duration.length > 0 ? ms(duration) : duration;
   if (typeof span === 'number' && span > 0) return span;
   throw new TypeError(`${rule} a duration such as '5s' or milliseconds above 0, not ${inspect(duration)}`);

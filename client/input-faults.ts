@@ -38,12 +38,12 @@ export function refuseFaulty(what: string, fields: RefusedField[], Invalid: Refu
   if (fields.length > 0) throw new Invalid(`${what} is not valid: ${joinFaults(fields)}`, { fields });
 }
 
-/** A field that is ignored, because it is misspelt, would change the meaning of the call. */
+/** A fault for each unknown field: it may be misspelt, and the call would mean something else if it were ignored. */
 export function unknownFaults(fields: object): RefusedField[] {
   return Object.keys(fields).map((field) => ({ field, message: 'is not known here' }));
 }
 
-/** @param options all that is left of a call's input, besides the fields of its own */
+/** @param options a call's input without the fields of its own */
 export function optionFaults({ deadline: _deadline, signal: _signal, ...unknown }: CallOptions): RefusedField[] {
   return unknownFaults(unknown);
 }

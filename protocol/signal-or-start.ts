@@ -35,7 +35,7 @@ export async function signalOrStart<Args extends unknown[]>(
   await startAfter(earlierRun, workflow, taskQueue, start, signal, ...signalArgs);
 }
 
-/** Signals a workflow that may not run: false if it does not. */
+/** Signals a workflow if it is running. False if it is not. */
 export async function signalIfRunning<Args extends unknown[]>(
   workflow: WorkflowCalls,
   workflowId: string,

@@ -143,7 +143,7 @@ interface Routed {
 function routes(answer: NodeHandler, { limits, ready, log, strayed }: Routed): FastifyInstance {
   const app = boundedServer(limits, {
     onStray: ({ headers }) => {
-      if (!hasSignature(headers)) return; // of a scanner
+      if (!hasSignature(headers)) return; // a scanner's, not a webhook
       log.warn('a webhook was sent to another path than /webhooks: correct the address of the endpoint at the service');
       strayed?.();
     },

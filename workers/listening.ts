@@ -28,7 +28,7 @@ export const httpLimits: HttpLimits = {
  * A server that ends slow requests at its limits. Node gets all three timeouts together, when it creates the server:
  * otherwise its defaults for the others would decide.
  *
- * @param options `onStray`: is called for a request that no route answers
+ * @param options `onStray` is called for a request that no route takes
  */
 export function boundedServer(
   limits: HttpLimits,
@@ -45,7 +45,7 @@ export function boundedServer(
     },
   });
   app.server.maxConnections = maxConnections;
-  // Before its body: fastify would read and parse what no route wants, a megabyte from each stranger.
+  // Before its body arrives: fastify would read and parse it although no route takes it, a megabyte from each stranger.
   app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
     onStray?.(request);

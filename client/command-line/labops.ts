@@ -3,7 +3,7 @@ import { connect } from './connecting.js';
 import { run } from './program.js';
 import { processTerminal } from './terminal.js';
 
-/** The reader may stop early, as `head` does; a full disk loses the answer. */
+/** The exit status after a failed write. The reader may stop early, as `head` does; a full disk loses the answer. */
 function statusAfter({ code = 'error' }: NodeJS.ErrnoException): number {
   if (code === 'EPIPE') return 0;
   process.stderr.write(`The answer could not be written (${code}).\n`);

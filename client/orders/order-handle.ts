@@ -144,7 +144,7 @@ export class KitOrderHandle {
    * @throws CancelRefused once the kit has shipped, OrderInvalid, OrderEnded, ServiceDown
    */
   async cancel({ orderId, ...options }: WhichOrder & CallOptions = {}): Promise<OrderState | CancelledPlacing> {
-    // Without an order's id the current order is cancelled.
+    // If a misspelt `orderId` were ignored, the current order would be cancelled.
     refuseFaulty('The command', optionFaults(options), OrderInvalid);
     const isDone = (state: OrderState) => linkOf(state, orderId ?? state.orderId)?.phase === 'cancelled';
     return this.access.calls.call({ ...orderCalls.command, defaultDeadline: cancelDeadline }, options, async (call) => {
@@ -240,8 +240,8 @@ export class KitOrderHandle {
   }
 
   /**
-   * The lab values of the current order of the chain, read from the service; they are never in Temporal. For a redraw, the values of
-   * all orders of its transaction, because its own are only those that were missing. Deadline: 30 seconds.
+   * The lab values of the current order of the chain, read from the service; they are never in Temporal. For a redraw they are those of
+   * all orders of its transaction, because its own are only the ones that were missing. Deadline: 30 seconds.
    * @throws ServiceNotConfigured, and the service's own errors (`NotFound` until there are results)
    */
   async results(options: CallOptions = {}): Promise<Results> {

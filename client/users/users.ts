@@ -175,7 +175,7 @@ export class UserOperations {
 
   /** All users of the team, a page per call. Deadline: 30 seconds a page. */
   list(which?: Omit<UserListOptions, 'signal'>, options: CallOptions = {}): AsyncGenerator<User, void, undefined> {
-    // All users come, whatever a field that is ignored was meant to select.
+    // If an unknown field were ignored, all users would be listed.
     checkRead('The list', which ?? {}, { pageSize: 'a whole number above 0' });
     return listFromService(this.access, userCalls.reading, options, ({ users }, abort) =>
       users.list(Object.assign(abort, which)),
@@ -285,7 +285,7 @@ async function ifPresent(
 
 function check({ userId, clientUserId, policy, ...unknown }: Omit<DeleteUserInput, 'carried'>): void {
   const faults = userIdFaults(userId);
-  // Such as a part of the policy beside it.
+  // For instance a setting of the policy that stands beside the policy.
   faults.push(...unknownFaults(unknown));
   if (clientUserId != null && typeof clientUserId !== 'string') {
     faults.push({ field: 'clientUserId', message: 'must be a string' });

@@ -34,7 +34,7 @@ export interface Destinations {
   teamId?: string | undefined;
   /** How long Temporal or the sink may take, in milliseconds. */
   deadlineMs: number;
-  /** The signals that were not delivered within it. */
+  /** The signals, which may still be under way after that. */
   abandoned: AbandonedCalls;
 }
 

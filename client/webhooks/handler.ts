@@ -89,8 +89,8 @@ export interface WebhookHandler {
   node(request: IncomingMessage, response: ServerResponse): Promise<void>;
   counts(): AnswerCounts<AnswerName>;
   /**
-   * Waits until no attempt to signal Temporal is still to come, also of requests that were answered 503 because Temporal took too
-   * long: a few seconds. To be awaited before the connection of `temporal` is closed.
+   * Waits until no attempt to signal Temporal is still to come, not even for requests that were answered 503 because Temporal took
+   * too long: a few seconds at most. Await it before you close the connection of `temporal`.
    */
   settled(): Promise<void>;
 }

@@ -46,13 +46,13 @@ export async function deliverOrder(event: OrderEventReceived, destinations: Dest
   const start = kitOrderStart(snapshot, root);
   return deliver(destinations, { orderId, workflowId: start.workflowId }, async (workflow, taskQueue) => {
     await signalOrStart(workflow, taskQueue, start, orderChangedSignal, snapshot);
-    // An earlier webhook may have come without the transaction, and started a run for this order alone: it passes on from now on.
+    // An earlier webhook may have come without the transaction, and started a run for this order alone: from now on that run passes its reports on.
     if (isNamedByService(snapshot, root))
       await signalIfRunning(workflow, kitOrderId(orderId), orderChangedSignal, snapshot);
   });
 }
 
-/** The root is known from the service's transaction or parent, which may be missing in a webhook, not from our own passthrough. */
+/** True if the root comes from the service's transaction or parent, not from our own passthrough: an earlier webhook may have lacked those. */
 function isNamedByService({ orderId, passthrough }: OrderSnapshot, root: string): boolean {
   return root !== orderId && readPassthrough(passthrough)?.root === undefined;
 }

@@ -86,7 +86,7 @@ export const equivalents: readonly Equivalent[] = [
     at: /⟦known\?\.(?:status|startAt|endAt|appointmentId)⟧/,
   },
   {
-    reason: 'without its case it is its own name, which counts as true',
+    reason: 'without its case the default returns the name of the reason, which counts as true',
     in: ['workflows/appointment/appointment.ts', 'workflows/match-review/review.ts'],
     mutator: 'ConditionalExpression',
     at: /⟦case 'notifications_undelivered':/,

@@ -48,7 +48,7 @@ export function rootOf(snapshot: OrderSnapshot): string {
   return rootOfTransaction(snapshot, siblingsOf(snapshot));
 }
 
-/** The same with everything that is known of the chain: the transaction's root may itself be a replacement whose passthrough names the chain's root. */
+/** The root by everything that is known of the chain: the transaction's root may itself be a replacement whose passthrough names the chain's root. */
 export function realRoot(orderId: string, snapshots: readonly OrderSnapshot[]): string {
   const own = snapshots.find((snapshot) => snapshot.orderId === orderId);
   if (!own) return orderId;

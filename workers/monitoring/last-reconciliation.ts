@@ -12,8 +12,8 @@ const rememberedMs = 5 * 60_000;
  * When the schedule's last complete pass began. Nothing else recovers a lost webhook of a critical result, so it must be seen when
  * the schedule is paused or gone, or its passes fail. A time stays true while Temporal cannot be asked.
  *
- * @param watched `isOn`: without a schedule the worker's start counts as its creation, because somebody has deleted it, or the worker was
- * not allowed to make it
+ * @param watched `isOn`: reconciliation is on. A schedule that is missing then, because somebody has deleted it or the worker was not
+ * allowed to create it, counts as created when the worker started
  * @returns refreshes the gauge; never rejects
  */
 export function watchReconciliation(
@@ -44,7 +44,7 @@ export function watchReconciliation(
   return () => withinScrape(ask());
 }
 
-/** Nothing if there is no schedule, and none is expected. */
+/** Nothing if there is no schedule and none is expected. */
 async function lastPass(client: Client, taskQueue: string, expectedSince?: Date): Promise<Date | undefined> {
   const scheduleId = reconcileScheduleId(taskQueue);
   const created = (await createdAt(client, scheduleId)) ?? expectedSince;

@@ -73,8 +73,8 @@ export function attentionVerbsFor<Raised extends RaisedAttention<string>, State 
 }
 
 /**
- * For a run that makes attempts until something else is followed: these reasons stand from now on, and no others; one that stood before
- * keeps its time. Nobody is notified and there is no journal, so no question needs an id or a count.
+ * Replaces the attention of a run that makes attempts, such as a placing: from now on these reasons stand, and no others. One that
+ * stood before keeps its time. Nobody is notified and there is no journal, so no question needs an id or a count.
  */
 export function setAttention<Reason extends string>(
   run: { attention: readonly Attention<Reason>[] },

@@ -93,13 +93,13 @@ export function refusalOf(error: unknown): ApplicationFailure {
   return ApplicationFailure.nonRetryable('The command could not be carried out in time; try again', 'CommandTimedOut');
 }
 
-/** The caller that waits for a workflow's result reads the refusal itself, not that an activity failed. */
+/** Throws the refusal itself: the caller that waits for a workflow's result reads it, not that an activity failed. */
 export function throwRefusal(error: unknown): never {
   throw refusalOf(error);
 }
 
 /**
- * The refusal of a failure that nobody is answered with: it is logged.
+ * The refusal, logged, because nobody is answered with it.
  * @param about ids, nothing personal
  */
 export function loggedRefusal(what: string, about: Record<string, string>, error: unknown): ApplicationFailure {
@@ -134,7 +134,7 @@ export function askedPause(failure: ApplicationFailure | undefined): number {
   return Math.min(detailsOf(failure).retryAfterMs ?? 0, day);
 }
 
-/** A 404 that is not the service's own answer. */
+/** True if the refusal is a 404, which may be a proxy's. */
 export function isNotFound(refusal: ApplicationFailure): boolean {
   return detailsOf(refusal).status === 404;
 }

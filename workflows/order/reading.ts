@@ -56,6 +56,7 @@ export async function readOrder(
     return snapshot ? 'read' : 'gone';
   } catch (error) {
     const refusal = loggedRefusal(unread, { orderId }, error);
+    // A 404 that is the service's own answer is not a failure: it is read as null.
     if (refusal.type === 'ServiceRefused' && !isNotFound(refusal)) return 'refused';
     postpone(chain, orderId, Date.now(), askedPause(refusal));
     return 'unanswered';

@@ -47,7 +47,7 @@ interface Submission extends Governed<ResolvedReportPolicy> {
   since: number;
   /** Earlier runs of the reference must still be read. */
   looksBack: boolean;
-  /** The next run is not given it: search attributes go through continue-as-new. */
+  /** Not carried into the next run: search attributes survive continue-as-new. */
   attention: readonly Attention<ReportAttentionReason>[];
 }
 
