@@ -54,16 +54,16 @@ export class EncryptionSettingInvalid extends Error {
 
 /**
  * Temporal's standard settings and configuration file; the API key may also be in the file TEMPORAL_API_KEY_FILE.
- * @throws TemporalKeyFileInvalid
+ * @throws TemporalSettingInvalid
  */
 export function readTemporalSettings(env: Env = process.env): ClientConnectConfig {
   const apiKey = temporalKeyOf(env);
   const overrideEnvVars = { ...withoutBlanks(env), ...(apiKey !== undefined && { TEMPORAL_API_KEY: apiKey }) };
   const misread = misreadFault(overrideEnvVars);
-  if (misread !== undefined) throw new TemporalKeyFileInvalid(misread.problem, misread.setting);
+  if (misread !== undefined) throw new TemporalSettingInvalid(misread.problem, misread.setting);
   const config = loadClientConnectConfig({ overrideEnvVars });
   const fault = temporalHeaderFault(config);
-  if (fault !== undefined) throw new TemporalKeyFileInvalid(fault.problem, fault.setting);
+  if (fault !== undefined) throw new TemporalSettingInvalid(fault.problem, fault.setting);
   return config;
 }
 
@@ -114,7 +114,7 @@ function temporalKeyOf(env: Env): string | undefined {
     return secretOf(env, 'TEMPORAL_API_KEY');
   } catch (error) {
     if (!(error instanceof SecretFileInvalid)) throw error;
-    throw new TemporalKeyFileInvalid(error.message);
+    throw new TemporalSettingInvalid(error.message);
   }
 }
 
@@ -123,9 +123,9 @@ function temporalKeyOf(env: Env): string | undefined {
  * printable ASCII on one line; TEMPORAL_CONFIG_FILE names no file; or TEMPORAL_TLS or TEMPORAL_TLS_DISABLE_HOST_VERIFICATION is neither
  * true nor false.
  */
-export class TemporalKeyFileInvalid extends Error {
+export class TemporalSettingInvalid extends Error {
   static readonly remedy = 'Correct the setting that the message names, or leave it unset.';
-  override readonly name = 'TemporalKeyFileInvalid';
+  override readonly name = 'TemporalSettingInvalid';
 
   constructor(fault: string, setting = 'TEMPORAL_API_KEY_FILE') {
     super(`${setting} ${fault}`);

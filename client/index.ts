@@ -116,7 +116,7 @@ export {
   LinkNotFound,
   LinkRefused,
 } from './links/errors.js';
-export { EncryptionSettingInvalid, type Encryption, TemporalKeyFileInvalid } from './config.js';
+export { EncryptionSettingInvalid, type Encryption, TemporalSettingInvalid } from './config.js';
 export {
   labDataConverter,
   createPayloadCodec,

@@ -111,7 +111,7 @@ export class LabOperations {
    * files (TEMPORAL_API_KEY_FILE, LABOPS_ENCRYPTION_KEYS_FILE). The first is read again every ten seconds, so the API key of Temporal
    * can be replaced while the process runs.
    * Gives up after ten seconds. After an outage of Temporal it is connected again within five.
-   * @throws KeyRingInvalid, EncryptionKeysMissing, EncryptionSettingInvalid, TemporalKeyFileInvalid, TemporalUnreachable
+   * @throws KeyRingInvalid, EncryptionKeysMissing, EncryptionSettingInvalid, TemporalSettingInvalid, TemporalUnreachable
    */
   static async connect(options: ConnectOptions = {}): Promise<LabOperations> {
     const { encryptionKeys, encryption = readEncryption() } = options;

@@ -1,5 +1,5 @@
 import type { Deadline } from '../call-options.js';
-import { readTemporalSettings, TemporalKeyFileInvalid } from '../config.js';
+import { readTemporalSettings, TemporalSettingInvalid } from '../config.js';
 import { LabOperations } from '../lab-operations.js';
 import { UsageError } from './exit-codes.js';
 
@@ -14,7 +14,7 @@ function requireSettings(): void {
   try {
     readTemporalSettings();
   } catch (error) {
-    if (error instanceof TemporalKeyFileInvalid) throw error;
+    if (error instanceof TemporalSettingInvalid) throw error;
     // The first line: the rest quotes the file, which may contain a key.
     const [reason] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
     throw new UsageError(`Temporal's settings or its configuration file are invalid: ${reason}`, { cause: error });

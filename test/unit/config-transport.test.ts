@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readKeyRing, readTemporalSettings, TemporalKeyFileInvalid } from '../../client/config.js';
+import { readKeyRing, readTemporalSettings, TemporalSettingInvalid } from '../../client/config.js';
 import { readSingleProcessConfig } from '../../workers/single-process.config.js';
 import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
 import { ConfigInvalid } from '../../workers/setting-faults.js';
@@ -221,7 +221,7 @@ describe('a secret in a file', async () => {
       );
     }
     const both = { TEMPORAL_API_KEY: 'key', TEMPORAL_API_KEY_FILE: join(folder, 't') };
-    expect(() => readTemporalSettings(both)).toThrow(TemporalKeyFileInvalid);
+    expect(() => readTemporalSettings(both)).toThrow(TemporalSettingInvalid);
   });
 });
 
@@ -241,7 +241,7 @@ describe("a client's connection to Temporal", () => {
     ],
   ])('refuses a setting that the SDK would misread: %j', (env, message) => {
     expect(() => readTemporalSettings(env)).toThrow(
-      new TemporalKeyFileInvalid(message.replace(/^\S+ /, ''), message.split(' ')[0]),
+      new TemporalSettingInvalid(message.replace(/^\S+ /, ''), message.split(' ')[0]),
     );
   });
 });
