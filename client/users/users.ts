@@ -173,8 +173,11 @@ export class UserOperations {
     return user !== undefined;
   }
 
-  /** All users of the team, a page per call. Deadline: 30 seconds a page. */
-  list(which?: Omit<UserListOptions, 'signal'>, options: CallOptions = {}): AsyncGenerator<User, void, undefined> {
+  /**
+   * All users of the team, a page per call. Deadline: 30 seconds a page.
+   * @throws ReadInvalid
+   */
+  list(which?: Pick<UserListOptions, 'pageSize'>, options: CallOptions = {}): AsyncGenerator<User, void, undefined> {
     // If an unknown field were ignored, all users would be listed.
     checkRead('The list', which ?? {}, { pageSize: 'a whole number above 0' });
     return listFromService(this.access, userCalls.reading, options, ({ users }, abort) =>

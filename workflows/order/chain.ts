@@ -9,6 +9,7 @@ import type {
   Replacement,
 } from '../../protocol/order/state.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
+import { realRoot, rootOf } from '../../protocol/order/root-order.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { type Attentive, nothingYet } from '../entity/attention.js';
 import type { Outbox } from '../entity/outbox.js';
@@ -211,6 +212,20 @@ export function outcomeOf(chain: Chain): OrderOutcome | undefined {
 /** The current order failed, or waits for a redraw that the service announced: it needs a successor. */
 export function needsSuccessor({ standing }: ChainOrder): boolean {
   return standing.final && standing.phase !== 'completed' && standing.phase !== 'cancelled';
+}
+
+/**
+ * The root of the chain that an adopted order is known to belong to, if that is another's: its first order was read and is the same
+ * user's, or the service names nothing but a parent.
+ */
+export function rootElsewhere({ handedOver, rootOrderId, orders }: Chain): string | undefined {
+  const snapshots = orders.map(({ greatest }) => greatest);
+  const own = snapshots.find(({ orderId }) => orderId === rootOrderId);
+  const root = realRoot(rootOrderId, snapshots);
+  if (handedOver || own === undefined || root === rootOrderId) return undefined;
+  const first = snapshots.find(({ orderId }) => orderId === rootOf(own));
+  const isSure = first ? first.userId === own.userId : own.transaction === undefined && own.parentId === root;
+  return isSure ? root : undefined;
 }
 
 /** An order that the service's transaction names and that was never reported. */

@@ -8,24 +8,25 @@ import {
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import type { ChainReading } from '../../activities/chains.js';
-import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { isCritical, isEnd, standingOf } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import type { OrderOutcome } from '../../protocol/order/state.js';
-import { readPassthrough, realRoot } from '../../protocol/order/root-order.js';
+import { readPassthrough } from '../../protocol/order/root-order.js';
 import { forwardedPhase, labPhaseKey, labReferenceKey, ofAttention } from '../../protocol/search-attributes.js';
 import { activities } from '../activities.js';
 import { resumeQuestions } from '../entity/attention.js';
 import { commandWait, notKnownYet, refusalOf } from '../entity/commands.js';
-import { markAnnounced } from './announcements.js';
+import { clearAnswered, markAnnounced } from './announcements.js';
 import {
+  findOrder,
   ordersOf,
   currentOrder,
   lastEventId,
   learn,
   needsSuccessor,
   outcomeOf,
+  rootElsewhere,
   unreadOrder,
   type Chain,
 } from './chain.js';
@@ -33,7 +34,7 @@ import { raiseCriticalResults, openReports, recountReminders } from './critical-
 import { nextMoment } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
 import { isNewRunSuggested } from '../entity/loop.js';
-import { setNotifies } from '../entity/outbox.js';
+import { deliverBeforeEnd, setNotifies } from '../entity/outbox.js';
 import { setPolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { firstReportWait, minute } from '../entity/spans.js';
 import { askAbout, endPostponement, takeAbsence } from './reading.js';
@@ -110,31 +111,31 @@ async function readWholeChain(run: KitOrderRun): Promise<void> {
 
 /**
  * An order may be reported before its transaction is. Its run then follows it alone, until a report names the root whose workflow
- * follows it too: two would announce and ask the same. True if the run leaves its order to that workflow.
+ * follows it too: two would announce and ask the same, so this one leaves it to that.
+ * @returns the root, if the order is left to its workflow now
  */
-export function leaveToChain(run: KitOrderRun): boolean {
-  const { chain } = run;
-  const snapshots = chain.orders.map(({ greatest }) => greatest);
-  const root = realRoot(chain.rootOrderId, snapshots);
-  if (root === chain.rootOrderId || !mayLeave(chain) || !areOfOneUser(snapshots)) return false;
+export function rootToLeaveTo(chain: Chain): string | undefined {
+  const root = rootElsewhere(chain);
+  if (root === undefined || hasDecided(chain) || unreadOrder(chain) !== undefined) return undefined;
   // A run of an earlier release may have gone on beside its chain.
-  if (!patched('joins-own-chain')) return false;
+  return patched('joins-own-chain') ? root : undefined;
+}
+
+/** Withdraws what its own order has answered. What still stands the other workflow asks by itself, under the same ids. */
+export async function leaveTo(run: KitOrderRun, root: string): Promise<void> {
+  const { chain } = run;
   run.forwardsTo = root;
-  return true;
+  const alone = { ...chain, orders: chain.orders.filter(({ orderId }) => orderId === chain.rootOrderId) };
+  clearAnswered(alone, Date.now());
+  const { outbox, journal } = alone;
+  Object.assign(chain, { outbox, journal, attention: [] });
+  await deliverBeforeEnd(chain, () => false);
 }
 
-/** The workflow of the root gets the reports, but not what was asked, decided or not delivered here: with any of that a run stays. */
-function mayLeave(chain: Chain): boolean {
-  const { handedOver, raised, answers, replacements, patience, changedSettings, outbox } = chain;
-  if (handedOver || unreadOrder(chain) !== undefined) return false;
-  const isDecided = changedSettings !== undefined || answers.length + replacements.length + patience.length > 0;
-  return !isDecided && Object.keys(raised).length === 0 && outbox.length === 0;
-}
-
-/** A transaction that names another user's order is wrong. An order that cannot be read is nobody's. */
-function areOfOneUser(snapshots: readonly OrderSnapshot[]): boolean {
-  const users = new Set(snapshots.map(({ userId }) => userId));
-  return snapshots.length > 1 && users.size === 1;
+/** The other workflow gets the reports, but not what was decided or reminded of here. */
+function hasDecided({ answers, replacements, patience, changedSettings, criticalResults }: Chain): boolean {
+  if (changedSettings !== undefined || answers.length + replacements.length + patience.length > 0) return true;
+  return criticalResults.some(({ reminders, acknowledgements }) => reminders + acknowledgements.length > 0);
 }
 
 /** Without an answer the run cannot know what to follow. After a day somebody is asked to find out why. */
@@ -276,7 +277,8 @@ export async function forward(run: KitOrderRun, rootOrderId: string): Promise<Ki
     chain.criticalReports = [...chain.criticalReports, ...alarms];
     await forwardCriticalResults(chain, rootOrderId);
     // With a long history it ends, too: the next webhook starts another.
-    const isOver = currentOrder(chain).standing.final || isNewRunSuggested();
+    const own = findOrder(chain, chain.rootOrderId) ?? currentOrder(chain);
+    const isOver = own.standing.final || isNewRunSuggested();
     if (!run.hasNews && isOver) break;
   } while (await condition(() => run.hasNews, chain.policy.giveUpAfter, { summary: 'silence' }));
   await condition(allHandlersFinished);

@@ -8,7 +8,7 @@ import type {
   AcknowledgeCriticalResultCommand,
 } from '../../protocol/order/messages.js';
 import type { AcknowledgementOutcome } from '../../protocol/order/state.js';
-import { currentOrder, findOrder, outcomeOf, type Chain } from './chain.js';
+import { currentOrder, findOrder, outcomeOf, rootElsewhere, type Chain } from './chain.js';
 import { alarmsOf, findCriticalResult, isRepeated } from './critical-results.js';
 import { isDone, resolutionOf } from './resolutions.js';
 import type { KitOrderRun } from './run.js';
@@ -92,6 +92,7 @@ export function validateCancellation(run: KitOrderRun, command: CancelCommand | 
 export function validateReplacement(run: KitOrderRun, command: ReplaceKitCommand): void {
   requireOrderId(command);
   requireOrder(run);
+  requireOwnChain(run.chain);
   validate(run, meant(run.chain, { ...command, kind: 'replaceKit' }));
 }
 
@@ -102,7 +103,14 @@ export function validateDecision(run: KitOrderRun, command: ResolveProblemComman
   }
   requireOrderId(command);
   requireOrder(run);
+  if (command.decision === 'replace') requireOwnChain(run.chain);
   validate(run, meant(run.chain, { ...command, kind: 'resolveProblem' }));
+}
+
+/** Two workflows may follow an order that was reported before its transaction, but one kit is ordered for it. */
+function requireOwnChain(chain: Chain): void {
+  const root = rootElsewhere(chain);
+  if (root !== undefined && chain.replacements.length === 0) throw forwarded(root);
 }
 
 /** The current order may be another one by the time that the command is repeated. */

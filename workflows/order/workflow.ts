@@ -33,7 +33,7 @@ import { acknowledge, awaitsAcknowledgement } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { changePolicy, previewPolicy, validatePolicyChange } from './policy-change.js';
 import { awaitsDecision, decide, endRedrawWaits, remind } from './decisions.js';
-import { forward, awaitIdentity, identify, leaveToChain } from './identify.js';
+import { forward, awaitIdentity, identify, leaveTo, rootToLeaveTo } from './identify.js';
 import { receiveReplacement, receivePlacement, receiveSnapshot, receiveCriticalReport } from './intake.js';
 import { readUnfinishedOrders, readUnreadOrders } from './reading.js';
 import { bringInLine } from './bring-in-line.js';
@@ -89,7 +89,8 @@ function loopOf(run: KitOrderRun) {
 async function act(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   if (unreadOrder(chain) !== undefined) await readUnreadOrders(run);
-  if (leaveToChain(run)) return;
+  const root = rootToLeaveTo(chain);
+  if (root !== undefined) return leaveTo(run, root);
   endRedrawWaits(chain);
   if (awaitsDecision(run)) await decide(run);
   remind(chain, Date.now());
