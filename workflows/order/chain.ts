@@ -219,10 +219,11 @@ export function needsSuccessor({ standing }: ChainOrder): boolean {
  * user's, or the service names nothing but a parent.
  */
 export function rootElsewhere({ handedOver, rootOrderId, orders }: Chain): string | undefined {
+  if (handedOver) return undefined;
   const snapshots = orders.map(({ greatest }) => greatest);
   const own = snapshots.find(({ orderId }) => orderId === rootOrderId);
   const root = realRoot(rootOrderId, snapshots);
-  if (handedOver || own === undefined || root === rootOrderId) return undefined;
+  if (own === undefined || root === rootOrderId) return undefined;
   const first = snapshots.find(({ orderId }) => orderId === rootOf(own));
   const isSure = first ? first.userId === own.userId : own.transaction === undefined && own.parentId === root;
   return isSure ? root : undefined;
