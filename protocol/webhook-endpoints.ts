@@ -26,7 +26,8 @@ export function isWebhookSecret(secret: unknown): secret is string {
   return typeof secret === 'string' && /^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(secret);
 }
 
-export const webhookSecretRule = 'must be whsec_ followed by base64 of at least 24 bytes';
+export const webhookSecretRule =
+  'must be whsec_ followed by base64 of at least 24 bytes, without v1 or anything else before it';
 
 /** Fields that are left out stay as they are. */
 export interface WebhookChange {

@@ -1,4 +1,5 @@
 import type { LabServiceOptions } from './lab-service/server.js';
+import { secretFault } from './lab-service/settings.js';
 
 /** The settings cannot be used: every fault is named, each with the setting to change. */
 export class SandboxConfigError extends Error {
@@ -68,9 +69,8 @@ function secretFaults(secret: string | undefined): string[] {
       'WEBHOOK_SECRETS is missing: set it to whsec_…, or set SANDBOX_WEBHOOK_URL to an empty text to send no webhooks',
     ];
   }
-  return /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret)
-    ? []
-    : ['WEBHOOK_SECRETS: the first secret must be whsec_ followed by base64'];
+  const fault = secretFault(secret);
+  return fault === undefined ? [] : [`WEBHOOK_SECRETS: the first secret ${fault}`];
 }
 
 function isHttpUrl(text: string): boolean {

@@ -52,7 +52,9 @@ const urlSchema = z
 const filterSchema = z.array(requiredTextSchema).nullish();
 const rateSchema = z.int('must be a whole number').positive('must be above zero').nullish();
 
-const secretSchema = z.string().regex(/^whsec_[A-Za-z0-9+/]+={0,2}$/, 'must be whsec_ followed by base64');
+const secretSchema = z
+  .string()
+  .regex(/^whsec_[A-Za-z0-9+/]{22,}={0,2}$/, 'must be whsec_ followed by base64 of at least 16 bytes');
 
 const createWebhookRequestSchema = z.strictObject({
   url: urlSchema,

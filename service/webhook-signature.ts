@@ -40,7 +40,7 @@ interface SignableMessage {
 /** A webhook secret cannot be a key. The message never shows it. */
 export class WebhookSecretInvalid extends Error {
   static readonly remedy =
-    "Copy the endpoint's secret (`whsec_…`) from the lab service's dashboard; for notifications, use the worker's NOTIFY_SECRET.";
+    "Copy the endpoint's secret (`whsec_…`) from the lab service's dashboard; for notifications, use the worker's NOTIFY_SECRET. One of fewer than 16 bytes is refused: `labops webhooks rotate` sets another.";
   override readonly name = 'WebhookSecretInvalid';
   /** The fault, as a text that follows its name: a setting, for instance. */
   readonly problem: string;
@@ -53,19 +53,31 @@ export class WebhookSecretInvalid extends Error {
   }
 }
 
+/** A shorter key can be found by trying: any word of letters and digits is base64 of something. */
+const leastSecretBytes = 16;
+
 /**
  * The key that a secret encodes. The prefix `whsec_` may be missing: some dashboards show the secret without it.
  *
- * @throws WebhookSecretInvalid if the rest is empty or not base64
+ * @throws WebhookSecretInvalid if the rest is empty, not base64 or short enough to guess
  */
 export function parseSecret(secret: string): Buffer {
-  const encoded = secret.trim().replace(/^whsec_/, '');
+  const given = secret.trim();
+  // A signature is `v1,<base64>`, and a secret is often pasted in the same form.
+  if (/^v1([,=\s]|$)/.test(given)) {
+    throw new WebhookSecretInvalid('begins with v1, which is the version of a signature and no part of a secret');
+  }
+  const encoded = given.replace(/^whsec_/, '');
   if (encoded === '') throw new WebhookSecretInvalid('is empty after whsec_');
   // Buffer.from skips characters that are not base64 instead of refusing them, and a key changed like this would never
   // match anything.
   const wellFormed = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && encoded.replace(/=+$/, '').length % 4 !== 1;
   if (!wellFormed) throw new WebhookSecretInvalid('is not whsec_ followed by base64');
-  return Buffer.from(encoded, 'base64');
+  const key = Buffer.from(encoded, 'base64');
+  if (key.length < leastSecretBytes) {
+    throw new WebhookSecretInvalid(`has ${key.length} bytes instead of at least ${leastSecretBytes}`);
+  }
+  return key;
 }
 
 /** One signature, `v1,<base64>`: the value of the signature header, or one of several in it, separated by spaces. */

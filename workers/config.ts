@@ -11,7 +11,7 @@ import type { MonitoringConfig } from './monitoring/server.js';
 import { misspeltSettings } from './misspelt.js';
 import type { QueueOptions } from './queues.js';
 import { reportFilesConfig } from './report-files.js';
-import { leastSecretBytes } from './setting-values.js';
+import { enoughSecretBytes } from './setting-values.js';
 import { ConfigInvalid, type SettingFault } from './setting-faults.js';
 import {
   codecServerSettings,
@@ -241,10 +241,10 @@ function defaultOrigins(host: string): string[] {
 
 /** The service chooses these secrets, so a short one is taken. */
 function secretWarnings(secrets: readonly string[]): string[] {
-  const isShort = secrets.some((secret) => parseSecret(secret).length < leastSecretBytes);
+  const isShort = secrets.some((secret) => parseSecret(secret).length < enoughSecretBytes);
   return isShort
     ? [
-        `WEBHOOK_SECRETS holds a secret of fewer than ${leastSecretBytes} bytes, which can be guessed: have the service make another.`,
+        `WEBHOOK_SECRETS holds a secret of fewer than ${enoughSecretBytes} bytes, which can be guessed: have the service make another.`,
       ]
     : [];
 }

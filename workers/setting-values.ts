@@ -54,7 +54,7 @@ export const secretList = z
   });
 
 /** The length of a secret from `openssl rand -base64 24`, which cannot be guessed. */
-export const leastSecretBytes = 24;
+export const enoughSecretBytes = 24;
 
 /** A secret that we choose ourselves. */
 export const secret = z.string(missing).superRefine((text, context) => {
@@ -63,7 +63,7 @@ export const secret = z.string(missing).superRefine((text, context) => {
 });
 
 function shortFault(bytes: number): string | undefined {
-  return bytes < leastSecretBytes ? `has ${bytes} bytes instead of at least ${leastSecretBytes}` : undefined;
+  return bytes < enoughSecretBytes ? `has ${bytes} bytes instead of at least ${enoughSecretBytes}` : undefined;
 }
 
 function secretFault(text: string): string | undefined {

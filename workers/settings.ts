@@ -310,6 +310,7 @@ export const ingressSettings = {
   WEBHOOK_SECRETS: secretList.meta({
     description:
       "copy the signing secret (whsec_…) from the service's webhook settings; during a rotation give both, with a comma between",
+    more: 'A secret of fewer than 16 bytes is refused, because it can be guessed.',
   }),
   WEBHOOK_MAX_BYTES: wholeNumber(1024, 256 * mebibyte)
     .default(usualWebhookBytes)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseSecret, WebhookSecretInvalid } from '../../service/webhook-signature.js';
 import { features } from './closed-features.js';
 
 /**
@@ -96,7 +97,7 @@ export const settingsSchema = z.strictObject({
   /** The address that webhooks are sent to. Empty: none are sent. */
   webhookUrl: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
   /** Each signs: two of them play a rotation. `whsec_` and base64. */
-  webhookSecrets: z.array(z.string().startsWith('whsec_')).default([]),
+  webhookSecrets: z.array(z.string().superRefine(checkSecret)).default([]),
   /** The spelling of the three signature headers. */
   webhookHeaders: z.enum(['svix', 'webhook', 'both']).default('svix'),
   /**
@@ -111,3 +112,19 @@ export const settingsSchema = z.strictObject({
 });
 
 export type Settings = z.output<typeof settingsSchema>;
+
+function checkSecret(secret: string, context: z.RefinementCtx): void {
+  const message = secretFault(secret);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
+}
+
+/** The fault of a secret that receivers could not use, without the secret itself. */
+export function secretFault(secret: string): string | undefined {
+  try {
+    parseSecret(secret);
+    return secret.startsWith('whsec_') ? undefined : 'does not begin with whsec_';
+  } catch (error) {
+    if (error instanceof WebhookSecretInvalid) return error.problem;
+    throw error;
+  }
+}

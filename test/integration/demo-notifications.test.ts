@@ -44,5 +44,5 @@ test('a notification is known to a story that begins later, and once however oft
 });
 
 test('a notification that is signed with another secret is refused', async () => {
-  expect(await notify('order.result', order, 'whsec_aW52ZW50ZWQ=')).toBe(401);
+  expect(await notify('order.result', order, 'whsec_aW52ZW50ZWQtc2VjcmV0LXR3bw==')).toBe(401);
 });

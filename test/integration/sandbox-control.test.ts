@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
 import { SandboxConfigError, readSandboxConfig } from '../../sandbox/config.js';
 import { sandboxControl } from '../../sandbox/control.js';
+import { settingsSchema } from '../../sandbox/lab-service/settings.js';
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { sandboxApiKey, webhookSecret, lows, registerBody, startReceiver, startSandbox } from './sandbox-rig.js';
@@ -265,7 +266,7 @@ describe('a web page', () => {
 });
 
 describe('the settings of the program', () => {
-  const complete = { SERVICE_API_KEY: 'key', WEBHOOK_SECRETS: `${webhookSecret},whsec_b3RoZXI=` };
+  const complete = { SERVICE_API_KEY: 'key', WEBHOOK_SECRETS: `${webhookSecret},whsec_aW52ZW50ZWQtc2VjcmV0LXR3bw==` };
 
   test('have their documented defaults', () => {
     expect(readSandboxConfig(complete)).toEqual({
@@ -295,6 +296,14 @@ describe('the settings of the program', () => {
     for (const name of [...names, 'SERVICE_API_KEY']) expect(read).toThrow(name);
     expect(read).not.toThrow('plain-secret');
   });
+
+  test.each(['whsec_', 'c2FuZGJveC1vbmx5LXNlY3JldC0wMDAx', 'whsec_c2hvcnQ=', `v1,${webhookSecret}`])(
+    'refuse the secret %j, which no receiver should use',
+    (secret) => {
+      expect(() => readSandboxConfig({ ...complete, WEBHOOK_SECRETS: secret })).toThrow('WEBHOOK_SECRETS: the first');
+      expect(settingsSchema.safeParse({ webhookSecrets: [secret] }).success).toBe(false);
+    },
+  );
 });
 
 describe('the program', () => {

@@ -189,7 +189,11 @@ describe('a job', () => {
   // proves 231, 265, 266
   test('goes from started to completed, and ends with three biomarkers', async () => {
     const receiver = await startReceiver();
-    const sandbox = await startSandbox({ ...fast, webhookUrl: receiver.url, webhookSecrets: ['whsec_aW52ZW50ZWQ='] });
+    const sandbox = await startSandbox({
+      ...fast,
+      webhookUrl: receiver.url,
+      webhookSecrets: ['whsec_aW52ZW50ZWQtc2VjcmV0LXR3bw=='],
+    });
     const [lab, userId] = [serviceOf(sandbox), await sandbox.newUser()];
     const { id } = await upload(lab, userId, sampleReport('pdf'));
     await eventually(() => expect(reported(receiver)).toHaveLength(3));
@@ -249,7 +253,7 @@ describe('a job', () => {
   test('may spell its id job_id, in answers and webhooks', async () => {
     const receiver = await startReceiver();
     const settings = { webhookUrl: receiver.url, webhookEnvelope: 'without_ids', reportJobId: 'job_id' } as const;
-    const sandbox = await startSandbox({ ...settings, webhookSecrets: ['whsec_aW52ZW50ZWQ='] });
+    const sandbox = await startSandbox({ ...settings, webhookSecrets: ['whsec_aW52ZW50ZWQtc2VjcmV0LXR3bw=='] });
     // A job that stays as it is after its first step sends no second webhook.
     const { id } = await upload(serviceOf(sandbox), await sandbox.newUser(), sampleReport('pdf', { outcome: 'stuck' }));
     await sandbox.control.advanceClock('2s');
@@ -269,7 +273,7 @@ describe('a job', () => {
 describe('the control interface', () => {
   test('moves a job anywhere, with its webhook or without, and ends what was planned', async () => {
     const receiver = await startReceiver();
-    const settings = { webhookUrl: receiver.url, webhookSecrets: ['whsec_aW52ZW50ZWQ='] };
+    const settings = { webhookUrl: receiver.url, webhookSecrets: ['whsec_aW52ZW50ZWQtc2VjcmV0LXR3bw=='] };
     const sandbox = await startSandbox({ ...slow, ...settings });
     const { control } = sandbox;
     const { id } = await control.createJob();
@@ -289,7 +293,7 @@ describe('the control interface', () => {
 
   test('finds the deliveries of a job, and its faults meet them', async () => {
     const receiver = await startReceiver();
-    const settings = { webhookUrl: receiver.url, webhookSecrets: ['whsec_aW52ZW50ZWQ='] };
+    const settings = { webhookUrl: receiver.url, webhookSecrets: ['whsec_aW52ZW50ZWQtc2VjcmV0LXR3bw=='] };
     const { control } = await startSandbox({ ...slow, ...settings });
     const [one, other] = [await control.createJob(), await control.createJob()];
     await control.addWebhookFault({ job_id: one.id, status: 'started', action: { kind: 'lose' } });

@@ -279,10 +279,8 @@ describe('the ingress', () => {
   });
 
   test('accepts several secrets, with spaces and a comma at the end', () => {
-    expect(readIngressConfig({ WEBHOOK_SECRETS: ` ${secret} , AAECAw==, ` }).webhookSecrets).toEqual([
-      secret,
-      'AAECAw==',
-    ]);
+    const other = 'AAECAwQFBgcICQoLDA0ODw==';
+    expect(readIngressConfig({ WEBHOOK_SECRETS: ` ${secret} , ${other}, ` }).webhookSecrets).toEqual([secret, other]);
   });
 
   test.each([
@@ -290,6 +288,8 @@ describe('the ingress', () => {
     ['whsec_', 'is empty after whsec_'],
     ['whsec_!', 'is not whsec_ followed by base64'],
     [`${secret},whsec_!`, '(secret 2 of 2) is not whsec_ followed by base64'],
+    [`${secret},c2hvcnQ=`, '(secret 2 of 2) has 5 bytes instead of at least 16'],
+    [`v1,${secret}`, '(secret 1 of 2) begins with v1, which is the version of a signature and no part of a secret'],
   ])('refuses the secrets %j', (secrets, problem) => {
     expect(faultsOf(() => readIngressConfig({ WEBHOOK_SECRETS: secrets }))).toEqual({ WEBHOOK_SECRETS: problem });
   });

@@ -61,9 +61,9 @@ describe('an endpoint is registered', () => {
 
 describe('a secret', () => {
   test('is rotated, and the new one is returned', async () => {
-    let secret = 'whsec_b2xk';
+    let secret = 'whsec_b2xkb2xkb2xkb2xkb2xkb2xk';
     const rotate = () => {
-      secret = 'whsec_bmV3';
+      secret = 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3';
       return { status: 204 };
     };
     const { activities } = await activitiesWith({
@@ -72,37 +72,43 @@ describe('a secret', () => {
     });
     const before = await activities.fingerprintWebhookSecret({ place, webhookId: 'ep_1' });
     expect(before).not.toContain('b2xk');
-    expect(await activities.rotateWebhookSecret({ place, webhookId: 'ep_1', before })).toBe('whsec_bmV3');
+    expect(await activities.rotateWebhookSecret({ place, webhookId: 'ep_1', before })).toBe(
+      'whsec_bmV3bmV3bmV3bmV3bmV3bmV3',
+    );
   });
 
   test('a secret that an attempt has rotated is not rotated again if the answer was lost', async () => {
-    const { activities, asked } = await activitiesWith({ 'GET /ep_1/secret': { body: { key: 'whsec_bmV3' } } });
+    const { activities, asked } = await activitiesWith({
+      'GET /ep_1/secret': { body: { key: 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3' } },
+    });
     const before = 'the fingerprint of the one before';
-    expect(await activities.rotateWebhookSecret({ place, webhookId: 'ep_1', before })).toBe('whsec_bmV3');
+    expect(await activities.rotateWebhookSecret({ place, webhookId: 'ep_1', before })).toBe(
+      'whsec_bmV3bmV3bmV3bmV3bmV3bmV3',
+    );
     expect(asked()).not.toContain('POST /ep_1/secret/rotate');
   });
 
   test('is replaced by the one that the receiver knows already, once', async () => {
-    let secret = 'whsec_b2xk';
+    let secret = 'whsec_b2xkb2xkb2xkb2xkb2xkb2xk';
     const { activities, asked, requests } = await activitiesWith({
       'GET /ep_1/secret': () => ({ body: { key: secret } }),
       'POST /ep_1/secret/rotate': () => {
-        secret = 'whsec_bmV3';
+        secret = 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3';
         return { status: 204 };
       },
     });
-    const rotation = { place, webhookId: 'ep_1', secret: 'whsec_bmV3' };
-    expect(await activities.rotateWebhookSecret(rotation)).toBe('whsec_bmV3');
-    expect(requests.find(({ method }) => method === 'POST')?.body).toEqual({ key: 'whsec_bmV3' });
-    expect(await activities.rotateWebhookSecret(rotation)).toBe('whsec_bmV3');
+    const rotation = { place, webhookId: 'ep_1', secret: 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3' };
+    expect(await activities.rotateWebhookSecret(rotation)).toBe('whsec_bmV3bmV3bmV3bmV3bmV3bmV3');
+    expect(requests.find(({ method }) => method === 'POST')?.body).toEqual({ key: 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3' });
+    expect(await activities.rotateWebhookSecret(rotation)).toBe('whsec_bmV3bmV3bmV3bmV3bmV3bmV3');
     expect(asked().filter((request) => request.startsWith('POST'))).toHaveLength(1);
   });
 
-  test.each([{ before: 'read' }, { secret: 'whsec_bmV3' }])(
+  test.each([{ before: 'read' }, { secret: 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3' }])(
     'is read again later if the service still shows the one from before, rotated with %j',
     async (how) => {
       const { activities } = await activitiesWith({
-        'GET /ep_1/secret': { body: { key: 'whsec_b2xk' } },
+        'GET /ep_1/secret': { body: { key: 'whsec_b2xkb2xkb2xkb2xkb2xkb2xk' } },
         'POST /ep_1/secret/rotate': { status: 204 },
       });
       const one = { place, webhookId: 'ep_1' };
@@ -119,30 +125,30 @@ describe('a secret', () => {
   );
 
   test('is the given one if the service shows it with the padding that was left out', async () => {
-    let secret = 'whsec_b2xk';
+    let secret = 'whsec_b2xkb2xkb2xkb2xkb2xkb2xk';
     const { activities, asked } = await activitiesWith({
       'GET /ep_1/secret': () => ({ body: { key: secret } }),
       'POST /ep_1/secret/rotate': () => {
-        secret = 'whsec_bmV3ZXI=';
+        secret = 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3ZXI=';
         return { status: 204 };
       },
     });
-    const rotation = { place, webhookId: 'ep_1', secret: 'whsec_bmV3ZXI' };
+    const rotation = { place, webhookId: 'ep_1', secret: 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3ZXI' };
     expect(await activities.rotateWebhookSecret(rotation)).toBe(secret);
     expect(await activities.rotateWebhookSecret(rotation)).toBe(secret);
     expect(asked().filter((request) => request.startsWith('POST'))).toHaveLength(1);
   });
 
   test('is not said to be the given one if the service has made one of its own', async () => {
-    let secret = 'whsec_b2xk';
+    let secret = 'whsec_b2xkb2xkb2xkb2xkb2xkb2xk';
     const { activities } = await activitiesWith({
       'GET /ep_1/secret': () => ({ body: { key: secret } }),
       'POST /ep_1/secret/rotate': () => {
-        secret = 'whsec_b3du';
+        secret = 'whsec_b3dub3dub3dub3dub3dub3du';
         return { status: 204 };
       },
     });
-    const rotation = { place, webhookId: 'ep_1', secret: 'whsec_bmV3' };
+    const rotation = { place, webhookId: 'ep_1', secret: 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3' };
     const failure = await rejection(activities.rotateWebhookSecret(rotation));
     expect(failure).toMatchObject({ type: 'WebhookRefused', nonRetryable: true });
     expect(String(failure)).not.toContain('whsec_');
@@ -157,7 +163,7 @@ describe('a secret', () => {
       activities.rotateWebhookSecret({ ...one, before: '' }),
       activities.registerWebhook({ place, url: `${url}?token=invented`, eventTypes: [] }),
       activities.updateWebhook({ ...one, change: { url: `${url}?token=invented` } }),
-      activities.rotateWebhookSecret({ ...one, secret: 'whsec_bmV3' }),
+      activities.rotateWebhookSecret({ ...one, secret: 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3' }),
       activities.readWebhookHeaders(one),
       activities.setWebhookHeaders({ ...one, headers: {} }),
     ]) {

@@ -383,6 +383,11 @@ describe('an invalid request is not sent', () => {
       ({ webhooks }) => webhooks.create(place, { url: 'https://example.com', secret: 'secret' }),
       'secret',
     ],
+    [
+      'a secret that is short enough to guess',
+      ({ webhooks }) => webhooks.create(place, { url: 'https://example.com', secret: 'whsec_c2hvcnQ=' }),
+      'secret',
+    ],
     ['a rotation to a secret that is invalid', ({ webhooks }) => webhooks.rotateSecret(place, 'ep_1', 'secret'), 'key'],
     ['a header that no message can carry', ({ webhooks }) => webhooks.setHeaders(place, 'e', { a: 'ä' }), 'headers.a'],
     [

@@ -157,6 +157,30 @@ describe('reading a secret', () => {
   });
 
   test('reads padded and unpadded base64 alike', () => {
-    expect(parseSecret('whsec_AAECAw==')).toEqual(parseSecret('AAECAw'));
+    expect(parseSecret('whsec_AAECAwQFBgcICQoLDA0ODw==')).toEqual(parseSecret('AAECAwQFBgcICQoLDA0ODw'));
+  });
+
+  test.each(['A secret', 'fifteen letters'])('refuses the key %j, which is short enough to guess', (key) => {
+    const encoded = Buffer.from(key).toString('base64');
+    for (const secret of [encoded, `whsec_${encoded}`, ` ${encoded.replace(/=+$/, '')}\n`]) {
+      expect(() => parseSecret(secret)).toThrow(`has ${key.length} bytes instead of at least 16`);
+    }
+    expect(() => sign({ id: 'msg_1', timestampSeconds: 1, body: '', secret: encoded })).toThrow(/at least 16/);
+  });
+
+  test.each(['changeme', 'test', 'key1'])('refuses %j, which happens to be base64, without showing it', (secret) => {
+    expect(() => parseSecret(secret)).toThrow(/at least 16/);
+    expect(() => parseSecret(secret)).not.toThrow(secret);
+  });
+
+  test.each(['v1', ' v1 ', `v1,${published.secret}`, `v1=${published.secret}`, `v1 ${published.secret}`])(
+    'says of %j that v1 is no part of a secret',
+    (secret) => {
+      expect(() => parseSecret(secret)).toThrow(/begins with v1, which is the version of a signature/);
+    },
+  );
+
+  test('accepts a key that begins with the letters v1', () => {
+    expect(parseSecret(`v1${'A'.repeat(22)}`)).toHaveLength(18);
   });
 });
