@@ -1,11 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { QueryRejectedError, type WorkflowHandle } from '@temporalio/client';
-import type { QueryDefinition } from '@temporalio/common';
+import type { QueryDefinition, UpdateDefinition } from '@temporalio/common';
 import type { Attention, RaisedAttention } from '../protocol/attention.js';
 import { askAgain } from '../protocol/failure-details.js';
 import { after } from './call-options.js';
-import { code, DeadlinePassed, hasCode } from './temporal-errors.js';
+import { code, DeadlinePassed, hasCode, updateEndOf } from './temporal-errors.js';
 import type { TemporalCalls } from './workflow-calls.js';
 
 /** A wait consists of shorter ones, so nothing is held for weeks and a dead connection is noticed. */
@@ -27,6 +28,8 @@ export class OneCall {
   workflowId: string | undefined;
   /** True if the lab service is waited for, not Temporal. */
   isWithService = false;
+  /** How often Temporal has ended the call's update because it failed the workflow task that took it to a worker. */
+  failedTasks = 0;
   private readonly calls: TemporalCalls;
   private readonly milliseconds: number;
   private readonly endsAt: number;
@@ -88,6 +91,32 @@ export class OneCall {
         const movedOn = error instanceof Error && error.message.includes(askAgain);
         // A workflow that was terminated just then stays as it is.
         if (!movedOn || pauseMs > longestPauseMs) throw error;
+        await pause(pauseMs, undefined, { signal: this.signal });
+      }
+    }
+  }
+
+  /** Sends a command to the workflow, and waits for its answer. */
+  async update<Answer, Arguments extends unknown[]>(
+    workflow: WorkflowHandle,
+    definition: UpdateDefinition<Answer, Arguments>,
+    ...args: Arguments
+  ): Promise<Answer> {
+    this.waitFor(workflow);
+    // The SDK has one type for updates with arguments, and another for those without.
+    const options = { args: args as unknown as [unknown] };
+    return this.untilAccepted((updateId) => workflow.executeUpdate(definition.name, { ...options, updateId }));
+  }
+
+  /** Sends an update, and sends it again under the same ID while Temporal ends it before the workflow has accepted it. */
+  async untilAccepted<Answer>(send: (updateId: string) => Promise<Answer>): Promise<Answer> {
+    const updateId = randomUUID();
+    for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      try {
+        return await send(updateId);
+      } catch (error) {
+        if (updateEndOf(error) !== 'unaccepted') throw error;
+        if (hasCode(error, code.failedPrecondition)) this.failedTasks += 1;
         await pause(pauseMs, undefined, { signal: this.signal });
       }
     }

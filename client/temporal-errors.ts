@@ -1,5 +1,5 @@
 import { isGrpcServiceError, isRetryableError, type Client, type Connection } from '@temporalio/client';
-import { NamespaceNotFoundError } from '@temporalio/common';
+import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
 import { type LabOperationsError, TemporalRefused, TemporalUnreachable, WorkerFailing } from './errors.js';
 
 /* Problems of Temporal itself, or of the connection to it, as errors with a remedy. */
@@ -27,6 +27,7 @@ export const code = {
   failedPrecondition: 9,
   unimplemented: 12,
   internal: 13,
+  unavailable: 14,
   unauthenticated: 16,
 } as const;
 
@@ -57,13 +58,37 @@ export function isWithoutPoller(error: unknown): boolean {
   return grpcError?.code === code.failedPrecondition && /no poller/i.test(grpcError.details);
 }
 
+/**
+ * The ways in which Temporal's server ends an update that its workflow has not answered, by the server's words and gRPC's code:
+ * `unaccepted` updates are safe to send again under the same ID. Any other "not found" means that the workflow has ended, or never was.
+ */
+const updateEnds: readonly [number, RegExp, 'unaccepted' | 'failing' | 'paused' | 'unread'][] = [
+  // The server failed the workflow task that took the update to a worker. Temporal's client does not repeat this one.
+  [code.failedPrecondition, /unexpected workflow task failure/i, 'unaccepted'],
+  // The server lost its memory of the update, say by a restart. If it had been accepted, the ID finds it again.
+  [code.unavailable, /workflow update was aborted/i, 'unaccepted'],
+  // The run is about to end, or to continue as new: the next attempt meets what comes after it.
+  [code.resourceExhausted, /workflow is closing/i, 'unaccepted'],
+  [code.failedPrecondition, /workflow task in failed state/i, 'failing'],
+  [code.failedPrecondition, /workflow is paused/i, 'paused'],
+  // It was accepted by a run that continued as new before the answer was read: Temporal's client asks the latest run for it.
+  [code.notFound, /^update .*not found/i, 'unread'],
+];
+
+export function updateEndOf(error: unknown) {
+  const grpcError = error instanceof WorkflowNotFoundError ? undefined : grpcErrorOf(error);
+  const words = error instanceof WorkflowNotFoundError ? error.message : (grpcError?.details ?? '');
+  const given = grpcError?.code ?? code.notFound;
+  return updateEnds.find(([number, pattern]) => number === given && pattern.test(words))?.[2];
+}
+
 /** The time of a call is up. */
 export class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed';
 }
 
 export function isDeadlineError(error: unknown): boolean {
-  return error instanceof DeadlinePassed || hasCode(error, code.deadlineExceeded);
+  return error instanceof DeadlinePassed || hasCode(error, code.deadlineExceeded) || updateEndOf(error) === 'unread';
 }
 
 /** Temporal did not answer in time, or could not be reached: another attempt may succeed, and this one may have arrived. */
@@ -94,11 +119,14 @@ export function temporalErrorOf(error: unknown, endpoint: Endpoint, underWay = '
     const remedy = `check TEMPORAL_API_KEY or the certificate, and that it may use the namespace ${namespace}`;
     return unreachable(`Temporal at ${address} refuses the credentials (${details}): ${remedy}`, underWay, error);
   }
+  const end = updateEndOf(error);
+  if (end === 'failing') return new WorkerFailing(options);
+  if (end === 'paused') {
+    const remedy = 'an operator has paused the workflow; `temporal workflow unpause` lets it continue';
+    return new TemporalRefused(`Temporal refuses the call (${details}): ${remedy}`, options);
+  }
   if (grpcError.code === code.resourceExhausted) {
     return unreachable(`Temporal at ${address} is too busy (${details}): call again later`, underWay, error);
-  }
-  if (grpcError.code === code.failedPrecondition && /workflow task in failed state/i.test(details)) {
-    return new WorkerFailing(options);
   }
   if (grpcError.code === code.invalidArgument && /search attribute/i.test(details)) {
     const message = `The search attributes are not registered in the namespace ${namespace} (${details})`;

@@ -42,6 +42,7 @@ export async function whyUnanswered(calls: TemporalCalls, call: OneCall, error: 
     return new TimedOut([`No answer within ${waited}.`, sentence, lookAt].filter(Boolean).join(' '), attention, cause);
   };
   if (call.isWithService) return timedOut();
+  if (call.failedTasks > 1) return new WorkerFailing(cause);
   const probe = new OneCall(calls, '', diagnosisMs);
   try {
     return await probe.run(async () => {

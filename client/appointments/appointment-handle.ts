@@ -121,7 +121,7 @@ export class AppointmentHandle {
     return this.calls.call(appointmentCalls.command, options, (call) =>
       orIfEnded(
         this.workflow,
-        () => call.waitFor(this.workflow).executeUpdate(update, { args: [argument] }),
+        () => call.update(this.workflow, update, argument),
         () => ended(call),
       ),
     );

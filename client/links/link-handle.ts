@@ -122,7 +122,7 @@ export class LinkHandle {
   /** Ends the link. A connection that the user makes nevertheless stays. Deadline: 30 seconds. @throws LinkEnded */
   async cancel(options: CallOptions = {}): Promise<LinkState> {
     return this.calls.call(linkCalls.command, options, (call) =>
-      this.command(() => call.waitFor(this.workflow).executeUpdate(cancelUpdate)),
+      this.command(() => call.update(this.workflow, cancelUpdate)),
     );
   }
 
@@ -178,7 +178,7 @@ export class LinkHandle {
   }
 
   private async update<Answer, T>(call: OneCall, update: UpdateDefinition<Answer, [T]>, argument: T): Promise<Answer> {
-    return this.command(() => call.waitFor(this.workflow).executeUpdate(update, { args: [argument] }));
+    return this.command(() => call.update(this.workflow, update, argument));
   }
 
   private async command<Answer>(send: () => Promise<Answer>): Promise<Answer> {

@@ -89,7 +89,7 @@ export class MatchReviewHandle {
     return this.calls.call(matchReviewCalls.command, options, (call) =>
       orIfEnded(
         this.workflow,
-        () => call.waitFor(this.workflow).executeUpdate(update, { args: [argument] }),
+        () => call.update(this.workflow, update, argument),
         () => this.decided(call, requested),
       ),
     );

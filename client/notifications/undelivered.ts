@@ -80,9 +80,8 @@ export class UndeliveredNotifications {
    * @throws NotificationNotFound, NotificationsInvalid
    */
   async resend(source: string, ids?: string[], options: CallOptions = {}): Promise<DeliveryState> {
-    const args: [{ ids?: string[] }] = [ids === undefined ? {} : { ids }];
     return this.calls.call(notificationCalls.command, options, (call) =>
-      call.waitFor(this.workflow(source)).executeUpdate(resendUpdate, { args }),
+      call.update(this.workflow(source), resendUpdate, ids === undefined ? {} : { ids }),
     );
   }
 
@@ -92,7 +91,7 @@ export class UndeliveredNotifications {
    */
   async discard(source: string, ids: string[], options: CallOptions = {}): Promise<DeliveryState> {
     return this.calls.call(notificationCalls.command, options, (call) =>
-      call.waitFor(this.workflow(source)).executeUpdate(discardUpdate, { args: [{ ids }] }),
+      call.update(this.workflow(source), discardUpdate, { ids }),
     );
   }
 

@@ -275,7 +275,7 @@ export class KitOrderHandle {
     return orIfEnded(
       placing,
       async () => {
-        const end = await call.waitFor(placing).executeUpdate(cancelPlacingUpdate);
+        const end = await call.update(placing, cancelPlacingUpdate);
         return end.outcome === 'cancelled' ? end : undefined;
       },
       () => this.cancelledBefore(call),
@@ -351,7 +351,7 @@ export class KitOrderHandle {
     try {
       return await orIfEnded(
         workflow,
-        () => workflow.executeUpdate(update, { args: [argument] }),
+        () => call.update(workflow, update, argument),
         async () => {
           const state = isDone && (await call.state(workflow, stateQuery));
           if (state && isDone(state)) return state;

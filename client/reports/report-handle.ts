@@ -122,7 +122,7 @@ export class ReportHandle {
         const workflow = await this.workflow(call);
         return orIfEnded(
           workflow,
-          () => workflow.executeUpdate(cancelReportUpdate),
+          () => call.update(workflow, cancelReportUpdate),
           () => {
             throw new ReportEnded('The report has ended; there is nothing to stop');
           },
@@ -132,10 +132,10 @@ export class ReportHandle {
   }
 
   private async cancelSubmission(call: OneCall): Promise<SubmissionEnd> {
-    const submission = call.waitFor(this.submission());
+    const submission = this.submission();
     return orIfEnded(
       submission,
-      () => submission.executeUpdate(cancelSubmissionUpdate),
+      () => call.update(submission, cancelSubmissionUpdate),
       () => this.endedSubmission(call),
     );
   }

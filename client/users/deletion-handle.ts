@@ -53,7 +53,7 @@ export class DeletionHandle {
     return this.calls.call(undoing, options, (call) =>
       orIfEnded(
         this.workflow,
-        () => call.waitFor(this.workflow).executeUpdate(undoUpdate),
+        () => call.update(this.workflow, undoUpdate),
         () => this.undone(call),
       ),
     );

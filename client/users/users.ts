@@ -69,25 +69,31 @@ export class UserOperations {
     check(input);
     const userId = canonicalId(input.userId);
     const request = { ...input, userId, policy: resolveDeletionPolicy(input.policy) };
-    const start = new WithStartWorkflowOperation(deleteUserName, {
-      workflowId: deleteUserId(userId),
-      taskQueue: this.calls.taskQueue,
-      args: [request],
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      typedSearchAttributes: new TypedSearchAttributes([
-        { key: labUserIdKey, value: userId },
-        { key: labPhaseKey, value: 'requested' },
-      ]),
-      staticSummary: `Deletion of user ${userId}`,
-      staticDetails: 'Deletes one user at the lab service and holds the time in which that can be undone.',
-    });
-    const state = await this.calls.call(requesting, options, (call) => {
-      call.waitFor(start.options);
-      return this.calls.client.workflow.executeUpdateWithStart(requestUpdate, {
+    const workflowId = deleteUserId(userId);
+    // Each can be used once.
+    const start = () =>
+      new WithStartWorkflowOperation(deleteUserName, {
+        workflowId,
+        taskQueue: this.calls.taskQueue,
         args: [request],
-        startWorkflowOperation: start,
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        typedSearchAttributes: new TypedSearchAttributes([
+          { key: labUserIdKey, value: userId },
+          { key: labPhaseKey, value: 'requested' },
+        ]),
+        staticSummary: `Deletion of user ${userId}`,
+        staticDetails: 'Deletes one user at the lab service and holds the time in which that can be undone.',
       });
+    const state = await this.calls.call(requesting, options, (call) => {
+      call.waitFor({ workflowId });
+      return call.untilAccepted((updateId) =>
+        this.calls.client.workflow.executeUpdateWithStart(requestUpdate, {
+          args: [request],
+          updateId,
+          startWorkflowOperation: start(),
+        }),
+      );
     });
     return new DeletionHandle(this.calls, userId, state);
   }
