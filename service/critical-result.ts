@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { interpretationOf } from './interpretation.js';
 import { referredIdSchema, textSchema, timestampSchema } from './order.js';
 import { utcInstant } from './timestamps.js';
 import { lowerWordOf } from './word.js';
@@ -46,9 +47,9 @@ export function criticalResultReportOf(result: CriticalResult): CriticalResultRe
     orderId: order_id ?? id ?? '',
     ...textAs('userId', user_id),
     ...textAs('sampleId', sample_id),
-    // Both stand in ids of notifications, and a sentence may be about a person.
+    // It stands in ids of notifications.
     ...textAs('status', status && lowerWordOf(status)),
-    ...textAs('interpretation', interpretation && lowerWordOf(interpretation)),
+    ...textAs('interpretation', interpretationOf(interpretation)),
     ...textAs('createdAt', utcInstant(created_at)),
     ...textAs('updatedAt', utcInstant(updated_at)),
   };

@@ -1,6 +1,7 @@
 import { appointmentSchema, type Appointment } from './appointments.js';
 import { canonicalId } from './canonical-id.js';
 import { criticalResultReportOf, criticalResultSchema, type CriticalResultReport } from './critical-result.js';
+import { isCritical } from './interpretation.js';
 import { isObject } from './json-object.js';
 import { matchReviewEventSchema, matchReviewReportOf, type MatchReviewReport } from './match-review-snapshot.js';
 import { orderSchema, referredIdSchema, type Order } from './order.js';
@@ -146,7 +147,7 @@ export function readEvent(value: unknown): ReceivedEvent {
   if (sentType === '') return readUntyped(value, value['data']);
   // An order may come without an envelope here too, with the type among its fields.
   const data = value['data'] == null && looksLikeOrder(value) ? value : value['data'];
-  const eventType = sentType.toLowerCase();
+  const eventType = sentType.trim().toLowerCase();
 
   if (eventType.startsWith(criticalResultEvent)) return readCriticalResult(eventType, data, value);
   if (eventType.startsWith(labTestPrefix) && namesCriticalOrder(data))
@@ -292,14 +293,14 @@ function hasOrderStatus(value: unknown): boolean {
   const listed: readonly unknown[] = Array.isArray(events) ? events : [];
   return [...listed, last].some((event) => {
     const status = isObject(event) ? event['status'] : undefined;
-    return typeof status === 'string' && /^\w+\.\w+\.\w+$/.test(status);
+    return typeof status === 'string' && /^\w+\.\w+\.\w+$/.test(status.trim());
   });
 }
 
 /** True if the value names an order with a critical interpretation, whatever the type of its event. */
 function namesCriticalOrder(value: unknown): boolean {
   if (!isObject(value) || value['order_id'] == null || 'events' in value || 'last_event' in value) return false;
-  return typeof value['interpretation'] === 'string' && value['interpretation'].toLowerCase() === 'critical';
+  return typeof value['interpretation'] === 'string' && isCritical(value['interpretation']);
 }
 
 function startsWithAny(text: string, prefixes: readonly string[]): boolean {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { interpretationOf } from './interpretation.js';
 import { idSchema, listSchema, referredIdSchema, textSchema } from './order.js';
 import type { MatchReview } from './match-reviews.js';
 import { lowerWordOf, wordOf } from './word.js';
@@ -25,7 +26,7 @@ export interface MatchReviewSnapshot extends MatchReviewReport {
   allowedActions: string[];
   /** The lab's slug. */
   labSlug?: string;
-  /** `normal`, `abnormal`, `critical`, or one not known yet. */
+  /** `normal`, `abnormal`, `critical`, `unknown`, or another word as the service wrote it. */
   interpretation?: string;
   /** `final`, `partial`, or one not known yet. */
   resultStatus?: string;
@@ -56,12 +57,13 @@ export function matchReviewReportOf(event: MatchReviewEvent): MatchReviewReport 
 }
 
 export function matchReviewSnapshotOf(item: MatchReview): MatchReviewSnapshot {
+  const interpretation = interpretationOf(item.interpretation);
   return {
     ...matchReviewReportOf(item),
     subReasonCodes: (item.sub_reason_codes ?? []).map(wordOf),
     allowedActions: (item.allowed_actions ?? []).map(lowerWordOf),
     ...wordAs('labSlug', item.lab?.slug),
-    ...wordAs('interpretation', item.interpretation),
+    ...(interpretation !== undefined && { interpretation }),
     ...wordAs('resultStatus', item.result_status),
   };
 }

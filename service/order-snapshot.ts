@@ -1,4 +1,5 @@
 import type { Order } from './order.js';
+import { interpretationOf } from './interpretation.js';
 import { isCalendarDate, knownInstant } from './timestamps.js';
 import { wordOf } from './word.js';
 
@@ -27,7 +28,7 @@ export interface OrderSnapshot {
   sampleId?: string;
   shipment?: ShipmentSnapshot;
   transaction?: TransactionSnapshot;
-  /** `normal`, `abnormal`, `critical`, or one not known yet. */
+  /** `normal`, `abnormal`, `critical`, `unknown`, or another word as the service wrote it. */
   interpretation?: string;
   /**
    * The service's own expectation, `worst_case_result_by_date`, YYYY-MM-DD: 99 % of results come by then. Absent until the sample is
@@ -95,7 +96,7 @@ export function snapshotOf(order: Order): OrderSnapshot {
     sampleId: order.sample_id,
     shipment: shipmentOf(order),
     transaction: transactionOf(order),
-    interpretation: lowerWordIn(order.interpretation),
+    interpretation: interpretationOf(order.interpretation),
     resultsBy: dateOf(order.worst_case_result_by_date),
     activateBy: dateOf(order.activate_by),
     createdAt: knownInstant(order.created_at),
@@ -122,10 +123,10 @@ function ownPassthrough(text: string | null | undefined): string | undefined {
 
 /** A status or the like as it was sent if it is a word; a sentence in its place may be about a person. */
 function wordIn(text: string | null | undefined): string | undefined {
-  return text == null || text === '' ? (text ?? undefined) : wordOf(text);
+  return text == null || text.trim() === '' ? text?.trim() : wordOf(text);
 }
 
-/** In lower case, as the contract writes statuses, methods and interpretations. */
+/** In lower case, as the contract writes statuses and methods. */
 function lowerWordIn(text: string | null | undefined): string | undefined {
   return wordIn(text?.toLowerCase());
 }

@@ -1,3 +1,4 @@
+import { isCritical } from './interpretation.js';
 import type { ParsingJob } from './parsing-job.js';
 import { lowerWordOf } from './word.js';
 
@@ -33,7 +34,7 @@ export interface ReportCounts {
 
 /** The specification writes one status as two words. */
 function statusOf(status: string): string {
-  return /^pending[ -]review$/i.test(status) ? 'pending_review' : lowerWordOf(status);
+  return /^\s*pending[ -]review\s*$/i.test(status) ? 'pending_review' : lowerWordOf(status);
 }
 
 /** Projects a whole job to its snapshot. Pure; never throws on a job that `parsingJobSchema` accepts. */
@@ -59,7 +60,8 @@ function countsOf({ results, unreadable_results: unreadable }: NonNullable<Parsi
   };
   for (const result of results) {
     counts.byLoincMatchStatus[knownIn(counts.byLoincMatchStatus, result.loinc_match_status)] += 1;
-    counts.byInterpretation[knownIn(counts.byInterpretation, result.interpretation)] += 1;
+    const meaning = isCritical(result.interpretation) ? 'critical' : result.interpretation;
+    counts.byInterpretation[knownIn(counts.byInterpretation, meaning)] += 1;
     if (result.is_above_max_range === true) counts.aboveRange += 1;
     if (result.is_below_min_range === true) counts.belowRange += 1;
   }
@@ -70,6 +72,6 @@ function knownIn<K extends string>(
   counted: Record<K | 'unknown', number>,
   value: string | null | undefined,
 ): K | 'unknown' {
-  const word = value?.toLowerCase() ?? '';
+  const word = value?.trim().toLowerCase() ?? '';
   return Object.hasOwn(counted, word) ? (word as K) : 'unknown';
 }

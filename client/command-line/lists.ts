@@ -53,6 +53,7 @@ export const ofOrders: KnownValues<OrderPhase | typeof placingPhase, AttentionRe
     problem_persists: true,
     decision_needed: true,
     late_arrival: true,
+    unknown_interpretation: true,
     registered_another_order: true,
     reference_conflict: true,
     cancellation_failed: true,

@@ -1,7 +1,7 @@
 import type { Order, OrderFilter } from '../../service/orders.js';
 import { snapshotOf } from '../../service/order-snapshot.js';
 import { canonicalId } from '../../service/canonical-id.js';
-import { isInterpretation, spellingsOf, readStatus } from '../../protocol/order/lifecycle.js';
+import { isCritical, isSameInterpretation, spellingsOf, readStatus } from '../../protocol/order/lifecycle.js';
 import { checkRead } from '../input-faults.js';
 
 /** The conditions of a search; a result must meet all that are given. */
@@ -46,13 +46,19 @@ export function isSearched(order: Order, { userId, status, interpretation, from,
   const at = createdAt === undefined ? undefined : Date.parse(createdAt);
   return (
     (userId === undefined || isOf(order, userId)) &&
-    (interpretation === undefined || isInterpretation(order.interpretation, interpretation)) &&
+    (interpretation === undefined || hasInterpretation(order, interpretation)) &&
     (status === undefined ||
       last === undefined ||
       status.some((each) => spellingsOf(readStatus(each.toLowerCase()).low).includes(readStatus(last.status).low))) &&
     (from === undefined || at === undefined || at >= from.getTime()) &&
     (to === undefined || at === undefined || at <= to.getTime())
   );
+}
+
+/** Whatever raises an alarm is found as `critical`, in whichever words the service writes it. */
+function hasInterpretation({ interpretation }: Order, searched: string): boolean {
+  if (isSameInterpretation(interpretation, searched)) return true;
+  return isSameInterpretation('critical', searched) && isCritical(interpretation);
 }
 
 export function isOf({ user_id: owner }: Order, userId: string): boolean {

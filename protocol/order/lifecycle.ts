@@ -1,6 +1,8 @@
 import type { OrderEvent } from '../../service/order-snapshot.js';
 import type { OrderPhase } from './state.js';
 
+export { isCritical, isKnownInterpretation, isSameInterpretation } from '../../service/interpretation.js';
+
 /**
  * The meaning of an order's events. The service's statuses read `<top>.<method>.<low>`; neither part is a closed list,
  * and the top-level status is not monotonic: a kit that is registered after its delivery goes back to `received`
@@ -250,14 +252,4 @@ function phaseOfWalk(walk: Walk): OrderPhase {
     default:
       return walk.place satisfies never;
   }
-}
-
-/** The service may write an interpretation in capitals. */
-export function isInterpretation(interpretation: string | null | undefined, word: string): boolean {
-  return interpretation?.toLowerCase() === word.toLowerCase();
-}
-
-/** True if somebody must act on the results at once. */
-export function isCritical(interpretation: string | undefined): boolean {
-  return isInterpretation(interpretation, 'critical');
 }

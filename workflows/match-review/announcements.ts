@@ -1,5 +1,6 @@
 import type { RaisedAttention } from '../../protocol/attention.js';
 import { matchReviewId } from '../../protocol/ids.js';
+import { isCritical } from '../../protocol/order/lifecycle.js';
 import type { MatchReviewAttentionReason, MatchReviewOutcome } from '../../protocol/match-review/messages.js';
 import type {
   MatchReviewNotification,
@@ -33,7 +34,7 @@ export function announceNews(review: Review, now: number): void {
   const { status = 'unknown', decisionCode, allowedActions, interpretation, resultStatus } = known;
   const since = `${status}.${iso(stage.since)}`;
   // One that turns out to be critical is urgent from then on.
-  const key = interpretation?.toLowerCase() === 'critical' ? `${since}.critical` : since;
+  const key = isCritical(interpretation) ? `${since}.critical` : since;
   if (stage.phase !== 'awaiting_decision') {
     const head = headOf(review, key, 'phase_changed', now);
     return enqueue(review, { ...head, type: 'phase_changed', data: { phase: stage.phase, status } });

@@ -1,5 +1,5 @@
 import { kitOrderId } from '../../protocol/ids.js';
-import { readStatus } from '../../protocol/order/lifecycle.js';
+import { isKnownInterpretation, readStatus } from '../../protocol/order/lifecycle.js';
 import type { AttentionReason, RaisedOrderAttention } from '../../protocol/order/state.js';
 import type { NotificationHead, OrderNotification } from '../../protocol/order/notifications.js';
 import type { OrderEvent } from '../../service/order-snapshot.js';
@@ -213,6 +213,20 @@ export const { raise, clear } = attentionVerbsFor<RaisedOrderAttention, Chain>({
     enqueue(chain, { ...headOf(chain, order, `${id}/${type}`, iso(now)), type, data });
   },
 });
+
+/** A word that may mean an alarm is asked about once, until another one takes its place. Its id is logged, and the word is part of a result. */
+export function askAboutWords(chain: Chain, now: number): void {
+  const reason = 'unknown_interpretation';
+  for (const { orderId, greatest } of chain.orders) {
+    const { interpretation } = greatest;
+    if (interpretation === undefined) continue;
+    const isKnown = isKnownInterpretation(interpretation);
+    const key = `${orderId}/${shortDigest(`${orderId}/${interpretation}`)}`;
+    const isOver = (asked: RaisedOrderAttention) => isKnown || asked.key !== key;
+    clear(chain, (asked) => asked.reason === reason && asked.orderId === orderId && isOver(asked), now);
+    if (!isKnown && chain.raised[`${key}.${reason}`] === undefined) raise(chain, { key, reason, orderId }, now);
+  }
+}
 
 /** Clears the questions that the order has answered by moving on. */
 export function clearAnswered(chain: Chain, now: number): void {

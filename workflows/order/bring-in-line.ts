@@ -1,4 +1,4 @@
-import { announceNews, announceReplacements, clear, clearAnswered, raise } from './announcements.js';
+import { announceNews, announceReplacements, askAboutWords, clear, clearAnswered, raise } from './announcements.js';
 import { lateArrivals } from './chain.js';
 import { raiseCriticalResults, remindOfCriticalResults } from './critical-results.js';
 import { show } from './view.js';
@@ -16,6 +16,7 @@ export function bringInLine(run: KitOrderRun): void {
   }
   raiseCriticalResults(run, now);
   remindOfCriticalResults(chain, now);
+  askAboutWords(chain, now);
   announceNews(chain);
   announceReplacements(chain, now);
   show(run);

@@ -171,7 +171,11 @@ async function resolveProblem(run: KitOrderRun, orderId: string, decision: Decis
 }
 
 /** Attention that needs no more than somebody's `wait`. */
-const acknowledged: readonly AttentionReason[] = ['reference_conflict', 'cancellation_failed'];
+const acknowledged: readonly AttentionReason[] = [
+  'reference_conflict',
+  'cancellation_failed',
+  'unknown_interpretation',
+];
 
 /**
  * Every limit that was missed, and the time to decide, count again from now. A conflict of references is acknowledged: the

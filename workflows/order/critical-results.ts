@@ -1,4 +1,4 @@
-import { isCritical, readStatus } from '../../protocol/order/lifecycle.js';
+import { isCritical, isSameInterpretation, readStatus } from '../../protocol/order/lifecycle.js';
 import { isAlarmReminder } from '../../protocol/notifications.js';
 import type { AcknowledgeCriticalResultCommand } from '../../protocol/order/messages.js';
 import type { Acknowledgement, CriticalResult, CriticalResultRecord } from '../../protocol/order/state.js';
@@ -13,8 +13,8 @@ import type { OrderRecord } from './snapshots.js';
 import { iso } from '../entity/spans.js';
 
 /*
- * Results that somebody must act on at once. A report of the service's own is one, and so is an order whose
- * interpretation is `critical`: webhooks get lost, and nothing else would heal that. Only a person's acknowledgement
+ * Results that somebody must act on at once. A report of the service's own is one, and so is an order with a critical
+ * interpretation, in whichever words: webhooks get lost, and nothing else would heal that. Only a person's acknowledgement
  * closes one.
  */
 
@@ -157,7 +157,7 @@ function takeUpInterpretation(chain: Chain, { orderId, greatest, wasCritical }: 
   const known = findCriticalResult(chain, orderId);
   if (interpretation !== undefined && isCritical(interpretation)) {
     const before = known?.orderSaid;
-    const isChange = before !== undefined && !isCritical(before);
+    const isChange = before !== undefined && !isSameInterpretation(before, interpretation);
     takeUp(chain, { ...newsOf(chain, orderId), interpretation, isChange }, now);
   } else if (wasCritical && !known) {
     // A webhook that was overtaken by a later one still says that somebody must look.

@@ -192,6 +192,15 @@ describe('a result is one and the same critical result', () => {
     expect(alarms(chain)).toEqual(['order-1/final', 'order-1/final.2']);
   });
 
+  test('a critical result is another one if its order calls it critical in another word after it was acknowledged', () => {
+    const chain = acknowledged(shown(caseWith(), { ...critical, interpretation: 'Critical Low' }));
+    expect(
+      alarms(shown(chain, { ...critical, interpretation: 'critical low', updatedAt: daysAfterStart(10) })),
+    ).toHaveLength(1);
+    shown(chain, { ...critical, interpretation: 'PANIC high', updatedAt: daysAfterStart(11) });
+    expect(alarms(chain)).toEqual(['order-1/final', 'order-1/final.2']);
+  });
+
   test('a critical result stays the same one even if a later snapshot calls it normal', () => {
     const chain = shown(shown(caseWith(), critical), {
       ...completed,

@@ -52,6 +52,36 @@ describe('an order', () => {
     expect(order.calls).toEqual([]);
   });
 
+  test.each(['HH', 'Above  normal', 'other'])(
+    'whose results mean %j needs a person, once, and the product gets the word as it is',
+    async (interpretation) => {
+      const order = await life(pathTo('delivered_to_lab'));
+      for (const low of ['partial_results', 'completed'])
+        await report(order, [...pathTo('delivered_to_lab'), `completed.testkit.${low}`], { interpretation });
+      expect(order.announced.filter(({ type }) => type === 'order.result')).toMatchObject([
+        { data: { interpretation } },
+      ]);
+      expect(order.events.filter((event) => event.includes('attention'))).toEqual([
+        '0h order.attention_raised unknown_interpretation',
+      ]);
+    },
+  );
+
+  test('whose results mean something unknown needs nobody once that is answered, or a known word takes its place', async () => {
+    const atLab = pathTo('delivered_to_lab');
+    const order = await life(atLab);
+    const partial = [...atLab, 'sample_with_lab.testkit.partial_results'];
+    await report(order, partial, { interpretation: 'HH' });
+    expect(attentionIn(await order.update('resolveProblem', { orderId, decision: 'wait' }))).toEqual([]);
+    await report(order, partial, { interpretation: 'HH', sampleId: 'SAMPLE-1' });
+    await report(order, partial, { interpretation: 'LL', updatedAt: '2024-03-10T11:00:00.000Z' });
+    expect(((await order.run.query('state')) as OrderState).attention).toMatchObject([
+      { reason: 'unknown_interpretation', orderId },
+    ]);
+    await report(order, partial, { interpretation: 'panic low', updatedAt: '2024-03-10T12:00:00.000Z' });
+    expect(((await order.run.query('state')) as OrderState).attention).toMatchObject([{ reason: 'critical_result' }]);
+  });
+
   test('that never moves is read each day, needs a person, and is given up', async () => {
     const order = await (await life(['ordered'], { giveUpAfter: '5d' })).until(1000);
     expect(order.events).toEqual([
