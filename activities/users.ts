@@ -5,7 +5,7 @@ import type { LabService } from '../service/lab-service.js';
 import { isScheduledForDeletion, isStatedUnknown, type User } from '../service/users.js';
 import { deletionRequestMs } from '../protocol/settling.js';
 import type { ActivityDependencies } from './dependencies.js';
-import { endingWithActivity, heartbeating } from './attempt.js';
+import { endingWithActivity, heartbeating, isFirstOfActivity } from './attempt.js';
 import { asFailures, failureOf } from './failures.js';
 
 /** A user's state at the service, without anything personal. */
@@ -28,6 +28,11 @@ export interface DeletedUser {
    * id of the user.
    */
   clientUserId?: string;
+}
+
+export interface UndoDeletion extends DeletedUser {
+  /** From when on a read can show what was sent before; milliseconds since the epoch, absent if nothing was sent. */
+  readableAt?: number;
 }
 
 /** A user and its deletion. */
@@ -62,23 +67,41 @@ export function userActivities({ service, workerStore }: Pick<ActivityDependenci
 
     /**
      * The service decides, whatever a read would show: right after a deletion it may still show the user. A refused undo is a
-     * success if the user is there: an earlier attempt whose answer was lost has carried it out, or somebody else.
+     * success if the user is there: an earlier attempt whose answer was lost has carried it out, or somebody else, or the user was
+     * not deleted.
+     * @returns `present` if no attempt has restored the user, who is there
      */
-    async undoDeletion(deleted: DeletedUser): Promise<void> {
-      await asFailures('UndoRefused', () => endingWithActivity((options) => undo(service, deleted, options)));
+    async undoDeletion(deleted: UndoDeletion): Promise<'undone' | 'present'> {
+      return asFailures('UndoRefused', () => endingWithActivity((options) => undo(service, deleted, options)));
     },
   };
 }
 
-async function undo(service: LabService, deleted: DeletedUser, options: CallOptions): Promise<void> {
+async function undo(service: LabService, deleted: UndoDeletion, options: CallOptions): Promise<'undone' | 'present'> {
   try {
     await service.users.undoDelete({ userId: deleted.userId }, options);
+    return 'undone';
   } catch (error) {
     if (!(error instanceof ServiceRefused) || error instanceof TooManyRequests) throw error;
-    if (await isThere(service, deleted.userId, options).catch(rethrowIfTransient)) return;
+    if (await isThere(service, deleted.userId, options).catch(rethrowIfTransient)) {
+      requireReadable(deleted);
+      return isFirstOfActivity() ? 'present' : 'undone';
+    }
     const isTaken = isTakenReason(error) || (await isTakenByNow(service, deleted, options).catch(unlessUnexpected));
     throw isTaken === true ? undoImpossible() : failureOf(error, 'UndoRefused');
   }
+}
+
+/** A read that may be older than the deletion shows nothing: the next attempt reads again. */
+function requireReadable({ readableAt = 0 }: UndoDeletion): void {
+  const left = readableAt - Date.now();
+  if (left <= 0) return;
+  throw ApplicationFailure.create({
+    message: 'The service refused the undo, and reads may not show the deletion yet',
+    type: 'AnswerUnreadable',
+    nonRetryable: false,
+    nextRetryDelay: left,
+  });
 }
 
 function slugsOf({ connected_sources: connected }: User): string[] {

@@ -27,9 +27,14 @@ export function deletionModel(left: Left): Model<DeletionWorld> {
     type: 'deleteUser',
     workflowId: `delete-user/${userId}`,
     workflow: deleteUser as never,
-    beginnings: [
-      { input, update: { name: 'request', argument: input }, world: { user: 'present', isErased: false, left } },
-    ],
+    beginnings: (['present', 'scheduled'] as const).flatMap((user) => {
+      const requested = {
+        input,
+        update: { name: 'request', argument: input },
+        world: { user, isErased: false, left },
+      };
+      return [requested, { ...requested, followUp: { name: 'undo' } }];
+    }),
     moves,
     answer,
     essence,
@@ -71,9 +76,11 @@ function done(world: DeletionWorld, name: string): unknown {
       world.user = 'scheduled';
       return before === 'present' ? 'accepted' : 'scheduled';
     }
-    case 'undoDeletion':
+    case 'undoDeletion': {
+      const before = world.user;
       world.user = 'present';
-      return null;
+      return before === 'present' ? 'present' : 'undone';
+    }
     case 'eraseHealthData':
       world.isErased = true;
       return 'erased';
@@ -111,12 +118,25 @@ function faults(step: Step<DeletionWorld>): string[] {
     if (after.world.user !== 'present') found.push('undone though the user is gone');
     if (!after.announced.some((id) => id.endsWith('/deletion_undone'))) found.push('undone and not announced');
   }
-  if (!move.update || !reply || reply.refused !== undefined) return found;
+  const { name } = move.followUp ?? move.update ?? {};
+  if (name === undefined || !reply || reply.refused !== undefined) return found;
   const { phase, undo } = reply.value as DeletionState;
-  if (move.update.name === 'undo' && (phase !== 'undone' || !undo))
-    found.push('an undo was acknowledged and had no effect');
-  if (move.update.name === 'request' && !['requested', 'grace', 'confirming'].includes(phase)) {
+  if (name === 'undo' && (phase !== 'undone' || !undo)) found.push('an undo was acknowledged and had no effect');
+  if (name === 'undo' && !wasAskedOrPresent(step)) found.push('an undo was acknowledged and the service never asked');
+  if (name === 'request' && !['requested', 'grace', 'confirming'].includes(phase)) {
     found.push(`a request was acknowledged and the deletion is ${phase}`);
   }
   return found;
+}
+
+/** The service has undone the deletion, or has shown the user. */
+function wasAskedOrPresent({ calls }: Step<DeletionWorld>): boolean {
+  return calls.some(
+    ({ call, answer: given }) =>
+      'value' in given && (call.name === 'undoDeletion' || (call.name === 'readUser' && isPresent(given.value))),
+  );
+}
+
+function isPresent(value: unknown): boolean {
+  return (value as { standing?: string }).standing === 'present';
 }

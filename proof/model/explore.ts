@@ -40,9 +40,9 @@ export async function explore<World>(model: Model<World>, mostStates = Infinity)
     if (after.result !== undefined) found.ends += 1;
     open.push(after);
   };
-  for (const { input, signals = [], update, world } of model.beginnings) {
+  for (const { input, signals = [], world, ...updates } of model.beginnings) {
     const state: State<World> = { input, world, now: beginning, announced: [], ends: 0, path: [] };
-    for (const step of await allSteps(model, state, { name: 'start', ...(update && { update }) }, signals)) take(step);
+    for (const step of await allSteps(model, state, { name: 'start', ...updates }, signals)) take(step);
   }
   for (let state = open.shift(); state; state = open.shift()) {
     if (seen.size >= mostStates || found.faults.length > mostFaults) found.isComplete = false;

@@ -8,6 +8,8 @@ export interface Move<World> {
   world?: World;
   signal?: Message;
   update?: Message;
+  /** Another one, as soon as the first is answered. */
+  followUp?: Message;
   /** The next timer fires. */
   deadline?: true;
   /** The workflow is cancelled: an operator gives it up. */
@@ -40,6 +42,7 @@ export interface Step<World> {
   after: State<World>;
   /** In their order, with the answers that they got. */
   calls: readonly { call: ActivityCall; answer: Answer }[];
+  /** To the last update. */
   reply?: Reply;
   /** What was announced in this step. */
   announced: readonly string[];
@@ -64,7 +67,10 @@ export interface Model<World> {
   /** So many milliseconds pass between two things that happen, if no deadline comes before; absent is a minute. */
   pause?: number;
   /** How it can begin: with which input, messages and world. */
-  beginnings: readonly { input: unknown; signals?: readonly Message[]; update?: Message; world: World }[];
+  beginnings: readonly ({ input: unknown; signals?: readonly Message[]; world: World } & Pick<
+    Move<World>,
+    'update' | 'followUp'
+  >)[];
   moves: (state: State<World>) => Move<World>[];
   /** The world's answer to an activity. It may change the world. */
   answer: (world: World, call: ActivityCall, choose: Choose, at: Moment) => Answer;

@@ -33,7 +33,7 @@ export async function play<World>(
     ...(played.wakesAt !== undefined && end.kind === 'continued' && { wakesAt: played.wakesAt }),
     path: [...path.slice(0, -1), `${move.name}${played.said()}`],
   };
-  const [reply] = played.run.replies;
+  const reply = played.run.replies.at(-1);
   return { before, move, after, calls: played.calls, announced, ...(reply && { reply }) };
 }
 
@@ -66,6 +66,7 @@ class Play<World> {
     await this.settle();
     if (!isFirst) await this.deliver(move);
     else if (move.update) await this.deliver({ name: move.name, update: move.update });
+    if (move.followUp) await this.deliver({ name: move.name, update: move.followUp });
     if (run.end) return run.end;
     this.wakesAt = run.nextTimer();
     run.suggestNewRun();

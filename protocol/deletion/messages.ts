@@ -32,8 +32,8 @@ export const requestUpdate = defineUpdate<DeletionState, [DeleteUserInput]>('req
 
 /**
  * Accepted during the grace period, and before it once a request was answered although the service had not taken the
- * deletion: then the deletion is withdrawn. Answers with the state, whose `undo` says what was restored and what was
- * not.
+ * deletion: then the deletion is withdrawn, by asking the service unless the user was read as present and nothing was sent since. Answers
+ * with the state, whose `undo` says what was restored and what was not.
  */
 export const undoUpdate = defineUpdate<DeletionState, []>('undo');
 
@@ -91,7 +91,7 @@ export interface UndoReport {
   at: string;
   /** `command`: through `undo`. `elsewhere`: the user was restored without an `undo` here. */
   by: 'command' | 'elsewhere';
-  /** Empty, as is `notRestored`, if nothing had been deleted yet. */
+  /** Empty, as is `notRestored`, if the user had not been deleted. */
   restored: ('user' | 'data')[];
   notRestored: 'connections'[];
   /**

@@ -74,10 +74,11 @@ export function end(run: DeletionRun, outcome: DeletionOutcome, refusal?: Applic
   show(deletion);
 }
 
-export function endUndone(run: DeletionRun, by: UndoReport['by']): void {
+/** @param undone `present`: the service did not have to take anything back; it may have before, if something was sent */
+export function endUndone(run: DeletionRun, by: UndoReport['by'], undone: 'undone' | 'present'): void {
   const { deletion } = run;
-  const { connections } = deletion;
-  const isDeleted = deletion.scheduledAt !== undefined;
+  const { connections, before, scheduledAt } = deletion;
+  const isDeleted = undone !== 'present' || scheduledAt !== undefined || before === 'scheduled';
   const report: Omit<UndoReport, 'at'> = {
     by,
     restored: isDeleted ? ['user', 'data'] : [],
@@ -95,7 +96,13 @@ export function endUndone(run: DeletionRun, by: UndoReport['by']): void {
 
 /** The user is there again: by an undo that got no answer, or by somebody else. */
 export function endRestored(run: DeletionRun): void {
-  endUndone(run, run.doubt === 'undo' ? 'command' : 'elsewhere');
+  endUndone(run, run.doubt === 'undo' ? 'command' : 'elsewhere', 'undone');
+}
+
+/** A deletion that was announced as final stays final, even if the service would still undo it. */
+export function endAsBefore(run: DeletionRun): void {
+  note(run.deletion, 'an earlier deletion has ended for good', Date.now());
+  end(run, 'deleted', userDeleted());
 }
 
 /** A request after an end that leaves the user there is a new deletion. */

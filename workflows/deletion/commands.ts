@@ -1,11 +1,13 @@
 import { sleep } from '@temporalio/workflow';
 import type { DeletionState } from '../../protocol/deletion/messages.js';
 import { deletionSettlingMs } from '../../protocol/settling.js';
-import { activities, round } from '../activities.js';
+import { activities, round, whileSomebodyWaits } from '../activities.js';
 import { refusalOf } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
-import { endRestored, endUndone, graceEnded, graceNotBegun, nothingToUndo } from './announcements.js';
+import { endAsBefore, endRestored, endUndone, graceEnded, graceNotBegun, nothingToUndo } from './announcements.js';
 import { isGraceOver, readableAt } from './deadlines.js';
+import type { Deletion } from './deletion.js';
+import { findEarlierEnd } from './running-work.js';
 import { show, stateOf } from './view.js';
 import type { DeletionRun } from './run.js';
 
@@ -49,13 +51,15 @@ export async function undo(run: DeletionRun): Promise<DeletionState> {
   // Several may have asked at once: the first has done it.
   if (deletion.outcome === 'undone') return stateOf(deletion);
   if (deletion.outcome !== undefined) throw nothingToUndo();
-  if (deletion.scheduledAt !== undefined) {
-    await untilRequestsHaveSettled(run);
-    await undoAtService(run);
-  }
+  const undone = isThere(deletion) ? 'present' : await undoAtService(run);
   delete run.nextIfRestored;
-  endUndone(run, 'command');
+  endUndone(run, 'command', undone);
   return stateOf(deletion);
+}
+
+/** Only then is there nothing that the service would have to take back: a user who was not read may be scheduled by somebody else. */
+function isThere({ before, scheduledAt }: Deletion): boolean {
+  return scheduledAt === undefined && before === 'present';
 }
 
 /**
@@ -71,12 +75,23 @@ async function untilRequestsHaveSettled({ deletion, sentUntil = 0 }: DeletionRun
   await sleep(left, { summary: 'a request of the deletion may still arrive' });
 }
 
-async function undoAtService(run: DeletionRun): Promise<void> {
+/** @returns `present` if the user was not deleted */
+async function undoAtService(run: DeletionRun): Promise<'undone' | 'present'> {
+  await untilRequestsHaveSettled(run);
   const { deletion } = run;
-  const { userId, clientUserId } = deletion;
-  const deleted = { userId, ...(clientUserId !== undefined && { clientUserId }) };
+  const { userId, clientUserId, before, scheduledAt } = deletion;
+  // Unless the user was read, nobody has looked for it yet.
+  if (before === undefined && (await findEarlierEnd(run, whileSomebodyWaits)) === 'deleted') {
+    endAsBefore(run);
+    throw graceEnded();
+  }
+  const deleted = {
+    userId,
+    ...(clientUserId !== undefined && { clientUserId }),
+    ...(scheduledAt !== undefined && { readableAt: readableAt(run) }),
+  };
   try {
-    await activities.undoDeletion.executeWithOptions({ summary: 'undo the deletion' }, [deleted]);
+    return await activities.undoDeletion.executeWithOptions({ summary: 'undo the deletion' }, [deleted]);
   } catch (error) {
     // Whatever is not the service's own refusal of this undo may hide one that was carried out.
     const { type } = refusalOf(error);

@@ -36,6 +36,5 @@ export function undoReadableAt({ undoSentUntil = 0 }: DeletionRun): number {
 
 /** The same for everything that was sent, requests included. */
 export function readableAt(run: DeletionRun): number {
-  const { deletion, sentUntil = deletion.scheduledAt ?? 0 } = run;
-  return Math.max(sentUntil + usualSettling, undoReadableAt(run));
+  return Math.max((run.sentUntil ?? 0) + usualSettling, undoReadableAt(run));
 }

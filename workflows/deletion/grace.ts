@@ -1,4 +1,5 @@
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
+import type { UserStanding } from '../../activities/users.js';
 import { activities } from '../activities.js';
 import { note } from '../entity/journal.js';
 import { announce, end, endRestored, userDeleted } from './announcements.js';
@@ -31,10 +32,18 @@ export async function confirm(run: DeletionRun): Promise<void> {
   deletion.phase = 'confirming';
   show(deletion);
   await untilReadable(undoReadableAt(run));
-  const { standing, keepsNoHealthData } = await userNow(run, 'confirmation_delayed');
+  const { standing, keepsNoHealthData } = await userAtTheEnd(run);
   if (standing === 'present') return endRestored(run);
   if (keepsNoHealthData !== true && (await eraseHealthData(run)) === 'present') return endRestored(run);
   end(run, 'deleted', userDeleted());
+}
+
+/** A user who is read as present right after the last request may be scheduled all the same: the read may be older than that. */
+async function userAtTheEnd(run: DeletionRun): Promise<UserStanding> {
+  const user = await userNow(run, 'confirmation_delayed');
+  if (user.standing !== 'present' || Date.now() >= readableAt(run)) return user;
+  await untilReadable(readableAt(run));
+  return userNow(run, 'confirmation_delayed');
 }
 
 /** Before the product is notified: the notification of a final deletion covers the health data as well. */

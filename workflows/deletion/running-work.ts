@@ -61,13 +61,16 @@ export async function findLateWork(run: DeletionRun): Promise<void> {
   deletion.work = deletion.work.filter(({ workflowId, fate }) => fate !== 'ended' || known.has(workflowId));
 }
 
-/** How the user's last deletion that was not refused has ended, as far as Temporal retains it. */
-export async function findEarlierEnd(run: DeletionRun): Promise<DeletionOutcome | undefined> {
-  const { outcome } = await search(run, (options) =>
+/**
+ * How the user's last deletion that was not refused has ended, as far as Temporal retains it.
+ * @param limits of a caller who waits for nothing else: without an answer within them it fails
+ */
+export async function findEarlierEnd(run: DeletionRun, limits?: ActivityOptions): Promise<DeletionOutcome | undefined> {
+  const ask = (options: ActivityOptions) =>
     activities.findEarlierDeletion.executeWithOptions({ ...options, summary: 'an earlier deletion of the user' }, [
       run.deletion.userId,
-    ]),
-  );
+    ]);
+  const { outcome } = await (limits ? ask(limits) : search(run, ask));
   return outcome;
 }
 

@@ -7,7 +7,7 @@ import {
 } from '@temporalio/workflow';
 import { activities } from '../activities.js';
 import { refusalOf } from '../entity/commands.js';
-import { clear, end, userDeleted, userUnknown, raise, announceScheduled } from './announcements.js';
+import { clear, end, endAsBefore, userUnknown, raise, announceScheduled } from './announcements.js';
 import { show } from './view.js';
 import { note } from '../entity/journal.js';
 import { undo } from './commands.js';
@@ -58,12 +58,6 @@ async function readBefore(run: DeletionRun): Promise<void> {
   if (standing === 'scheduled' && (await findEarlierEnd(run)) === 'deleted') return endAsBefore(run);
   deletion.before = standing;
   if (connections) deletion.connections = connections;
-}
-
-/** A deletion that was announced as final stays final, even if the service would still undo it. */
-function endAsBefore(run: DeletionRun): void {
-  note(run.deletion, 'an earlier deletion has ended for good', Date.now());
-  end(run, 'deleted', userDeleted());
 }
 
 /** Has the service schedule the deletion. */

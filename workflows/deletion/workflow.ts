@@ -165,14 +165,15 @@ async function joinGrace(run: DeletionRun, opened: Deletion): Promise<void> {
 }
 
 /** The input of the next run of a deletion whose history grew long. */
-type Carried = Pick<DeletionRun, 'deletion' | 'answered' | 'nextIfRestored' | 'doubt' | 'undoSentUntil'>;
+type Carried = Pick<DeletionRun, 'deletion' | 'answered' | 'nextIfRestored' | 'doubt' | 'sentUntil' | 'undoSentUntil'>;
 
-function carriedOf({ deletion, answered, nextIfRestored, doubt, undoSentUntil }: DeletionRun): Carried {
+function carriedOf({ deletion, answered, nextIfRestored, doubt, sentUntil, undoSentUntil }: DeletionRun): Carried {
   return {
     deletion,
     answered,
     ...(nextIfRestored && { nextIfRestored }),
     ...(doubt && { doubt }),
+    ...(sentUntil !== undefined && { sentUntil }),
     ...(undoSentUntil !== undefined && { undoSentUntil }),
   };
 }

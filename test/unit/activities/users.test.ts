@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
-import { userActivities, type DeletedUser } from '../../../activities/users.js';
+import { userActivities, type UndoDeletion } from '../../../activities/users.js';
 import { answering, rejection, serviceAt, type Answer, type RecordedRequest } from '../service/recording-server.js';
 
 /** Activities with a service that answers as the test says, by method and path without the query. */
@@ -17,7 +17,8 @@ function activitiesAt(baseUrl: string) {
   return {
     readUser: (userId: string) => activities.readUser(userId),
     scheduleDeletion: (userId: string) => environment.run(() => activities.scheduleDeletion(userId)),
-    undoDeletion: (deleted: DeletedUser) => environment.run(() => activities.undoDeletion(deleted)),
+    undoDeletion: (deleted: UndoDeletion, attempt = 1) =>
+      new MockActivityEnvironment({ attempt }).run(() => activities.undoDeletion(deleted)),
   };
 }
 
@@ -97,10 +98,25 @@ describe('an undo', () => {
     expect(asked()).toEqual([undo]);
   });
 
-  test('that is refused is success if the user is there', async () => {
+  test('that is refused is success if the user is there, who may have been restored before', async () => {
     const { activities, asked } = await activitiesWith({ [read]: user, [undo]: notFound('Not found') });
-    await activities.undoDeletion(deleted);
-    expect(asked()).toEqual([undo, read]);
+    expect(await activities.undoDeletion(deleted)).toBe('present');
+    expect(await activities.undoDeletion(deleted, 2)).toBe('undone');
+    expect(asked()).toEqual([undo, read, undo, read]);
+  });
+
+  test('that is refused is sent again when a read can show the deletion, if the user is read as present before', async () => {
+    const { activities } = await activitiesWith({
+      [read]: user,
+      [undo]: { status: 409, body: { detail: 'Conflict' } },
+    });
+    const readableAt = Date.now() + 30_000;
+    const failure = await rejection(activities.undoDeletion({ ...deleted, readableAt }));
+    expect(failure).toMatchObject({ type: 'AnswerUnreadable', nonRetryable: false });
+    const { nextRetryDelay } = failure as ApplicationFailure;
+    expect(Number(nextRetryDelay)).toBeGreaterThan(20_000);
+    expect(Number(nextRetryDelay)).toBeLessThanOrEqual(30_000);
+    expect(await activities.undoDeletion({ ...deleted, readableAt: Date.now() - 1 })).toBe('present');
   });
 
   test('is impossible if it is refused and a new user has the client_user_id', async () => {

@@ -139,6 +139,36 @@ describe('a deletion that nobody undoes', () => {
   });
 });
 
+describe('the end of a grace that is over before a read can show the deletion', () => {
+  /** Reads that show a deletion half a minute after it was accepted. */
+  const lagging = (acceptedAt: number) => (now: number) => ({
+    standing: now - start < acceptedAt + 30_000 ? 'present' : 'scheduled',
+  });
+
+  test.each([
+    ['it is short', 0, '5s'],
+    ['the service was down for longer', 72 * 3_600_000 + 60_000, '1d'],
+  ] as const)('waits for such a read: %s', async (_why, acceptedAt, grace) => {
+    const scheduleDeletion = (now: number) => (now - start < acceptedAt ? unavailable : 'accepted');
+    const life = await requested({ scheduleDeletion, readUser: lagging(acceptedAt) }, { grace });
+    await life.until(1000);
+    expect(resultOf(life)).toMatchObject({ outcome: 'deleted' });
+  });
+
+  test('waits also in a run that goes on where an earlier one stopped', async () => {
+    // An attempt is made after 71 minutes, ten seconds before the end.
+    const life = await requested({ scheduleDeletion: unavailable }, { grace: '4270s' });
+    await life.until(minutes(70));
+    Object.assign(life.answers, { scheduleDeletion: 'accepted', readUser: lagging(71 * 60_000) });
+    await life.until(minutes(71));
+    life.run.suggestNewRun();
+    await request(life);
+    const { input } = life.run.end as { input: unknown };
+    const next = await new Life({ ...opening, now: life.run.now }, life.answers).start(input);
+    expect(resultOf(await next.until(1000))).toMatchObject({ outcome: 'deleted' });
+  });
+});
+
 describe('an undo', () => {
   test('in the grace restores the user, says what is not restored, and ends the deletion', async () => {
     const undone: unknown[] = [];
@@ -147,7 +177,7 @@ describe('an undo', () => {
     const reply = await life.update('undo');
     const undo = { by: 'command', restored: ['user', 'data'], notRestored: ['connections'], lostConnections: ['oura'] };
     expect(reply).toMatchObject({ value: { phase: 'undone', undo: { at: '2026-03-02T10:00:00.000Z', ...undo } } });
-    expect(undone).toEqual([{ userId, clientUserId: 'reference-1' }]);
+    expect(undone).toEqual([{ userId, clientUserId: 'reference-1', readableAt: start + 35_000 }]);
     expect(life.calls).toEqual([...begins, '24h undoDeletion']);
     expect(life.events.slice(1)).toEqual(['24h user.deletion_undone', '24h completed']);
     expect(life.announced.at(-1)?.data).toMatchObject({ userId, ...undo });
@@ -330,13 +360,78 @@ describe('an undo', () => {
     expect(await request(late)).toEqual({ name: 'request', refused: 'UserUnknown' });
   });
 
-  test('before anything was sent withdraws the deletion at once, without a call', async () => {
-    const reader = await requested({ readUser: unavailable });
-    const reply = await reader.update('undo');
-    expect(reply).toMatchObject({ value: { phase: 'undone', undo: { by: 'command', restored: [], notRestored: [] } } });
-    expect(JSON.stringify(reply)).not.toContain('lostConnections');
-    expect(reader.calls).toEqual(['0h findRunningWork', '0h readUser']);
-    expect(reader.events).toEqual(['0h user.deletion_undone', '0h completed']);
+  describe('before anything was sent', () => {
+    /** An undo that comes before the user was read, or meanwhile. */
+    const unread = { readUser: unavailable };
+
+    test('asks nothing of the service about a user who was read as present', async () => {
+      const found = { findRunningWork: { work: [kit], notifies: true } };
+      const life = await requested({ ...found, cancelWork: silent }, { onRunningWork: 'cancel' });
+      await life.until(minutes(0.5));
+      await life.update('undo');
+      life.answers['cancelWork'] = { fate: 'cancelled' };
+      await life.settle();
+      const undo = { by: 'command', restored: [], notRestored: [] };
+      expect(life.run.replies[1]).toMatchObject({ value: { phase: 'undone', undo } });
+      expect(JSON.stringify(life.run.replies[1])).not.toContain('lostConnections');
+      expect(life.calls.join()).not.toMatch(/scheduleDeletion|undoDeletion/);
+    });
+
+    test('asks the service about a user who was not read: somebody else may have had them scheduled', async () => {
+      const life = await requested({ ...unread, undoDeletion: 'undone' });
+      const restored = { restored: ['user', 'data'], notRestored: ['connections'] };
+      expect(await life.update('undo')).toMatchObject({ value: { phase: 'undone', undo: restored } });
+      expect(life.calls).toEqual(['0h findRunningWork', '0h readUser', '0h findEarlierDeletion', '0h undoDeletion']);
+      expect(life.events).toEqual(['0h user.deletion_undone', '0h completed']);
+    });
+
+    test('restores nobody if the service shows the user, whom nobody had deleted', async () => {
+      const life = await requested({ ...unread, undoDeletion: 'present' });
+      const undo = { by: 'command', restored: [], notRestored: [] };
+      expect(await life.update('undo')).toMatchObject({ value: { phase: 'undone', undo } });
+    });
+
+    test.each([
+      ['is cancelled', { cancelWork: silent }, { cancelWork: { fate: 'cancelled' } }],
+      ['is looked for once more', { findRunningWork: silent }, { findRunningWork: { work: [], notifies: true } }],
+    ])('asks the service about a user who was read as scheduled, while running work %s', async (_what, held, then) => {
+      const found = { findRunningWork: { work: [kit], notifies: true } };
+      const life = await requested({ ...unread, ...found, undoDeletion: 'undone' }, { onRunningWork: 'cancel' });
+      Object.assign(life.answers, gone, held);
+      await life.until(minutes(1.1));
+      await life.update('undo');
+      Object.assign(life.answers, then);
+      await life.settle();
+      const restored = { restored: ['user', 'data'], notRestored: ['connections'] };
+      expect(life.run.replies[1]).toMatchObject({ value: { phase: 'undone', undo: restored } });
+      expect(life.calls.at(-1)).toMatch(/undoDeletion$/);
+      expect(life.calls.join()).not.toContain('scheduleDeletion');
+    });
+
+    test('is refused if the service does not answer, and the deletion goes on', async () => {
+      const life = await requested({ ...unread, undoDeletion: unavailable });
+      expect(await life.update('undo')).toEqual({ name: 'undo', refused: 'ServiceUnavailable' });
+      life.answers['readUser'] = { standing: 'present' };
+      await life.until(1);
+      expect(life.events.at(-1)).toMatch(/user.deletion_scheduled$/);
+      expect(life.events.join()).not.toContain('undone');
+    });
+
+    test('of a user whose deletion was announced as final is refused: the service might still undo it', async () => {
+      const life = await requested({ ...unread, findEarlierDeletion: { outcome: 'deleted' } });
+      expect(await life.update('undo')).toEqual({ name: 'undo', refused: 'GraceEnded' });
+      expect(life.calls).not.toContain('0h undoDeletion');
+      expect(resultOf(life)).toMatchObject({ outcome: 'deleted' });
+    });
+
+    test('is refused while Temporal’s list does not say if there was such a deletion', async () => {
+      const life = await requested({
+        ...unread,
+        findEarlierDeletion: { failure: { type: 'Unavailable', isFinal: false } },
+      });
+      expect(await life.update('undo')).toEqual({ name: 'undo', refused: 'Unavailable' });
+      expect(life.calls).not.toContain('0h undoDeletion');
+    });
   });
 
   test('before the service has accepted the deletion waits until no request can arrive any more, then undoes', async () => {
@@ -953,7 +1048,7 @@ describe('a request for a deletion that is under way', () => {
       await request(life, { clientUserId: 'reference-2' });
       await life.update('undo');
     }
-    expect(undone).toEqual(['reference-2', 'reference-1'].map((clientUserId) => ({ userId, clientUserId })));
+    expect(undone).toMatchObject(['reference-2', 'reference-1'].map((clientUserId) => ({ userId, clientUserId })));
   });
 });
 
@@ -1071,7 +1166,8 @@ describe('a history that grows long', () => {
     life.run.suggestNewRun();
     await request(life);
     const { input } = life.run.end as { input: { carried: object } };
-    expect(Object.keys(input.carried).toSorted()).toEqual(['answered', 'deletion', 'doubt', 'nextIfRestored']);
+    const known = ['answered', 'deletion', 'doubt', 'nextIfRestored', 'sentUntil'];
+    expect(Object.keys(input.carried).toSorted()).toEqual(known);
     expect(input).toMatchObject({ userId, carried: { answered: true, doubt: 'request' } });
   });
 });
