@@ -8,12 +8,14 @@ import type { ActivityDependencies } from './dependencies.js';
 import type { Attempt } from './attempt.js';
 import {
   ambiguous,
+  anyTime,
   clockSkew,
   folded,
   isFirstAttempt,
   isSince,
   isFollowUp,
   isOfUser,
+  isSameText,
   mayHaveBeenSent,
   ordersOf,
   type OrderCriteria,
@@ -27,7 +29,7 @@ interface ImportCriteria extends Pick<OrderCriteria, 'reference' | 'since' | 'se
 
 /**
  * Looks through the user's orders for the one that has the sample of an import: its body has no place for a passthrough, and a
- * sample id names one sample, so the match is exact, no matter who imported it. A cancelled order of another reference, or of
+ * sample id names one sample of the user's, so the match is exact, no matter which system imported it. A cancelled order of another reference, or of
  * another time, does not count: its sample may be imported again.
  *
  * @throws ApplicationFailure `OrderRefused` if the sample's order has another reference; `AmbiguousOrder` if a lost answer may
@@ -40,11 +42,11 @@ export async function importedBefore(
 ): Promise<Order | undefined> {
   const { service, temporal } = dependencies;
   const { sample_id: sampleId, user_id: userId } = criteria.order;
-  const withoutSample = new Map<string, Order>();
+  const candidates = new Map<string, Order>();
   for await (const order of ordersOf(service, { ...criteria, userId }, attempt, true)) {
     attempt.call();
-    if (isFollowUp(order)) continue;
-    if (couldBe(order, criteria)) withoutSample.set(order.id, order);
+    if (isFollowUp(order) || !isOfUser(order.user_id, userId)) continue;
+    if (couldBe(order, criteria)) candidates.set(order.id, order);
     if (folded(order.sample_id) !== folded(sampleId)) continue;
     const claim = await claimOn(temporal, kitOrderId(order.id));
     if (claim === criteria.reference) return order;
@@ -54,7 +56,7 @@ export async function importedBefore(
     if (!isFirstAttempt(criteria)) return order;
     throw ApplicationFailure.retryable(`Order ${shownId(order.id)} may belong to another reference`, 'OrderUnclaimed');
   }
-  return mayHaveBeenSent(criteria) ? ownOf([...withoutSample.values()], dependencies, criteria, attempt) : undefined;
+  return mayHaveBeenSent(criteria) ? ownOf([...candidates.values()], dependencies, criteria, attempt) : undefined;
 }
 
 /**
@@ -79,18 +81,15 @@ async function ownOf(
   if (inDoubt) throw ambiguous(unclaimed);
   attempt.call({ all: true, inDoubt: true } satisfies SearchProgress);
   const ids = unclaimed.map(({ id }) => shownId(id)).join(', ');
-  throw ApplicationFailure.retryable(`The import may be among orders without a sample id: ${ids}`, 'OrderUnclaimed');
+  throw ApplicationFailure.retryable(`The import may be among these orders: ${ids}`, 'OrderUnclaimed');
 }
 
-/** No sample id, and nothing else that says it is another order. What an order does not show says nothing. */
-function couldBe(order: Order, criteria: ImportCriteria): boolean {
-  const { method, passthrough } = snapshotOf(order);
+/** No sample id, or ours written another way, and of about that time. What an order does not show says nothing. */
+function couldBe(order: Order, { order: { sample_id: sampleId }, since }: ImportCriteria): boolean {
   return (
-    folded(order.sample_id) === '' &&
-    folded(method ?? criteria.order.collection_method) === folded(criteria.order.collection_method) &&
-    readPassthrough(passthrough) === undefined &&
-    isOfUser(order.user_id, criteria.order.user_id) &&
-    isRecent(order, criteria) &&
+    (isSameText(order.sample_id, '') || isSameText(order.sample_id, sampleId)) &&
+    readPassthrough(order.passthrough ?? undefined) === undefined &&
+    isSince(order.created_at, Date.parse(since) - anyTime) &&
     !isCancelled(order)
   );
 }

@@ -1,6 +1,6 @@
 import { activityInfo, ApplicationFailure, log } from '@temporalio/activity';
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-import { countryCodeOf, isIdRefused, type Order, type OrderPage } from '../service/orders.js';
+import type { WorkflowExecutionInfo } from '@temporalio/client';
+import { isIdRefused, type Order, type OrderPage } from '../service/orders.js';
 import { numberedPages } from '../service/paging.js';
 import { knownInstant } from '../service/timestamps.js';
 import { kitOrderId, placeKitOrderId, shownId } from '../protocol/ids.js';
@@ -33,11 +33,12 @@ export interface OrderCriteria {
   sentSince?: string;
   /** Orders that are known not to match. */
   noneOf?: readonly string[];
-  address: {
-    zip?: string | null | undefined;
-    first_line?: string | null | undefined;
-    country?: string | null | undefined;
-  };
+  address: Address;
+}
+
+interface Address {
+  zip?: string | null | undefined;
+  first_line?: string | null | undefined;
 }
 
 /** Clocks differ: an order that seems slightly older than the first attempt may still come from it. */
@@ -46,12 +47,15 @@ export const clockSkew = 5 * 60_000;
 /** The list's filter by time does not document its time zone: starting this much earlier covers all zones. */
 const anyZone = 24 * 60 * 60_000;
 
+/** A creation time may be a local time without its zone, up to twelve hours behind, or a date alone. */
+export const anyTime = 36 * 60 * 60_000;
+
 /**
  * Looks through the user's orders for the one that an earlier attempt placed. If the deployment echoes passthrough,
- * this is exact. Otherwise an order is recognised by user, lab test, address and time, unless another reference has
- * claimed it.
+ * this is exact. Otherwise it may be any order of the user with the lab test and of about that time that no other reference has
+ * claimed: the service may write everything else its own way. The address and the exact time only choose between several.
  *
- * @throws ApplicationFailure `AmbiguousOrder` if more than one order matches: then nothing must be created
+ * @throws ApplicationFailure `AmbiguousOrder` if it is not certain which order it is: then nothing must be created
  */
 export async function placedBefore(
   dependencies: ActivityDependencies,
@@ -59,13 +63,12 @@ export async function placedBefore(
   attempt: Attempt,
 ): Promise<Order | undefined> {
   const candidates = new Map<string, Order>();
-  const since = Date.parse(criteria.since) - clockSkew;
   const { service, echoesPassthrough } = dependencies;
   for await (const order of ordersOf(service, criteria, attempt, echoesPassthrough)) {
     attempt.call();
-    if (isFollowUp(order)) continue;
+    if (isFollowUp(order) || !isOfItsUser(order, criteria)) continue;
     if (order.passthrough === criteria.passthrough) return order;
-    if (couldBe(order, criteria, since)) candidates.set(order.id, order);
+    if (couldBe(order, criteria)) candidates.set(order.id, order);
   }
   return candidates.size === 0 ? undefined : selectCandidate([...candidates.values()], dependencies, criteria);
 }
@@ -270,15 +273,28 @@ async function selectCandidate(
   { temporal, echoesPassthrough }: ActivityDependencies,
   criteria: OrderCriteria,
 ): Promise<Order | undefined> {
-  if (!echoesPassthrough) return onlyUnclaimed(temporal, candidates, criteria);
   // If passthrough is echoed, an order without ours belongs to somebody else. After a failed attempt it may also mean
   // that the deployment does not echo it after all: better no kit than a second one.
-  if (isFirstAttempt(criteria)) return undefined;
-  const unclaimed = await Promise.all(
-    candidates.map(async ({ id }) => (await claimOn(temporal, kitOrderId(id))) === undefined),
-  );
-  if (unclaimed.includes(true)) throw ambiguous(candidates);
-  return undefined;
+  if (echoesPassthrough && isFirstAttempt(criteria)) return undefined;
+  const unclaimed: Order[] = [];
+  for (const order of candidates) {
+    const claim = await claimOn(temporal, kitOrderId(order.id));
+    if (claim === criteria.reference) return order;
+    if (claim === undefined) unclaimed.push(order);
+  }
+  if (unclaimed.length === 0) return undefined;
+  if (echoesPassthrough) throw ambiguous(unclaimed);
+  const [only, another] = unclaimed.filter((order) => isAsSent(order, criteria));
+  if (another !== undefined || (only === undefined && mayHaveBeenSent(criteria))) throw ambiguous(unclaimed);
+  // On the first attempt nothing has been sent yet: the order may belong to another reference that is about to hand it
+  // over. The next attempt sees which.
+  if (only && isFirstAttempt(criteria)) {
+    throw ApplicationFailure.retryable(
+      `Order ${shownId(only.id)} may belong to this reference, or to another one`,
+      'OrderUnclaimed',
+    );
+  }
+  return only;
 }
 
 /** A redraw may carry a copy of the passthrough of the order that it follows. */
@@ -286,18 +302,27 @@ export function isFollowUp({ origin }: Order): boolean {
   return origin === 'redraw' || origin === 'recreation';
 }
 
-function couldBe(order: Order, criteria: OrderCriteria, since: number): boolean {
-  const address = order.shipping_details ?? order.patient_address;
+/** A deployment's list may not be filtered by user, and a registration may have given the kit to another one. */
+function isOfItsUser(order: Order, { kind, userId }: OrderCriteria): boolean {
+  return isOfUser(order.user_id, userId) || mayHaveMoved(kind, snapshotOf(order));
+}
+
+function couldBe(order: Order, { noneOf, labTestId, since }: OrderCriteria): boolean {
   return (
-    criteria.noneOf?.includes(order.id) !== true &&
+    noneOf?.includes(order.id) !== true &&
     readPassthrough(order.passthrough ?? undefined) === undefined &&
-    // A deployment's list may not be filtered by user.
-    (isOfUser(order.user_id, criteria.userId) || mayHaveMoved(criteria.kind, snapshotOf(order))) &&
-    isSince(order.created_at, since) &&
-    (order.lab_test?.id == null || criteria.labTestId === undefined || same(order.lab_test.id, criteria.labTestId)) &&
-    same(withoutExtension(address?.zip), withoutExtension(criteria.address.zip)) &&
-    same(address?.first_line, criteria.address.first_line) &&
-    same(countryCodeOf(address?.country ?? ''), countryCodeOf(criteria.address.country ?? ''))
+    isSince(order.created_at, Date.parse(since) - anyTime) &&
+    (order.lab_test?.id == null || labTestId === undefined || isSameText(order.lab_test.id, labTestId))
+  );
+}
+
+/** True if nothing that the order shows is written otherwise than it was sent. */
+function isAsSent(order: Order, { address, since }: OrderCriteria): boolean {
+  const shown: Address | null | undefined = order.shipping_details ?? order.patient_address;
+  return (
+    isSince(order.created_at, Date.parse(since) - clockSkew) &&
+    isSameText(withoutExtension(shown?.zip), withoutExtension(address.zip)) &&
+    isSameText(shown?.first_line, address.first_line)
   );
 }
 
@@ -317,39 +342,19 @@ export function folded(text: string | null | undefined): string {
   return (text ?? '').trim().toLowerCase();
 }
 
-/** The service normalises addresses: letter case and white space do not matter. */
-function same(a: string | null | undefined, b: string | null | undefined): boolean {
-  const tidy = (text: string | null | undefined) => (text ?? '').toLowerCase().replaceAll(/\s+/g, ' ').trim();
-  return tidy(a) === tidy(b);
-}
-
-async function onlyUnclaimed(
-  temporal: Client,
-  candidates: Order[],
-  criteria: OrderCriteria,
-): Promise<Order | undefined> {
-  const unclaimed: Order[] = [];
-  for (const order of candidates) {
-    const claim = await claimOn(temporal, kitOrderId(order.id));
-    if (claim === criteria.reference) return order;
-    if (claim === undefined) unclaimed.push(order);
-  }
-  if (unclaimed.length > 1) throw ambiguous(unclaimed);
-  const [only] = unclaimed;
-  // On the first attempt nothing has been sent yet: the order may belong to another reference that is about to hand it
-  // over. The next attempt sees which.
-  if (only && isFirstAttempt(criteria)) {
-    throw ApplicationFailure.retryable(
-      `Order ${shownId(only.id)} may belong to this reference, or to another one`,
-      'OrderUnclaimed',
-    );
-  }
-  return only;
+/** However a service writes it: its letters and digits are the same. A number has lost its leading zeros. */
+export function isSameText(a: string | null | undefined, b: string | null | undefined): boolean {
+  const bare = (text: string | null | undefined) =>
+    (text ?? '')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}]/gu, '')
+      .replace(/^0+/, '');
+  return bare(a) === bare(b);
 }
 
 export function ambiguous(orders: readonly Order[]): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
-    `More than one order could be the one that was placed: ${orders.map(({ id }) => shownId(id)).join(', ')}. Nothing was created.`,
+    `It is not certain which of these orders, if any, was placed for this reference: ${orders.map(({ id }) => shownId(id)).join(', ')}. Nothing was created.`,
     'AmbiguousOrder',
     { fields: [], orderIds: orders.map(({ id }) => id) },
   );

@@ -11,7 +11,7 @@ import {
   type Order,
   type ShippingDetails,
 } from '../service/orders.js';
-import { utcInstant } from '../service/timestamps.js';
+import { knownInstant } from '../service/timestamps.js';
 import { brokenRulesOf } from '../service/validation.js';
 import { isAddressable, shownId } from '../protocol/ids.js';
 import { handOverOf } from '../protocol/order/hand-over.js';
@@ -328,14 +328,23 @@ async function redrawOf(
   failed: Order,
   attempt: Attempt,
 ): Promise<Order | undefined> {
-  const others = (failed.order_transaction?.orders ?? []).filter(({ id }) => id !== failed.id);
-  const isRedraw = (origin: string | null | undefined) => origin === 'redraw' || origin === 'recreation';
-  const timeOf = (createdAt: string | null | undefined) => Date.parse(utcInstant(createdAt) ?? '');
-  const isLater = (createdAt: string | null | undefined) => timeOf(createdAt) > timeOf(failed.created_at);
+  const listed = failed.order_transaction?.orders ?? [];
+  const own = listed.findIndex(({ id }) => id === failed.id);
+  const failedAt = timeOf(listed[own] ?? failed);
+  // The list is in the order of creation, which counts where a time cannot be read.
+  const isLater = (member: Member, index: number) =>
+    Number.isNaN(timeOf(member) - failedAt) ? index > own : timeOf(member) > failedAt;
+  const isRedraw = ({ origin }: Member) => origin === 'redraw' || origin === 'recreation';
   const redraw =
-    others.find(({ parent_id: parent }) => parent === failed.id) ??
-    others.find(({ origin, created_at: createdAt }) => isRedraw(origin) && isLater(createdAt));
+    listed.find(({ id, parent_id: parent }) => parent === failed.id && id !== failed.id) ??
+    listed.find((member, index) => index !== own && isRedraw(member) && isLater(member, index));
   return redraw?.id == null ? undefined : service.orders.get(redraw.id, attempt.call());
+}
+
+type Member = NonNullable<NonNullable<Order['order_transaction']>['orders']>[number];
+
+function timeOf({ created_at: createdAt }: Pick<Order, 'created_at'>): number {
+  return Date.parse(knownInstant(createdAt) ?? '');
 }
 
 /** The same kit as the failed order's. An answer's address has the country in long form; requests need the code. */

@@ -52,11 +52,12 @@ export class RegisteredAnotherOrder extends Refusal {
 }
 
 /**
- * The answer to a creation was lost, and several orders could be the created one. Nothing more was created; the
- * message names the orders.
+ * The answer to a creation was lost, and it is not certain which of the user's orders is the created one, or if one is. Nothing more
+ * was created; the message names the orders.
  */
 export class AmbiguousOrder extends Refusal {
-  static readonly remedy = 'Look at the named orders at the lab service, then place the order again.';
+  static readonly remedy =
+    'Look at the named orders at the lab service. If one of them is the order, it exists and is followed already; if none is, place the order with another reference.';
   override readonly name = 'AmbiguousOrder';
 }
 

@@ -33,7 +33,7 @@ async function search(order: object, { triedBefore = true, claim, ...given }: Lo
   return searching.catch((error: unknown) => error);
 }
 
-describe('an import that shows no sample id', () => {
+describe('an import that does not show the sample id that was sent', () => {
   test.each<[string, object]>([
     ['as an import does', silent],
     ['with another first event', { ...silent, events: [{ ...event, status: 'received.testkit.ordered' }] }],
@@ -41,6 +41,9 @@ describe('an import that shows no sample id', () => {
     ['with no time', { ...silent, created_at: undefined }],
     ['with its user', { ...silent, user_id: 'user-1' }],
     ['with a blank sample id', { ...silent, sample_id: ' ' }],
+    ['with its sample id in another form', { ...silent, sample_id: 'sample 1' }],
+    ['with another word for the way of collection', { ...silent, details: { type: 'invented_collection' } }],
+    ['with a local time that is hours behind', { ...silent, created_at: '2026-02-28T13:00:05' }],
   ])('may be the one that a lost answer created, %s: a person decides, and nothing is created', async (_how, order) => {
     expect(await search(order)).toMatchObject({ type: 'AmbiguousOrder', details: [{ orderIds: ['order-1'] }] });
   });
@@ -66,7 +69,6 @@ describe('an import that shows no sample id', () => {
     ['if nothing was sent', silent, { triedBefore: false, heartbeatDetails: undefined }],
     ['if another reference has claimed it', silent, { claim: 'invented-2' }],
     ['if it is older', { ...silent, created_at: '2026-02-01T00:00:00.000Z' }],
-    ['if its sample is collected in another way', { ...silent, details: { type: 'walk_in_test' } }],
     ['if it carries a passthrough of ours', { ...silent, passthrough: 'labops:-:invented-2:1' }],
     ['if it was cancelled', { ...silent, events: [event, { ...event, id: 2, status: 'cancelled.testkit.cancelled' }] }],
     ['if it is of another user', { ...silent, user_id: 'user-2' }],
@@ -74,6 +76,10 @@ describe('an import that shows no sample id', () => {
   ])('is another order %s', async (_when, order, looking) => {
     expect(await search(order, looking)).toBeUndefined();
   });
+});
+
+test('another user’s order is not the import, though it has the same sample id', async () => {
+  expect(await search({ ...silent, sample_id: 'SAMPLE-1', user_id: 'user-2' })).toBeUndefined();
 });
 
 test('a sample id is the same in lower case', async () => {

@@ -131,27 +131,38 @@ test('a search for what an earlier run may have created starts at that run’s b
   expect(startDates).toContain('2025-12-30T00:00:00.000Z');
 });
 
-/** What an attempt takes for the order that a lost answer created, if the list consists of this one order. */
-async function foundIn(written: object, kind: OrderCriteria['kind'] = 'unregistered') {
+/** What an attempt takes for the order that a lost answer created, if the list consists of these orders. */
+async function foundAmong(
+  written: readonly object[],
+  { attempt = 2, ...wants }: Partial<OrderCriteria> & { attempt?: number } = {},
+): Promise<unknown> {
   const usual = {
-    ...{ id: 'order-1', user_id: userId, lab_test: { id: 'invented-test' }, created_at: '2026-03-01T00:00:05+00:00' },
+    ...{ user_id: userId, lab_test: { id: 'invented-test' }, created_at: '2026-03-01T00:00:05+00:00' },
     shipping_details: { zip: '12345', first_line: '1 Example Street' },
     events: [event(1, 'ordered')],
   };
-  const body = { orders: [{ ...usual, ...written }], total: 1, page: 1, size: 50 };
+  const orders = written.map((order, index) => ({ id: `order-${index + 1}`, ...usual, ...order }));
+  const body = { orders, total: orders.length, page: 1, size: 50 };
   await sandbox.addFault({ path: '/orders', action: { kind: 'answer', status: 200, body } });
   const criteria: OrderCriteria = {
-    ...{ kind, passthrough: 'ours', reference: 'invented-1', userId, labTestId: 'invented-test', triedBefore: true },
+    ...{ kind: 'unregistered', passthrough: 'ours', reference: 'invented-1', userId, labTestId: 'invented-test' },
     ...{ address: { zip: '12345', first_line: '1 Example Street' }, since: '2026-03-01T00:00:00.000Z' },
+    triedBefore: attempt > 1,
+    ...wants,
   };
   const describe = () => Promise.reject(new WorkflowNotFoundError('none', 'kit-order/order-1', undefined));
   const temporal = { workflow: { getHandle: () => ({ describe }) } };
   const dependencies = { service, temporal, echoesPassthrough: false } as unknown as ActivityDependencies;
-  const found = await new MockActivityEnvironment({ attempt: 2, ...times() }).run(() =>
+  const searching = new MockActivityEnvironment({ attempt, ...times() }).run(() =>
     placedBefore(dependencies, criteria, startAttempt(30_000)),
   );
+  const found: unknown = await searching.catch((error: unknown) => error);
   await sandbox.removeFaults();
   return found;
+}
+
+async function foundIn(written: object, kind: OrderCriteria['kind'] = 'unregistered') {
+  return foundAmong([written], { kind });
 }
 
 function event(id: number, status: string) {
@@ -160,6 +171,7 @@ function event(id: number, status: string) {
 
 test.each([
   ['a test in another letter case', { lab_test: { id: 'INVENTED-TEST' } }],
+  ['its punctuation left out', { shipping_details: { zip: '12345', first_line: '1, EXAMPLE STREET.' } }],
   ['a zip with its extension', { shipping_details: { zip: '12345-6789', first_line: '1 Example Street' } }],
   ['a short zone', { created_at: '2026-03-01T00:00:05+00' }],
   ['no time', { created_at: null }],
@@ -169,6 +181,33 @@ test.each([
   expect(await foundIn(written)).toMatchObject({ id: 'order-1' });
 });
 
+const otherwise = { zip: '12345', first_line: '1 EXMPL ST' };
+
+describe('an order whose creation may have got no answer, and which the service writes its own way', () => {
+  test.each<[string, object]>([
+    ['another first line', { shipping_details: otherwise }],
+    ['another zip', { shipping_details: { zip: 'invented', first_line: '1 Example Street' } }],
+    ['no address', { shipping_details: null }],
+    ['a local time that is hours behind', { created_at: '2026-02-28T13:00:05' }],
+    ['a local time that is hours ahead', { shipping_details: otherwise, created_at: '2026-03-01T13:00:05' }],
+    ['the date of a place west of Greenwich', { created_at: '2026-02-28' }],
+  ])('stops the creation, with %s: a person decides', async (_, written) => {
+    expect(await foundIn(written)).toMatchObject({ type: 'AmbiguousOrder', details: [{ orderIds: ['order-1'] }] });
+  });
+
+  test('is told from others by its address', async () => {
+    expect(await foundAmong([{ shipping_details: otherwise }, {}])).toMatchObject({ id: 'order-2' });
+    const both = await foundAmong([{ shipping_details: otherwise }, { shipping_details: otherwise }]);
+    expect(both).toMatchObject({ type: 'AmbiguousOrder', details: [{ orderIds: ['order-1', 'order-2'] }] });
+  });
+
+  test('is another one if nothing was sent yet, or if it has another test or is days older', async () => {
+    expect(await foundAmong([{ shipping_details: otherwise }], { attempt: 1 })).toBeUndefined();
+    expect(await foundIn({ lab_test: { id: 'another-test' } })).toBeUndefined();
+    expect(await foundIn({ created_at: '2026-02-27T00:00:05+00:00' })).toBeUndefined();
+  });
+});
+
 describe('an order of another user, in a list that is not filtered by user', () => {
   const another = { user_id: '00000000-0000-4000-8000-00000000beef' };
   const registered = { ...another, events: [event(1, 'ordered'), event(2, 'registered')] };
@@ -176,6 +215,10 @@ describe('an order of another user, in a list that is not filtered by user', () 
   test('is not the one that a lost answer created, though both live at one address', async () => {
     expect(await foundIn(another)).toBeUndefined();
     expect(await foundIn(registered, 'with_patient')).toBeUndefined();
+  });
+
+  test('is not it though it carries the same passthrough', async () => {
+    expect(await foundIn({ ...another, passthrough: 'ours' })).toBeUndefined();
   });
 
   test('may be it if it was registered, which gives a kit to another user', async () => {
