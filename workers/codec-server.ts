@@ -4,6 +4,7 @@ import proto from '@temporalio/proto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { isWorthALine } from '../client/webhooks/counts.js';
 import { createPayloadCodec, EncryptionKeyUnknown, PayloadNotAuthentic } from '../client/encryption/payload-codec.js';
 import { type CodecServerConfig, readCodecServerConfig } from './config.js';
 import { boundedServer, closeWithin, type HttpLimits, httpLimits, listen } from './listening.js';
@@ -91,12 +92,18 @@ function routes(config: CodecServerConfig, log: Logger, { limits, ready, monitor
       },
     });
   }
+  const refusals = new Map<number, number>();
   app.setErrorHandler(async (error, _request, reply) => {
     const status = statusOf(error);
-    const message =
-      status < 500 && error instanceof Error ? error.message : 'The codec server failed; its log says why';
-    log[status < 500 ? 'warn' : 'error'](status < 500 ? { status } : { status, err: error }, message);
-    return reply.code(status).send({ message });
+    if (status >= 500 || !(error instanceof Error)) {
+      log.error({ status, err: error }, 'The codec server failed');
+      return reply.code(status).send({ message: 'The codec server failed; its log says why' });
+    }
+    // Anybody can cause these.
+    const times = (refusals.get(status) ?? 0) + 1;
+    refusals.set(status, times);
+    if (isWorthALine(times)) log.warn({ status, times }, error.message);
+    return reply.code(status).send({ message: error.message });
   });
   return app;
 }

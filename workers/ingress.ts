@@ -4,6 +4,7 @@ import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor }
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { reconnection } from '../client/reconnection.js';
+import { isWorthALine } from '../client/webhooks/counts.js';
 import { createWebhookHandler, type WebhookHandler } from '../client/webhooks/handler.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
 import { type IngressConfig, readIngressConfig } from './config.js';
@@ -141,11 +142,15 @@ interface Routed {
 }
 
 function routes(answer: NodeHandler, { limits, ready, log, strayed }: Routed): FastifyInstance {
+  let strays = 0;
   const app = boundedServer(limits, {
     onStray: ({ headers }) => {
       if (!hasSignature(headers)) return; // a scanner's, not a webhook
-      log.warn('a webhook was sent to another path than /webhooks: correct the address of the endpoint at the service');
       strayed?.();
+      strays += 1;
+      const message =
+        'a webhook was sent to another path than /webhooks: correct the address of the endpoint at the service';
+      if (isWorthALine(strays)) log.warn({ times: strays }, message);
     },
   });
   hideErrors(app, log, {

@@ -1,4 +1,5 @@
-import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { StartFailed } from './process.js';
@@ -11,6 +12,8 @@ export interface HttpLimits {
   requestTimeoutMs: number;
   /** How often slow connections are searched for: they end by this much later than the timeouts. */
   checkEveryMs: number;
+  /** How long a connection may wait for its next request. */
+  keepAliveMs: number;
   maxConnections: number;
 }
 
@@ -20,6 +23,8 @@ export const httpLimits: HttpLimits = {
   // The sender of webhooks gives up after 15 s: a request that takes longer to arrive is of no use to anybody.
   requestTimeoutMs: 15_000,
   checkEveryMs: 1_000,
+  // A connection costs a sender's proxy less than a millisecond to open again; fastify's own default is 72 s.
+  keepAliveMs: 5_000,
   // Below the 1,024 files that a process may usually have open, with room for its own connections.
   maxConnections: 800,
 };
@@ -34,10 +39,11 @@ export function boundedServer(
   limits: HttpLimits,
   { onStray, ...options }: { bodyLimit?: number; onStray?: (request: FastifyRequest) => void } = {},
 ): FastifyInstance {
-  const { headersTimeoutMs, requestTimeoutMs, checkEveryMs, maxConnections } = limits;
+  const { headersTimeoutMs, requestTimeoutMs, checkEveryMs, keepAliveMs, maxConnections } = limits;
   const app = fastify({
     ...options,
     requestTimeout: requestTimeoutMs, // fastify's own default, 0, would replace the one below
+    keepAliveTimeout: keepAliveMs,
     http: {
       headersTimeout: headersTimeoutMs,
       requestTimeout: requestTimeoutMs,
@@ -45,6 +51,11 @@ export function boundedServer(
     },
   });
   app.server.maxConnections = maxConnections;
+  closeWaitingNear(maxConnections, app.server);
+  // A stranger who is refused must come again for the next refusal.
+  app.addHook('onSend', async (_request, reply) => {
+    if (reply.statusCode >= 400) reply.header('connection', 'close');
+  });
   // Before its body arrives: fastify would read and parse it although no route takes it, a megabyte from each stranger.
   app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
@@ -52,6 +63,31 @@ export function boundedServer(
     return reply.code(404).send({ message: 'There is nothing here' });
   });
   return app;
+}
+
+/**
+ * Near the limit, a new connection ends the one that has waited longest for a request to arrive: whoever holds many
+ * connections and asks nothing must not keep those out who ask.
+ */
+function closeWaitingNear(most: number, server: Server): void {
+  const near = Math.floor(most * 0.9);
+  const waiting = new Set<Socket>();
+  let open = 0;
+  server.on('connection', (socket: Socket) => {
+    open += 1;
+    if (open > near) waiting.values().next().value?.destroy();
+    waiting.add(socket);
+    socket.once('close', () => {
+      open -= 1;
+      waiting.delete(socket);
+    });
+  });
+  server.on('request', ({ socket }, response) => {
+    waiting.delete(socket);
+    response.once('close', () => {
+      if (!socket.destroyed) waiting.add(socket);
+    });
+  });
 }
 
 /** An unexpected error is logged, and not shown: fastify's own answer quotes it, and anybody may ask. */

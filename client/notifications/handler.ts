@@ -104,7 +104,7 @@ export function createNotificationHandler(options: NotificationHandlerOptions): 
   const { bodyDeadlineMs = usualBodyDeadlineMs } = options;
   const limits = { maxBytes, bodyDeadlineMs };
   checkOptions('createNotificationHandler', { secrets, setting: 'NOTIFY_SECRET', limits });
-  const memory = new BodyMemory(Math.max(mostBytesAtOnce, maxBytes));
+  const memory = new BodyMemory(Math.max(mostBytesAtOnce, Math.ceil(maxBytes * (4 / 3))), maxBytes);
   const listeners: Listeners = new Map();
   const endpoint = createEndpoint<AnswerName>({
     answers,

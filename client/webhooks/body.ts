@@ -26,16 +26,23 @@ export interface BodyLease {
   release(): void;
 }
 
+/** Nearly all events are smaller, and a process has room for one on each of its connections. */
+const smallBytes = 16 * 1024;
+
 /**
  * The bytes of bodies that are held at once, by all requests together. Anybody can send well-formed headers, and without
- * a bound each connection would make the process hold a body of the largest size.
+ * a bound each connection would make the process hold a body of the largest size. A quarter is for small bodies alone:
+ * otherwise those who send some large ones, and never finish, would keep all events out.
  */
 export class BodyMemory {
   readonly #most: number;
+  readonly #mostWithLarge: number;
   #held = 0;
 
-  constructor(most: number) {
+  /** @param maxBytes the largest body, which always fits if it is alone */
+  constructor(most: number, maxBytes: number) {
     this.#most = most;
+    this.#mostWithLarge = Math.min(most, Math.max(maxBytes, most * (3 / 4)));
   }
 
   lease(): BodyLease {
@@ -44,7 +51,8 @@ export class BodyMemory {
     return {
       take: (bytes) => {
         // A body that was given up may still deliver a piece.
-        if (isReleased || this.#held + bytes > this.#most) return false;
+        const most = taken + bytes > smallBytes ? this.#mostWithLarge : this.#most;
+        if (isReleased || this.#held + bytes > most) return false;
         this.#held += bytes;
         taken += bytes;
         return true;

@@ -1,7 +1,7 @@
 /** One answer of an endpoint that takes signed requests: the webhook handler, or the notification handler. */
 export interface Answer {
   status: number;
-  /** `rarely`: once for each event type, then at its 10th, 100th and so on. */
+  /** `rarely`: once for each event type, then at its 10th, 100th and so on. What is `unverified` is never logged more often. */
   log: 'info' | 'warn' | 'error' | 'rarely';
   meaning: string;
   /** For readers of the log or the answer. */
@@ -72,8 +72,8 @@ export interface WebhookAnswer {
   body?: string;
 }
 
-/** Answers that are given before the body has been read to its end. */
-const unread: ReadonlySet<string> = new Set([
+/** Answers that anybody can cause, without a secret: the log has the first, the 10th, the 100th and so on of each. */
+export const unverified: ReadonlySet<string> = new Set([
   'method_not_allowed',
   'headers_missing',
   'timestamp_unreadable',
@@ -82,6 +82,8 @@ const unread: ReadonlySet<string> = new Set([
   'body_too_large',
   'too_many_bodies',
   'body_broke_off',
+  'body_already_read',
+  'signature_mismatch',
 ]);
 
 export function httpAnswer(name: string, { status, meaning, remedy }: Answer): WebhookAnswer {
@@ -90,9 +92,9 @@ export function httpAnswer(name: string, { status, meaning, remedy }: Answer): W
   const headers: Record<string, string> = {
     'content-type': 'application/json; charset=utf-8',
     'content-length': String(Buffer.byteLength(body)),
+    // The rest of an unread body could be mistaken for the next request, and a stranger's connection would wait for one.
+    connection: 'close',
   };
   if (name === 'method_not_allowed') headers['allow'] = 'POST';
-  // The rest of the body could be mistaken for the next request, and the refusal saves reading it.
-  if (unread.has(name)) headers['connection'] = 'close';
   return { status, headers, body };
 }

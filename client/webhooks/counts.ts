@@ -1,5 +1,5 @@
 import { isShowableType } from '../../service/events.js';
-import type { Answer } from './common-answers.js';
+import { type Answer, unverified } from './common-answers.js';
 
 /** How many requests got which answer since the handler was made. */
 export interface AnswerCounts<Name extends string> {
@@ -12,8 +12,8 @@ const mostTypes = 100;
 const others = '(others)';
 
 interface Counter<Name extends string> {
-  /** Counts an answer; for a skipped type it returns how often that has happened. */
-  add(name: Name, eventType: string): number;
+  /** Counts an answer; of one that is logged rarely it returns how often it was given. */
+  add(name: Name, eventType: string): number | undefined;
   /** Counts a second result of an event that was accepted. */
   addToo(name: Name): void;
   snapshot(): AnswerCounts<Name>;
@@ -24,8 +24,9 @@ export function createCounter<Name extends string>(answers: Readonly<Record<Name
   const byType = new Map<string, number>();
   return {
     add(name, eventType) {
-      increment(byAnswer, name);
-      if (answers[name].log !== 'rarely') return 0;
+      const times = increment(byAnswer, name);
+      if (unverified.has(name)) return times;
+      if (answers[name].log !== 'rarely') return undefined;
       return increment(byType, byType.has(eventType) || byType.size < mostTypes ? eventType : others);
     },
     addToo: (name) => void increment(byAnswer, name),
@@ -36,6 +37,11 @@ export function createCounter<Name extends string>(answers: Readonly<Record<Name
       passedOver: Object.fromEntries(byType),
     }),
   };
+}
+
+/** True for the first time, the 10th, the 100th and so on: what a stranger causes without end must not fill a log. */
+export function isWorthALine(times: number): boolean {
+  return /^10*$/.test(String(times));
 }
 
 function increment<Key>(counts: Map<Key, number>, key: Key): number {

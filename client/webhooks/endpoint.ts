@@ -9,7 +9,7 @@ import {
 } from '../../service/webhook-signature.js';
 import { type BodyLease, type BodyMemory, readBody, type WebhookBody } from './body.js';
 import { type Answer, httpAnswer, type Refusal, type WebhookAnswer } from './common-answers.js';
-import { type AnswerCounts, countableType, createCounter } from './counts.js';
+import { type AnswerCounts, countableType, createCounter, isWorthALine } from './counts.js';
 
 /**
  * An endpoint for requests signed as Standard Webhooks: reads and verifies them, counts and logs its answers. The
@@ -121,12 +121,12 @@ function rawBody(request: IncomingMessage & { body?: unknown }): WebhookBody | u
 
 function report<Name extends string>(
   decision: Decision<Name | Own>,
-  { times, milliseconds }: { times: number; milliseconds: number },
+  { times, milliseconds }: { times: number | undefined; milliseconds: number },
   { answers, withStack, logger = problemsOnConsole }: EndpointOptions<Name>,
 ): void {
   const { name, eventType, messageId, about = {}, error, isAlarming = false } = decision;
   const { status, log, meaning, remedy } = answers[name];
-  if (!logger || (log === 'rarely' && !/^10*$/.test(String(times)))) return;
+  if (!logger || (times !== undefined && !isWorthALine(times))) return;
   const fields = {
     answer: name,
     status,
@@ -134,7 +134,7 @@ function report<Name extends string>(
     ...(eventType !== undefined && { eventType: countableType(eventType) }),
     ...(messageId !== undefined && { messageId }),
     ...Object.fromEntries(Object.entries(about).filter(([, value]) => value !== undefined)),
-    ...(log === 'rarely' && { times }),
+    ...(times !== undefined && { times }),
     ...(error !== undefined && { error: describeError(error, withStack.has(name)) }),
   };
   const level = log === 'rarely' ? (isAlarming ? 'error' : 'info') : log;

@@ -45,8 +45,8 @@ export interface WebhookHandlerOptions {
   /** The largest body that is read, in bytes. Default 2 MiB; the largest webhook seen is 0.4 MB. */
   maxBytes?: number;
   /**
-   * The most bytes of bodies that are held at once, by all requests together; what comes beyond them is answered 503.
-   * Default 64 MiB, or `maxBytes` if that is more.
+   * The most bytes of bodies that are held at once, by all requests together; what comes beyond them is answered 503. A
+   * quarter is for bodies of at most 16 KiB. Default 64 MiB, or 4/3 of `maxBytes` if that is more.
    */
   maxBytesAtOnce?: number;
   /**
@@ -107,7 +107,7 @@ export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHan
   const recent = new RecentMessages(settings.now);
   const receiving: Receiving<AnswerName> = {
     ...settings,
-    memory: new BodyMemory(settings.maxBytesAtOnce),
+    memory: new BodyMemory(settings.maxBytesAtOnce, settings.maxBytes),
     refuseId: (id) => (messageIdPattern.test(id) ? undefined : 'id_malformed'),
   };
   /** False while no event has named the configured team: the setting is probably wrong, and every event is dropped. */
@@ -156,7 +156,7 @@ function checked(options: WebhookHandlerOptions): Settings {
   const { temporal, secrets, taskQueue = usualTaskQueue, maxBytes = usualWebhookBytes } = options;
   const { healthData, rejected, taken, teamId, deadlineMs = 10_000, now = Date.now } = options;
   const { encryption = readEncryption() } = options;
-  const { maxBytesAtOnce = Math.max(64 * mebibyte, maxBytes) } = options;
+  const { maxBytesAtOnce = Math.max(64 * mebibyte, Math.ceil(maxBytes * (4 / 3))) } = options;
   const { bodyDeadlineMs = usualBodyDeadlineMs } = options;
   const limits = { maxBytes, maxBytesAtOnce, bodyDeadlineMs, deadlineMs };
   checkOptions('createWebhookHandler', { secrets, setting: 'WEBHOOK_SECRETS', limits });

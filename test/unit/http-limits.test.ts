@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { HealthDataStore } from '../../store/health-data-store.js';
 import { readCodecServerConfig, readIngressConfig } from '../../workers/config.js';
@@ -16,10 +16,16 @@ afterEach(async () => {
 });
 
 /** A tenth of a second in place of seconds; the order of the two timeouts is that of the real limits. */
-const short: HttpLimits = { headersTimeoutMs: 300, requestTimeoutMs: 1_500, checkEveryMs: 50, maxConnections: 100 };
-const log = pino({ level: 'silent' });
+const short: HttpLimits = {
+  headersTimeoutMs: 300,
+  requestTimeoutMs: 1_500,
+  checkEveryMs: 50,
+  keepAliveMs: 300,
+  maxConnections: 100,
+};
+const silent = pino({ level: 'silent' });
 
-async function ingressOn(limits: HttpLimits) {
+async function ingressOn(limits: HttpLimits, log: Logger = silent) {
   const config = readIngressConfig({
     TEMPORAL_ADDRESS: `127.0.0.1:${await closedPort()}`,
     WEBHOOK_SECRETS: secret,
@@ -41,7 +47,7 @@ const servers = {
         .join('\r\n')}\r\n`,
   },
   'codec server': {
-    start: (limits: HttpLimits) =>
+    start: (limits: HttpLimits, log: Logger = silent) =>
       startCodecServer(
         readCodecServerConfig({
           LABOPS_ENCRYPTION_KEYS: `test:${Buffer.from('invented-key-for-http-limits-001').toString('base64')}`,
@@ -118,6 +124,76 @@ describe.each(Object.keys(servers) as (keyof typeof servers)[])('the %s ends', (
     expect(await endedAfter(where, '')).toBeLessThan(40_000);
     first.destroy();
   });
+});
+
+const long = { headersTimeoutMs: 50_000, requestTimeoutMs: 55_000, keepAliveMs: 60_000 };
+const probe = 'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
+
+test('an answered connection may wait for its next request for five seconds', () => {
+  expect(httpLimits.keepAliveMs).toBe(5_000);
+});
+
+describe.each(['ingress', 'codec server'] as const)('the %s', (name) => {
+  test('ends a connection that sends no further request', async () => {
+    const where = await serving(name, { ...long, checkEveryMs: 50, keepAliveMs: 300, maxConnections: 100 });
+    // Node 24 waits another second.
+    expect(await endedAfter(where, probe)).toBeLessThan(20_000);
+  });
+
+  test.each([
+    ['say nothing', ''],
+    ['stop within their headers', 'POST /webhooks HTTP/1.1\r\nHost: test\r\nsvix-'],
+    ['have been answered', probe],
+  ])('answers everybody who asks while connections that %s wait, as many as it takes', async (_how, begin) => {
+    const where = await serving(name, { ...short, ...long, maxConnections: 20 });
+    for (let n = 0; n < 40; n++) {
+      const socket = connect(where.port, where.host);
+      socket.on('error', () => undefined);
+      closing.unshift(async () => void socket.destroy());
+      socket.write(begin);
+      await once(socket, begin === probe ? 'data' : 'connect');
+      const asking = connect(where.port, where.host);
+      asking.write(probe.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+      const [answer] = (await once(asking, 'data')) as [Buffer];
+      expect(answer.toString()).toMatch(/^HTTP\/1.1 200 /);
+    }
+  });
+});
+
+describe.each(Object.keys(servers) as (keyof typeof servers)[])('the %s closes the connection of', (name) => {
+  test.each(['GET /nothing', 'DELETE /health', 'POST /webhooks', 'POST /decode', 'GET /users/u/summaries?from=x'])(
+    'a request that it refuses: %s',
+    async (line) => {
+      const where = await serving(name, { ...short, ...long });
+      const headers = 'Host: 127.0.0.1\r\nOrigin: https://stranger.example\r\nContent-Length: 0';
+      const socket = connect(where.port, where.host);
+      let answer = '';
+      socket.on('data', (bytes: Buffer) => (answer += bytes.toString()));
+      socket.write(`${line} HTTP/1.1\r\n${headers}\r\n\r\n`);
+      await once(socket, 'close');
+      expect(answer).toMatch(/^HTTP\/1.1 4\d\d [^]*\r\nconnection: close\r\n/i);
+    },
+  );
+});
+
+test('the lines that strangers cause become rarer: a stray webhook, and a refusal of the codec server', async () => {
+  const lines: string[] = [];
+  const listening = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+  const ingress = await ingressOn(short, listening);
+  const codec = await servers['codec server'].start(short, listening);
+  closing.push(
+    () => ingress.close(),
+    () => codec.close(),
+  );
+  const times = () => lines.map((line) => (JSON.parse(line) as { times?: number }).times).filter(Boolean);
+  for (const [url, options] of [
+    [`${ingress.url}/elsewhere`, signed('{}')],
+    [`${codec.url}/decode`, { method: 'POST', headers: { origin: 'https://stranger.example' } }],
+  ] as const) {
+    lines.length = 0;
+    for (let n = 0; n < 25; n++) await fetch(url, options);
+    expect(times()).toEqual([1, 10]);
+  }
 });
 
 describe.each(Object.keys(servers) as (keyof typeof servers)[])('the %s answers before the body arrives', (name) => {

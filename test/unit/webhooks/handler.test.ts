@@ -216,6 +216,56 @@ describe('reading the body', () => {
     expect((await handler.handle({ headers, body: noise(101) })).status).toBe(413);
   });
 
+  test('keeps room for small bodies while others fill the rest with large ones', async () => {
+    const mebibyte = 1024 * 1024;
+    const handler = await handlerWithoutTemporal({ maxBytes: mebibyte / 8, maxBytesAtOnce: mebibyte });
+    const { headers } = signed('');
+    let arrive = () => {};
+    const arrived = new Promise<void>((resolve) => (arrive = resolve));
+    async function* stalling() {
+      yield noise(mebibyte / 8);
+      await arrived;
+    }
+    const stalled = Array.from({ length: 34 }, () => handler.handle({ headers, body: stalling() }));
+    await expect.poll(() => handler.counts().answers.too_many_bodies).toBeGreaterThan(0);
+    expect(await handler.handle({ headers, body: noise(17 * 1024) })).toMatchObject({ status: 503 });
+    const { body, ...small } = signed({ event_type: 'of.no.kind', filler: 'x'.repeat(15_000) });
+    expect(await handler.handle({ ...small, body: Buffer.from(body) })).toMatchObject({ status: 204 });
+    arrive();
+    await Promise.all(stalled);
+  });
+
+  test('logs what anybody can cause at the first time, the 10th, the 100th and so on', async () => {
+    const { lines, logger } = remembering();
+    const handler = await handlerWithoutTemporal({ logger, maxBytes: 100, maxBytesAtOnce: 100 });
+    const { headers } = signed('');
+    async function* broken() {
+      yield noise(1);
+      throw await Promise.resolve(new Error('reset'));
+    }
+    const strangers: [string, Parameters<typeof handler.handle>[0]][] = [
+      ['method_not_allowed', { method: 'PUT', headers, body: noise(1) }],
+      ['headers_missing', { headers: {}, body: noise(1) }],
+      ['timestamp_unreadable', { headers: { ...headers, 'webhook-timestamp': 'now' }, body: noise(1) }],
+      ['timestamp_stale', { headers: { ...headers, 'webhook-timestamp': '1' }, body: noise(1) }],
+      ['id_malformed', { headers: { ...headers, 'webhook-id': 'a b' }, body: noise(1) }],
+      ['body_too_large', { headers, body: noise(101) }],
+      ['body_broke_off', { headers, body: broken() }],
+      ['signature_mismatch', { headers, body: noise(1) }],
+    ];
+    for (const [answer, request] of strangers) {
+      lines.length = 0;
+      for (let n = 0; n < 120; n++) {
+        await handler.handle(answer === 'body_broke_off' ? { ...request, body: broken() } : request);
+      }
+      expect(lines.map(({ fields }) => [fields['answer'], fields['times']])).toEqual([
+        [answer, 1],
+        [answer, 10],
+        [answer, 100],
+      ]);
+    }
+  });
+
   test('holds no more than its bound for all requests together: what exceeds it is answered 503, until others have ended', async () => {
     const handler = await handlerWithoutTemporal({ maxBytes: 100, maxBytesAtOnce: 250 });
     const { headers } = signed('');

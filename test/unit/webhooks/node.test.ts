@@ -126,7 +126,7 @@ test('a sender that goes away in mid-body leaves the handler working', async () 
 });
 
 test.each(['webhooks', 'notifications'])(
-  'bodies that stall do not lock the handler of %s, even if its server has no timeouts',
+  'large bodies that stall keep no small one from the handler of %s, nor, after some seconds, a large one, even if its server has no timeouts',
   async (kind) => {
     const limits = { maxBytes: 33 * mebibyte, bodyDeadlineMs: 4_000 };
     const notifications = () => createNotificationHandler({ secrets: [secret], on: {}, ...limits });
@@ -138,15 +138,20 @@ test.each(['webhooks', 'notifications'])(
     await once(server, 'listening');
     closing.push(() => closed(server));
     const { port } = server.address() as AddressInfo;
-    // Together one byte below the 64 MiB that all requests may hold. Nobody has to know the secret for that.
-    const stalled = [32 * mebibyte, 32 * mebibyte - 1].map((bytes) => stall(port, bytes));
-    const genuine = () =>
+    // Together one byte below what large ones may hold. Nobody has to know the secret for that.
+    const stalled = [32 * mebibyte, 16 * mebibyte - 1].map((bytes) => stall(port, bytes));
+    const genuine = (filler: string) =>
       kind === 'webhooks'
-        ? signed(unhandled)
-        : { method: 'POST', ...signWebhook({ body: notification, secret, id: notification.id }) };
-    const send = async () => (await fetch(`http://127.0.0.1:${port}/`, genuine())).status;
-    await expect.poll(send, { interval: 20, timeout: 4_000 }).toBe(503);
-    await expect.poll(send, { timeout: 10_000 }).toBe(204);
+        ? signed({ ...unhandled, filler })
+        : {
+            method: 'POST',
+            ...signWebhook({ body: { ...notification, data: { filler } }, secret, id: notification.id }),
+          };
+    const send = async (filler = '') => (await fetch(`http://127.0.0.1:${port}/`, genuine(filler))).status;
+    const large = 'x'.repeat(100_000);
+    await expect.poll(() => send(large), { interval: 20, timeout: 4_000 }).toBe(503);
+    expect(await send()).toBe(204);
+    await expect.poll(() => send(large), { timeout: 10_000 }).toBe(204);
     for (const answer of await Promise.all(stalled)) {
       expect(answer).toMatch(/^HTTP\/1\.1 503 /);
       expect(answer).toMatch(/body_broke_off/);
