@@ -10,8 +10,8 @@ export type Failure =
       /** No later attempt would change it; absent is true. */
       isFinal?: boolean;
     }
-  /** No worker began it in time, its worker was lost, or its workflow called it back. */
-  | { type?: never; ended: keyof typeof endings };
+  /** No worker began it in time, its worker was lost, its time or that of an attempt was over, or its workflow called it back. */
+  | { type?: never; ended: keyof typeof endings; after?: Failure };
 
 /** A payload of the model: the value as text. What JSON cannot write is lost here as it is in a history. */
 export interface JsonPayload {
@@ -30,7 +30,7 @@ export function fromPayload(payload: JsonPayload | undefined): unknown {
 
 /** The failure of an activity that was not retried any more. */
 export function failureOf(activity: string, failure: Failure): ProtoFailure {
-  const cause = failure.type === undefined ? { message: failure.ended, ...endings[failure.ended] } : causeOf(failure);
+  const cause = failure.type === undefined ? endingOf(failure) : causeOf(failure);
   return {
     message: 'Activity task failed',
     activityFailureInfo: { activityType: { name: activity }, activityId: '1' },
@@ -38,8 +38,16 @@ export function failureOf(activity: string, failure: Failure): ProtoFailure {
   };
 }
 
+/** If the time is over, the failure of the last attempt is the cause. */
+function endingOf({ ended, after }: Extract<Failure, { ended: unknown }>): ProtoFailure {
+  const cause = after && (after.type === undefined ? endingOf(after) : causeOf(after));
+  return { message: ended, ...endings[ended], ...(cause && { cause }) };
+}
+
 /** As `TimeoutType` numbers them. */
 const endings = {
+  too_long: { timeoutFailureInfo: { timeoutType: 1 } },
+  out_of_time: { timeoutFailureInfo: { timeoutType: 3 } },
   not_started: { timeoutFailureInfo: { timeoutType: 2 } },
   worker_lost: { timeoutFailureInfo: { timeoutType: 4 } },
   called_back: { canceledFailureInfo: {} },

@@ -16,9 +16,9 @@ import {
   type JsonPayload,
 } from './payloads.js';
 
-type Job = coresdk.workflow_activation.IWorkflowActivationJob & { variant: Variant };
+export type Job = coresdk.workflow_activation.IWorkflowActivationJob & { variant: Variant };
 type Variant = NonNullable<coresdk.workflow_activation.WorkflowActivationJob['variant']>;
-type Command = coresdk.workflow_commands.IWorkflowCommand;
+export type Command = coresdk.workflow_commands.IWorkflowCommand;
 
 /** Of the protocol: a cancelled activity is reported as cancelled at once. */
 const tryCancel = 0;
@@ -87,7 +87,7 @@ export class Run {
   readonly calls: { seq: number; call: ActivityCall }[] = [];
   /** Those that the workflow does not wait for any more, and that it has not learnt that of. */
   private readonly cancelled: { seq: number; call: ActivityCall }[] = [];
-  private readonly activator: Activator;
+  protected readonly activator: Activator;
   private readonly attributes: SearchAttributePair[];
   private updates = 0;
   private queried: unknown;
@@ -127,7 +127,7 @@ export class Run {
     await this.activate([this.updateJob(message)]);
   }
 
-  private updateJob({ name, argument }: Message): Job {
+  protected updateJob({ name, argument }: Message): Job {
     this.updates += 1;
     const id = String(this.updates);
     this.asked.set(id, name);
@@ -202,7 +202,7 @@ export class Run {
     return this.queried;
   }
 
-  private async activate(jobs: Job[]): Promise<void> {
+  protected async activate(jobs: Job[]): Promise<void> {
     if (this.end) return;
     const realNow = Date.now;
     setActivator(this.activator);
@@ -233,7 +233,7 @@ export class Run {
     if (jobs.length > 0) await this.activate(jobs);
   }
 
-  private take(command: Command): void {
+  protected take(command: Command): void {
     // The SDK keeps what follows the end in the same step, where it can: no run must need that.
     if (this.end) return;
     this.commands.push(Object.keys(command).find((name) => name !== 'userMetadata') ?? '');
@@ -301,11 +301,11 @@ function msOf({ seconds, nanos }: google.protobuf.IDuration): number {
   return Number(seconds ?? 0) * 1000 + (nanos ?? 0) / 1e6;
 }
 
-function job(variant: Variant, content: object): Job {
+export function job(variant: Variant, content: object): Job {
   return { variant, [variant]: content };
 }
 
-function signalJob({ name, argument }: Message): Job {
+export function signalJob({ name, argument }: Message): Job {
   return job('signalWorkflow', { signalName: name, input: [asJson.toPayload(argument)], headers: {} });
 }
 

@@ -1,0 +1,31 @@
+import '../model/sandbox.js';
+import { bookAppointment } from '../../workflows/appointment/workflow.js';
+import { deleteUser } from '../../workflows/deletion/workflow.js';
+import { placeKitOrder } from '../../workflows/order/placing.js';
+import { kitOrder } from '../../workflows/order/workflow.js';
+import { AppointmentWorld } from './appointment.js';
+import { DeletionWorld } from './deletion.js';
+import { Life } from './life.js';
+import { OrderWorld, PlacingWorld } from './order.js';
+import { play, type MakeWorld } from './stage.js';
+
+interface Kind {
+  workflows: Record<string, unknown>;
+  world: MakeWorld;
+}
+
+/** Every workflow whose lives are played, with those that it hands things over to. */
+export const kinds: Readonly<Record<string, Kind>> = {
+  placeKitOrder: { workflows: { placeKitOrder, kitOrder }, world: PlacingWorld },
+  kitOrder: { workflows: { kitOrder }, world: OrderWorld },
+  bookAppointment: { workflows: { bookAppointment }, world: AppointmentWorld },
+  deleteUser: { workflows: { deleteUser }, world: DeletionWorld },
+};
+
+export async function live(name: string, seed: number): Promise<Life> {
+  const kind = kinds[name];
+  if (!kind) throw new TypeError(`No lives of ${name} are played: there are ${Object.keys(kinds).join(', ')}`);
+  const life = new Life(seed);
+  await play(life, kind.workflows, kind.world);
+  return life;
+}

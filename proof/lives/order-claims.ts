@@ -1,0 +1,108 @@
+import { kitOrderId } from '../../protocol/ids.js';
+import { standingOf } from '../../protocol/order/lifecycle.js';
+import type { KitOrderResult } from '../../protocol/order/messages.js';
+import type { PlacingEnd } from '../../protocol/order/placing-messages.js';
+import type { OrderState } from '../../protocol/order/state.js';
+import { lowOf } from '../model/order-world.js';
+import type { Order } from './order.js';
+import type { Stage } from './stage.js';
+import type { Reply } from './temporal.js';
+
+/* What must be so of a chain of orders when the dust has settled. */
+
+/** The one kit that the product registers. */
+export const registeredSample = 'SAMPLE-1';
+
+type Orders = readonly Order[];
+
+const reflected = 'every acknowledged command is reflected at the service';
+const contradicts = 'no end contradicts what the service shows';
+
+export function checkOrders(stage: Stage, orders: Orders, chainId: string): void {
+  oneKit(stage, orders);
+  nothingOpen(stage);
+  for (const reply of stage.server.replies) if (reply.refused === undefined) isReflected(stage, orders, reply);
+  endIsTrue(stage, orders, chainId);
+  nothingGoesBack(stage);
+  everyAlarm(stage, orders);
+}
+
+/** Each creation has a number of its own; where it is not echoed, there is one first kit. */
+function oneKit({ life }: Stage, orders: Orders): void {
+  const kits = new Map<string, number>();
+  for (const { by, passthrough } of orders) {
+    if (by === 'product' && passthrough !== undefined) kits.set(passthrough, (kits.get(passthrough) ?? 0) + 1);
+  }
+  for (const [key, many] of kits) if (many > 1) life.broken('never two kits for one number', `${many} for ${key}`);
+}
+
+function nothingOpen({ life, server }: Stage): void {
+  const open = server.executions.find(({ status, type }) => status === 'RUNNING' && type !== 'deliverNotifications');
+  if (open) life.broken('no life hangs', `${open.type} is open after months`);
+}
+
+function isReflected({ life }: Stage, orders: Orders, { name, argument, value }: Reply): void {
+  const { orderId } = (argument ?? {}) as { orderId?: string };
+  const order = orders.find((each) => each.orderId === orderId);
+  const isCancelled = order?.events.some(({ status }) => status.startsWith('cancelled.')) === true;
+  if (name === 'cancel' && order && !isCancelled) life.broken(reflected, `cancel, and the order is ${lowOf(order)}`);
+  const isRegistered = orders.some(({ sampleId }) => sampleId === registeredSample);
+  if (name === 'register' && !isRegistered) life.broken(reflected, 'register, and no kit is registered');
+  if (name === 'replaceKit' && (value as OrderState).chain.length < 2)
+    life.broken(reflected, 'replaceKit, and there is one kit');
+}
+
+function endIsTrue({ life, server }: Stage, orders: Orders, chainId: string): void {
+  const end = server.latest(chainId)?.run.end;
+  const { outcome, chain = [] } = (end?.kind === 'completed' ? end.result : {}) as Partial<KitOrderResult>;
+  const isCompleted = (orderId: string) =>
+    orders.some((order) => order.orderId === orderId && standingOf(order.events).phase === 'completed');
+  const completed = chain.filter(({ orderId }) => isCompleted(orderId));
+  if (outcome === 'cancelled' && chain.length > 0 && completed.length === chain.length)
+    life.broken(contradicts, 'cancelled, and there are results');
+  if (outcome === 'completed' && completed.length === 0)
+    life.broken(contradicts, 'completed, and there are no results');
+}
+
+/** After an end is announced, nothing that comes before it in any order's life is. */
+function nothingGoesBack({ life, announced }: Stage): void {
+  const ended = new Map<string, string>();
+  for (const { type, data } of announced) {
+    const { orderId, phase } = data as { orderId?: string; phase?: string };
+    const before = ended.get(orderId ?? '');
+    if (type === 'order.cancellation') ended.set(orderId ?? '', 'cancelled');
+    if (type !== 'order.phase_changed' || phase === undefined) continue;
+    if (before !== undefined && phase === 'preparing')
+      life.broken('nothing that was announced goes back', `${phase} after ${before}`);
+    if (phase === 'cancelled' || phase === 'completed') ended.set(orderId ?? '', phase);
+  }
+}
+
+function everyAlarm({ life, server, receiver }: Stage, orders: Orders): void {
+  // Who gives an order up is not alarmed.
+  if (server.executions.some(({ status }) => status === 'CANCELLED')) return;
+  for (const { orderId, interpretation } of orders) {
+    const isAlarmed = receiver.got.some(
+      ({ type, data }) => type.endsWith('critical_result') && data['order_id'] === orderId,
+    );
+    if (interpretation === 'critical' && !isAlarmed)
+      life.broken('every critical result is announced', `that of order ${orderId.at(-1)} is not`);
+  }
+}
+
+export function checkPlacing({ life, server }: Stage, orders: Orders, placingId: string): void {
+  const placings = server.executions.filter(({ workflowId }) => workflowId === placingId);
+  const first = orders.filter(({ by, origin }) => by === 'product' && origin === 'initial');
+  for (const { name, argument, value, repliedAt = 0 } of server.replies) {
+    const { outcome } = (value ?? {}) as Partial<PlacingEnd>;
+    const isAgain = placings.some(({ startedAt }) => startedAt >= repliedAt);
+    if (name === 'cancel' && argument === undefined && outcome === 'cancelled' && first.length > 0 && !isAgain)
+      life.broken(contradicts, 'the placing was cancelled, and there is a kit');
+  }
+  for (const { run } of placings) {
+    if (run.end?.kind !== 'completed') continue;
+    const { orderId } = run.end.result as { orderId: string };
+    if (!server.latest(kitOrderId(orderId)))
+      life.broken('nothing is lost over a hand-over', 'nobody follows the order');
+  }
+}

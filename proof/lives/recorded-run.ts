@@ -1,0 +1,188 @@
+import { job, Run, signalJob, type Answer, type Command, type Job, type Message, type Opening } from '../model/run.js';
+import { asJson, failureOf } from '../model/payloads.js';
+import { encodeUnifiedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
+import type { SearchAttributePair } from '@temporalio/common';
+
+/** What a workflow task brings. */
+export type Incoming =
+  | { kind: 'start'; input: unknown }
+  | { kind: 'signal'; message: Message }
+  | { kind: 'update'; message: Message; id: string }
+  | { kind: 'timer'; seq: number }
+  | { kind: 'activity'; seq: number; name: string; answer: Answer | 'cancelled' }
+  | { kind: 'cancel' };
+
+/** One workflow task, as the history has it. */
+interface Task {
+  at: number;
+  incoming: Incoming[];
+  suggestsNewRun: boolean;
+  /** In the order of the history: `activity 3 notify`, `timer 4`, `accepted 1`. */
+  commands: string[];
+}
+
+/** The worker gives messages to a workflow before results, and the start before all. */
+const ranks = { start: 0, signal: 1, update: 2, timer: 3, activity: 3, cancel: 3 } as const;
+
+/**
+ * A run whose tasks are kept, so it can be rebuilt as by a worker that does not have it in its cache, and replayed with tasks that are
+ * joined otherwise than they were (docs/decisions/0021-deliveries-are-scheduled-last.md).
+ */
+export class RecordedRun extends Run {
+  readonly opening: Opening;
+  readonly tasks: Task[] = [];
+  /** The ids of updates that were refused before anything was written: no history has them. */
+  readonly rejected = new Set<string>();
+  /** The commands of the last task. */
+  taken: Command[] = [];
+  private entries: string[] = [];
+  private readonly updateIds: string[] = [];
+
+  constructor(opening: Opening) {
+    super(opening);
+    this.opening = opening;
+  }
+
+  get pairs(): SearchAttributePair[] {
+    return this.activator.info.typedSearchAttributes.getAll();
+  }
+
+  /** @param joined an empty task before this one is given to the workflow together with it */
+  async perform(incoming: Incoming[], at: number, suggestsNewRun: boolean, joined: Incoming[] = []): Promise<void> {
+    const commands = await this.step([...joined, ...incoming], at, suggestsNewRun);
+    this.tasks.push({ at, incoming, suggestsNewRun, commands });
+  }
+
+  private async step(incoming: readonly Incoming[], at: number, suggestsNewRun: boolean): Promise<string[]> {
+    this.now = at;
+    this.taken = [];
+    this.entries = [];
+    if (suggestsNewRun) this.suggestNewRun();
+    const sorted = incoming.toSorted((a, b) => ranks[a.kind] - ranks[b.kind]);
+    await this.activate(sorted.map((each) => this.jobOf(each)));
+    return withoutTakenBack(this.entries);
+  }
+
+  private jobOf(incoming: Incoming): Job {
+    switch (incoming.kind) {
+      case 'start': {
+        const searchAttributes = {
+          indexedFields: encodeUnifiedSearchAttributes(undefined, this.opening.attributes ?? []),
+        };
+        return job('initializeWorkflow', {
+          arguments: [asJson.toPayload(incoming.input)],
+          headers: {},
+          searchAttributes,
+        });
+      }
+      case 'signal':
+        return signalJob(incoming.message);
+      case 'update':
+        this.updateIds.push(incoming.id);
+        return this.updateJob(incoming.message);
+      case 'cancel':
+        return job('cancelWorkflow', { reason: '' });
+      case 'timer':
+        this.timers.delete(incoming.seq);
+        return job('fireTimer', { seq: incoming.seq });
+      case 'activity':
+        return job('resolveActivity', { seq: incoming.seq, result: this.resultOf(incoming) });
+      default:
+        return incoming satisfies never;
+    }
+  }
+
+  private resultOf({ seq, name, answer }: Extract<Incoming, { kind: 'activity' }>): object {
+    const index = this.calls.findIndex((call) => call.seq === seq);
+    if (index >= 0) this.calls.splice(index, 1);
+    if (answer === 'cancelled') return { cancelled: { failure: failureOf(name, { ended: 'called_back' }) } };
+    if ('value' in answer) return { completed: { result: asJson.toPayload(answer.value) } };
+    return { failed: { failure: failureOf(name, answer.failure) } };
+  }
+
+  protected override take(command: Command): void {
+    if (this.end) return;
+    // An option that is left out is sent as the protocol's first value.
+    if (command.scheduleActivity) command.scheduleActivity.cancellationType ??= 0;
+    this.taken.push(command);
+    this.entries.push(...this.entriesOf(command));
+    super.take(command);
+  }
+
+  private entriesOf(command: Command): string[] {
+    const { scheduleActivity, requestCancelActivity, startTimer, cancelTimer, updateResponse } = command;
+    if (scheduleActivity) return [`activity ${scheduleActivity.seq} ${scheduleActivity.activityType}`];
+    if (requestCancelActivity) return [`cancel activity ${requestCancelActivity.seq}`];
+    if (startTimer) return [`timer ${startTimer.seq}`];
+    if (cancelTimer) return [`cancel timer ${cancelTimer.seq}`];
+    if (!updateResponse) return [Object.keys(command).find((name) => name !== 'userMetadata') ?? ''];
+    const id = this.idOf(updateResponse.protocolInstanceId);
+    // A refusal by the handler itself comes after the acceptance, and is in the history.
+    if (updateResponse.rejected && !this.acceptedIds.has(id)) {
+      this.rejected.add(id);
+      return [];
+    }
+    if (updateResponse.accepted) this.acceptedIds.add(id);
+    return [`${updateResponse.accepted ? 'accepted' : 'answered'} ${id}`];
+  }
+
+  private readonly acceptedIds = new Set<string>();
+
+  /** The runtime numbers updates by themselves. */
+  idOf(protocolInstanceId: string | null | undefined): string {
+    return this.updateIds[Number(protocolInstanceId) - 1] ?? '';
+  }
+
+  /** As a worker does that takes the run up without having it in its cache. @returns the run, and the empty task that it has yet to do */
+  async rebuilt(directlyAfter: boolean): Promise<{ run: RecordedRun; left: Incoming[] }> {
+    const last = this.tasks.at(-1);
+    const isJoined = directlyAfter && this.tasks.length > 1 && last?.commands.length === 0;
+    const done = isJoined ? this.tasks.slice(0, -1) : this.tasks;
+    const { run } = await this.replayed(done, () => false);
+    run.tasks.push(...this.tasks);
+    for (const id of this.rejected) run.rejected.add(id);
+    return { run, left: isJoined ? kept(last.incoming, this.rejected) : [] };
+  }
+
+  /** @param joins if an empty task is done together with the one after it. @returns the commands in their order */
+  async replayed(
+    tasks: readonly Task[],
+    joins: (index: number) => boolean,
+  ): Promise<{ run: RecordedRun; commands: string[] }> {
+    const run = new RecordedRun(this.opening);
+    const commands: string[] = [];
+    let waiting: Incoming[] = [];
+    for (const [index, { at, incoming, suggestsNewRun, commands: done }] of tasks.entries()) {
+      waiting.push(...kept(incoming, this.rejected));
+      const next = tasks[index + 1];
+      if (index > 0 && next && done.length === 0 && mayBeDirectlyBefore(at, next) && joins(index)) continue;
+      if (waiting.length > 0) commands.push(...(await run.step(waiting, at, suggestsNewRun)));
+      waiting = [];
+    }
+    return { run, commands };
+  }
+}
+
+/**
+ * Nothing but its own events may stand between two tasks that are joined. A command writes none before its task, however much later it
+ * comes; anything else may come in while a task that a refused command has had scheduled waits for a busy worker.
+ */
+function mayBeDirectlyBefore(at: number, next: Task): boolean {
+  return next.at - at <= busyFor || next.incoming.every(({ kind }) => kind === 'update');
+}
+
+/** Milliseconds. */
+const busyFor = 2_000;
+
+function kept(incoming: readonly Incoming[], rejected: ReadonlySet<string>): Incoming[] {
+  return incoming.filter((each) => each.kind !== 'update' || !rejected.has(each.id));
+}
+
+/** What a task starts and takes back itself is in no history. */
+function withoutTakenBack(entries: readonly string[]): string[] {
+  const isTakenBack = (entry: string) =>
+    entry.startsWith('timer ')
+      ? entries.includes(`cancel ${entry}`)
+      : entry.startsWith('cancel timer ') && entries.includes(entry.slice('cancel '.length));
+  return entries.filter((entry) => !isTakenBack(entry));
+}

@@ -1,0 +1,152 @@
+import { appointmentActivities } from '../../activities/appointments.js';
+import { chainActivities } from '../../activities/chains.js';
+import type { ActivityDependencies } from '../../activities/dependencies.js';
+import { linkActivities } from '../../activities/links.js';
+import { matchReviewActivities } from '../../activities/match-reviews.js';
+import { notificationActivities } from '../../activities/notifications.js';
+import { orderActivities } from '../../activities/orders.js';
+import { placingActivities } from '../../activities/placing.js';
+import { policyActivities } from '../../activities/policies.js';
+import { reportActivities } from '../../activities/reports.js';
+import { runningWorkActivities } from '../../activities/running-work.js';
+import { userActivities } from '../../activities/users.js';
+import type { Notification } from '../../protocol/notifications.js';
+import { carriedIn } from '../model/model.js';
+import { deliverNotifications } from '../../workflows/delivery.js';
+import { day, hour, second, type Life } from './life.js';
+import { Network, Receiver, type Handle } from './service.js';
+import { Server } from './temporal.js';
+import type { Activities } from './attempts.js';
+
+/** One workflow with its world. */
+export interface World {
+  /** The service's part in it. */
+  handle(request: Parameters<Handle>[0]): ReturnType<Handle>;
+  /** Plans what happens: what the product asks for, and what happens at the service. */
+  begin(): void;
+  /** How long things go wrong, and how long it then takes to come to rest; milliseconds. */
+  spans: { disturbed: number; calm: number };
+  /** The service does its part, so everything comes to an end. */
+  calmDown(): void;
+  /** What must be so when the dust has settled. */
+  check(): void;
+  /** What differs from the usual dependencies of activities. */
+  dependencies?: Partial<ActivityDependencies>;
+}
+
+/** What the worlds of all workflows have in common. */
+export interface Stage {
+  life: Life;
+  server: Server;
+  receiver: Receiver;
+  /** What any run has announced, in this order, whether it arrived or not. */
+  announced: Notification[];
+}
+
+export type MakeWorld = new (stage: Stage) => World;
+
+/** Plays one life from its first command until the dust has settled. */
+export async function play(life: Life, workflows: Record<string, unknown>, Make: MakeWorld): Promise<void> {
+  const usualFetch = globalThis.fetch;
+  await life.play(async () => {
+    const server = new Server(life, { ...workflows, deliverNotifications });
+    const receiver = new Receiver(life);
+    const stage: Stage = { life, server, receiver, announced: [] };
+    const world = new Make(stage);
+    const network = new Network(life, (request) => world.handle(request));
+    const target = { url: 'http://product.invalid/notifications', secret: `whsec_${'c2VjcmV0'.repeat(6)}` };
+    const dependencies = {
+      ...{ service: network.service, temporal: server.client(), taskQueue: 'lives', echoesPassthrough: true },
+      ...{
+        reportFiles: { open: () => Promise.reject(new TypeError('no file')) },
+        encrypts: true,
+        target,
+        workerStore: 'off',
+      },
+      ...world.dependencies,
+    } as ActivityDependencies;
+    server.activities = noting(stage, activitiesWith(dependencies));
+    server.onNewRun = (input) => note(stage, carriedIn(input));
+    globalThis.fetch = (url, options) => receiver.fetch(url, options);
+    try {
+      world.begin();
+      await life.until(life.now + world.spans.disturbed);
+      life.tell('from here on nothing goes wrong');
+      life.isCalm = true;
+      world.calmDown();
+      await life.until(life.now + 2 * hour);
+      for (const { workflowId, status } of server.executions) {
+        const isWaiting = workflowId.startsWith('deliver-notifications/') && status === 'RUNNING';
+        if (isWaiting) void server.update(workflowId, 'resend', {});
+      }
+      await life.until(life.now + world.spans.calm);
+      if (life.violations.length === 0) {
+        checkAll(stage);
+        world.check();
+      }
+      await server.replayAll();
+    } finally {
+      globalThis.fetch = usualFetch;
+    }
+  });
+}
+
+/** All that the workflows of these lives call. The others are costly to create, for each life again. */
+function activitiesWith(dependencies: ActivityDependencies): Activities {
+  return Object.assign(
+    {},
+    ...[policyActivities(), placingActivities(dependencies), orderActivities(dependencies)],
+    ...[chainActivities(dependencies), linkActivities(dependencies), userActivities(dependencies)],
+    ...[runningWorkActivities(dependencies), reportActivities(dependencies), notificationActivities(dependencies)],
+    ...[appointmentActivities(dependencies), matchReviewActivities(dependencies)],
+  ) as Activities;
+}
+
+/** Keeps what is announced before it is sent, or handed over. */
+function noting(stage: Stage, activities: Activities): Activities {
+  const noted = (name: 'notify' | 'handOverNotifications'): Activities[string] => {
+    const usual = activities[name] as unknown as (call: object) => Promise<unknown>;
+    return async (call: { notifications: Notification[]; refused?: { notification: Notification }[] }) => {
+      note(stage, { outbox: [...call.notifications, ...(call.refused ?? []).map(({ notification }) => notification)] });
+      return usual(call);
+    };
+  };
+  return { ...activities, notify: noted('notify'), handOverNotifications: noted('handOverNotifications') };
+}
+
+function note({ announced, life }: Stage, { outbox = [] }: { outbox?: Notification[] }): void {
+  for (const each of outbox) {
+    if (announced.some(({ id }) => id === each.id)) continue;
+    announced.push(each);
+    life.count('announced');
+  }
+}
+
+/** What holds for every workflow. */
+function checkAll({ life, server, receiver, announced }: Stage): void {
+  const got = new Set(receiver.got.map(({ id }) => id));
+  const dropped = announced.filter(({ id, type }) => !got.has(id) && !type.endsWith('reminder'));
+  const [lost] = dropped;
+  if (lost) life.broken('nothing that was announced is lost', `${lost.type} (${lost.id}) did not arrive`);
+  for (const { replies } of [server]) {
+    const open = replies.find(({ repliedAt }) => repliedAt === undefined);
+    if (open) life.broken('every command is answered', `${open.name} has no answer`);
+  }
+  for (const { type, run, status, incoming, attempts } of server.executions) {
+    if (status !== 'RUNNING') continue;
+    const isAsleep = incoming.length === 0 && run.timers.size === 0 && !attempts.areOpen;
+    if (isAsleep) life.broken('no life hangs', `${type} waits, and nothing wakes it`);
+    if (type === 'deliverNotifications') life.broken('no life hangs', `${type} is still open`);
+  }
+}
+
+/** A webhook of the service: late, twice, in another order, or never. */
+export function webhook({ life }: Stage, what: string, arrive: () => void): void {
+  if (life.fails(0.7)) return life.tell(`  the webhook of ${what} gets lost`);
+  life.after(life.fails() ? life.span(second, day) : life.between(30, 3 * second), () => {
+    life.tell(`webhook: ${what}`);
+    arrive();
+  });
+  // Repeated, or an empty one.
+  if (life.fails(0.7)) life.after(life.span(second, 2 * day), () => (life.tell(`webhook, again: ${what}`), arrive()));
+}
