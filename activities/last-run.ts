@@ -21,8 +21,10 @@ export type LastRun =
    * forwarded, the critical results are those of another chain's workflow, which may still run.
    */
   | { ended: 'by_itself'; timeline: KitOrderResult['timeline']; criticalOrders: string[]; isForwarded: boolean }
-  /** An operator ended it, or it failed. */
-  | { ended: 'otherwise'; at: Date }
+  /** An operator ended it, or it failed: that says nothing of what became of its orders. */
+  | { ended: 'otherwise' }
+  /** It ended by itself, and what it knew cannot be decoded: it is assumed to have known everything until then. */
+  | { ended: 'undecodable'; at: Date }
   /** It runs: the orders of its chain and its phase as it has shown them, unless it is busy with something newer. */
   | { ended?: undefined; orderIds: readonly string[]; phase: string | undefined; isBusy: boolean };
 
@@ -32,10 +34,9 @@ export async function lastRunOf(temporal: Client, rootOrderId: string): Promise<
     const described = await temporal.workflow.getHandle(workflowId).describe();
     const { runId, status, closeTime } = described;
     if (closeTime === undefined) return runningAs(described);
-    if (status.name !== 'COMPLETED') return { ended: 'otherwise', at: closeTime };
+    if (status.name !== 'COMPLETED') return { ended: 'otherwise' };
     const result = await resultOrNothing(temporal, workflowId, runId);
-    // As after an operator's end: a new run is started only for something newer.
-    if (result === 'undecodable') return { ended: 'otherwise', at: closeTime };
+    if (result === 'undecodable') return { ended: 'undecodable', at: closeTime };
     const { timeline = [], criticalResults = [], chain = [], outcome, rootOrderId: root = rootOrderId } = result ?? {};
     const criticalOrders = criticalResults.map(({ orderId }) => orderId);
     if (outcome !== 'forwarded' || root === rootOrderId) {
@@ -84,7 +85,7 @@ async function resultOrNothing(
  */
 function criticalOrdersAfter(passedOn: KitOrderResult['chain'], ofChain: LastRun | undefined): string[] {
   if (ofChain?.ended === 'by_itself') return ofChain.criticalOrders;
-  if (ofChain === undefined || ofChain.ended === 'otherwise') return [];
+  if (ofChain === undefined || ofChain.ended !== undefined) return [];
   return passedOn.filter(({ interpretation }) => isCritical(interpretation)).map(({ orderId }) => orderId);
 }
 
@@ -118,12 +119,12 @@ export function isEndKnown(
   if (run === undefined) return at <= Date.parse(from) - assumedBackdating;
   switch (run.ended) {
     case undefined:
+    case 'otherwise':
       return false;
     case 'by_itself':
       if (isCritical(interpretation) && !run.criticalOrders.includes(orderId)) return false;
       return last === undefined || run.timeline.some((event) => event.orderId === orderId && event.eventId === last.id);
-    case 'otherwise':
-      // An operator ended the run: start another only for something newer.
+    case 'undecodable':
       return Math.max(at, Date.parse(updatedAt ?? '') || at) <= run.at.getTime();
     default:
       return run satisfies never;

@@ -188,7 +188,7 @@ async function notify(
   const start = kitOrderStart(snapshot, root);
   const standing = standingOf(snapshot.events, snapshot.status);
   const { final, last } = standing;
-  // The sweep sees an order again and again: one that an operator has ended is not started each time.
+  // The sweep for critical results sees an order again and again: one whose end and acknowledgement are known is not started each time.
   if (!final && !critical) {
     await signalOrStart(temporal.workflow, taskQueue, start, orderChangedSignal, snapshot);
     return 'notified';

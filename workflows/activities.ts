@@ -10,9 +10,14 @@ import { sideQueueName, type SideQueue } from '../protocol/task-queues.js';
  * on who waits come from the functions below the table.
  */
 interface Row extends ActivityOptions {
+  /** Stated in every row: what the SDK documents as its default is not what it does. */
+  cancellationType: 'TRY_CANCEL' | 'WAIT_CANCELLATION_COMPLETED';
   /** The task queue, if it is not the deployment's own: for what nobody waits for (protocol/task-queues.ts). */
   queue?: SideQueue;
 }
+
+/** What is cancelled is not waited for: it has no effect, or whoever goes on reads first what came of it. */
+const notAwaited = { cancellationType: 'TRY_CANCEL' } as const;
 
 /** One call of the service takes seconds; an activity makes a few. If it takes longer, its worker is gone. */
 const oneExchange = '2 minutes';
@@ -28,6 +33,7 @@ const heartbeatMargin = 10_000;
 
 /** Reads: nothing is lost by reading again soon; if the service stays down the order is read later. */
 const read = {
+  ...notAwaited,
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '2 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
@@ -38,6 +44,7 @@ const read = {
  * two minutes if the service refuses connections.
  */
 const backgroundRead = {
+  ...notAwaited,
   queue: 'background',
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '1 hour',
@@ -46,6 +53,7 @@ const backgroundRead = {
 
 /** The purpose of a run must be known before it does anything: repeated indefinitely, with the same pauses. It reads and searches in turn. */
 const identification = {
+  ...notAwaited,
   startToCloseTimeout: '2 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 } satisfies Row;
@@ -55,6 +63,7 @@ const identification = {
  * whether to try again; nothing is lost by that, because every command reads before it acts.
  */
 const commandWithoutHeartbeat = {
+  ...notAwaited,
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '3 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '20 seconds' },
@@ -66,6 +75,7 @@ const command = { ...commandWithoutHeartbeat, heartbeatTimeout: workerGone } sat
  * about may still be under way for half a minute, and the next attempt looks for it.
  */
 const endpointChange = {
+  ...notAwaited,
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '3 minutes',
   retry: { initialInterval: usualSettling, backoffCoefficient: 1 },
@@ -73,6 +83,7 @@ const endpointChange = {
 
 /** A person waits on a screen: after half a minute an outage is reported, and asking again is harmless. */
 const screen = {
+  ...notAwaited,
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '5 seconds' },
@@ -80,12 +91,14 @@ const screen = {
 
 /** Signals to our own workflows, and Temporal's own list: repeated indefinitely, because Temporal comes back and nothing must be lost. */
 const temporal = {
+  ...notAwaited,
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 } satisfies Row;
 
 /** The store: an operator waits, so for half a minute; without a store they are not repeated at all. */
 const store = {
+  ...notAwaited,
   startToCloseTimeout: '30 seconds',
   scheduleToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, nonRetryableErrorTypes: ['StoreNotConfigured'] },
@@ -93,6 +106,7 @@ const store = {
 
 /** Calls about a user that is being deleted: repeated until the service answers, in rounds (`round`). */
 const userCall = {
+  ...notAwaited,
   startToCloseTimeout: oneExchange,
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 minutes' },
 } satisfies Row;
@@ -103,6 +117,7 @@ const userCall = {
  * the next search. The search and the creation together are one attempt: it may page for a minute and create once.
  */
 const orderCreation = {
+  ...notAwaited,
   startToCloseTimeout: oneExchange,
   retry: { backoffCoefficient: 1.5, maximumInterval: '10 minutes' },
 } satisfies Row;
@@ -114,6 +129,7 @@ const orderCreation = {
  * minutes an outage is reported, and the workflow reads before anything else is booked.
  */
 const appointmentChange = {
+  ...notAwaited,
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '5 minutes',
   retry: { backoffCoefficient: 1.5 },
@@ -121,6 +137,7 @@ const appointmentChange = {
 
 /** Nothing outside is asked, so a second is long; it fails only while a worker of a later release is needed. */
 const resolution = {
+  ...notAwaited,
   startToCloseTimeout: '10 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 } satisfies Row;
@@ -174,6 +191,7 @@ export const activityOptions = {
   replaceKitOrder: orderCreation,
   /** Looks for the order of a cancelled placing: no order may get lost, so until the service answers. */
   findKitOrder: {
+    ...notAwaited,
     startToCloseTimeout: oneExchange,
     retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '10 minutes' },
   },
@@ -182,6 +200,7 @@ export const activityOptions = {
   rescheduleAppointment: appointmentChange,
   /** Commands wait meanwhile, and a read that gets no answer now is repeated by the link itself. */
   findConnection: {
+    ...notAwaited,
     startToCloseTimeout: '20 seconds',
     scheduleToCloseTimeout: '25 seconds',
     // More than five do not fit into that time. Set all the same, because the time-skipping server can lose track of the timeout.
@@ -193,6 +212,7 @@ export const activityOptions = {
    * 5 seconds, 65 for the call, and 10 to read the user.
    */
   completeMfa: {
+    ...notAwaited,
     // What has not begun by then has certainly not been sent, and must not begin beside the next code.
     scheduleToStartTimeout: '30 seconds',
     startToCloseTimeout: '150 seconds',
@@ -205,15 +225,12 @@ export const activityOptions = {
    * Temporal. Somebody may wait for the deletion: a second attempt is for a worker that was lost, not for an outage.
    */
   cancelWork: {
+    ...notAwaited,
     startToCloseTimeout: '210 seconds',
     scheduleToCloseTimeout: '5 minutes',
     retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '20 seconds' },
   },
-  readUser: {
-    ...userCall,
-    // A read that is no longer needed delays nobody.
-    cancellationType: 'TRY_CANCEL',
-  },
+  readUser: userCall,
   scheduleDeletion: {
     ...userCall,
     heartbeatTimeout: workerGone,
@@ -227,6 +244,7 @@ export const activityOptions = {
    * and one or two calls of the service, or some more to find the last page of a list without a total; it sends a heartbeat at every one.
    */
   reconcilePage: {
+    ...notAwaited,
     queue: 'background',
     startToCloseTimeout: '10 minutes',
     scheduleToCloseTimeout: '6 hours',
@@ -235,6 +253,7 @@ export const activityOptions = {
   },
   /** The whole list is read by the next pass again, so orders are not kept waiting for it. */
   reconcileMatchReviews: {
+    ...notAwaited,
     queue: 'background',
     startToCloseTimeout: '10 minutes',
     scheduleToCloseTimeout: '15 minutes',
@@ -246,6 +265,7 @@ export const activityOptions = {
    * a day), and a round of a day costs no history.
    */
   fetchStream: {
+    ...notAwaited,
     queue: 'background',
     startToCloseTimeout: oneExchange,
     scheduleToCloseTimeout: '1 day',
@@ -256,6 +276,7 @@ export const activityOptions = {
    * It sends a heartbeat before each. Repeating it is harmless, because what was replayed waits no longer.
    */
   replayRejected: {
+    ...notAwaited,
     queue: 'background',
     startToCloseTimeout: '20 minutes',
     scheduleToCloseTimeout: '30 minutes',
@@ -293,8 +314,8 @@ export const activityOptions = {
     startToCloseTimeout: oneExchange,
     // Between two heartbeats a delivery makes calls of 15 and 5 seconds, or of 10 and 5, at most: if it takes longer, its worker is gone.
     heartbeatTimeout: '45 seconds',
-    // Nobody waits for a delivery that is given up: the run is ending, and what comes in meanwhile must not be lost.
-    cancellationType: 'TRY_CANCEL',
+    // An attempt that is running may arrive, so an alarm goes after it; one that waits for its turn ends at once.
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
     retry: { initialInterval: '2 seconds', backoffCoefficient: 2, maximumInterval: '10 minutes' },
   },
 } satisfies Record<keyof Activities, Row>;

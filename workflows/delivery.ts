@@ -2,6 +2,7 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
+  isCancellation,
   log,
   setHandler,
   sleep,
@@ -30,7 +31,7 @@ import { askedPause, refusalOf, refuse } from './entity/commands.js';
 import { readNotificationsLeft } from './delivery-intake.js';
 import { continueInNewRun, isNewRunSuggested } from './entity/loop.js';
 import { code, moment, showToOperators, table } from './entity/operators.js';
-import { batchOf, inBrief, wasEnded } from './entity/outbox.js';
+import { batchOf, inBrief } from './entity/outbox.js';
 import { iso, day, minute } from './entity/spans.js';
 import { upgrade, type Step } from './entity/versions.js';
 
@@ -162,7 +163,8 @@ async function deliverOnce(run: DeliveryRun): Promise<void> {
   try {
     await round.run(() => deliverBatch(run.delivery));
   } catch (error) {
-    if (!wasEnded(round, error)) throw error;
+    const isEnded = round.consideredCancelled && !CancellationScope.current().consideredCancelled;
+    if (!(isCancellation(error) && isEnded)) throw error;
   } finally {
     delete run.round;
   }

@@ -31,6 +31,8 @@ export interface ActivityCall {
   within?: number;
   /** If it is cancelled, the workflow does not wait for what it comes to. */
   endsAtOnce?: true;
+  /** It is cancelled, and the workflow waits for what it comes to. */
+  isCalledBack?: true;
   /** How long it may wait for a worker, in milliseconds; absent is without end. */
   startsWithin?: number;
 }
@@ -250,7 +252,7 @@ export class Run {
       } = scheduleActivity;
       const call = { name: activityType ?? '', argument: fromPayload(argument) as never };
       const limits = { ...(limit && { within: msOf(limit) }), ...(wait && { startsWithin: msOf(wait) }) };
-      const endsAtOnce = cancellationType === tryCancel && { endsAtOnce: true as const };
+      const endsAtOnce = (cancellationType ?? tryCancel) === tryCancel && { endsAtOnce: true as const };
       this.calls.push({ seq: scheduleActivity.seq ?? 0, call: { ...call, ...limits, ...endsAtOnce } });
     }
     if (requestCancelActivity) this.cancelCall(requestCancelActivity.seq ?? 0);
@@ -265,8 +267,10 @@ export class Run {
   }
 
   private cancelCall(seq: number): void {
-    const index = this.calls.findIndex((each) => each.seq === seq && each.call.endsAtOnce);
-    if (index >= 0) this.cancelled.push(...this.calls.splice(index, 1));
+    const index = this.calls.findIndex((each) => each.seq === seq);
+    const { call } = this.calls[index] ?? {};
+    if (call?.endsAtOnce) this.cancelled.push(...this.calls.splice(index, 1));
+    else if (call) call.isCalledBack = true;
   }
 
   private takeReply(response: coresdk.workflow_commands.IUpdateResponse): void {

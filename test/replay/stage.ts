@@ -85,6 +85,8 @@ export interface StageOptions {
   eventsPerRun?: number;
   /** True: the server whose time only `skip` moves, which can neither list nor count workflows. */
   skipsTime?: boolean;
+  /** True: the worker keeps no workflow in memory, so it meets each message as a worker does that has just started. */
+  isCold?: boolean;
 }
 
 /** A Temporal server, and what moves its time. */
@@ -114,7 +116,11 @@ async function fullServer(eventsPerRun: number | undefined): Promise<StageServer
   return { address: server.address, sleep, now: () => Promise.resolve(Date.now()), stop: () => server.stop() };
 }
 
-export async function openStage({ eventsPerRun, skipsTime = false }: StageOptions = {}): Promise<Stage> {
+export async function openStage({
+  eventsPerRun,
+  skipsTime = false,
+  isCold = false,
+}: StageOptions = {}): Promise<Stage> {
   const server = skipsTime ? await skippingServer() : await fullServer(eventsPerRun);
   const receiver = await startNotificationReceiver(secret);
   const log = pino({ level: 'silent' });
@@ -153,7 +159,7 @@ export async function openStage({ eventsPerRun, skipsTime = false }: StageOption
   // The product's worker wants a server that can count workflows.
   const worker = skipsTime
     ? await startBareWorker(config, temporal)
-    : await startWorker(config, log, { opened: store });
+    : await startWorker({ ...config, ...(isCold && { maxCachedWorkflows: 0 }) }, log, { opened: store });
   const labs = new LabOperations(temporal, { deadline: 'none' });
   const sandbox = sandboxControl(service.url);
   const browser = createLabService({ baseUrl: service.url, apiKey });

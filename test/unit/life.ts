@@ -70,9 +70,10 @@ export class Life {
     const { run } = this;
     for (let turn = 0; !run.end; turn += 1) {
       if (turn > mostTurns) throw new Error('it calls without end');
-      const next = run.calls.find(({ call }) => this.answers[call.name] !== silent);
+      const next = run.calls.find(({ call }) => this.answers[call.name] !== silent || isPaused(call));
       if (!next) break;
-      await run.answer(next.seq, next.call.name, this.answerTo(next.call));
+      const { seq, call } = next;
+      await run.answer(seq, call.name, isPaused(call) ? { failure: { ended: 'called_back' } } : this.answerTo(call));
     }
     if (run.end) this.events.push(this.timed(run.end.kind === 'failed' ? `failed: ${run.end.type}` : run.end.kind));
     return this;
@@ -104,6 +105,11 @@ export class Life {
   private timed(what: string): string {
     return `${Math.round(((this.run.now - this.startedAt) / hour) * 1000) / 1000}h ${what}`;
   }
+}
+
+/** A delivery that is called back between two attempts ends at once. */
+function isPaused({ name, isCalledBack }: ActivityCall): boolean {
+  return name === 'notify' && isCalledBack === true;
 }
 
 function isFailure(answer: unknown): answer is Extract<Answer, { failure: unknown }> {

@@ -97,6 +97,8 @@ export interface StageOptions {
    * of timeouts.
    */
   fullServer?: boolean;
+  /** True if the worker keeps no workflow in memory, so it meets each message as a worker does that has just started. */
+  isCold?: boolean;
   /** Replace the worker's own: for features that the server that skips time does not have, such as visibility. */
   activities?: object;
 }
@@ -218,7 +220,8 @@ export class Stage {
       target: notifies ? { url: receiver.url, secret, namesClientUser, ...tries, pauseMs: 0 } : 'off',
       workerStore: access ? workerStore(access, temporal, taskQueue) : 'off',
     });
-    this.startAnother = (queues) => startWorker({ activities: { ...activities, ...others } }, queues);
+    const cache = options.isCold ? { maxCachedWorkflows: 0 } : {};
+    this.startAnother = (queues) => startWorker({ ...cache, activities: { ...activities, ...others } }, queues);
     this.startForgetful = (connection) =>
       startWorker({ connection, activities: { ...createActivities(common), ...others } });
     if (!options.fullServer) await this.skipExactly(untilTheBeginning(await this.environment().currentTimeMs()));

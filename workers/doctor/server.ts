@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
-import { addressAndWay, throughProxy } from '../../client/proxied.js';
-import { connectionFault } from '../../client/reachability.js';
-import { code, connectionRemedy, hasCode } from '../../client/temporal-errors.js';
+import { code, hasCode } from '../../client/temporal-errors.js';
 import { assumedBackdating } from '../../activities/last-run.js';
 import { reachOfPasses } from '../../protocol/reconcile.js';
 import type { WorkerConfig } from '../config.js';
@@ -24,7 +22,7 @@ export interface Temporal {
 export async function connectTemporal({ address, namespace, connection }: TemporalConfig): Promise<Temporal> {
   let skewMs: number | undefined;
   const opened = await Connection.connect({
-    ...throughProxy(connection),
+    ...connection,
     connectTimeout: answerWithinMs / 2,
     interceptors: [
       onDate((at) => {
@@ -56,12 +54,10 @@ function onDate(notice: (at: number) => void): Interceptor {
   };
 }
 
-export async function unreachable({ address, connection }: TemporalConfig, error: unknown): Promise<Verdict> {
-  const reason = (await connectionFault(connection)) ?? reasonOf(error);
-  const remedy = connectionRemedy(reason);
+export function unreachable({ address }: TemporalConfig, error: unknown): Verdict {
   return fault(
-    `Temporal cannot be reached at ${addressAndWay(address)} (${reason}).`,
-    `${remedy.slice(0, 1).toUpperCase()}${remedy.slice(1)}.`,
+    `Temporal cannot be reached at ${address} (${reasonOf(error)}).`,
+    'Start it, or correct TEMPORAL_ADDRESS, and TEMPORAL_TLS or TEMPORAL_API_KEY if it needs them.',
   );
 }
 

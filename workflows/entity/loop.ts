@@ -1,8 +1,8 @@
 import {
   allHandlersFinished,
   CancellationScope,
-  condition,
   makeContinueAsNewFunc,
+  TemporalFailure,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { RaisedAttention } from '../../protocol/attention.js';
@@ -10,6 +10,7 @@ import { Alarm, type Moment } from './alarm.js';
 import { deliveryOf, type AttentionVerbs } from './attention.js';
 import { CommandQueue } from './commands.js';
 import { deliverBeforeEnd, keepDelivering, type Outbox } from './outbox.js';
+import { afterMessages } from './steps.js';
 
 /** One run of a long-running workflow: the commands that wait for its main loop, and all that wakes it. */
 export interface EntityRun<Command = never, Answer extends object = object> extends Wakeable {
@@ -23,8 +24,8 @@ export interface Wakeable {
   alarm: Alarm;
   /** Something came in that the main loop has not looked at yet. */
   hasNews: boolean;
-  /** The main loop waits for what wakes it. */
-  isWaiting?: boolean;
+  /** While the main loop waits: true if it goes on in this step of the workflow. */
+  isWoken?: () => boolean;
 }
 
 export function openRun<Command = never, Answer extends object = object>(): EntityRun<Command, Answer> {
@@ -64,15 +65,19 @@ export async function runLoop<State extends Outbox, Raised extends RaisedAttenti
   loop: EntityLoop<State, Raised>,
 ): Promise<void> {
   const { state, attention, isForwarded = () => false } = loop;
-  const delivery = new CancellationScope();
   const outcome = deliveryOf(state, attention, () => (run.hasNews = true));
-  const delivering = delivery.run(() => keepDelivering(state, outcome, () => !isWoken(run)));
-  do {
-    await workToTheEnd(run, loop);
-  } while (!isForwarded() && !(await end(run, state, loop)));
+  const isItsTurn = () => run.isWoken?.() !== true;
+  void CancellationScope.nonCancellable(() => keepDelivering(state, outcome, isItsTurn));
+  try {
+    do {
+      await workToTheEnd(run, loop);
+    } while (!isForwarded() && !(await end(run, state, loop)));
+  } catch (error) {
+    // An operator cancelled the workflow, or its work failed: what was announced is delivered all the same.
+    if (error instanceof TemporalFailure) await CancellationScope.nonCancellable(() => deliverBeforeEnd(state));
+    throw error;
+  }
   run.alarm.disarm();
-  delivery.cancel();
-  await delivering;
 }
 
 /** Acts, then waits for what comes first, until nothing is left to wait for, to look at, or to carry out. */
@@ -88,19 +93,15 @@ async function workToTheEnd(run: Wakeable, turns: Turns): Promise<void> {
       alarm.set(turns.nextMoment());
       if (turns.meanwhile) await turns.meanwhile();
     }
-    run.isWaiting = true;
-    await condition(() => isDisturbed(run) || alarm.rang);
-    run.isWaiting = false;
+    await untilWoken(run, () => isDisturbed(run) || alarm.rang);
   }
 }
 
-/**
- * True if the main loop continues in this step of the workflow. A delivery lets it go first, so the two schedule in the same order however
- * the events are divided into steps. A replay may divide them differently: it merges a workflow task that scheduled nothing with the next
- * one, if that follows directly, and within a step signals come before results (decision 21).
- */
-function isWoken(run: Wakeable): boolean {
-  return run.isWaiting === true && (isDisturbed(run) || run.alarm.rang);
+/** Waits for what wakes a main loop, and lets everything go first that handles a message (`steps.ts`). */
+export async function untilWoken(run: Wakeable, isWoken: () => boolean): Promise<void> {
+  run.isWoken = isWoken;
+  await afterMessages(isWoken);
+  delete run.isWoken;
 }
 
 /**
@@ -110,16 +111,14 @@ function isWoken(run: Wakeable): boolean {
 async function end(run: Wakeable, outbox: Outbox, { announceEnd, isOver }: Turns): Promise<boolean> {
   run.alarm.disarm();
   announceEnd?.();
-  run.isWaiting = true;
   await deliverBeforeEnd(outbox, () => isDisturbed(run));
   return (await awaitIdle(run)) && isOver();
 }
 
 /** Waits until every caller is answered, or there is something to do first: then it is false. */
 async function awaitIdle(run: Wakeable): Promise<boolean> {
-  run.isWaiting = true;
-  await condition(() => allHandlersFinished() || isDisturbed(run) || run.alarm.rang);
-  run.isWaiting = false;
+  const isWoken = () => allHandlersFinished() || isDisturbed(run) || run.alarm.rang;
+  if (!isWoken()) await untilWoken(run, isWoken);
   return allHandlersFinished() && !isDisturbed(run);
 }
 

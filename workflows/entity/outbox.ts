@@ -1,10 +1,11 @@
-import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, condition } from '@temporalio/workflow';
 import type { RefusedNotification } from '../../protocol/delivery.js';
 import { isAlarm, type Notification } from '../../protocol/notifications.js';
 import { activities, delivery } from '../activities.js';
 import { askedPause, refusalOf } from './commands.js';
 import { words } from './operators.js';
 import { minute } from './spans.js';
+import { afterMainLoop } from './steps.js';
 
 /** The notifications that wait to be delivered, in the state of the workflow that makes them. */
 export interface Outbox {
@@ -95,7 +96,7 @@ function isEmpty({ notifies, outbox }: Outbox): boolean {
  * receiver does.
  * @param hasNews whether there is something else to do, which ends the waiting
  */
-export async function deliverBeforeEnd(from: Outbox, hasNews: () => boolean): Promise<void> {
+export async function deliverBeforeEnd(from: Outbox, hasNews = () => false): Promise<void> {
   if (isEmpty(from)) return;
   const isOver = () => isEmpty(from) || hasNews();
   const summary = 'until the product is notified';
@@ -107,23 +108,18 @@ export async function deliverBeforeEnd(from: Outbox, hasNews: () => boolean): Pr
 }
 
 /**
- * Empties the outbox, beside everything else: no fold and no command ever waits for a receiver. Ends only when it is
- * cancelled.
+ * Empties the outbox, beside everything else: no fold and no command ever waits for a receiver. Goes on as long as the run does.
  * @param isItsTurn false for the moment in which something else has to be scheduled first
  */
 export async function keepDelivering(from: Outbox, outcome: Delivery, isItsTurn: () => boolean): Promise<void> {
-  try {
-    for (;;) {
-      await afterOthers(() => from.notifies === true && from.outbox.length > 0 && isItsTurn());
-      const wasEnding = from.isEnding === true;
-      if (from.handsOver === true) await handOverNotifications(from, from.outbox, []);
-      else {
-        const pause = await deliverBatch(from, outcome);
-        if (pause > 0) await waitForReceiver(from, pause, wasEnding);
-      }
+  for (;;) {
+    await afterMainLoop(() => from.notifies === true && from.outbox.length > 0 && isItsTurn());
+    const wasEnding = from.isEnding === true;
+    if (from.handsOver === true) await handOverNotifications(from, from.outbox, []);
+    else {
+      const pause = await deliverBatch(from, outcome, isItsTurn);
+      if (pause > 0) await waitForReceiver(from, pause, wasEnding);
     }
-  } catch (error) {
-    if (!isCancellation(error)) throw error;
   }
 }
 
@@ -140,47 +136,27 @@ function isAlarmAmong(waiting: readonly Notification[], known: readonly Notifica
 }
 
 /**
- * Waits until it is due, and then until all else in this step has been scheduled. The SDK looks at conditions after each message and each
- * result of a step, before what waits for them continues: what becomes due by a signal must let the main loop go on with the result after it.
+ * An alarm that comes meanwhile calls the attempts back: at once if none is running, else after the one that is, which may have arrived
+ * (`notify` in `workflows/activities.ts`).
+ * @returns the pause before the next batch, in milliseconds
  */
-async function afterOthers(isDue: () => boolean): Promise<void> {
-  do {
-    await condition(isDue);
-    await laterInStep();
-  } while (!isDue());
-}
-
-/** A `condition` that holds at once would not wait; this one holds when it is looked at for the second time. */
-async function laterInStep(): Promise<void> {
-  let isLater = false;
-  await condition(() => {
-    const isNow = isLater;
-    isLater = true;
-    return isNow;
-  });
-}
-
-/** @returns the pause before the next batch, in milliseconds */
-async function deliverBatch(from: Outbox, outcome: Delivery): Promise<number> {
+async function deliverBatch(from: Outbox, outcome: Delivery, isItsTurn: () => boolean): Promise<number> {
   const batch = batchOf(from.outbox);
   const attempts = new CancellationScope();
   let isOver = false;
   // For one that already waited the next batch would have no room either, and its attempts would start over for nothing.
   const known = from.outbox.slice();
-  const isAlarmBehind = () => isAlarmAmong(from.outbox, known);
   const letAlarmPass = async () => {
-    await condition(() => isOver || isAlarmBehind());
-    if (!isOver && !(await condition(() => isOver, alarmWait, { summary: 'an alarm waits' }))) attempts.cancel();
+    await afterMainLoop(() => isOver || (isAlarmAmong(from.outbox, known) && isItsTurn()));
+    if (!isOver) attempts.cancel();
   };
-  letAlarmPass().catch((error: unknown) => {
-    if (!isCancellation(error)) throw error;
-  });
+  void letAlarmPass();
   try {
     const summary = `notify: ${batch.map(inBrief).join(', ')}`;
     const options = { ...delivery(from.policy.notificationDeadline), summary };
     const call = { notifications: batch, mayBeBehind: from.isFirstInLine !== true };
     const notify = () => activities.notify.executeWithOptions(options, [call]);
-    const { delivered, refused, handedOver } = await startIn(attempts, notify);
+    const { delivered, refused, handedOver } = await attempts.run(notify);
     from.isFirstInLine = true;
     if (handedOver) from.handsOver = true;
     remove(from, handedOver ? batch.map(({ id }) => id) : delivered);
@@ -188,7 +164,8 @@ async function deliverBatch(from: Outbox, outcome: Delivery): Promise<number> {
     outcome.delivered();
     return 0;
   } catch (error) {
-    if (wasEnded(attempts, error)) return 0;
+    // Whatever its last attempt came to.
+    if (attempts.consideredCancelled) return 0;
     const refusal = refusalOf(error);
     outcome.undelivered();
     return Math.max(pauseAfterFailure, askedPause(refusal));
@@ -196,26 +173,6 @@ async function deliverBatch(from: Outbox, outcome: Delivery): Promise<number> {
     isOver = true;
   }
 }
-
-/**
- * What the scope's own promise would give, without its turns of the microtask queue: later in the step, something else might be scheduled
- * first (decision 21).
- */
-function startIn<T>(scope: CancellationScope, start: () => Promise<T>): Promise<T> {
-  let started: Promise<T> | undefined;
-  const ran = scope.run(() => (started = start()));
-  // The caller awaits the same.
-  ran.catch(() => undefined);
-  return started ?? ran;
-}
-
-/** True if the scope alone was cancelled, not the one that it is in. */
-export function wasEnded(scope: CancellationScope, error: unknown): boolean {
-  return isCancellation(error) && scope.consideredCancelled && !CancellationScope.current().consideredCancelled;
-}
-
-/** How long the attempts that are under way may hold up an alarm. */
-const alarmWait = '10 seconds';
 
 /** The next ones in order. The alarms behind them take the places of the last of them. */
 export function batchOf(waiting: readonly Notification[]): Notification[] {

@@ -33,7 +33,7 @@ import {
 import { raiseCriticalResults, openReports, recountReminders } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
-import { isNewRunSuggested } from '../entity/loop.js';
+import { isNewRunSuggested, untilWoken } from '../entity/loop.js';
 import { deliverBeforeEnd, setNotifies } from '../entity/outbox.js';
 import { setPolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { firstReportWait, minute } from '../entity/spans.js';
@@ -75,7 +75,7 @@ async function awaitHandOver(run: KitOrderRun): Promise<void> {
   while (!isKnown() && isHandOverExpected(chain) && run.callers === 0 && !alarm.rang) {
     run.hasNews = false;
     alarm.set(nextMoment(chain));
-    await condition(() => run.hasNews || isKnown() || run.callers > 0 || alarm.rang);
+    await untilWoken(run, () => run.hasNews || isKnown() || run.callers > 0 || alarm.rang);
   }
 }
 

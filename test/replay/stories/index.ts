@@ -1,4 +1,5 @@
 import { appointments } from './appointments.js';
+import { cold } from './cold.js';
 import { continued } from './continued.js';
 import { deadlines } from './deadlines.js';
 import { deletions } from './deletions.js';
@@ -32,3 +33,6 @@ export const continuedStories: readonly Story[] = continued;
 
 /** The stories in which every deadline of the default policies is met, recorded in skipped time. */
 export const deadlineStories: readonly Story[] = deadlines;
+
+/** The stories whose commands meet a worker that does not know the workflow. */
+export const coldStories: readonly Story[] = cold;

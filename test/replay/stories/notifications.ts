@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deliverNotificationsId, kitOrderId } from '../../../protocol/ids.js';
-import type { Stage } from '../stage.js';
-import type { Story } from './story.js';
+import { following } from '../../rig/followed.js';
+import { type Stage, until } from '../stage.js';
+import { type Story, untilIdle } from './story.js';
 
 export const notifications: readonly Story[] = [
   /** Two notifications of an order are refused for good: one is sent again, the other discarded. */
@@ -13,6 +14,20 @@ export const notifications: readonly Story[] = [
     await stage.labs.notifications.discard(source, [second]);
     await stage.temporal.workflow.getHandle(deliverNotificationsId(source)).result();
     return { 'notifications-refused': deliverNotificationsId(source), 'order-with-refused-notifications': source };
+  },
+
+  /** An alarm comes while the receiver is down: the attempts for what was before it are called back, and begin again with it. */
+  async function alarmBehindOthers(stage) {
+    stage.receiver.isDown = true;
+    const { handle, orderId } = await stage.place();
+    while (stage.receiver.attempts < 2) await sleep(50);
+    await stage.sandbox.reportCritical(orderId, { status: 'final', interpretation: 'critical' });
+    await until(following(handle), ({ criticalResult }) => criticalResult !== undefined);
+    stage.receiver.isDown = false;
+    while (!stage.receiver.about(orderId).some(({ type }) => type === 'critical_result')) await sleep(50);
+    await handle.acknowledgeCriticalResult({ orderId, by: 'nurse-17', outcome: 'confirmed' });
+    await untilIdle(stage, kitOrderId(orderId));
+    return { 'alarm-behind-others': kitOrderId(orderId) };
   },
 ];
 

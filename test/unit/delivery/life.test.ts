@@ -352,6 +352,7 @@ describe('an operator', () => {
 test.each([silent, unavailable])('a delivery that an operator cancels through Temporal ends', async (notify) => {
   const life = await delivery(named('a'), { notify });
   await life.run.cancel();
+  await life.settle();
   expect(life.run.end).toEqual({ kind: 'failed', type: 'cancelled' });
 });
 

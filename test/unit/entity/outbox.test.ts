@@ -127,49 +127,47 @@ describe('a receiver that does not answer', () => {
 });
 
 describe('an alarm', () => {
-  test('waits ten seconds for the attempts that are under way, then is sent with them', async () => {
+  test('calls back the attempts that others wait for, and is sent with them', async () => {
     const life = await placed({ notify: silent });
     await reported(life, pathTo('transit_customer'));
     expect(underWay(life)).toEqual([['preparing']]);
     await life.until(0.5);
     await alarm(life);
-    expect(life.run.summaries).toContain('an alarm waits');
-    await life.until(0.5 + 9 / 3600);
-    expect(underWay(life)).toEqual([['preparing']]);
-    await life.until(0.5 + 10 / 3600);
-    expect(underWay(life)).toEqual([
-      [...['preparing', 'in_transit_to_customer'], ...['order.critical_result', 'critical_result']],
-    ]);
+    const all = ['preparing', 'in_transit_to_customer', 'order.critical_result', 'critical_result'];
+    expect(underWay(life)).toEqual([all]);
     // It does not wait for itself.
-    const { length } = life.run.summaries;
+    const { length } = life.run.commands;
     await life.until(0.9);
-    expect(life.run.summaries.slice(length).filter((each) => each.includes('notify'))).toEqual([]);
+    expect(life.run.commands.slice(length)).toEqual([]);
   });
 
-  test('that is the next one anyway, because the receiver answers in time, ends no attempts', async () => {
-    const receiver = new Receiver();
-    receiver.answer = takes;
+  test.each([
+    ['arrives', takes([]), ['in_transit_to_customer', 'order.critical_result', 'critical_result']],
+    ['fails', unavailable, ['preparing', 'in_transit_to_customer', 'order.critical_result', 'critical_result']],
+  ])('goes after the attempt that is running, if that %s', async (_, answer, next) => {
     const life = await placed({ notify: silent });
-    await alarm(life);
-    life.answers['notify'] = receiver.notify;
-    await life.settle();
-    expect(receiver.attempts.map(({ sends }) => sends)).toEqual([
-      ['preparing'],
-      ['order.critical_result', 'critical_result'],
-    ]);
-    expect([...life.run.timers.values()].filter((at) => at <= start + 10_000)).toEqual([]);
-    life.answers['notify'] = silent;
     await reported(life, pathTo('transit_customer'));
-    await life.until(minutes(1));
-    expect(underWay(life)).toHaveLength(1);
-    expect(life.run.summaries.filter((each) => each.startsWith('notify'))).toHaveLength(3);
+    await life.run.signal({ name: 'criticalResultReported', argument: { orderId, interpretation: 'critical' } });
+    const [{ seq, call } = { seq: 0, call: undefined }] = life.run.calls;
+    expect(call?.isCalledBack).toBe(true);
+    const { notifications } = call?.argument as unknown as { notifications: Notification[] };
+    await life.run.answer(seq, 'notify', 'failure' in answer ? (answer as never) : { value: takes(notifications) });
+    expect(underWay(life)).toEqual([next]);
+    expect(life.run.shown.attributes['LabAttention']).toEqual(['critical_result']);
+  });
+
+  test('alone ends attempts: another notification waits for them', async () => {
+    const life = await placed({ notify: silent });
+    await reported(life, pathTo('transit_customer'));
+    expect(life.run.commands).not.toContain('requestCancelActivity');
+    expect(underWay(life)).toEqual([['preparing']]);
   });
 
   test('waits for nothing if nothing is under way', async () => {
     const life = await placed();
     await alarm(life);
     expect(life.events).toContain('0h order.critical_result');
-    expect(life.run.summaries).not.toContain('an alarm waits');
+    expect(life.run.commands).not.toContain('requestCancelActivity');
   });
 
   test('ends the pause of a receiver that did not answer, once, however long a pause it asked for', async () => {
@@ -232,6 +230,17 @@ describe('notifications of an earlier run that are still being delivered', () =>
 });
 
 describe('an end', () => {
+  test('by an operator hands over what is undelivered, too, an alarm above all', async () => {
+    const handed: unknown[] = [];
+    const life = await placed({ notify: unavailable, handOverNotifications: handingOver(handed) });
+    await alarm(life);
+    await life.run.cancel();
+    await life.until(minutes(2));
+    expect(life.run.end).toEqual({ kind: 'failed', type: 'cancelled' });
+    const all = ['preparing', 'notifications_undelivered', 'order.critical_result', 'critical_result'];
+    expect(handed).toEqual([[all, [], true]]);
+  });
+
   test('waits a minute for the receiver, then hands over what is left, in its order', async () => {
     const handed: unknown[] = [];
     const life = await placed({ notify: silent, handOverNotifications: handingOver(handed) });
@@ -356,6 +365,7 @@ describe('a deletion', () => {
   const policy = resolveDeletionPolicy();
   const usual: Answers = {
     findRunningWork: { work: [], notifies: true },
+    findEarlierDeletion: {},
     readUser: { standing: 'present' },
     scheduleDeletion: 'accepted',
     undoDeletion: null,
@@ -375,8 +385,6 @@ describe('a deletion', () => {
     const [search] = life.run.calls;
     await life.run.answer(search?.seq ?? 0, 'findRunningWork', unavailable);
     await life.update('undo');
-    life.answers['findRunningWork'] = { failure: { ended: 'called_back' } };
-    await life.settle();
     expect(life.events).toEqual(['0h completed']);
     expect(handed).toEqual([[['user.deletion_undone'], [], false]]);
   });

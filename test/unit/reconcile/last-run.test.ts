@@ -42,14 +42,16 @@ describe('an end after a run that ended by itself', () => {
   });
 });
 
-describe('an end after a run that somebody ended', () => {
-  test.each([
-    [true, '2026-03-10T12:59:00.000Z'],
-    [false, '2026-03-10T12:30:00.000Z'],
-    [false, '2026-03-10T11:30:00.000Z'],
-  ])('is known: %s, if that was at %s', (known, at) => {
-    expect(isEndKnown({ ended: 'otherwise', at: new Date(at) }, order, last, from)).toBe(known);
-  });
+test('an end is not known to a run that an operator ended, or that failed, whenever it was', () => {
+  expect(isEndKnown({ ended: 'otherwise' }, order, last, from)).toBe(false);
+});
+
+test.each([
+  [true, '2026-03-10T12:59:00.000Z'],
+  [false, '2026-03-10T12:30:00.000Z'],
+  [false, '2026-03-10T11:30:00.000Z'],
+])('an end is known: %s, to a run whose result cannot be decoded and that ended at %s', (known, at) => {
+  expect(isEndKnown({ ended: 'undecodable', at: new Date(at) }, order, last, from)).toBe(known);
 });
 
 test('an end is not known to a run that was started meanwhile', () => {

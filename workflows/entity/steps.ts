@@ -1,0 +1,35 @@
+import { condition } from '@temporalio/workflow';
+
+/*
+ * The order in which the parts of a run go on within one step (docs/decisions/0021-what-goes-on-when-in-a-step.md): first what handles
+ * messages and results, then the main loop, then the delivery of notifications. A replay may divide the same events into other steps, and
+ * has to schedule everything in the same order.
+ */
+
+/** The main loop goes on when all messages of the step are handled, and the updates among them that wait for nothing are answered. */
+export const afterMessages = (isDue: () => boolean) => inLaterRound(1, isDue);
+
+/** A delivery goes on when the main loop, if it was woken, has scheduled what it has to. */
+export const afterMainLoop = (isDue: () => boolean) => inLaterRound(2, isDue);
+
+/**
+ * Waits until it is due, and has stayed so for this many more rounds. A round is what runs until every promise has settled; then the SDK
+ * looks at all conditions, and the next round begins if one of them holds.
+ */
+async function inLaterRound(rounds: number, isDue: () => boolean): Promise<void> {
+  for (let held = 0; held < rounds; held = (await holdsInNextRound(isDue)) ? held + 1 : 0) {
+    if (held === 0) await condition(isDue);
+  }
+}
+
+/** The SDK looks at a condition at once, when it is made, and for the second time when the next round begins. */
+async function holdsInNextRound(isDue: () => boolean): Promise<boolean> {
+  let looks = 0;
+  let holds = false;
+  await condition(() => {
+    looks += 1;
+    if (looks > 1) holds = isDue();
+    return looks > 1;
+  });
+  return holds;
+}
