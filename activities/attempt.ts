@@ -8,6 +8,7 @@ import {
 } from '@temporalio/activity';
 import type { CallOptions } from '../service/http.js';
 import { usualSettling } from '../protocol/settling.js';
+import { lastHeartbeat } from './inputs.js';
 
 /**
  * One attempt to create an order or a parsing job. The server gives up an attempt that sends no heartbeats or takes too
@@ -27,7 +28,7 @@ export interface Attempt {
 export function startAttempt(creationTimeout: number): Attempt {
   const signal = cancellationSignal();
   const mustStartBy = givenUpAt() - creationTimeout;
-  const earlier: unknown = activityInfo().heartbeatDetails;
+  const earlier = lastHeartbeat();
   let shownAt = Date.now();
   let latest = earlier;
   const requireFresh = () => {

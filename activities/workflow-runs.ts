@@ -9,6 +9,7 @@ import {
   type WorkflowExecutionInfo,
 } from '@temporalio/client';
 import type { EarlierRun } from '../protocol/earlier-run.js';
+import { withoutMemos } from '../protocol/listing.js';
 import { labReferenceKey } from '../protocol/search-attributes.js';
 
 /** gRPC's number of UNIMPLEMENTED. */
@@ -21,7 +22,7 @@ const unimplemented = 12;
 export async function listed(temporal: Client, query: string): Promise<WorkflowExecutionInfo[]> {
   const runs: WorkflowExecutionInfo[] = [];
   try {
-    for await (const run of temporal.workflow.list({ query })) runs.push(run);
+    for await (const run of withoutMemos(temporal.workflow).list({ query })) runs.push(run);
   } catch (error) {
     if (!hasNoVisibility(error)) throw error;
   }
@@ -61,7 +62,7 @@ export async function described(
   runId?: string,
 ): Promise<WorkflowExecutionDescription | undefined> {
   try {
-    return await temporal.workflow.getHandle(workflowId, runId).describe();
+    return await withoutMemos(temporal.workflow).getHandle(workflowId, runId).describe();
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;

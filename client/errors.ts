@@ -69,8 +69,8 @@ export class ServiceDown extends Refusal {
 }
 
 /**
- * Nothing was done. Either the input was not encrypted and the worker requires encryption, or the answer would be a
- * credential that anybody could read in Temporal because payloads are not encrypted.
+ * Nothing was done. Either the input was not encrypted and the worker requires encryption, or it was encrypted with another
+ * key, or the answer would be a credential that anybody could read in Temporal because payloads are not encrypted.
  */
 export class EncryptionRequired extends Refusal {
   static readonly remedy = 'Give worker and client the same LABOPS_ENCRYPTION_KEYS.';

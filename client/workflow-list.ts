@@ -1,4 +1,5 @@
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
+import { withoutMemos } from '../protocol/listing.js';
 import { isAddressable } from '../protocol/ids.js';
 import { canonicalId } from '../service/canonical-id.js';
 import { isObject } from '../service/json-object.js';
@@ -48,7 +49,7 @@ export async function* listWorkflows<Phase extends string, Reason extends string
 ): AsyncGenerator<Own & WorkflowSummary<Phase, Reason>, void, undefined> {
   const listed = new Set<string>();
   // Temporal lists the running ones first, then the others by their ends, the latest first.
-  for await (const execution of temporal.workflow.list({ query: queryOf(area, filter) })) {
+  for await (const execution of withoutMemos(temporal.workflow).list({ query: queryOf(area, filter) })) {
     if (listed.has(execution.workflowId)) continue;
     listed.add(execution.workflowId);
     if (execution.closeTime && !(await isLatest(temporal, execution, area, filter))) continue;

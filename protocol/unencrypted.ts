@@ -1,29 +1,38 @@
 /*
- * A value that came without encryption, as a worker with keys wraps it: the codec sees a payload but not what it is
- * for, so the interceptors decide (workflows/interceptors.ts). It is wrapped in either mode, because a replay must not
- * accept what another worker dropped; the worker's mode is stored with the value.
+ * A value that a worker with keys could not simply decrypt, as its codec wraps it. The codec sees a payload but not what it is for,
+ * so whoever receives the value decides: workflows/interceptors.ts and activities/inputs.ts. A value that came without encryption is
+ * wrapped whether the worker requires encryption or not, because a replay must not accept what another worker dropped.
  */
 
-export const unencryptedKey = 'labops-unencrypted';
+/** The history remembers a refusal by the name of its fault. */
+export const faults = ['unencrypted', 'unreadable'] as const;
+export type Fault = (typeof faults)[number];
 
-interface Unencrypted {
-  [unencryptedKey]: {
+export const markKey = 'labops-marked';
+
+interface Marked {
+  [markKey]: {
+    fault: Fault;
     /** True if this worker refuses it. */
     refused: boolean;
-    /** Absent if nothing came. */
+    /** Absent if nothing came, or if it cannot be decrypted. */
     value?: unknown;
   };
 }
 
-export function isUnencrypted(value: unknown): value is Unencrypted {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, unencryptedKey);
+function isMarked(value: unknown): value is Marked {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, markKey);
 }
 
-/** True if this worker refuses a value because it came without encryption. */
-export function isRefused(value: unknown): boolean {
-  return isUnencrypted(value) && value[unencryptedKey].refused;
+export type Mark = Pick<Marked[typeof markKey], 'fault' | 'refused'>;
+
+export function markOf(value: unknown): Mark | undefined {
+  return isMarked(value) ? value[markKey] : undefined;
 }
 
 export function unwrapped(value: unknown): unknown {
-  return isUnencrypted(value) ? value[unencryptedKey].value : value;
+  return isMarked(value) ? value[markKey].value : value;
 }
+
+/** The metadata by which a workflow learns that its worker requires encryption: an answer that has no payload has no mark either. */
+export const requiredMetadata = 'labops-encryption-required';

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { isEncrypted, labDataConverter } from '../client/encryption/payload-codec.js';
 import type { Encryption } from '../client/config.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
-import { unencryptedKey } from '../protocol/unencrypted.js';
+import { markKey, requiredMetadata, type Mark } from '../protocol/unencrypted.js';
 
 /** The failure converter of a worker with keys; the workflow bundle that it runs has to be built with the same. */
 export const encodingFailureConverterPath = fileURLToPath(
@@ -25,9 +25,8 @@ export function dataConverterOf(keyRing: KeyRing | undefined, log: Logger): { da
 }
 
 /**
- * The same for a worker with keys: unencrypted input is marked for the workflows' interceptors, which refuse it if
- * encryption is required. It is marked in either mode, because a replay must find the refusals of the other mode. The
- * worker's clients can still read payloads from before there were keys.
+ * The same for a worker with keys: what came unencrypted, or cannot be decrypted, is marked, and whoever receives it refuses it
+ * (protocol/unencrypted.ts). The worker's clients can still read payloads from before there were keys, and fail if a key is missing.
  */
 export function markingUnencrypted(
   { dataConverter }: { dataConverter?: DataConverter },
@@ -35,32 +34,47 @@ export function markingUnencrypted(
 ): { dataConverter?: DataConverter } {
   if (!dataConverter) return {};
   const { payloadCodecs = [] } = dataConverter;
-  const refused = encryption === 'required';
-  return { dataConverter: { ...dataConverter, payloadCodecs: payloadCodecs.map((codec) => marking(codec, refused)) } };
-}
-
-/**
- * Leaves activities' inputs and results alone: only workers write them, and some before there were keys. Which is which is
- * in the SDK's serialization context. That is experimental, so a test holds that inputs of workflows are marked.
- */
-function marking(codec: PayloadCodec, refused: boolean): PayloadCodec {
+  const isRequired = encryption === 'required';
   return {
-    encode: (payloads, context) => codec.encode(payloads, context),
-    decode: async (payloads, context) => {
-      const decoded = await codec.decode(payloads, context);
-      if (context?.type !== 'workflow') return decoded;
-      return decoded.map((payload, index) =>
-        isEncrypted(payloads[index] ?? payload) ? payload : marked(payload, refused),
-      );
-    },
+    dataConverter: { ...dataConverter, payloadCodecs: payloadCodecs.map((codec) => marking(codec, isRequired)) },
   };
 }
 
-/** JSON around JSON. No workflow takes anything else: it counts as null, and no data as undefined. */
-function marked({ data }: Payload, refused: boolean): Payload {
-  const text = Buffer.from(data ?? []).toString('utf8');
-  const value = text === '' ? '' : `,"value":${isJson(text) ? text : 'null'}`;
-  const json = `{${JSON.stringify(unencryptedKey)}:{"refused":${refused}${value}}}`;
+function marking(codec: PayloadCodec, isRequired: boolean): PayloadCodec {
+  return {
+    encode: (payloads, context) => codec.encode(payloads, context),
+    decode: (payloads, context) =>
+      Promise.all(
+        payloads.map(async (payload) => {
+          const decoded = await decodedOrMarked(codec, payload, isRequired, context);
+          if (!isRequired) return decoded;
+          return { ...decoded, metadata: { ...decoded.metadata, [requiredMetadata]: new Uint8Array() } };
+        }),
+      ),
+  };
+}
+
+/** One by one: a payload that cannot be decrypted must not hide the others. */
+async function decodedOrMarked(
+  codec: PayloadCodec,
+  payload: Payload,
+  refused: boolean,
+  context: Parameters<PayloadCodec['decode']>[1],
+): Promise<Payload> {
+  try {
+    const [decoded = payload] = await codec.decode([payload], context);
+    if (isEncrypted(payload)) return decoded;
+    const text = Buffer.from(payload.data ?? []).toString('utf8');
+    // No workflow takes anything but JSON: anything else counts as null, and no data as undefined.
+    return marked({ fault: 'unencrypted', refused }, text === '' ? '' : `,"value":${isJson(text) ? text : 'null'}`);
+  } catch {
+    return marked({ fault: 'unreadable', refused: true });
+  }
+}
+
+/** JSON around JSON. */
+function marked({ fault, refused }: Mark, value = ''): Payload {
+  const json = `{${JSON.stringify(markKey)}:{"fault":"${fault}","refused":${refused}${value}}}`;
   return { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(json) };
 }
 

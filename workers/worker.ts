@@ -10,6 +10,7 @@ import {
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../activities/activities.js';
+import { takingMarkedInput } from '../activities/inputs.js';
 import type { ActivityDependencies } from '../activities/dependencies.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
 import { activityDependencies } from './activity-dependencies.js';
@@ -99,7 +100,7 @@ async function poll(
     ...markingUnencrypted(conversion, config.encryption),
     ...tracing?.worker,
     identity: workerIdentity(config.keyRing !== undefined),
-    activities: createActivities(dependencies),
+    activities: takingMarkedInput(createActivities(dependencies)),
     maxCachedWorkflows: config.maxCachedWorkflows,
     shutdownGraceTime: shutdownGraceMs,
     shutdownForceTime: shutdownGraceMs + forceAfterGraceMs,

@@ -61,6 +61,7 @@ export const ofOrders: KnownValues<OrderPhase | typeof placingPhase, AttentionRe
     order_unreadable: true,
     critical_result: true,
     notifications_undelivered: true,
+    unreadable_signal: true,
     ambiguous_order: true,
     placing_delayed: true,
   },
@@ -75,7 +76,7 @@ export const ofLinks: KnownValues<LinkPhase, LinkAttentionReason> = {
     confirming: true,
     ...linkOutcomes,
   },
-  attention: { connection_unconfirmed: true, notifications_undelivered: true },
+  attention: { connection_unconfirmed: true, notifications_undelivered: true, unreadable_signal: true },
 };
 
 export const ofReports: KnownValues<ReportPhase | typeof supersededPhase, ReportAttentionReason> = {
@@ -88,6 +89,7 @@ export const ofReports: KnownValues<ReportPhase | typeof supersededPhase, Report
     reference_conflict: true,
     ambiguous_job: true,
     notifications_undelivered: true,
+    unreadable_signal: true,
     upload_delayed: true,
   },
 };
@@ -107,6 +109,7 @@ export const ofAppointments: KnownValues<AppointmentPhase, AppointmentAttentionR
     visit_overdue: true,
     order_cancelled: true,
     notifications_undelivered: true,
+    unreadable_signal: true,
   },
 };
 
@@ -124,7 +127,12 @@ export const ofMatchReviews: KnownValues<MatchReviewPhase, MatchReviewAttentionR
     gone: true,
     abandoned: true,
   },
-  attention: { decision_needed: true, service_review_overdue: true, notifications_undelivered: true },
+  attention: {
+    decision_needed: true,
+    service_review_overdue: true,
+    notifications_undelivered: true,
+    unreadable_signal: true,
+  },
 };
 
 /** The options that narrow a list. */

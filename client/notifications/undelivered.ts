@@ -1,3 +1,4 @@
+import { withoutMemos } from '../../protocol/listing.js';
 import {
   deliverNotificationsName,
   stateQuery,
@@ -45,7 +46,7 @@ export class UndeliveredNotifications {
   async *list(options: CallOptions = {}): AsyncGenerator<UndeliveredSummary, void, undefined> {
     const query = `WorkflowType = '${deliverNotificationsName}' AND ExecutionStatus = 'Running'`;
     const running = this.calls.iterate(notificationCalls.reading, options, () =>
-      this.calls.client.workflow.list({ query }),
+      withoutMemos(this.calls.client.workflow).list({ query }),
     );
     for await (const { workflowId, startTime } of running) {
       yield { source: workflowId.slice(deliverNotificationsId('').length), since: startTime };

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { canonicalId } from '../../service/canonical-id.js';
 import { NotFound } from '../../service/errors.js';
 import { snapshotOf } from '../../service/order-snapshot.js';
+import { withoutMemos } from '../../protocol/listing.js';
 import { isAddressable, kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { rootOf } from '../../protocol/order/root-order.js';
 import { kitOrderName, stateQuery } from '../../protocol/order/messages.js';
@@ -57,7 +58,8 @@ async function rootFrom(temporal: Client, call: OneCall, orderId: string, workfl
 /** Both attributes contain only what their patterns allow, so never a quote. */
 async function rootByVisibility(temporal: Client, attribute: string, value: string): Promise<string | undefined> {
   const query = `WorkflowType = '${kitOrderName}' AND ${attribute} = '${value}' AND LabPhase != '${forwardedPhase}'`;
-  for await (const { workflowId } of temporal.workflow.list({ query })) return workflowId.slice(kitOrderId('').length);
+  for await (const { workflowId } of withoutMemos(temporal.workflow).list({ query }))
+    return workflowId.slice(kitOrderId('').length);
   return undefined;
 }
 

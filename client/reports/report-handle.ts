@@ -1,5 +1,6 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { LabReportResult } from '../../service/reports.js';
+import { withoutMemos } from '../../protocol/listing.js';
 import { isAddressable, parsingJobId, submitReportId } from '../../protocol/ids.js';
 import {
   cancelUpdate as cancelReportUpdate,
@@ -192,7 +193,7 @@ export async function findSubmission({ calls }: ServiceAccess, reference: string
 /** A reference contains only what its pattern allows, so never a quote. */
 async function jobByReference(temporal: Client, reference: string): Promise<string | undefined> {
   const query = `WorkflowType = '${parsingJobName}' AND ${labReferenceKey.name} = '${reference}'`;
-  for await (const { workflowId } of temporal.workflow.list({ query }))
+  for await (const { workflowId } of withoutMemos(temporal.workflow).list({ query }))
     return workflowId.slice(parsingJobId('').length);
   return undefined;
 }

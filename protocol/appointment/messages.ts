@@ -158,7 +158,9 @@ export type AppointmentAttentionReason =
   | 'visit_overdue'
   /** The order was cancelled, and its appointment at a service centre was not: cancel it, unless the order comes back. */
   | 'order_cancelled'
-  | 'notifications_undelivered';
+  | 'notifications_undelivered'
+  /** A signal could not be decrypted with the worker's keys, and was dropped. */
+  | 'unreadable_signal';
 
 /** The order's appointment. Address, visitor and notes stay in the service. */
 export interface AppointmentShown {

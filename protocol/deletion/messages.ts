@@ -110,7 +110,9 @@ export type DeletionAttentionReason =
   | 'erasure_delayed'
   /** An undo got no answer, and for an hour the service has not shown its result; it keeps asking. */
   | 'undo_doubtful'
-  | 'notifications_undelivered';
+  | 'notifications_undelivered'
+  /** A signal could not be decrypted with the worker's keys, and was dropped. */
+  | 'unreadable_signal';
 
 /** The answer of every update and the query. Nothing personal. */
 export interface DeletionState {

@@ -111,7 +111,11 @@ export const linkOutcomes: Readonly<Record<LinkOutcome, true>> = {
 };
 
 /** Neither is notified: they stand in the state, and in LabAttention. */
-export type LinkAttentionReason = 'connection_unconfirmed' | 'notifications_undelivered';
+export type LinkAttentionReason =
+  | 'connection_unconfirmed'
+  | 'notifications_undelivered'
+  /** A signal could not be decrypted with the worker's keys, and was dropped. */
+  | 'unreadable_signal';
 
 /** The answer of `state` and most updates. It contains neither token nor URL nor code. */
 export interface LinkState {

@@ -90,7 +90,9 @@ export type MatchReviewAttentionReason =
   | 'decision_needed'
   /** The service's staff have taken longer than `serviceReviewDeadline`. */
   | 'service_review_overdue'
-  | 'notifications_undelivered';
+  | 'notifications_undelivered'
+  /** A signal could not be decrypted with the worker's keys, and was dropped. */
+  | 'unreadable_signal';
 
 /** The answer of `state` and the updates. Nothing personal: patient, candidates and notes stay in the service. */
 export interface MatchReviewState {

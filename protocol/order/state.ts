@@ -52,6 +52,8 @@ export type AttentionReason =
   /** The service reported a critical result: answer with `acknowledgeCriticalResult`, and nothing else. */
   | 'critical_result'
   | 'notifications_undelivered'
+  /** A signal could not be decrypted with the worker's keys, and was dropped. */
+  | 'unreadable_signal'
   /** More than one order could be the one that an earlier attempt created: nothing was created. */
   | 'ambiguous_order'
   /** The service has not taken the order for an hour, or refuses the worker's key; placing goes on trying. */

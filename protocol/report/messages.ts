@@ -63,6 +63,8 @@ export type ReportAttentionReason =
   /** No submission has claimed this job, and it is not certain if an upload whose answer was lost made it. */
   | 'ambiguous_job'
   | 'notifications_undelivered'
+  /** A signal could not be decrypted with the worker's keys, and was dropped. */
+  | 'unreadable_signal'
   /** On `submitReport`: the file has not been uploaded for an hour, or the service refuses the worker's key; it goes on trying. */
   | 'upload_delayed';
 

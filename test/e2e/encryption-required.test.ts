@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
 import { expect, test } from 'vitest';
-import { EncryptionKeysMissing, LabOperations } from '../../client/index.js';
+import { EncryptionKeysMissing, labDataConverter, LabOperations, parseKeyRing } from '../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
 import { kitFor, registration } from '../rig/cast.js';
@@ -147,4 +147,97 @@ test('a client without keys is refused at once if encryption is required, and ma
   expect(await failureOf(placeKitOrderId(reference))).toMatchObject({ type: 'EncryptionRequired' });
   const shown = await labops(lab, ['orders', 'list'], { env: { NODE_ENV: 'production' } });
   expect(shown.stderr).toMatch(/^EncryptionKeysMissing: Encryption is required/);
+});
+
+/** A client with other keys: under the same key id, or under one that the worker does not know yet. */
+const foreignKeys = {
+  sameId: `invented:${randomBytes(32).toString('base64')}`,
+  later: `later:${randomBytes(32).toString('base64')}`,
+};
+const foreign = (keys: string): Client =>
+  new Client({ connection: lab.rig.client.connection, dataConverter: labDataConverter(parseKeyRing(keys)) });
+
+test.each(Object.entries(foreignKeys))(
+  'input that cannot be decrypted stops nothing: a signal is dropped, a person is asked to look, and a critical result still alarms (%s)',
+  async (_which, keys) => {
+    const { handle, orderId } = await lab.place();
+    const order = foreign(keys).workflow.getHandle(kitOrderId(orderId));
+    await order.signal('orderChanged', { orderId, status: 'nonsense', events: [] });
+    await order.signal('nobodyHandlesThis', { invented: true });
+    await lab.sandbox.reportCritical(orderId, { status: 'partial' });
+    await expect
+      .poll(async () => (await handle.state()).attention.map(({ reason }) => reason).toSorted(), patience)
+      .toEqual(['critical_result', 'unreadable_signal']);
+    await expect.poll(() => lab.receiver.about(orderId).map(({ type }) => type), patience).toContain('critical_result');
+    await expect(order.executeUpdate('cancel', { args: [{}] as never })).rejects.toThrow(Error);
+    await expect(order.query('policyPreview', { invented: 'setting' })).rejects.toThrow(Error);
+    expect(lab.worker.output()).toMatch(/a signal was dropped: it cannot be read with the keys of this worker/);
+    expect(lab.worker.output()).not.toMatch(/Nondeterminism|Failed to process/i);
+  },
+);
+
+test('a key that arrives later changes no refusal, and a start that waited for it goes on', async () => {
+  const { handle, orderId } = await lab.place();
+  const later = foreign(foreignKeys.later);
+  await later.workflow
+    .getHandle(kitOrderId(orderId))
+    .signal('orderChanged', { orderId, status: 'cancelled', events: [] });
+  await expect
+    .poll(async () => (await handle.state()).attention, patience)
+    .toMatchObject([{ reason: 'unreadable_signal' }]);
+  const reference = `waits-${randomUUID()}`;
+  const waiting = await later.workflow.start(placeKitOrderName, {
+    taskQueue: lab.rig.taskQueue,
+    workflowId: placeKitOrderId(reference),
+    args: [kitFor(await lab.newUser(), reference)],
+  });
+  await lab.worker.waitFor(/the start of this workflow cannot be read/);
+  expect((await waiting.describe()).status.name).toBe('RUNNING');
+
+  worker['LABOPS_ENCRYPTION_KEYS'] = `${encryptionKeys},${foreignKeys.later}`;
+  await restart('required');
+  const both = foreign(worker['LABOPS_ENCRYPTION_KEYS']).workflow.getHandle(waiting.workflowId);
+  expect(await both.result()).toMatchObject({ orderId: expect.any(String) as string });
+  expect(await handle.state()).toMatchObject({
+    phase: 'awaiting_registration',
+    attention: [{ reason: 'unreadable_signal' }],
+  });
+  expect(await handle.resolveProblem('wait', { orderId })).toMatchObject({ attention: [] });
+  expect(lab.worker.output()).not.toMatch(/Nondeterminism|Failed to process/i);
+});
+
+const made = { snapshot: { orderId: randomUUID(), events: [] }, adopted: false };
+const inClear = (value: unknown) => ({
+  payloads: defaultPayloadConverter.toPayload(value) ? [defaultPayloadConverter.toPayload(value)] : [],
+});
+
+test.each<[string, 'completed' | 'failed', object]>([
+  ['an invented order', 'completed', { result: inClear(made) }],
+  ['nothing', 'completed', {}],
+  [
+    'a refusal',
+    'failed',
+    { failure: { message: 'No', applicationFailureInfo: { type: 'OrderRefused', nonRetryable: true } } },
+  ],
+])('%s as the result of an activity counts as a lost answer if it is not encrypted', async (_what, how, answer) => {
+  const reference = `forged-${randomUUID()}`;
+  const action = { kind: 'delay', delayMs: 3_000, phase: 'before_work' } as const;
+  await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action });
+  const policy = { creationTimeout: '5 seconds' } as const;
+  const placed = await lab.labs.orders.place(kitFor(await lab.newUser(), reference, policy));
+  const { workflowService } = lab.rig.client.connection;
+  const execution = { workflowId: placeKitOrderId(reference) };
+  const pending = async () =>
+    (await workflowService.describeWorkflowExecution({ namespace: lab.rig.namespace, execution })).pendingActivities;
+  await expect.poll(async () => (await pending())[0]?.activityType?.name, patience).toBe('createKitOrder');
+  const [{ activityId = '' } = {}] = await pending();
+  const named = { namespace: lab.rig.namespace, ...execution, activityId, identity: 'forger', ...answer };
+  await (how === 'completed'
+    ? workflowService.respondActivityTaskCompletedById(named)
+    : workflowService.respondActivityTaskFailedById(named));
+  await lab.worker.waitFor(/an activity's result was refused: it was not encrypted/);
+  await expect
+    .poll(async () => (await placed.state()).attention, patience)
+    .toMatchObject([{ reason: 'placing_delayed' }]);
+  await placed.cancel();
 });

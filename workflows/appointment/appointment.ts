@@ -126,8 +126,9 @@ export function stands(appointment: Appointment, reason: AppointmentAttentionRea
       return isOpen && appointment.met.some((key) => isOfStage(appointment, key));
     case 'order_cancelled':
       return isOpen && appointment.order === 'cancelled' && isOpenWalkIn(appointment);
-    // Cleared by the delivery itself.
+    // The one is cleared by the delivery itself; what was dropped stays unknown.
     case 'notifications_undelivered':
+    case 'unreadable_signal':
       return true;
     default:
       return reason satisfies never;

@@ -22,6 +22,7 @@ import {
 } from '../../protocol/appointment/messages.js';
 import { canonicalId, bookAppointmentId, isAddressable } from '../../protocol/ids.js';
 import { openRun, runLoop, takeCancellation, workThrough } from '../entity/loop.js';
+import { noticeUnreadable } from '../entity/unreadable.js';
 import { settlePolicyOrKeep } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { openAppointment, learnFromWebhook, takeRequest } from './appointment.js';
@@ -100,6 +101,7 @@ function abandonIfCancelled(run: AppointmentRun): void {
 /** Registered before the first await: what comes early is kept. */
 function listen(run: AppointmentRun): void {
   const { appointment } = run;
+  noticeUnreadable(run);
   setHandler(appointmentChangedSignal, (snapshot) => receiveSnapshot(run, snapshot), {
     description: 'A webhook reported this order’s appointment.',
   });

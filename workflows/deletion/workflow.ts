@@ -12,6 +12,7 @@ import {
 import { canonicalId, isAddressable, deleteUserId } from '../../protocol/ids.js';
 import { refusalOf, refuse } from '../entity/commands.js';
 import { openRun as openEntityRun, runLoop } from '../entity/loop.js';
+import { noticeUnreadable } from '../entity/unreadable.js';
 import { beginNext } from '../entity/outbox.js';
 import { settlePolicy } from '../entity/policy.js';
 import { iso } from '../entity/spans.js';
@@ -98,6 +99,7 @@ function resultOf({ deletion, refusal }: DeletionRun): DeleteUserResult {
 }
 
 function listen(run: DeletionRun): void {
+  noticeUnreadable(run);
   setHandler(requestUpdate, (input) => request(run, input), {
     description: 'Requests the deletion. Answers once the service has accepted it, or when that takes long.',
     validator: (input: DeleteUserInput) => {

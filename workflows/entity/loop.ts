@@ -24,6 +24,8 @@ export interface Wakeable {
   alarm: Alarm;
   /** Something came in that the main loop has not looked at yet. */
   hasNews: boolean;
+  /** A signal was dropped because it cannot be decrypted, and nobody was asked to look. */
+  hasUnreadable?: boolean;
   /** While the main loop waits: true if it goes on in this step of the workflow. */
   isWoken?: () => boolean;
 }
@@ -68,9 +70,14 @@ export async function runLoop<State extends Outbox, Raised extends RaisedAttenti
   const outcome = deliveryOf(state, attention, () => (run.hasNews = true));
   const isItsTurn = () => run.isWoken?.() !== true;
   void CancellationScope.nonCancellable(() => keepDelivering(state, outcome, isItsTurn));
+  const act = async () => {
+    if (run.hasUnreadable) attention.raise(state, 'unreadable_signal', Date.now());
+    run.hasUnreadable = false;
+    await loop.act();
+  };
   try {
     do {
-      await workToTheEnd(run, loop);
+      await workToTheEnd(run, { ...loop, act });
     } while (!isForwarded() && !(await end(run, state, loop)));
   } catch (error) {
     // An operator cancelled the workflow, or its work failed: what was announced is delivered all the same.

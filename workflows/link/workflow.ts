@@ -20,6 +20,7 @@ import {
 } from '../../protocol/link/messages.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
 import { openRun, runLoop, takeCancellation, workThrough } from '../entity/loop.js';
+import { noticeUnreadable } from '../entity/unreadable.js';
 import { settlePolicy } from '../entity/policy.js';
 import { carryOut, checkOptions, validateCode, validateOpen, validateReport, validateRequest } from './commands.js';
 import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
@@ -101,6 +102,7 @@ async function cancel(run: LinkRun): Promise<void> {
 
 function listen(run: LinkRun): void {
   const { link } = run;
+  noticeUnreadable(run);
   setHandler(connectionReportedSignal, () => receiveConnectionReport(run), {
     description: 'A webhook reported a connection of this user with this provider.',
   });

@@ -95,8 +95,9 @@ export function stands(review: Review, reason: MatchReviewAttentionReason): bool
       return currentPhase(review) === 'awaiting_decision';
     case 'service_review_overdue':
       return currentPhase(review) === 'with_service';
-    // Cleared by the delivery itself.
+    // The one is cleared by the delivery itself; what was dropped stays unknown.
     case 'notifications_undelivered':
+    case 'unreadable_signal':
       return true;
     default:
       return reason satisfies never;

@@ -18,6 +18,7 @@ import {
 } from '../../protocol/match-review/messages.js';
 import { refuse } from '../entity/commands.js';
 import { openRun, runLoop, takeCancellation, workThrough } from '../entity/loop.js';
+import { noticeUnreadable } from '../entity/unreadable.js';
 import { choosePolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { carryOut, validate } from './commands.js';
@@ -92,6 +93,7 @@ function abandonIfCancelled(run: MatchReviewRun): void {
 /** Registered before the first await: what comes early is kept. */
 function listen(run: MatchReviewRun): void {
   const { review } = run;
+  noticeUnreadable(run);
   setHandler(matchReviewReportedSignal, (report) => receiveReport(run, report), {
     description: 'A webhook, or the reconciliation, reported this review.',
   });

@@ -26,6 +26,7 @@ import {
 } from '../../protocol/order/messages.js';
 import type { OrderState } from '../../protocol/order/state.js';
 import { runLoop } from '../entity/loop.js';
+import { noticeUnreadable } from '../entity/unreadable.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { openChain, outcomeOf, unfinishedOrders, unreadOrder } from './chain.js';
 import { carryOutCancelRequest, carryOutInTurn } from './commands.js';
@@ -102,6 +103,7 @@ async function act(run: KitOrderRun): Promise<void> {
 }
 
 function listen(run: KitOrderRun): void {
+  noticeUnreadable(run);
   setHandler(orderChangedSignal, (snapshot) => receiveSnapshot(run, snapshot), {
     description: 'A webhook reported an order of this chain.',
   });

@@ -11,6 +11,7 @@ import {
   type ReportState,
 } from '../../protocol/report/messages.js';
 import { openRun, runLoop } from '../entity/loop.js';
+import { noticeUnreadable } from '../entity/unreadable.js';
 import { note } from '../entity/journal.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { bringInLine } from './bring-in-line.js';
@@ -61,6 +62,7 @@ function loopOf(run: ReportRun) {
 
 function listen(run: ReportRun): void {
   const { job } = run;
+  noticeUnreadable(run);
   setHandler(jobChangedSignal, (snapshot) => receiveSnapshot(run, snapshot), {
     description: 'A webhook reported this job.',
   });

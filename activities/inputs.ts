@@ -1,0 +1,26 @@
+import { activityInfo, ApplicationFailure } from '@temporalio/activity';
+import { markOf, unwrapped } from '../protocol/unencrypted.js';
+
+/**
+ * Activities whose input may have been marked (protocol/unencrypted.ts). Unencrypted input is taken in either mode: only workers write
+ * it, and what was scheduled before there were keys must still be done.
+ */
+export function takingMarkedInput<Activities extends object>(activities: Activities): Activities {
+  const taking = Object.entries(activities).map(([name, activity]: [string, (...input: unknown[]) => unknown]) => [
+    name,
+    (...input: unknown[]) => activity(...input.map(taken)),
+  ]);
+  return Object.fromEntries(taking) as Activities;
+}
+
+function taken(input: unknown): unknown {
+  if (markOf(input)?.fault !== 'unreadable') return unwrapped(input);
+  const message = 'The input cannot be decrypted with the keys of this worker: it waits for one with the key';
+  throw ApplicationFailure.retryable(message, 'EncryptionKeyUnknown');
+}
+
+/** The details of the previous attempt's last heartbeat, unless nobody with the keys has written them: then they are unknown. */
+export function lastHeartbeat(): unknown {
+  const details: unknown = activityInfo().heartbeatDetails;
+  return markOf(details)?.refused ? undefined : unwrapped(details);
+}
