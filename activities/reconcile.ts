@@ -14,6 +14,7 @@ import type { OrderFilter, OrderPage } from '../service/orders.js';
 import { noPageCounts, type PageCounts } from '../protocol/reconcile.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { asFailures } from './failures.js';
+import { clockSkew } from './order-search.js';
 import { isEndKnown, isEndNews, lastRunOf } from './last-run.js';
 
 export interface PageToReconcile {
@@ -147,7 +148,8 @@ function isWithin({ from, to, critical }: PageToReconcile, { updatedAt, interpre
   if (critical) return isCritical(interpretation);
   if (updatedAt === undefined) return true;
   const at = Date.parse(updatedAt);
-  return Date.parse(from) <= at && at <= Date.parse(to);
+  // A time in the future was written by a clock that is wrong, and says nothing.
+  return Date.parse(from) <= at && (at <= Date.parse(to) || at > Date.now() + clockSkew);
 }
 
 /** An unreadable order must not block the others. */

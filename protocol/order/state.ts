@@ -123,6 +123,8 @@ export interface CriticalResult {
 export interface CriticalResultRecord extends Omit<CriticalResult, 'alarm'> {
   /** When the service last fetched it. */
   updatedAt?: string;
+  /** A report of it had no time that can be compared. */
+  isUntimed?: true;
   /** The order's last `corrected` event. */
   correctedBy?: number;
   /** The order's own interpretation at the last comparison. */

@@ -28,9 +28,10 @@ export class Life {
   answers: Answers;
   private readonly startedAt: number;
 
-  constructor(opening: Omit<Opening, 'workflow'> & { workflow: unknown }, answers: Answers) {
+  /** @param startedAt what hours are counted from: by default the start */
+  constructor(opening: Omit<Opening, 'workflow'> & { workflow: unknown }, answers: Answers, startedAt = opening.now) {
     this.run = new Run(opening as Opening);
-    this.startedAt = opening.now;
+    this.startedAt = startedAt;
     this.answers = answers;
   }
 

@@ -16,6 +16,7 @@ import type { ResolvedAppointmentPolicy } from '../../protocol/appointment/polic
 import { slotOf } from '../../protocol/appointment/slots.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
+import { isAhead } from '../entity/clock.js';
 import { type Attentive, nothingYet } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import type { Outbox } from '../entity/outbox.js';
@@ -144,7 +145,10 @@ export function isOfStage({ stage }: Appointment, key: string): boolean {
 export function learnFromWebhook(appointment: Appointment, snapshot: AppointmentSnapshot, now: number): boolean {
   if (snapshot.userId !== undefined) appointment.userId ??= snapshot.userId;
   const { known, goneId } = appointment;
-  const compared = !known && snapshot.appointmentId === goneId ? 'unclear' : compareReceived(known, snapshot);
+  let compared = !known && snapshot.appointmentId === goneId ? 'unclear' : compareReceived(known, snapshot);
+  // A time in the future was written by a clock that is wrong, and makes nothing older than itself: the service is asked.
+  const isOther = known?.appointmentId !== snapshot.appointmentId;
+  if (compared === 'nothing' && isOther && known?.events.some(({ at }) => isAhead(at, now))) compared = 'unclear';
   if (compared === 'nothing') return false;
   appointment.received += 1;
   if (compared === 'unclear') {

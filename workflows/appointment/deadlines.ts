@@ -1,6 +1,6 @@
 import type { AppointmentAttentionReason } from '../../protocol/appointment/messages.js';
 import { isWalkIn } from '../../protocol/appointment/lifecycle.js';
-import { iso, absenceBelieved, doubled, longestOutage } from '../entity/spans.js';
+import { iso, absenceBelieved, day, doubled, longestOutage } from '../entity/spans.js';
 import type { Moment } from '../entity/alarm.js';
 import { note } from '../entity/journal.js';
 import { words } from '../entity/operators.js';
@@ -52,10 +52,13 @@ function untilVisitIsOver(appointment: Appointment): Deadline[] {
   return [...visitReminders(appointment), ...overdue(appointment, 'visit', visitOverAt(appointment))];
 }
 
-/** Nobody knows when an appointment without a time is over: the provider has as long to name it as to confirm it. */
+/** Nobody books visits further ahead: such a time is wrong. */
+const farthestVisit = 366 * day;
+
+/** Nobody knows when an appointment without a time that can be true is over: the provider has as long to name it as to confirm it. */
 function visitOverAt({ known, stage, policy }: Appointment): number {
   const end = Date.parse(known?.endAt ?? known?.startAt ?? '');
-  if (Number.isNaN(end)) return stage.since + policy.confirmationWait;
+  if (!(end <= stage.since + farthestVisit)) return stage.since + policy.confirmationWait;
   return end + (known && isWalkIn(known) ? policy.walkInOverdue : policy.visitOverdue);
 }
 

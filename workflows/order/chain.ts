@@ -32,7 +32,7 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   policy: ResolvedOrderPolicy;
   /** True if `placeKitOrder` handed this order over; an order that was not is adopted, and nothing is replaced by itself. */
   handedOver: boolean;
-  /** The order was created for this hand-over: there is no history to read. */
+  /** The order was created for this hand-over, and no run has followed it before: there is no history to read. */
   isNew: boolean;
   /** The purpose of the run has been found out. */
   identified: boolean;
@@ -66,6 +66,8 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   answers: Resolution[];
   /** When an overdue order is read again. */
   recheckAt?: number;
+  /** It was said that the service reports times in the future. */
+  saidAhead?: true;
   ending?: OrderOutcome;
   /** The ending was put into the outbox. */
   endAnnounced?: boolean;

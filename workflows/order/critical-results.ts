@@ -28,6 +28,8 @@ interface News extends Pick<CriticalResultReport, 'orderId' | 'interpretation' |
   correctedBy?: number;
   /** The order said something else before. */
   isChange?: boolean;
+  /** A report, which may be another result; the order's own interpretation is none. */
+  isReport?: boolean;
 }
 
 /**
@@ -44,7 +46,7 @@ export function raiseCriticalResults({ chain, forwardsTo }: KitOrderRun, now: nu
       ...(interpretation !== undefined && { interpretation }),
       ...(updatedAt !== undefined && { updatedAt }),
     };
-    takeUp(chain, { ...newsOf(chain, orderId), ...own }, now);
+    takeUp(chain, { ...newsOf(chain, orderId), ...own, isReport: true }, now);
   }
   // Of the records alone: the standing of an order costs time, and in a burst of reports nobody asks for it.
   for (const record of chain.orders) takeUpInterpretation(chain, record, now);
@@ -167,9 +169,11 @@ function takeUpInterpretation(chain: Chain, { orderId, greatest, wasCritical }: 
   if (result && interpretation !== undefined) result.orderSaid = interpretation;
 }
 
-function takeUp(chain: Chain, { isChange = false, ...news }: News, now: number): void {
+function takeUp(chain: Chain, { isChange = false, isReport = false, ...news }: News, now: number): void {
   const known = findCriticalResult(chain, news.orderId);
-  if (known && !isNews(known, news, isChange)) {
+  const isUntimed = isReport && news.updatedAt === undefined;
+  if (known && !isNews(known, news, isChange || isUntimed)) {
+    if (isUntimed) known.isUntimed = true;
     if ((news.updatedAt ?? '') > (known.updatedAt ?? '')) Object.assign(known, { ...news, status: known.status });
     return;
   }
@@ -186,6 +190,7 @@ function takeUp(chain: Chain, { isChange = false, ...news }: News, now: number):
     reminders: asked?.reminders ?? 0,
     acknowledgements: known?.acknowledgements ?? [],
     announced: known?.announced ?? [],
+    ...(isUntimed && { isUntimed }),
   };
   result.announced = [...result.announced, nextKey(result)];
   chain.criticalResults = [...chain.criticalResults.filter(({ orderId }) => orderId !== news.orderId), result];
@@ -202,7 +207,8 @@ function announce(chain: Chain, result: CriticalResultRecord, status: string, at
 
 /**
  * An order and a status are one result, however often it is reported. A final one replaces a partial one, a correction
- * replaces both. Once acknowledged, a later version is another result: somebody has to look again.
+ * replaces both. Once acknowledged, a later version is another result: somebody has to look again. So is every report that does not say
+ * when it was made, or says a time in the future.
  */
 function isNews(known: CriticalResultRecord, news: News, isChange: boolean): boolean {
   if ((news.correctedBy ?? -1) > (known.correctedBy ?? -1)) return true;
@@ -210,9 +216,11 @@ function isNews(known: CriticalResultRecord, news: News, isChange: boolean): boo
   if (known.isOpen) return false;
   const acknowledged = known.acknowledgements.at(-1)?.at ?? '';
   const isEarlierKind = rankOf(news.status) < rankOf(known.status);
-  const seen = known.updatedAt ?? acknowledged;
+  // Nothing is older than a report without a time.
+  const seen = known.updatedAt ?? (known.isUntimed ? '' : acknowledged);
   // One that came late may be older than what was acknowledged.
-  return isChange || (news.updatedAt ?? '') > (isEarlierKind && acknowledged > seen ? acknowledged : seen);
+  const late = isEarlierKind && !known.isUntimed && acknowledged > seen ? acknowledged : seen;
+  return isChange || (news.updatedAt ?? '') > late;
 }
 
 function rankOf(status: string): number {

@@ -263,7 +263,8 @@ export async function forward(run: KitOrderRun, rootOrderId: string): Promise<Ki
   let passedOn: Orders = [];
   do {
     run.hasNews = false;
-    const news = chain.orders.filter((order) => !passedOn.includes(order));
+    const before = passedOn;
+    const news = chain.orders.filter((order) => !before.includes(order));
     passedOn = chain.orders;
     for (const { greatest, events } of news) {
       const snapshot = { ...greatest, events: [...events] };
@@ -272,7 +273,11 @@ export async function forward(run: KitOrderRun, rootOrderId: string): Promise<Ki
       ]);
     }
     // A critical snapshot may have been overtaken: then the one that is passed on does not show it.
-    const overtaken = news.filter(({ greatest, wasCritical }) => wasCritical && !isCritical(greatest.interpretation));
+    const isPassedOn = (orderId: string) => before.some((order) => order.orderId === orderId && order.wasCritical);
+    const overtaken = news.filter(
+      ({ orderId, greatest, wasCritical }) =>
+        wasCritical && !isCritical(greatest.interpretation) && !isPassedOn(orderId),
+    );
     const alarms = overtaken.map(({ orderId }) => ({ orderId, interpretation: 'critical' }));
     chain.criticalReports = [...chain.criticalReports, ...alarms];
     await forwardCriticalResults(chain, rootOrderId);

@@ -1,9 +1,13 @@
+import { isAhead, notAhead } from '../entity/clock.js';
 import { isObject } from '../entity/fields.js';
+import { note } from '../entity/journal.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy, upgradePolicy } from '../entity/policy.js';
+import { iso } from '../entity/spans.js';
 import { log } from '@temporalio/workflow';
 import type { OrderPlaced, ReplacementPlaced } from '../../protocol/order/messages.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
+import { canonicalJson } from '../../protocol/canonical-json.js';
 import { isReference } from '../../protocol/ids.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
@@ -23,8 +27,9 @@ export function receiveSnapshot(run: KitOrderRun, reported: OrderSnapshot): void
     return;
   }
   const { chain } = run;
-  if (!learn(chain, snapshot)) return;
-  recogniseReplacement(chain, snapshot);
+  const believed = withoutFuture(chain, snapshot, Date.now());
+  if (!learn(chain, believed)) return;
+  recogniseReplacement(chain, believed);
   reopen(chain);
   raiseCriticalResults(run, Date.now());
   run.hasNews = true;
@@ -46,9 +51,39 @@ export function receiveCriticalReport(run: KitOrderRun, reported: unknown): void
     ...(sampleId !== undefined && { sampleId }),
   };
   receiveSnapshot(run, order ?? stub);
-  chain.criticalReports = [...chain.criticalReports, report];
+  const { updatedAt, ...withoutTime } = report;
+  const isWrong = isAhead(updatedAt, Date.now());
+  if (isWrong) sayOnce(chain, orderId, Date.now());
+  chain.criticalReports = [...chain.criticalReports, isWrong ? withoutTime : report];
   raiseCriticalResults(run, Date.now());
   run.hasNews = true;
+}
+
+/** The snapshot with the times that count: see `entity/clock.ts`. One that is repeated stays the same. */
+function withoutFuture(chain: Chain, snapshot: OrderSnapshot, now: number): OrderSnapshot {
+  const { orderId, createdAt, updatedAt, events } = snapshot;
+  if (![createdAt, updatedAt, ...events.map(({ at }) => at)].some((at) => isAhead(at, now))) return snapshot;
+  sayOnce(chain, orderId, now);
+  const known = chain.orders.find((order) => order.orderId === orderId);
+  const before = known?.greatest;
+  const believed = {
+    ...snapshot,
+    events: events.map((event) => ({
+      ...event,
+      at: notAhead(event.at, now, known?.events.find(({ id }) => id === event.id)?.at),
+    })),
+    ...(createdAt !== undefined && { createdAt: notAhead(createdAt, now, before?.createdAt) }),
+    ...(updatedAt !== undefined && { updatedAt: notAhead(updatedAt, now, before?.updatedAt) }),
+  };
+  const isRepeated = !isAhead(updatedAt, now) || canonicalJson(believed) === canonicalJson(before ?? null);
+  return isRepeated ? believed : { ...believed, updatedAt: iso(now) };
+}
+
+function sayOnce(chain: Chain, orderId: string, now: number): void {
+  if (chain.saidAhead === true) return;
+  chain.saidAhead = true;
+  log.warn('the service reports times in the future: they count as received now', { orderId });
+  note(chain, 'the service reported a time in the future: it counts as received now', now, orderId);
 }
 
 /**
@@ -94,18 +129,22 @@ export function receivePlacement(run: KitOrderRun, placed: OrderPlaced): void {
     const key = `${rootOrderId}/${placed.reference}`;
     raise(chain, { key, reason: 'reference_conflict', orderId: rootOrderId }, Date.now());
   } else if (!chain.handedOver) {
-    accept(chain, placed);
+    accept(run, placed);
   }
   // Another reference's cancellation is not for this order.
   if (placed.cancelRequested === true && chain.reference === placed.reference) chain.cancelRequest ??= 'open';
   run.hasNews = true;
 }
 
-function accept(chain: Chain, { reference, policy, labTestId, labAccountId, adopted, notifies }: OrderPlaced): void {
+function accept(
+  { chain, earlierRun }: KitOrderRun,
+  { reference, policy, labTestId, labAccountId, adopted, notifies }: OrderPlaced,
+): void {
   chain.handedOver = true;
   chain.reference = reference;
   acceptPolicy(chain, upgradePolicy(orderPolicyVersions, policy));
-  chain.isNew = !adopted;
+  // A hand-over may be late: a run that has followed the order knows more than its creation's answer.
+  chain.isNew = !adopted && earlierRun?.runId === undefined;
   if (labTestId !== undefined) chain.labTestId = labTestId;
   if (labAccountId !== undefined) chain.labAccountId = labAccountId;
   setNotifies(chain, notifies);

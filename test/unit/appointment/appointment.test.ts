@@ -75,6 +75,17 @@ describe('a webhook', () => {
     expect([appointment.userId, read.userId]).toEqual(['u', 'u']);
   });
 
+  test.each(['2062-03-01T10:00:00.000Z', '9999-12-31T23:00:00.000Z'])(
+    'of another appointment than one whose events are dated %s has the service asked which one is the present one',
+    (at) => {
+      const dated = { ...booked, events: booked.events.map((event) => ({ ...event, at })) };
+      const appointment = requestedCase(dated);
+      expect(learnFromWebhook(appointment, { ...booked, appointmentId: 'appointment-2' }, start)).toBe(true);
+      expect(appointment).toMatchObject({ unclear: true, known: { appointmentId: 'appointment-1' } });
+      expect(learnFromWebhook(appointment, dated, start)).toBe(false);
+    },
+  );
+
   test('is noted if it brings another status, time or appointment', () => {
     const appointment = requestedCase();
     const startAt = '2024-03-07T10:00:00.000Z';

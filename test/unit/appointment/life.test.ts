@@ -125,6 +125,21 @@ describe('a visit', () => {
     });
   });
 
+  test.each(['2025-03-06T10:00:00.000Z', '2062-03-06T10:00:00.000Z', '9999-12-31T23:00:00.000Z'])(
+    'whose time cannot be true, %s, needs a person like one without a time',
+    async (startAt) => {
+      const visit = { ...confirmed, startAt, endAt: startAt };
+      const { events } = await (await life(reading(visit))).until(1000);
+      expect(events.filter((event) => !event.includes('visit_reminder'))).toEqual([
+        '0h appointment.phase_changed confirmed',
+        '48h appointment.attention_raised visit_overdue',
+        '384h appointment.attention_cleared visit_overdue',
+        '384h appointment.ended unresolved',
+        '384h completed',
+      ]);
+    },
+  );
+
   test('is given up a day later if the service is silent', async () => {
     const { events } = await (await life(until(1, reading(confirmed), unavailable))).until(1000);
     expect(events.slice(3)).toEqual([

@@ -96,12 +96,19 @@ test('a report without an alarm is taken in without reading the events: a burst 
 });
 
 describe('a result is one and the same critical result', () => {
+  const final = { status: 'final', updatedAt: daysAfterStart(9) };
   test.each<[string, (chain: Chain) => Chain]>([
-    ['reported twice', (chain) => reported(reported(chain, { status: 'final' }), { status: 'final' })],
-    ['reported, and then shown by its order', (chain) => shown(reported(chain, { status: 'final' }), critical)],
-    ['shown by its order, and then reported', (chain) => reported(shown(chain, critical), { status: 'final' })],
+    ['reported twice', (chain) => reported(reported(chain, final), final)],
+    ['reported, and then shown by its order', (chain) => shown(reported(chain, final), critical)],
+    [
+      'shown by its order, and then reported',
+      (chain) => reported(shown(chain, critical), { ...final, updatedAt: daysAfterStart(-1) }),
+    ],
     ['shown in capitals', (chain) => shown(shown(chain, { ...critical, interpretation: 'CRITICAL' }), critical)],
-    ['said to be partial after it was final', (chain) => reported(reported(chain), { status: 'partial' })],
+    [
+      'said to be partial after it was final',
+      (chain) => reported(reported(chain, final), { ...final, status: 'partial' }),
+    ],
   ])('%s', (_how, report) => {
     const chain = report(caseWith(completed));
     expect(alarms(chain)).toEqual(['order-1/final']);
@@ -140,6 +147,19 @@ describe('a result is one and the same critical result', () => {
   test('a critical result is the same if its order calls it so after it was acknowledged', () => {
     const chain = acknowledged(reported(caseWith(completed), { status: 'final' }));
     expect(alarms(shown(chain, { ...completed, interpretation: 'critical' }))).toEqual(['order-1/final']);
+  });
+
+  test.each([
+    ['neither says when it was made', {}, {}],
+    ['the second does not say when it was made', { updatedAt: daysAfterStart(9) }, {}],
+    ['the first does not say when it was made', {}, { updatedAt: daysAfterStart(-9) }],
+  ])('a critical result is another one if it is reported after its acknowledgement, and %s', (_how, first, second) => {
+    for (const status of ['final', 'partial', 'amended']) {
+      const chain = acknowledged(reported(caseWith(completed), { status: 'final', ...first }));
+      reported(reported(chain, { status, ...second }), { status, ...second });
+      expect(alarms(chain)).toEqual(['order-1/final', 'order-1/final.2']);
+      expect(chain.attention).toHaveLength(1);
+    }
   });
 
   test('a critical result has the status of the latest report of its kind', () => {

@@ -3,7 +3,7 @@ import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import type { OrderState } from '../../../protocol/order/state.js';
 import { silent, unavailable, type Answers, type Life } from '../life.js';
 import { day, happyPath, kitOf, pathTo, transactionOf } from './histories.js';
-import { awaited, life, lost, newId, notFound, orderId, refusal, report, shipped, shownAt } from './lives.js';
+import { awaited, lateLife, life, lost, newId, notFound, orderId, refusal, report, shipped, shownAt } from './lives.js';
 
 /* The lives of orders about which several things are due at once, or that are decided on while something else is open. */
 
@@ -180,8 +180,8 @@ test('an order that moved on is not read again for what it had missed', async ()
 });
 
 test('a kit about which a person has to decide is left alone until then', async () => {
-  const order = await life(lost);
+  const order = await lateLife(lost);
   await order.until(24 * 30);
-  expect(order.calls).toEqual(['0h readOrder']);
+  expect(order.calls).toEqual(['72h readOrder']);
   expect(order.run.summaries).not.toContain('read again');
 });

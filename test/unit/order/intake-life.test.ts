@@ -6,6 +6,7 @@ import { happyPath, kitOf, pathTo, transactionOf } from './histories.js';
 import {
   attentionIn,
   awaited,
+  lateLife,
   life,
   lost,
   newId,
@@ -40,7 +41,7 @@ describe('a report', () => {
     ],
     ['replacementPlaced', { rootOrderId: newId }, 'a replacement was dropped: it does not name the root of its chain'],
   ])('that cannot be used is logged and changes nothing: %s %j', async (name, argument, problem) => {
-    const order = await life(awaited);
+    const order = await lateLife(awaited);
     const before = await stateOf(order);
     await order.signal(name, argument);
     expect(problemsOf(order)).toEqual([`error: ${problem}`]);
@@ -195,6 +196,18 @@ describe('a hand-over', () => {
     ]);
   });
 
+  test('that is later than a run of its order does not believe the answer of its creation', async () => {
+    const earlierRun = { runId: '0c9a0000-0000-4000-8000-0000000000a1' };
+    const ended = [...awaited, 'cancelled'];
+    const readChain = { snapshots: [shownAt(ended)], gone: false, rootOrderId: orderId, notifies: true };
+    const order = new Life(opening, { readChain });
+    const argument = { ...handOver, snapshot: shownAt(['ordered']) };
+    await order.start({ rootOrderId: orderId, policy, earlierRun }, { name: 'orderPlaced', argument });
+    expect(order.calls).toEqual(['0h readChain']);
+    expect(order.events).toContain('0h order.phase_changed cancelled');
+    expect(order.events.join()).not.toContain('preparing');
+  });
+
   test('that only takes over reads what came before it', async () => {
     const readChain = { snapshots: [shownAt(shipped)], gone: false, rootOrderId: orderId, notifies: true };
     const order = new Life(opening, { readChain });
@@ -255,7 +268,7 @@ describe('the policy', () => {
     await overdue.until(121);
     await overdue.update('setPolicy', { policy: { giveUpAfter: 90 * dayMs } });
     expect(overdue.events.slice(1)).toEqual(['120h order.attention_raised shipping_overdue']);
-    const reminded = await life(pathTo('with_customer'), {}, { resolvePolicy });
+    const reminded = await lateLife(pathTo('with_customer'), {}, { resolvePolicy });
     await reminded.until(24 * 8);
     await reminded.update('setPolicy', { policy: { giveUpAfter: 90 * dayMs } });
     expect(reminded.events.slice(1)).toEqual(['168h order.registration_reminder 1']);
@@ -413,7 +426,7 @@ describe('the policy', () => {
 });
 
 test('a replacement whose webhook comes before its answer is known by its number, whatever the answer is', async () => {
-  const order = await life(lost, {}, { replaceKitOrder: silent });
+  const order = await lateLife(lost, {}, { replaceKitOrder: silent });
   await order.update('replaceKit', { orderId });
   const passthrough = `labops:${orderId}:ref-1:2`;
   await order.signal(

@@ -23,13 +23,20 @@ export async function life(
   policy: OrderPolicy = {},
   answers: Answers = {},
   more: object = {},
+  now = start,
 ): Promise<Life> {
   const snapshot = shownAt(statuses);
   const readChain = { snapshots: [snapshot], gone: false, rootOrderId: orderId, notifies: true };
-  const begun = new Life(opening, { readOrder: snapshot, readChain, ...answers });
+  const begun = new Life({ ...opening, now }, { readOrder: snapshot, readChain, ...answers }, start);
   const resolved = resolveOrderPolicy(policy);
   const placed = { reference: 'ref-1', policy: resolved, adopted: false, notifies: true, snapshot, ...more };
   return begun.start({ rootOrderId: orderId }, { name: 'orderPlaced', argument: placed });
+}
+
+/** The same, handed over right after its last event. Hours are counted from the first. */
+export async function lateLife(statuses: readonly string[], ...more: [OrderPolicy?, Answers?]): Promise<Life> {
+  const [policy, answers] = more;
+  return life(statuses, policy, answers, {}, Math.max(...shownAt(statuses).events.map(({ at }) => Date.parse(at))));
 }
 
 export async function report(of: Life, statuses: readonly string[], more: Partial<OrderSnapshot> = {}): Promise<void> {

@@ -7,6 +7,7 @@ import { day, eventsOf as datedEvents, happyPath, kitOf, pathTo, start, transact
 import {
   attentionIn,
   awaited,
+  lateLife,
   life,
   lost,
   newId,
@@ -423,7 +424,7 @@ describe('the policy', () => {
   });
 
   test('decides about a spoiled sample after its redraw was waited for', async () => {
-    const spoilt = await lives(spoiled, { onSampleError: 'replace', onLost: 'fail' });
+    const spoilt = await lateLife(spoiled, { onSampleError: 'replace', onLost: 'fail' }, { replaceKitOrder: replaced });
     await spoilt.until(24 * 9);
     expect(replacing(spoilt)).toEqual([]);
     await spoilt.until(24 * 10);

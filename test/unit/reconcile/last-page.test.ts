@@ -45,3 +45,24 @@ describe('the last page of orders that are not counted', () => {
     expect(found).toMatchObject({ type: 'ServiceRefused' });
   });
 });
+
+test.each([
+  ['2026-01-01T12:00:00Z', 0],
+  ['2025-12-31T12:00:00Z', 1],
+  ['2062-12-06T10:00:00Z', 0],
+  ['9999-12-31T23:59:59Z', 0],
+])(
+  'an order that was updated %s is out of the range in %i cases: a time in the future says nothing',
+  async (at, outside) => {
+    const page = async () => ({
+      orders: [{ id: 'no id', updated_at: at, events: [] }],
+      unreadable: 0,
+      size: 1,
+      total: 1,
+    });
+    const activities = reconcileActivities({ service: { orders: { page } } } as unknown as ActivityDependencies);
+    const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
+    const reconciled = new MockActivityEnvironment().run(() => activities.reconcilePage(range));
+    expect(await reconciled).toMatchObject({ outside, counts: { listed: 1 - outside } });
+  },
+);
