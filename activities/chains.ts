@@ -90,7 +90,7 @@ export function chainActivities(dependencies: ActivityDependencies) {
 /** Somebody waits for the order that was created, and Temporal keeps a signal in milliseconds. */
 const handOverMs = 5_000;
 
-/** The same as the activity for an order that was created just now, in one call: no run has followed it before. */
+/** The same as the activity for an order that was created just now, in one call. It fails if a run has followed the order, and has ended, before it arrives. */
 export async function handOverNew(dependencies: ActivityDependencies, placed: HandOver): Promise<void> {
   const { temporal } = dependencies;
   const signal = placedSignal(dependencies, placed);

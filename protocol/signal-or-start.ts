@@ -1,4 +1,4 @@
-import { WorkflowNotFoundError, type SignalDefinition } from '@temporalio/common';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type SignalDefinition } from '@temporalio/common';
 import type { EarlierRun } from './earlier-run.js';
 import type { WorkflowStart } from './workflow-start.js';
 
@@ -30,10 +30,19 @@ export async function signalOrStart<Args extends unknown[]>(
   signal: SignalDefinition<Args>,
   ...signalArgs: Args
 ): Promise<void> {
-  if (await signalIfRunning(workflow, start.workflowId, signal, ...signalArgs)) return;
-  const earlierRun = await latestRunOf(workflow, start.workflowId);
-  await startAfter(earlierRun, workflow, taskQueue, start, signal, ...signalArgs);
+  for (let looks = 1; ; looks += 1) {
+    if (await signalIfRunning(workflow, start.workflowId, signal, ...signalArgs)) return;
+    const earlierRun = await latestRunOf(workflow, start.workflowId);
+    try {
+      return await startAfter(earlierRun, workflow, taskQueue, start, signal, ...signalArgs);
+    } catch (error) {
+      if (looks === mostLooks || !(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    }
+  }
 }
+
+/** A run that began and ended between the look and the start is found by the next look. */
+const mostLooks = 3;
 
 /** Signals a workflow if it is running. False if it is not. */
 export async function signalIfRunning<Args extends unknown[]>(
@@ -51,7 +60,11 @@ export async function signalIfRunning<Args extends unknown[]>(
   }
 }
 
-/** Starts a workflow, or signals it if it runs, in one call: for a sender that knows which run came before. */
+/**
+ * Starts a workflow, or signals it if it runs, in one call: for a sender that knows which run came before. The start may arrive late:
+ * the server starts nothing if there was none before, and one has ended meanwhile.
+ * @throws WorkflowExecutionAlreadyStartedError in that case
+ */
 export async function startAfter<Args extends unknown[]>(
   earlierRun: EarlierRun,
   workflow: WorkflowCalls,
@@ -60,7 +73,8 @@ export async function startAfter<Args extends unknown[]>(
   signal: SignalDefinition<Args>,
   ...signalArgs: Args
 ): Promise<void> {
-  const options = { ...start, args: [{ ...input, earlierRun }], taskQueue, signal, signalArgs };
+  const reuse = earlierRun.runId === undefined ? { workflowIdReusePolicy: 'REJECT_DUPLICATE' } : {};
+  const options = { ...start, ...reuse, args: [{ ...input, earlierRun }], taskQueue, signal, signalArgs };
   await workflow.signalWithStart(name, options as never);
 }
 

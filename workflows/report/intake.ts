@@ -49,19 +49,24 @@ export function receiveSubmission(run: ReportRun, submitted: ReportSubmitted): v
   if (job.reference !== undefined && job.reference !== submitted.reference) {
     raise(job, 'reference_conflict', now);
   } else if (!job.handedOver) {
-    accept(job, submitted, now);
+    accept(run, submitted, now);
   }
   // The answer to an upload is the beginning of a job: webhooks may have reported more already.
   learnFromWebhook(job, { ...snapshot, jobId: job.jobId }, now);
   run.hasNews = true;
 }
 
-function accept(job: Job, { reference, userId, policy, adopted, notifies }: ReportSubmitted, now: number): void {
+function accept(
+  { job, earlierRun }: ReportRun,
+  { reference, userId, policy, adopted, notifies }: ReportSubmitted,
+  now: number,
+): void {
   job.handedOver = true;
   job.reference = reference;
   job.userId = userId;
   setPolicy(job, upgradePolicy(reportPolicyVersions, policy));
-  job.isNew = !adopted;
+  // A hand-over may be late.
+  job.isNew = !adopted && earlierRun?.runId === undefined;
   // The submission that has it was only slow to hand it over.
   if (job.ending === 'superseded') withdrawEnding(job);
   // The service has just answered with the job: that it did not know it was too early a read.

@@ -341,6 +341,20 @@ describe('a hand-over', () => {
     expect(await job.run.query('state')).not.toHaveProperty('reference');
   });
 
+  test('that is later than a run of its job does not believe the answer of its upload', async () => {
+    const opening = { workflow: parsingJob, type: 'parsingJob', workflowId: `parsing-job/${jobId}`, now: began };
+    const owner = { kind: 'none' };
+    const identifyJob = { snapshot: snapshot('failed'), gone: false, notifies: true, owner };
+    const job = new Life(opening, { identifyJob });
+    const earlierRun = { runId: '0c9a0000-0000-4000-8000-0000000000a1' };
+    await job.start(
+      { jobId, policy: resolveReportPolicy(), earlierRun },
+      { name: 'reportSubmitted', argument: handOver() },
+    );
+    expect(job.calls).toEqual(['0h identifyJob']);
+    expect(job.events.join()).not.toContain('parsing');
+  });
+
   test('changes nothing the second time, and needs a person if it has another reference', async () => {
     const job = await life(snapshot('started'));
     await job.signal(
