@@ -43,9 +43,9 @@ export const dateSchema = z
   .string()
   .refine(isCalendarDate, { error: 'must be a date that exists, written YYYY-MM-DD', abort: true });
 
-/** "Future" is judged by the date in UTC, which no birth date near today can depend on in earnest. */
+/** The zone that is furthest ahead is 14 hours ahead of UTC: where a child has just been born, it may be tomorrow. */
 export const birthDateSchema = dateSchema.refine(
-  (dob) => dob <= new Date().toISOString().slice(0, 10),
+  (dob) => dob <= new Date(Date.now() + 14 * 3_600_000).toISOString().slice(0, 10),
   'must not be in the future',
 );
 

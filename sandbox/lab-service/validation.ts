@@ -105,9 +105,12 @@ export const datetime = withRule(z.string(), (value) => {
   };
 }).transform(parseTimestamp);
 
+/** Somewhere on earth it may be tomorrow. */
+const latestZoneMs = 14 * 3_600_000;
+
 /** YYYY-MM-DD, and not later than today. */
 export const birthDate = withRule(date, (value) =>
-  Date.parse(value.slice(0, 10)) > Date.now() ? valueError('dob cannot be in the future') : undefined,
+  Date.parse(value.slice(0, 10)) > Date.now() + latestZoneMs ? valueError('dob cannot be in the future') : undefined,
 ).transform((value) => value.slice(0, 10));
 
 type Fault = Pick<FieldIssue, 'type' | 'msg' | 'ctx'>;

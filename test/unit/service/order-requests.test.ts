@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { RequestInvalid } from '../../../service/errors.js';
 import {
   type OrderRequest,
@@ -83,7 +83,7 @@ test('null in a field that the service knows only as absent is not sent', async 
   expect(JSON.stringify(body?.['consents'])).toBe('[{"consentType":"invented"}]');
 });
 
-const tomorrow = new Date(Date.now() + 36 * 3_600_000).toISOString().slice(0, 10);
+const dayAfterTomorrow = new Date(Date.now() + 48 * 3_600_000).toISOString().slice(0, 10);
 
 describe('names', () => {
   test.each(['José', '-John', ' John', 'John ', "O'Brien!", 'A  B', 'Ünal', '李'])(
@@ -127,8 +127,23 @@ describe('birth dates', () => {
 
   // proves 194, 201
   test('birth dates in the future are refused', async () => {
-    expect(await patient({ dob: tomorrow })).toEqual(['patient_details.dob must not be in the future']);
+    expect(await patient({ dob: dayAfterTomorrow })).toEqual(['patient_details.dob must not be in the future']);
     expect(await patient({ dob: '2999-01-01' })).toEqual(['patient_details.dob must not be in the future']);
+  });
+
+  test.each([
+    ['2026-03-01T09:59:00Z', '2026-03-01'],
+    ['2026-03-01T10:00:00Z', '2026-03-02'],
+    ['2026-03-01T23:59:00Z', '2026-03-02'],
+    ['2026-12-31T12:00:00Z', '2027-01-01'],
+  ])('at %s a child may have been born on %s, and not later', (now, dob) => {
+    vi.useFakeTimers({ now: new Date(now), toFake: ['Date'] });
+    const next = new Date(Date.parse(dob) + 86_400_000).toISOString().slice(0, 10);
+    const accepted = [dob, next].map(
+      (each) => patientDetailsSchema.safeParse({ ...inventedPatient, dob: each }).success,
+    );
+    vi.useRealTimers();
+    expect(accepted).toEqual([true, false]);
   });
 
   test('birth dates of today and of a leap day are accepted', () => {
