@@ -154,15 +154,31 @@ function digest(text: string): Uint8Array {
   return createHash('sha256').update(text).digest();
 }
 
-const bodySchema = z.object({ payloads: z.array(z.record(z.string(), z.unknown())) });
+/** Each bounds what a request costs: the text of a number or a list is short, and what it asks for may not be. */
+const mostPayloads = 1_000;
+const mostMetadata = 100;
+
+/** As protobuf writes bytes in JSON, in both of its alphabets. */
+const base64 = z
+  .string()
+  .regex(/^[A-Za-z0-9+/_-]*={0,2}$/)
+  .transform((text) => Uint8Array.from(Buffer.from(text, 'base64')));
+
+const payloadSchema = z.object({
+  metadata: z
+    .unknown()
+    .refine((given) => Object.keys(given ?? {}).length <= mostMetadata)
+    .pipe(z.record(z.string(), base64).nullish()),
+  data: base64.nullish(),
+});
+
+const bodySchema = z.object({ payloads: z.array(z.unknown()).max(mostPayloads).pipe(z.array(payloadSchema)) });
 
 function readPayloads(body: unknown): Payload[] {
-  try {
-    return bodySchema.parse(body).payloads.map((payload) => PayloadMessage.fromObject(payload));
-  } catch {
-    // Another shape, a field of another type, or not base64.
-    throw new Refused(400, 'The body is not { "payloads": [{ "metadata": {…}, "data": "…" }] } with values in base64');
-  }
+  const { success, data } = bodySchema.safeParse(body);
+  if (success) return data.payloads.map(({ metadata = null, data: bytes = null }) => ({ metadata, data: bytes }));
+  const form = '{ "payloads": [{ "metadata": {…}, "data": "…" }] } with values in base64';
+  throw new Refused(400, `The body is not ${form}, at most ${mostPayloads} payloads`);
 }
 
 function jsonOf(payload: Payload): Record<string, unknown> {

@@ -79,9 +79,22 @@ describe('the remote codec protocol', () => {
     ['no payload', { payloads: ['text'] }],
     ['metadata of another type', { payloads: [{ metadata: 7 }] }],
     ['no base64', { payloads: [{ metadata: { encoding: '!' } }] }],
+    ['data that only states its length', { payloads: [{ data: { length: 50_000_000 } }] }],
+    ['metadata that only states its length', { payloads: [{ metadata: { encoding: { length: 50_000_000 } } }] }],
+    ['data as a list of numbers', { payloads: [{ data: [1, 2, 3] }] }],
+    ['metadata as a list', { payloads: [{ metadata: ['anNvbg=='] }] }],
+    ['more than 1,000 payloads', { payloads: Array.from({ length: 1_001 }, () => ({})) }],
+    [
+      'more metadata than a payload has',
+      { payloads: [{ metadata: Object.fromEntries(Array.from({ length: 101 }, (_, n) => [n, ''])) }] },
+    ],
   ])('refuses %s', async (_what, body) => {
-    const answer = await post(`${await serve()}/decode`, body);
+    const url = await serve();
+    const before = process.memoryUsage();
+    const answer = await post(`${url}/decode`, body);
     expect(answer.status).toBe(400);
+    expect(process.memoryUsage().arrayBuffers - before.arrayBuffers).toBeLessThan(10_000_000);
+    expect((await post(`${url}/encode`, body)).status).toBe(400);
     expect(answer.payloads).toBeUndefined();
   });
 
