@@ -1,6 +1,8 @@
 import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import { circuitBreaker, CircuitState, ConsecutiveBreaker, handleAll, isBrokenCircuitError } from 'cockatiel';
+import type { Response } from 'undici';
 import type { CloudEvent } from '../protocol/notification-events.js';
+import { fetchThroughProxy, proxyFor, throughWhich } from '../service/proxy.config.js';
 import { sign } from '../service/webhook-signature.js';
 
 /** The product's endpoint for notifications. */
@@ -81,10 +83,11 @@ const unsendableStatus = 400;
 async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): Promise<Sent> {
   const body = JSON.stringify(event);
   const timestampSeconds = Math.floor(Date.now() / 1000);
-  const response = await fetch(url, {
+  const response = await fetchThroughProxy(url, {
     method: 'POST',
     body,
-    redirect: 'error',
+    // Not followed: the signature is for this receiver.
+    redirect: 'manual',
     signal: AbortSignal.timeout(callMs),
     headers: {
       'content-type': 'application/cloudevents+json',
@@ -92,6 +95,8 @@ async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): 
       'webhook-timestamp': String(timestampSeconds),
       'webhook-signature': sign({ id: event.id, timestampSeconds, body, secret }),
     },
+  }).catch((error: unknown) => {
+    throw unreached(url, error);
   });
   if (response.ok) {
     await response.body?.cancel();
@@ -101,12 +106,28 @@ async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): 
   const answer = await nameOfAnswer(response);
   if (isFinal(status)) return { as: 'refused', status, ...(answer !== undefined && { answer }) };
   const { attempt } = activityInfo();
+  const advice =
+    status >= 300 && status < 400
+      ? 'redirects are not followed: set NOTIFY_URL to the address that it leads to'
+      : "read the receiver's log";
   const pause = retryAfterMs(response.headers.get('retry-after'));
   throw ApplicationFailure.create({
-    message: `NOTIFY_URL answered ${answer === undefined ? status : `${status} ${answer}`} (attempt ${attempt}): read the receiver's log. The delivery is retried`,
+    message: `NOTIFY_URL answered ${answer === undefined ? status : `${status} ${answer}`} (attempt ${attempt}): ${advice}. The delivery is retried`,
     type: 'NotificationRefused',
     // Also for the workflow, if these attempts have no time left for the pause.
     ...(pause !== undefined && { nextRetryDelay: pause, details: [{ fields: [], retryAfterMs: pause }] }),
+  });
+}
+
+/** `fetch` says only that it failed; the reason is its innermost cause. */
+function unreached(url: string, error: unknown): ApplicationFailure {
+  let inner = error as { cause?: unknown; code?: unknown; message: string };
+  while (inner.cause instanceof Error) inner = inner.cause;
+  const reason = typeof inner.code === 'string' ? inner.code : inner.message;
+  const way = `NOTIFY_URL cannot be reached${throughWhich(proxyFor(url))} (${reason})`;
+  return ApplicationFailure.create({
+    message: `${way}: start the receiver, or correct the address or the way to it (DNS, TLS, proxy, firewall). The delivery is retried`,
+    type: 'ReceiverUnreachable',
   });
 }
 

@@ -1,5 +1,7 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
+import { type ClientConnectConfig, loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
+import { proxyFor, ProxyInvalid } from '../service/proxy.config.js';
 import { type KeyRing, KeyRingInvalid, parseKeyRing } from './encryption/key-ring.js';
 import { SecretFileInvalid, secretOf } from './secret-file.js';
 import { headerFault } from './temporal-key-file.js';
@@ -61,10 +63,73 @@ export function readTemporalSettings(env: Env = process.env): ClientConnectConfi
   const overrideEnvVars = { ...withoutBlanks(env), ...(apiKey !== undefined && { TEMPORAL_API_KEY: apiKey }) };
   const misread = misreadFault(overrideEnvVars);
   if (misread !== undefined) throw new TemporalSettingInvalid(misread.problem, misread.setting);
-  const config = loadClientConnectConfig({ overrideEnvVars });
-  const fault = temporalHeaderFault(config);
+  const { config, fault } = readConnection(overrideEnvVars);
   if (fault !== undefined) throw new TemporalSettingInvalid(fault.problem, fault.setting);
   return config;
+}
+
+interface Fault {
+  setting: string;
+  problem: string;
+}
+
+/**
+ * Reads the settings and the profile; `fault` is what would fail later, or that the SDK would silently leave out.
+ * @throws the SDK's own error for a file that it cannot read
+ */
+export function readConnection(given: Record<string, string>): {
+  config: ClientConnectConfig;
+  fault: Fault | undefined;
+} {
+  const profile = loadClientConfigProfile({ overrideEnvVars: given });
+  const config = toClientOptions(profile);
+  const isPair = (profile.tls?.clientCert === undefined) === (profile.tls?.clientKey === undefined);
+  const fault = isPair
+    ? (headersFault(config) ?? pairFault(config) ?? proxyFault(config, given))
+    : missingHalf(profile.tls);
+  return { config, fault };
+}
+
+function missingHalf(tls: { clientKey?: unknown } | undefined): Fault {
+  const [there, missing] = tls?.clientKey === undefined ? ['CERT', 'KEY'] : ['KEY', 'CERT'];
+  return {
+    setting: `TEMPORAL_TLS_CLIENT_${missing}_PATH`,
+    problem: `is missing: a client's certificate and its key belong together, and TEMPORAL_TLS_CLIENT_${there}_PATH (or _DATA, or the profile) gives one of them`,
+  };
+}
+
+function pairFault({ connectionOptions: { tls } }: ClientConnectConfig): Fault | undefined {
+  const pair = typeof tls === 'object' ? tls?.clientCertPair : undefined;
+  if (!pair) return undefined;
+  const certificate = readable('TEMPORAL_TLS_CLIENT_CERT_PATH', () => new X509Certificate(Buffer.from(pair.crt)));
+  if ('problem' in certificate) return certificate;
+  const key = readable('TEMPORAL_TLS_CLIENT_KEY_PATH', () => createPrivateKey(Buffer.from(pair.key)));
+  if ('problem' in key) return key;
+  if (certificate.value.checkPrivateKey(key.value)) return undefined;
+  return {
+    setting: 'TEMPORAL_TLS_CLIENT_KEY_PATH',
+    problem: 'is not the key of the certificate in TEMPORAL_TLS_CLIENT_CERT_PATH',
+  };
+}
+
+/** OpenSSL's own message may quote what it read. */
+function readable<T>(setting: string, read: () => T): { value: T } | Fault {
+  try {
+    return { value: read() };
+  } catch {
+    const what = setting.includes('KEY') ? 'a private key without a passphrase' : 'a certificate';
+    return { setting, problem: `(or _DATA, or the profile) does not give ${what} in PEM` };
+  }
+}
+
+function proxyFault({ connectionOptions: { address } }: ClientConnectConfig, env: Env): Fault | undefined {
+  try {
+    if (URL.canParse(`grpc://${address}`)) proxyFor(`grpc://${address}`, env);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ProxyInvalid) return error;
+    throw error;
+  }
 }
 
 /** A blank setting counts as not set: compose files and CI systems pass on settings that they do not have. */
@@ -81,7 +146,7 @@ export function withoutBlanks(env: Env): Record<string, string> {
  * A setting that the SDK's reader would silently misread: it ignores a file that does not exist, so a process would work in another
  * namespace, and it takes anything but `true` and `1` for false, so an API key would be sent without TLS.
  */
-export function misreadFault(given: Env): { setting: string; problem: string } | undefined {
+export function misreadFault(given: Env): Fault | undefined {
   const file = given['TEMPORAL_CONFIG_FILE'];
   if (file !== undefined && !existsSync(file))
     return { setting: 'TEMPORAL_CONFIG_FILE', problem: 'names a file that does not exist' };
@@ -98,9 +163,7 @@ export function temporalKeyFile(env: Env = process.env): string | undefined {
 }
 
 /** A key or a header of the profile that gRPC cannot send; the fault does not repeat it. */
-export function temporalHeaderFault({
-  connectionOptions: { apiKey = '', metadata = {} },
-}: ClientConnectConfig): { setting: string; problem: string } | undefined {
+function headersFault({ connectionOptions: { apiKey = '', metadata = {} } }: ClientConnectConfig): Fault | undefined {
   const headers = Object.entries(metadata).map(([name, value]) => [`TEMPORAL_GRPC_META_${name}`, String(value)]);
   for (const [setting = '', value = ''] of [['TEMPORAL_API_KEY', apiKey], ...headers]) {
     const problem = headerFault(value);
@@ -120,8 +183,9 @@ function temporalKeyOf(env: Env): string | undefined {
 
 /**
  * TEMPORAL_API_KEY_FILE names no file with a key, or TEMPORAL_API_KEY is set as well; a key or a header (TEMPORAL_GRPC_META_…) is not
- * printable ASCII on one line; TEMPORAL_CONFIG_FILE names no file; or TEMPORAL_TLS or TEMPORAL_TLS_DISABLE_HOST_VERIFICATION is neither
- * true nor false.
+ * printable ASCII on one line; TEMPORAL_CONFIG_FILE names no file; TEMPORAL_TLS or TEMPORAL_TLS_DISABLE_HOST_VERIFICATION is neither
+ * true nor false; a client's certificate is given without its key, a key without its certificate, or the two do not match; or the
+ * variable of a proxy holds something else.
  */
 export class TemporalSettingInvalid extends Error {
   static readonly remedy = 'Correct the setting that the message names, or leave it unset.';

@@ -17,6 +17,8 @@ import type { ServiceAccess } from './service-calls.js';
 import { OrderOperations } from './orders/orders.js';
 import { UndeliveredNotifications } from './notifications/undelivered.js';
 import { UserOperations } from './users/users.js';
+import { addressAndWay, throughProxy } from './proxied.js';
+import { connectionFault } from './reachability.js';
 import { reconnection } from './reconnection.js';
 import { RejectedEventOperations } from './rejected-events/rejected-events.js';
 import { ReportOperations } from './reports/reports.js';
@@ -118,10 +120,12 @@ export class LabOperations {
     const ring = encryptionKeys === undefined ? readKeyRing() : parseKeyRing(encryptionKeys);
     if (!ring && encryption === 'required') throw new EncryptionKeysMissing(encryptionRequired);
     const { connectionOptions, namespace } = readTemporalSettings();
-    const connection = await Connection.connect({ ...connectionOptions, ...reconnection }).catch((error: unknown) => {
-      const address = connectionOptions.address ?? 'localhost:7233';
-      const endpoint = { address, namespace: namespace ?? 'default' };
-      throw temporalErrorOf(error, endpoint) ?? noAnswerFromTemporal(endpoint, error);
+    const { address = 'localhost:7233' } = connectionOptions;
+    const reached = throughProxy({ ...connectionOptions, ...reconnection, address });
+    const connection = await Connection.connect(reached).catch(async (error: unknown) => {
+      const endpoint = { address: addressAndWay(address), namespace: namespace ?? 'default' };
+      const known = temporalErrorOf(error, endpoint);
+      throw known ?? noAnswerFromTemporal(endpoint, error, '', await connectionFault(connectionOptions));
     });
     const temporal = new Client({
       connection,

@@ -1,5 +1,6 @@
 import { isGrpcServiceError, isRetryableError, type Client, type Connection } from '@temporalio/client';
 import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
+import { wayOf } from './proxied.js';
 import { type LabOperationsError, TemporalRefused, TemporalUnreachable, WorkerFailing } from './errors.js';
 
 /* Problems of Temporal itself, or of the connection to it, as errors with a remedy. */
@@ -12,7 +13,7 @@ interface Endpoint {
 
 export function endpointOf(temporal: Client): Endpoint {
   const { options } = temporal.connection as Partial<Connection>;
-  return { address: options?.address ?? 'its address', namespace: temporal.options.namespace };
+  return { address: wayOf(options ?? {}), namespace: temporal.options.namespace };
 }
 
 /** Numbers of gRPC's status codes. */
@@ -138,9 +139,17 @@ export function temporalErrorOf(error: unknown, endpoint: Endpoint, underWay = '
   return new TemporalRefused(`Temporal refuses the call (${details}): see its log`, options);
 }
 
-/** For a Temporal that answered neither the call nor the question why. */
-export function noAnswerFromTemporal({ address }: Endpoint, error: unknown, underWay = ''): TemporalUnreachable {
-  const reason = whyUnreachable(grpcErrorOf(error)?.details ?? 'no answer');
+/**
+ * For a Temporal that answered neither the call nor the question why.
+ * @param fault the reason, if it was looked for
+ */
+export function noAnswerFromTemporal(
+  { address }: Endpoint,
+  error: unknown,
+  underWay = '',
+  fault?: string,
+): TemporalUnreachable {
+  const reason = whyUnreachable(fault ?? grpcErrorOf(error)?.details ?? 'no answer');
   return unreachable(`Temporal cannot be reached at ${address} ${reason}`, underWay, error);
 }
 
@@ -150,9 +159,14 @@ function unreachable(message: string, underWay: string, cause: unknown): Tempora
 
 /** The cause, then the remedy. */
 function whyUnreachable(details: string): string {
-  return /\b(ssl|tls|certificate|cert|wrong version number|EPROTO|HTTP2|protocol error)\b/i.test(details)
-    ? `(${details}): check TEMPORAL_TLS and the certificates: client and server must both use TLS, or neither`
-    : `(${details}): start it, or correct TEMPORAL_ADDRESS (and TEMPORAL_TLS, if the server uses TLS)`;
+  return `(${details}): ${connectionRemedy(details)}`;
+}
+
+/** What to do about a connection that does not come about, by its reason. */
+export function connectionRemedy(reason: string): string {
+  return /\b(ssl|tls|tlsv\d+|certificate|cert|wrong version number|EPROTO|HTTP2|protocol error)\b/i.test(reason)
+    ? 'check TEMPORAL_TLS and the certificates: client and server must both use TLS, or neither'
+    : 'start it, or correct TEMPORAL_ADDRESS (and TEMPORAL_TLS, if the server uses TLS)';
 }
 
 /** The sender of a webhook waits, so nothing that it is handed to may take longer than a deadline. */

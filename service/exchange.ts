@@ -25,6 +25,8 @@ interface StreamLimits {
 }
 
 export interface ExchangeLimits {
+  /** The proxy, as it follows an address in a message; empty without one. */
+  through: string;
   /** Milliseconds for the whole exchange, the wait for a free connection included; for a stream until its first bytes. */
   timeoutMs: number;
   maxResponseBytes: number;
@@ -190,7 +192,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       }
       if (upload?.failure !== undefined) return upload.failure.error;
       if (this.#controller === undefined)
-        return new ServiceUnreachable(this.#call, `was not sent: ${problem}`, { cause });
+        return new ServiceUnreachable(this.#call, `was not sent${this.#limits.through}: ${problem}`, { cause });
       if (upload?.isHandedOver === false) {
         return new ServiceUnreachable(this.#call, `was not sent completely: ${problem}`);
       }

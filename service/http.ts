@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream';
-import { Pool, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import { factsOf, pdfFirstBytes, readAnswer, readEnd, readPdf, readPdfStream } from './answers.js';
 import { RequestInvalid } from './errors.js';
 import { type ExchangeLimits, type RawAnswer, exchange } from './exchange.js';
 import { defaultBrand, keyFault, managementHeader, warnOfDeprecatedHeader } from './keys.js';
 import { type CallObserver, observed } from './observed.js';
+import { connectionsTo } from './proxy.config.js';
 import { UploadBody, type Upload } from './upload-body.js';
 
 /** How to reach and address one deployment of the lab service. Faults are thrown by `createTransport` as TypeError. */
@@ -161,7 +162,7 @@ export interface Transport {
 export function createTransport(config: ServiceConfig): Transport {
   const base = checkedConfig(config);
   warnOfDeprecatedHeader(config);
-  const pool = new Pool(base.origin, {
+  const { dispatcher, through } = connectionsTo(base.origin, {
     connections: config.connections ?? 32,
     connectTimeout: config.connectTimeoutMs ?? 5_000,
     headersTimeout: config.headersTimeoutMs ?? headersTimeoutMs,
@@ -179,7 +180,8 @@ export function createTransport(config: ServiceConfig): Transport {
     const timeoutMs = upload
       ? (config.uploadTimeoutMs ?? 600_000)
       : Math.max(config.timeoutMs ?? 60_000, call.slowestMs ?? 0);
-    return exchange(pool, dispatchOptions(config, base.path, call, upload), factsOf(call), {
+    return exchange(dispatcher, dispatchOptions(config, base, call, upload), factsOf(call), {
+      through,
       timeoutMs: Math.min(call.options?.timeoutMs ?? timeoutMs, longestTimerMs),
       maxResponseBytes: config.maxResponseBytes ?? 32 * 1024 * 1024,
       signal: call.options?.signal,
@@ -212,7 +214,7 @@ export function createTransport(config: ServiceConfig): Transport {
       return readPdfStream(call, await exchanged(call, limits), keys);
     },
     send: async (call) => readEnd(call, await exchanged(call), keys),
-    close: () => (closed ??= pool.close()),
+    close: () => (closed ??= dispatcher.close()),
   };
 }
 
@@ -222,7 +224,7 @@ function pdfCall(call: ServiceCall): ServiceCall {
 
 function dispatchOptions(
   config: ServiceConfig,
-  basePath: string,
+  base: { origin: string; path: string },
   call: ServiceCall,
   upload: UploadBody | undefined,
 ): Dispatcher.DispatchOptions {
@@ -243,8 +245,9 @@ function dispatchOptions(
     );
   }
   const options: Dispatcher.DispatchOptions = {
+    origin: base.origin,
     method: call.method,
-    path: basePath + filledPath(call) + queryString(call.query),
+    path: base.path + filledPath(call) + queryString(call.query),
     headers,
     ...(call.slowestMs !== undefined && {
       headersTimeout: Math.max(config.headersTimeoutMs ?? headersTimeoutMs, call.slowestMs),

@@ -3,6 +3,7 @@ import type { ReportFilesConfig } from '../activities/report-file/report-files.j
 import { defaultEncryption, type Encryption, withoutBlanks } from '../client/config.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import type { ServiceConfig } from '../service/http.js';
+import { isLoopback } from '../service/proxy.config.js';
 import { SecretFileInvalid, secretOf } from '../client/secret-file.js';
 import { parseSecret } from '../service/webhook-signature.js';
 import type { DeploymentConfig } from './deployment.js';
@@ -23,7 +24,7 @@ import {
   workerSettings,
 } from './settings.js';
 import { readTemporal, type TemporalConfig } from './temporal-config.js';
-import { isLoopback, isProtected, transportWarnings } from './transport.js';
+import { isProtected, transportWarnings } from './transport.js';
 
 /**
  * All settings of the processes, read in one place. Each process requires only what it needs, and reports all faults at

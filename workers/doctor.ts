@@ -69,7 +69,7 @@ async function examineTemporal(worker: WorkerConfig, unreadable: readonly string
     temporal = await server.connectTemporal(config);
   } catch (error) {
     return [
-      { check: 'Temporal', ...server.unreachable(config, error) },
+      { check: 'Temporal', ...(await server.unreachable(config, error)) },
       ...unchecked(names, 'Temporal cannot be reached'),
     ];
   }

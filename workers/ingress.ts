@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { addressAndWay, throughProxy } from '../client/proxied.js';
 import { reconnection } from '../client/reconnection.js';
 import { isWorthALine } from '../client/webhooks/counts.js';
 import { createWebhookHandler, type WebhookHandler } from '../client/webhooks/handler.js';
@@ -61,7 +62,7 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
   const { namespace, connection: options } = config.temporal;
   const { opened, limits = httpLimits, monitoring, tracing } = given;
   const store = storeOf(config, opened);
-  const connection = Connection.lazy({ ...options, ...connecting });
+  const connection = Connection.lazy(throughProxy({ ...options, ...connecting }));
   const unfollow = followApiKey(connection, config.temporal, log);
   const observed = monitoring && observeWebhooks(monitoring.registry);
   const handler = createWebhookHandler({
@@ -75,7 +76,12 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
     logger: log,
   });
   const stopping = new AbortController();
-  const temporal = temporalHealth(connection, { process: 'ingress', address: options.address, namespace, log });
+  const temporal = temporalHealth(connection, {
+    process: 'ingress',
+    address: addressAndWay(options.address),
+    namespace,
+    log,
+  });
   const health = store && storeHealth(store, { answerWithinMs: readyTimeoutMs, log });
   const ready = () =>
     readinessOf({ temporalReady: () => temporal.ready(), storeHealth: health, stopping: stopping.signal });

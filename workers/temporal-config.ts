@@ -1,6 +1,6 @@
-import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
+import type { ClientConnectConfig } from '@temporalio/envconfig';
 import type { Logger } from 'pino';
-import { misreadFault, temporalHeaderFault, temporalKeyFile } from '../client/config.js';
+import { misreadFault, readConnection, temporalKeyFile } from '../client/config.js';
 import { followKeyFile } from '../client/temporal-key-file.js';
 import type { SettingFault } from './setting-faults.js';
 
@@ -25,10 +25,15 @@ export function readTemporal(given: Record<string, string>, faults: SettingFault
     return undefined;
   }
   try {
-    const config = loadClientConnectConfig({ overrideEnvVars: given });
-    const fault = temporalHeaderFault(config) ?? addressFault(config);
+    const { config, fault: ofConnection } = readConnection(given);
+    const fault = ofConnection ?? addressFault(config);
     if (fault === undefined) return temporalConfig(config, given);
-    faults.push({ ...fault, remedy: 'correct it, or the profile in the TOML file of the Temporal command line' });
+    const { setting, problem } = fault;
+    faults.push({
+      setting,
+      problem,
+      remedy: 'correct it, or the profile in the TOML file of the Temporal command line',
+    });
     return undefined;
   } catch (error) {
     const problem = `could not be read (${firstLine(error)})`;

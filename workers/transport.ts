@@ -1,3 +1,4 @@
+import { isLoopback } from '../service/proxy.config.js';
 import type { TemporalConfig } from './temporal-config.js';
 
 /*
@@ -13,11 +14,7 @@ export function isProtected(address: string): boolean {
 
 function isNear(host: string): boolean {
   const name = host.toLowerCase();
-  return isLoopback(name.replace(/^\[|\]$/g, '')) || name.endsWith('.localhost') || /^[a-z0-9_-]+$/.test(name);
-}
-
-export function isLoopback(host: string): boolean {
-  return /^(127(\.\d{1,3}){3}|::1|localhost)$/.test(host);
+  return isLoopback(name.replace(/^\[|\]$/g, '')) || /^[a-z0-9_-]+$/.test(name);
 }
 
 /** Modes in which PostgreSQL's client refuses to continue without TLS. */

@@ -7,11 +7,16 @@ import {
   Runtime,
   type Worker,
   type WorkerOptions,
+  type NativeConnectionOptions,
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../activities/activities.js';
 import { takingMarkedInput } from '../activities/inputs.js';
 import type { ActivityDependencies } from '../activities/dependencies.js';
+import { addressAndWay } from '../client/proxied.js';
+import { connectionFault } from '../client/reachability.js';
+import { connectionRemedy } from '../client/temporal-errors.js';
+import { proxyFor } from '../service/proxy.config.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
 import { activityDependencies } from './activity-dependencies.js';
 import { workflowBundle } from './bundle.js';
@@ -210,13 +215,33 @@ export async function connect({ address, connection }: TemporalConfig): Promise<
     timeout.addEventListener('abort', () => reject(new Error(`no answer within ${connectTimeoutMs / 1000} seconds`)));
   });
   try {
-    return await Promise.race([NativeConnection.connect(connection), tooLong]);
+    return await Promise.race([NativeConnection.connect({ ...connection, ...nativeProxy(address) }), tooLong]);
   } catch (error) {
-    const remedy = 'start it, or correct TEMPORAL_ADDRESS (and TEMPORAL_TLS or TEMPORAL_API_KEY where it needs them)';
-    throw new StartFailed(`Temporal cannot be reached at ${address} (${reasonOf(error)}): ${remedy}.`, {
+    const [reason, remedy] = await whyUnreachable(connection, error);
+    throw new StartFailed(`Temporal cannot be reached at ${addressAndWay(address)} (${reason}): ${remedy}.`, {
       cause: error,
     });
   }
+}
+
+/** The native core knows no proxy but the one that it is given. */
+function nativeProxy(address: string): Pick<NativeConnectionOptions, 'proxy'> {
+  const proxy = proxyFor(`grpc://${address}`)?.url;
+  if (proxy === undefined) return {};
+  const [username, password] = [decodeURIComponent(proxy.username), decodeURIComponent(proxy.password)];
+  const basicAuth = username === '' ? {} : { basicAuth: { username, password } };
+  return { proxy: { type: 'http-connect', targetHost: `${proxy.hostname}:${proxy.port || 80}`, ...basicAuth } };
+}
+
+/** The reason, and what to do. */
+async function whyUnreachable(connection: TemporalConfig['connection'], error: unknown): Promise<[string, string]> {
+  if (reasonOf(error).includes('NativeCertsNotFound')) {
+    const remedy =
+      'install the package ca-certificates, or name the file of your certificate authority in TEMPORAL_TLS_SERVER_CA_CERT_PATH';
+    return ['this system has no root certificates', remedy];
+  }
+  const reason = (await connectionFault(connection)) ?? reasonOf(error);
+  return [reason, connectionRemedy(reason)];
 }
 
 async function checkNamespace(connection: NativeConnection, temporal: TemporalConfig, log: Logger): Promise<void> {

@@ -12,6 +12,7 @@ import {
   reconnection,
   type LabService,
 } from '../../client/index.js';
+import { throughProxy } from '../../client/proxied.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
 import { startDevServer } from '../../sandbox/temporal/dev-server.js';
@@ -211,11 +212,9 @@ function clockAhead(milliseconds: number): string[] {
 }
 
 async function connected(port: number, keys: string): Promise<Client> {
-  const connection = await Connection.connect({
-    address: `${loopback}:${port}`,
-    connectTimeout: '30 seconds',
-    ...reconnection,
-  });
+  const connection = await Connection.connect(
+    throughProxy({ address: `${loopback}:${port}`, connectTimeout: '30 seconds', ...reconnection }),
+  );
   return new Client({ connection, namespace, dataConverter: labDataConverter(parseKeyRing(keys)) });
 }
 

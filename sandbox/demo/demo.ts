@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { createLabService, labDataConverter, LabOperations, parseKeyRing } from '../../client/index.js';
+import { throughProxy } from '../../client/proxied.js';
 import { sandboxControl } from '../control.js';
 import { Calendar } from './calendar.js';
 import type { Closing } from './closing.js';
@@ -81,7 +82,7 @@ export async function runDemo(demo: Demo): Promise<number> {
 }
 
 async function setUp(servers: Servers, keyboard: Keyboard, config: DemoConfig, closing: Closing): Promise<Scenery> {
-  const connection = await Connection.connect({ address: servers.temporalAddress });
+  const connection = await Connection.connect(throughProxy({ address: servers.temporalAddress }));
   closing.use(
     () => connection,
     () => connection.close(),

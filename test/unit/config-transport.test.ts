@@ -6,6 +6,7 @@ import { readKeyRing, readTemporalSettings, TemporalSettingInvalid } from '../..
 import { readSingleProcessConfig } from '../../workers/single-process.config.js';
 import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
 import { ConfigInvalid } from '../../workers/setting-faults.js';
+import { otherPair, serverPair } from '../rig/certificates.js';
 
 const service = { SERVICE_BASE_URL: 'https://api.example.com', SERVICE_API_KEY: 'sk_invented' };
 const bytes = (count: number) => Buffer.from('an-invented-secret-of-many-bytes'.slice(0, count)).toString('base64');
@@ -222,6 +223,56 @@ describe('a secret in a file', async () => {
     }
     const both = { TEMPORAL_API_KEY: 'key', TEMPORAL_API_KEY_FILE: join(folder, 't') };
     expect(() => readTemporalSettings(both)).toThrow(TemporalSettingInvalid);
+  });
+});
+
+describe("a client's certificate", () => {
+  const cert = { TEMPORAL_TLS_CLIENT_CERT_DATA: serverPair.certificate };
+  const key = { TEMPORAL_TLS_CLIENT_KEY_DATA: serverPair.key };
+
+  test.each<[string, Record<string, string>, string, RegExp]>([
+    ['has no key', cert, 'TEMPORAL_TLS_CLIENT_KEY_PATH', /^is missing: .+ belong together/],
+    ['is missing', key, 'TEMPORAL_TLS_CLIENT_CERT_PATH', /^is missing: .+ belong together/],
+    [
+      "has another one's key",
+      { ...cert, TEMPORAL_TLS_CLIENT_KEY_DATA: otherPair.key },
+      'TEMPORAL_TLS_CLIENT_KEY_PATH',
+      /^is not the key of the certificate/,
+    ],
+    [
+      'is something else',
+      { ...key, TEMPORAL_TLS_CLIENT_CERT_DATA: 'invented' },
+      'TEMPORAL_TLS_CLIENT_CERT_PATH',
+      /does not give a certificate in PEM$/,
+    ],
+    [
+      'has something else for a key',
+      { ...cert, TEMPORAL_TLS_CLIENT_KEY_DATA: 'pa55' },
+      'TEMPORAL_TLS_CLIENT_KEY_PATH',
+      /does not give a private key without a passphrase in PEM$/,
+    ],
+  ])('that %s is a fault of every process and of clients', (_case, env, setting, problem) => {
+    expect(faultsOf(() => readWorkerConfig({ ...service, ...env }))).toEqual({
+      [setting]: expect.stringMatching(problem) as string,
+    });
+    expect(() => readTemporalSettings(env)).toThrow(TemporalSettingInvalid);
+    expect(() => readTemporalSettings(env)).toThrow(setting);
+  });
+
+  test('half of which is in the profile is a fault, too', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'lab-operations-profile-'));
+    const file = join(folder, 'temporal.toml');
+    await writeFile(file, `[profile.default.tls]\nclient_cert_data = """${serverPair.certificate}"""\n`);
+    expect(() => readTemporalSettings({ TEMPORAL_CONFIG_FILE: file })).toThrow(
+      'TEMPORAL_TLS_CLIENT_KEY_PATH is missing',
+    );
+    const { connectionOptions } = readTemporalSettings({ TEMPORAL_CONFIG_FILE: file, ...key });
+    expect(connectionOptions.tls).toMatchObject({ clientCertPair: {} });
+    await rm(folder, { recursive: true });
+  });
+
+  test('reaches the connection together with its key', () => {
+    expect(readTemporalSettings({ ...cert, ...key }).connectionOptions.tls).toMatchObject({ clientCertPair: {} });
   });
 });
 

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Connection, isGrpcServiceError } from '@temporalio/client';
 import pg from 'pg';
+import { throughProxy } from '../../client/proxied.js';
 import { freePort, loopback, PortInUse, requireFree, requireListening } from '../../sandbox/temporal/ports.js';
 import { run, startServer, type Program } from '../../sandbox/temporal/programs.js';
 import type { TemporalPrograms } from './programs.js';
@@ -162,7 +163,7 @@ async function prepareNamespace({ port, namespace, searchAttributes: given }: Se
   const searchAttributes = Object.fromEntries(
     Object.entries(given).map(([name, type]) => [name, attributeTypes[type] ?? 0]),
   );
-  const connection = await Connection.connect({ address: `${loopback}:${port}` });
+  const connection = await Connection.connect(throughProxy({ address: `${loopback}:${port}` }));
   const retention = { seconds: 30 * 86_400 };
   try {
     await untilItWorks(async () => {

@@ -1,4 +1,6 @@
+import type { Response } from 'undici';
 import type { ServiceConfig } from '../../service/http.js';
+import { fetchThroughProxy } from '../../service/proxy.config.js';
 import { answerWithinMs, fault, notChecked, ok, reasonOf, type Verdict, warning } from './findings.js';
 import type { Temporal } from './server.js';
 
@@ -25,7 +27,11 @@ export async function clockOfService({ baseUrl }: ServiceConfig): Promise<Verdic
   const sentAt = Date.now();
   let answer: Response;
   try {
-    answer = await fetch(baseUrl, { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(answerWithinMs) });
+    answer = await fetchThroughProxy(baseUrl, {
+      method: 'HEAD',
+      redirect: 'manual',
+      signal: AbortSignal.timeout(answerWithinMs),
+    });
   } catch (error) {
     return notChecked(`the lab service does not answer (${reasonOf(error)})`);
   }

@@ -1,5 +1,6 @@
 import { createPayloadCodec } from '../../client/encryption/payload-codec.js';
 import type { KeyRing } from '../../client/encryption/key-ring.js';
+import { fetchThroughProxy, proxyFor, throughWhich } from '../../service/proxy.config.js';
 import { headerFault } from '../../client/temporal-key-file.js';
 import { isWebAddress } from '../setting-values.js';
 import { answerWithinMs, fault, notChecked, ok, reasonOf, type Verdict } from './findings.js';
@@ -23,7 +24,10 @@ export async function codecServer(endpoint: CodecEndpoint | undefined, keyRing?:
     status = await decode(endpoint, keyRing);
   } catch (error) {
     const remedy = 'Start it, or correct TEMPORAL_CODEC_ENDPOINT or the way to it (DNS, TLS, firewall).';
-    return fault(`The codec server cannot be reached (${reasonOf(error)}).`, remedy);
+    return fault(
+      `The codec server cannot be reached${throughWhich(proxyFor(endpoint.url))} (${reasonOf(error)}).`,
+      remedy,
+    );
   }
   if (status === 200) return ok('The codec server decrypts what is encrypted with the keys set here.');
   if (status === 'not decrypted') {
@@ -67,7 +71,7 @@ async function decode({ url, authorization }: CodecEndpoint, keyRing: KeyRing): 
     metadata: Object.fromEntries(Object.entries(metadata ?? {}).map(([name, bytes]) => [name, base64(bytes)])),
     data: base64(data),
   }));
-  const response = await fetch(`${url.replace(/\/$/, '')}/decode`, {
+  const response = await fetchThroughProxy(`${url.replace(/\/$/, '')}/decode`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...(authorization !== undefined && { authorization }) },
     body: JSON.stringify({ payloads }),

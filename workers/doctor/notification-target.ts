@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { fetchThroughProxy, proxyFor, throughWhich } from '../../service/proxy.config.js';
 import { sign } from '../../service/webhook-signature.js';
 import type { WorkerConfig } from '../config.js';
 import { answerWithinMs, fault, ok, reasonOf, type Verdict, warning } from './findings.js';
@@ -23,7 +24,10 @@ export async function notificationTarget(notify: Notify): Promise<Verdict> {
     return verdictOf(status) ?? (await secretVerdict(notify));
   } catch (error) {
     const remedy = 'Start the receiver, or correct NOTIFY_URL or the way to it (DNS, TLS, firewall).';
-    return fault(`The receiver of notifications cannot be reached (${reasonOf(error)}).`, remedy);
+    return fault(
+      `The receiver of notifications cannot be reached${throughWhich(proxyFor(notify.url))} (${reasonOf(error)}).`,
+      remedy,
+    );
   }
 }
 
@@ -67,7 +71,7 @@ const body = 'not an event: labops doctor looks if the receiver checks signature
 async function post({ url }: Target, headers: Record<string, string>): Promise<number> {
   const signal = AbortSignal.timeout(answerWithinMs / 2);
   const all = { 'content-type': 'text/plain', ...headers };
-  const response = await fetch(url, { method: 'POST', body, redirect: 'manual', signal, headers: all });
+  const response = await fetchThroughProxy(url, { method: 'POST', body, redirect: 'manual', signal, headers: all });
   await response.body?.cancel();
   return response.status;
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
-import { code, hasCode } from '../../client/temporal-errors.js';
+import { addressAndWay, throughProxy } from '../../client/proxied.js';
+import { connectionFault } from '../../client/reachability.js';
+import { code, connectionRemedy, hasCode } from '../../client/temporal-errors.js';
 import { assumedBackdating } from '../../activities/last-run.js';
 import { reachOfPasses } from '../../protocol/reconcile.js';
 import type { WorkerConfig } from '../config.js';
@@ -22,7 +24,7 @@ export interface Temporal {
 export async function connectTemporal({ address, namespace, connection }: TemporalConfig): Promise<Temporal> {
   let skewMs: number | undefined;
   const opened = await Connection.connect({
-    ...connection,
+    ...throughProxy(connection),
     connectTimeout: answerWithinMs / 2,
     interceptors: [
       onDate((at) => {
@@ -54,10 +56,12 @@ function onDate(notice: (at: number) => void): Interceptor {
   };
 }
 
-export function unreachable({ address }: TemporalConfig, error: unknown): Verdict {
+export async function unreachable({ address, connection }: TemporalConfig, error: unknown): Promise<Verdict> {
+  const reason = (await connectionFault(connection)) ?? reasonOf(error);
+  const remedy = connectionRemedy(reason);
   return fault(
-    `Temporal cannot be reached at ${address} (${reasonOf(error)}).`,
-    'Start it, or correct TEMPORAL_ADDRESS, and TEMPORAL_TLS or TEMPORAL_API_KEY if it needs them.',
+    `Temporal cannot be reached at ${addressAndWay(address)} (${reason}).`,
+    `${remedy.slice(0, 1).toUpperCase()}${remedy.slice(1)}.`,
   );
 }
 

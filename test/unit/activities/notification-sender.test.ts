@@ -5,6 +5,7 @@ import { senderTo } from '../../../activities/notification-sender.js';
 import { createNotificationHandler } from '../../../client/index.js';
 import type { CloudEvent } from '../../../protocol/notification-events.js';
 import { answering, serving } from '../service/recording-server.js';
+import { closedPort } from '../webhooks/sending.js';
 
 const secret = `whsec_${Buffer.from('an-invented-secret-32-bytes-long').toString('base64')}`;
 
@@ -49,6 +50,34 @@ test('an endpoint that fails five times in a row is left alone for a moment, the
   vi.setSystemTime(Date.now() + 10_000);
   expect(await sendOnce()).toEqual(delivered);
   expect(await Promise.all([sendOnce(), sendOnce()])).toEqual([delivered, delivered]);
+});
+
+test.each([301, 302, 307, 308])(
+  'a receiver that answers %i is not followed, and the failure says so',
+  async (status) => {
+    const { baseUrl, requests } = await answering(() => ({ status, headers: { location: '/elsewhere' } }));
+    const failure = await attempt()
+      .run(() => senderTo({ url: baseUrl, secret }).send(event))
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      type: 'NotificationRefused',
+      nonRetryable: false,
+      message: expect.stringMatching(
+        `NOTIFY_URL answered ${status} .+redirects are not followed: set NOTIFY_URL`,
+      ) as string,
+    });
+    expect(requests.map(({ url }) => url)).toEqual(['/']);
+  },
+);
+
+test('a receiver that cannot be reached is a failure that says why', async () => {
+  const failure = await attempt()
+    .run(async () => senderTo({ url: `http://127.0.0.1:${await closedPort()}`, secret }).send(event))
+    .catch((error: unknown) => error);
+  expect(failure).toMatchObject({
+    type: 'ReceiverUnreachable',
+    message: expect.stringMatching(/^NOTIFY_URL cannot be reached \(ECONNREFUSED\): /) as string,
+  });
 });
 
 test('a pause that the receiver asks for is in the failure as well, for a workflow that waits between two deliveries', async () => {

@@ -1,0 +1,45 @@
+/** A certificate in PEM, with its key. */
+export interface KeyPair {
+  certificate: string;
+  key: string;
+}
+
+/* Invented, for `localhost`, valid for a hundred years; each is its own authority. */
+
+export const serverPair: KeyPair = {
+  certificate: `-----BEGIN CERTIFICATE-----
+MIIBkDCCATWgAwIBAgIUek43Jj06YiRcX8vx0btphfQbaQ4wCgYIKoZIzj0EAwIw
+ETEPMA0GA1UEAwwGc2VydmVyMCAXDTI2MTEyNjE4Mjk0MFoYDzIxMjYxMTAyMTgy
+OTQwWjARMQ8wDQYDVQQDDAZzZXJ2ZXIwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNC
+AATGwQadmXIfLwHJd+0+L11dQJdG/JdtI09Bf9cc1cctVTfYmhyzIp2cOL1ygy/m
+/4qpWuB1aR5rfyx0u14gOOCDo2kwZzAdBgNVHQ4EFgQUHgSV8Opc1OPcDc9tipBV
+rCnyqJMwHwYDVR0jBBgwFoAUHgSV8Opc1OPcDc9tipBVrCnyqJMwDwYDVR0TAQH/
+BAUwAwEB/zAUBgNVHREEDTALgglsb2NhbGhvc3QwCgYIKoZIzj0EAwIDSQAwRgIh
+ALqIdL+izLnd+n44LUjY33FnTO2aDRb/h22lhiOeyH/5AiEAqnfGXa42NfQgPIhE
+/uHuEVeHDsHGpG75mtt1inwjljQ=
+-----END CERTIFICATE-----`,
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgVz8wJsc+GS3iB4zb
+rWhm1MZRScqYNqF7Q8DN8ZU/guehRANCAATGwQadmXIfLwHJd+0+L11dQJdG/Jdt
+I09Bf9cc1cctVTfYmhyzIp2cOL1ygy/m/4qpWuB1aR5rfyx0u14gOOCD
+-----END PRIVATE KEY-----`,
+};
+
+export const otherPair: KeyPair = {
+  certificate: `-----BEGIN CERTIFICATE-----
+MIIBjjCCATOgAwIBAgIUVQZu79GsASMs/cipTSHKhFCQQ28wCgYIKoZIzj0EAwIw
+EDEOMAwGA1UEAwwFb3RoZXIwIBcNMjYxMTI2MTgyOTQwWhgPMjEyNjExMDIxODI5
+NDBaMBAxDjAMBgNVBAMMBW90aGVyMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE
+qv6dIHJL7mp7h++evwQu9shnNuid6hgWLwaMaDGhjcUoftb5WlhrRm3kykAjbVqF
+2e2cQSLFUbQyynX3s1Vyd6NpMGcwHQYDVR0OBBYEFMvyvzuKJqE6EX/t0DEHDKrJ
+JyjAMB8GA1UdIwQYMBaAFMvyvzuKJqE6EX/t0DEHDKrJJyjAMA8GA1UdEwEB/wQF
+MAMBAf8wFAYDVR0RBA0wC4IJbG9jYWxob3N0MAoGCCqGSM49BAMCA0kAMEYCIQDn
+/k8vn6LjYc2wvLjGb0YLWBnSYM+zke7lrNCnl2MDNgIhAPKuHdP+cJuQ09JNjn+P
+2QnemYOFaApXlgk8w12eomVq
+-----END CERTIFICATE-----`,
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgeA9/4QW8hJ+VoJ6b
+Eccl1XpK+JQQXFr1HD1y4OYoqYShRANCAASq/p0gckvuanuH756/BC72yGc26J3q
+GBYvBoxoMaGNxSh+1vlaWGtGbeTKQCNtWoXZ7ZxBIsVRtDLKdfezVXJ3
+-----END PRIVATE KEY-----`,
+};
