@@ -1,5 +1,5 @@
-# One image for the worker, the ingress, the codec server, the sandbox and labops; the command says which. Debian, because the
-# worker's native core does not run on musl. Node 24 is the line with long-term support; the digest is that of its
+# One image for the worker, the ingress, the codec server and labops; the command says which. The sandbox, which stands in for the lab
+# service, is in an image of its own: `--target sandbox`. Debian, because the worker's native core does not run on musl. Node 24 is the line with long-term support; the digest is that of its
 # index of platforms (docs/operations.md#image).
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 FROM ${NODE_IMAGE} AS build
@@ -8,9 +8,11 @@ COPY package.json package-lock.json ./
 # No package needs its install script: the native ones come built.
 RUN npm ci --ignore-scripts
 COPY . .
-RUN npm run build && npm prune --omit=dev && chmod +x dist/workers/labops.js
+RUN npm run build && npm prune --omit=dev && chmod +x dist/workers/labops.js && mv dist/sandbox sandbox-built
 
-FROM ${NODE_IMAGE}
+FROM ${NODE_IMAGE} AS processes
+# The worker's native core trusts the system's root certificates, and the base image has none.
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json ./
@@ -19,3 +21,10 @@ COPY --from=build /app/dist ./dist
 RUN ln -s /app/dist/workers/labops.js /usr/local/bin/labops
 USER node
 CMD ["node", "dist/workers/worker.js"]
+
+FROM processes AS sandbox
+COPY --from=build /app/sandbox-built ./dist/sandbox
+CMD ["node", "dist/sandbox/main.js"]
+
+# The last stage is what a build without a target makes.
+FROM processes

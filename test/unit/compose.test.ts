@@ -38,7 +38,7 @@ test('the compose file satisfies the schema of the Compose specification', () =>
 });
 
 test('every image has an exact version, and no server is one that sets itself up', () => {
-  const others = services.map(([, { image }]) => image).filter((image) => image !== 'lab-operations-worker');
+  const others = services.map(([, { image }]) => image).filter((image) => !image.startsWith('lab-operations-'));
   for (const image of others) expect(image).toMatch(/^(postgres:\d+\.\d+|[\w-]+\/[\w-]+:\d+\.\d+\.\d+)$/);
   expect(others.join()).not.toContain('auto-setup');
 });
@@ -65,8 +65,34 @@ test('what a service waits for exists, and whatever sets something up is waited 
 test('the Dockerfile names the exact version and the digest of a Node line that the tests run on', async () => {
   const dockerfile = await readFile(join(projectFolder, 'Dockerfile'), 'utf8');
   expect(dockerfile).toMatch(/^ARG NODE_IMAGE=node:24\.\d+\.\d+-bookworm-slim@sha256:[0-9a-f]{64}$/m);
-  const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
+  const stages = stagesOf(dockerfile);
+  const bases = stages.map(({ base }) => base).filter((base) => !stages.some(({ name }) => name === base));
   expect(new Set(bases)).toEqual(new Set(['${NODE_IMAGE}']));
+});
+
+/** The stages of a Dockerfile: the name, what it begins with, and its instructions. */
+function stagesOf(dockerfile: string) {
+  return dockerfile
+    .split(/^FROM /m)
+    .slice(1)
+    .map((text) => {
+      const [, base = '', name] = /^(\S+)(?: AS (\S+))?$/m.exec(text) ?? [];
+      return { base, name, text };
+    });
+}
+
+test('the image of production has root certificates, which Temporal by TLS needs, and not the stand-in for the lab service', async () => {
+  const stages = stagesOf(await readFile(join(projectFolder, 'Dockerfile'), 'utf8'));
+  const withBases = (stage: (typeof stages)[number] | undefined): string =>
+    stage ? withBases(stages.find(({ name }) => name === stage.base)) + stage.text : '';
+  const production = withBases(stages.at(-1));
+  expect(production).toContain('ca-certificates');
+  expect(production).not.toContain('sandbox-built ');
+  expect(withBases(stages.find(({ name }) => name === 'sandbox'))).toContain(
+    'COPY --from=build /app/sandbox-built ./dist/sandbox',
+  );
+  expect(stages[0]?.text).toContain('mv dist/sandbox sandbox-built');
+  expect(compose.services['sandbox']).toMatchObject({ build: { target: 'sandbox' } });
 });
 
 test('the dynamic configuration that the server reads is the file that is mounted there', async () => {
@@ -81,7 +107,7 @@ test('the dynamic configuration that the server reads is the file that is mounte
     expect(values.map(({ value }) => typeof value).join()).toMatch(/^(number|boolean)$/);
 });
 
-const ours = services.filter(([, { image }]) => image === 'lab-operations-worker');
+const ours = services.filter(([, { image }]) => image.startsWith('lab-operations-'));
 
 test.each(ours)('%s can write only to /tmp and has no capabilities', (_name, service) => {
   expect(service).toMatchObject({ read_only: true, tmpfs: ['/tmp'], cap_drop: ['ALL'] });
