@@ -161,7 +161,7 @@ export class TemporalUnreachable extends LabOperationsError {
 /** Temporal refuses the call itself, for example because the search attributes are not registered in the namespace. */
 export class TemporalRefused extends LabOperationsError {
   static readonly remedy =
-    'Read the message. If search attributes are missing, start the worker once: it registers them, or says why it cannot.';
+    'Read the message. If search attributes are missing, start the worker, or restart it: it registers them, or says why it cannot.';
   static override readonly advises = true;
   override readonly name = 'TemporalRefused';
 }

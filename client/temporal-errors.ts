@@ -131,7 +131,7 @@ export function temporalErrorOf(error: unknown, endpoint: Endpoint, underWay = '
   }
   if (grpcError.code === code.invalidArgument && /search attribute/i.test(details)) {
     const message = `The search attributes are not registered in the namespace ${namespace} (${details})`;
-    return new TemporalRefused(`${message}: start the worker once, which registers them`, options);
+    return new TemporalRefused(`${message}: start the worker, or restart one that runs: it registers them`, options);
   }
   if (isRetryableError(grpcError) || grpcError.code === code.deadlineExceeded) {
     return unreachable(`Temporal cannot be reached at ${address} ${whyUnreachable(details)}`, underWay, error);

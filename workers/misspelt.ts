@@ -23,6 +23,9 @@ const temporalSettings = [
   ...['TEMPORAL_CODEC_ENDPOINT', 'TEMPORAL_CODEC_AUTH'],
 ];
 
+/** What the demo, the sandbox and the tests read. */
+const otherProgramsSettings = ['TEMPORAL_CLI', 'TEMPORAL_TEST_SERVER'];
+
 const known = new Set([
   ...[workerSettings, ingressSettings, codecServerSettings, singleProcessSettings].flatMap((group) =>
     Object.keys(group),
@@ -30,6 +33,7 @@ const known = new Set([
   ...secretSettings.flatMap((name) => [name, `${name}_FILE`]),
   ...commandLineSettings,
   ...temporalSettings,
+  ...otherProgramsSettings,
 ]);
 
 /** systemd's, which differs from NOTIFY_SECRET in two letters. */

@@ -1,6 +1,6 @@
 import type { Connection } from '@temporalio/client';
 import { SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
-import { code, hasCode } from '../client/temporal-errors.js';
+import { code, grpcErrorOf, hasCode } from '../client/temporal-errors.js';
 import { searchAttributeKeys } from '../protocol/search-attributes.js';
 
 /** The namespace lacks search attributes that the workflows set, and they could not be registered from here. */
@@ -87,6 +87,8 @@ async function register(services: Services, namespace: string, absent: typeof re
     if (hasCode(error, code.alreadyExists)) return; // another worker that starts at the same time was faster
     if (isRefusal(error))
       throw missing(namespace, absent, 'lacks search attributes that this worker is not allowed to register');
+    const { details = '' } = grpcErrorOf(error) ?? {};
+    if (/cannot have more than/i.test(details)) throw usedUp(namespace, details);
     throw error;
   }
 }
@@ -122,6 +124,14 @@ function missing(namespace: string, attributes: typeof required, fault: string):
   return new SearchAttributesMissing(
     `The namespace ${namespace} ${fault}.`,
     `Let an administrator run: ${creationOf(namespace, attributes)}`,
+  );
+}
+
+/** With a SQL database, a namespace has a few columns for each type, and others have taken them. */
+function usedUp(namespace: string, details: string): SearchAttributesMissing {
+  return new SearchAttributesMissing(
+    `The namespace ${namespace} has no room for our search attributes (${details.replace(/\.$/, '')}).`,
+    'Give it a namespace of its own, and set TEMPORAL_NAMESPACE (docs/operations.md#search-attributes).',
   );
 }
 

@@ -42,8 +42,11 @@ export function transportWarnings(temporal: TemporalConfig, databaseUrl: string 
 
 function isProtectedDatabase(address: string): boolean {
   const { hostname, searchParams } = new URL(address);
-  // Without a host it is a socket of this machine.
-  return hostname === '' || isNear(hostname) || protectedModes.includes(searchParams.get('sslmode') ?? '');
+  const host = searchParams.get('host') ?? decodeURIComponent(hostname);
+  // Without a host, or with a path in its place, it is a socket of this machine.
+  return (
+    host === '' || host.startsWith('/') || isNear(host) || protectedModes.includes(searchParams.get('sslmode') ?? '')
+  );
 }
 
 function hostOf(address: string): string {

@@ -1,12 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readKeyRing, readTemporalSettings, TemporalSettingInvalid } from '../../client/config.js';
 import { readSingleProcessConfig } from '../../workers/single-process.config.js';
 import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
+import { misspeltSettings } from '../../workers/misspelt.js';
 import { ConfigInvalid } from '../../workers/setting-faults.js';
 import { otherPair, serverPair } from '../rig/certificates.js';
+import { projectFolder } from '../rig/processes.js';
 
 const service = { SERVICE_BASE_URL: 'https://api.example.com', SERVICE_API_KEY: 'sk_invented' };
 const bytes = (count: number) => Buffer.from('an-invented-secret-of-many-bytes'.slice(0, count)).toString('base64');
@@ -76,6 +78,17 @@ describe('a warning', () => {
     }
   });
 
+  test.each([
+    ['user@%2Fvar%2Frun%2Fpostgresql/health', 0],
+    ['user@%2ftmp:5433/health', 0],
+    ['/health?host=/run/postgresql', 0],
+    ['db.example.com/health?host=/run/postgresql', 0],
+    ['/health?host=db.example.com', 1],
+    ['user@db%2Eexample.com/health', 1],
+  ])('about the database depends on where it is: a socket needs no TLS, as in postgres://%s', (address, warnings) => {
+    expect(warningsOf({ DATABASE_URL: `postgres://${address}` })).toHaveLength(warnings);
+  });
+
   test('says which setting a misspelt name may mean, unless that one is set, and not its value', () => {
     const said = 'NOTIFICATION is not a setting: did you mean NOTIFICATIONS?';
     expect(warningsOf({ NOTIFICATION: 'off' })).toEqual([said]);
@@ -101,6 +114,18 @@ describe('a warning', () => {
     expect([...both.worker.warnings, ...both.ingress.warnings]).toEqual([said]);
     const codec = readCodecServerConfig({ LABOPS_ENCRYPTION_KEYS: keys, CODEC_PORTS: '1' });
     expect(codec.warnings).toEqual(['CODEC_PORTS is not a setting: did you mean CODEC_PORT?']);
+  });
+
+  test("is not given for what the project's other programs read", async () => {
+    const inFolder = async (folder: string) => {
+      const files = await readdir(join(projectFolder, folder), { recursive: true });
+      return files.filter((file) => file.endsWith('config.ts')).map((file) => join(projectFolder, folder, file));
+    };
+    const configs = await Promise.all(['sandbox', 'proof', 'tools'].map(inFolder));
+    const texts = await Promise.all(configs.flat().map((file) => readFile(file, 'utf8')));
+    const names = texts.flatMap((text) => text.match(/\b[A-Z][A-Z\d]*(_[A-Z\d]+)+\b/g) ?? []);
+    expect(names).toContain('TEMPORAL_TEST_SERVER');
+    for (const name of new Set(names)) expect(misspeltSettings({ [name]: 'invented' }), name).toEqual([]);
   });
 
   test('is not given for the variables of other programs', () => {

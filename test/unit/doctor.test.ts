@@ -12,8 +12,10 @@ import { codecServer } from '../../workers/doctor/codec-server.js';
 import { encryption } from '../../workers/doctor/encryption.js';
 import { answerWithinMs, linesOf, notChecked, ok, runChecks } from '../../workers/doctor/findings.js';
 import { retention } from '../../workers/doctor/server.js';
+import { reconciliation } from '../../workers/doctor/workers.js';
+import { ensureSearchAttributes, SearchAttributesMissing } from '../../workers/search-attributes.js';
 import { clientAnsweredWith } from '../rig/grpc-answers.js';
-import { serving } from './service/recording-server.js';
+import { rejection, serving } from './service/recording-server.js';
 
 const { DescribeNamespaceResponse, DescribeTaskQueueResponse } = proto.temporal.api.workflowservice.v1;
 
@@ -55,6 +57,44 @@ test('a retention is compared with how far reconciliation looks back, which grow
     remedy: expect.stringMatching(/^Keep them for at least 15 days: /) as string,
   });
 });
+
+test.each([
+  [[30], 'Restart'],
+  [[400], 'Start'],
+  [[], 'Start'],
+])(
+  'a schedule that is missing is created by a worker at its start: one that polled %j seconds ago is restarted',
+  async (polls, verb) => {
+    const { client, close } = await clientAnsweredWith((method) => {
+      if (method === 'DescribeSchedule') return { code: 5, details: 'schedule not found' };
+      const at = (ago: number) => ({
+        lastAccessTime: { seconds: Long.fromNumber(Math.floor(Date.now() / 1000) - ago) },
+      });
+      return DescribeTaskQueueResponse.encode({ pollers: polls.map(at) }).finish();
+    });
+    onTestFinished(close);
+    const connection = client.connection as Connection;
+    const temporal = { connection, address: '', namespace: 'default', skewMs: () => undefined };
+    expect(await reconciliation(temporal, { taskQueue: 'queue', reconcileEveryMinutes: 60 })).toMatchObject({
+      status: 'fault',
+      remedy: expect.stringMatching(`^${verb} a worker: `) as string,
+    });
+  },
+);
+
+test.each(['Keyword', 'KeywordList', 'Datetime'])(
+  'a namespace without room for search attributes of type %s is no place for a worker',
+  async (type) => {
+    const details = `Unable to create search attributes: cannot have more than 3 search attribute of type ${type}.`;
+    const { client, close } = await clientAnsweredWith((method) =>
+      method === 'AddSearchAttributes' ? { code: 3, details } : undefined,
+    );
+    onTestFinished(close);
+    const error = await rejection(ensureSearchAttributes(client.connection as Connection, 'shared'));
+    expect(error).toBeInstanceOf(SearchAttributesMissing);
+    expect((error as Error).message).toMatch(new RegExp(`no room .+ of type ${type}.+ Give it a namespace of its own`));
+  },
+);
 
 test('a codec server is asked to decrypt, and a missing token, other keys or its absence is named', async () => {
   const [keys, token] = [`invented:${randomBytes(32).toString('base64')}`, 'an-invented-token-of-24-characters'];

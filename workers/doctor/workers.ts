@@ -75,9 +75,13 @@ export async function reconciliation(
   const named = `--namespace ${namespace} --schedule-id '${scheduleId}'`;
   const described = await found(connection.workflowService.describeSchedule({ namespace, scheduleId }));
   if (!described) {
+    const queue = { name: taskQueue, taskQueueType: TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW };
+    const polledLast = await lastPoll(temporal, queue);
+    // One that already ran when the schedule was deleted does not create it a second time.
+    const isRunning = polledLast !== undefined && Date.now() - polledLast <= silentAfterMs;
     return fault(
       `The schedule ${scheduleId} does not exist.`,
-      'Start a worker: it creates the schedule, or its log says why not.',
+      `${isRunning ? 'Restart' : 'Start'} a worker: it creates the schedule when it starts, or its log says why not.`,
     );
   }
   const { schedule, info } = described;
