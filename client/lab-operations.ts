@@ -76,9 +76,9 @@ export class LabOperations {
   readonly appointments: AppointmentOperations;
   /** Results that the service could not match with an order. */
   readonly matchReviews: MatchReviewOperations;
-  private readonly calls: TemporalCalls;
-  private readonly service: LabService | undefined;
-  private readonly closeConnection: (() => Promise<void>) | undefined;
+  readonly #calls: TemporalCalls;
+  readonly #service: LabService | undefined;
+  readonly #closeConnection: (() => Promise<void>) | undefined;
 
   /**
    * @param given a client of yours; it stays yours to close. Give its connection the options of `reconnection`. If the worker has encryption keys it needs them too,
@@ -88,11 +88,11 @@ export class LabOperations {
   constructor(given: Client, options: LabOperationsOptions = {}, closeConnection?: () => Promise<void>) {
     const { taskQueue = usualTaskQueue, encryption = readEncryption(), deadline } = options;
     const temporal = withKeysRequired(given, taskQueue, encryption);
-    this.service = options.service && createLabService(options.service);
-    this.closeConnection = closeConnection;
+    this.#service = options.service && createLabService(options.service);
+    this.#closeConnection = closeConnection;
     const calls = new TemporalCalls(temporal, { taskQueue, deadline });
-    this.calls = calls;
-    const access: ServiceAccess = { calls, service: this.service };
+    this.#calls = calls;
+    const access: ServiceAccess = { calls, service: this.#service };
     this.orders = new OrderOperations(access);
     this.links = new LinkOperations(access);
     this.users = new UserOperations(access);
@@ -145,14 +145,14 @@ export class LabOperations {
    * @throws TimedOut, TemporalUnreachable, TemporalRefused
    */
   async hasWorker(options: CallOptions = {}): Promise<boolean> {
-    return this.calls.hasWorker(options);
+    return this.#calls.hasWorker(options);
   }
 
   /** Closes the connections that it opened: to Temporal, if it connected, and to the service. */
   async close(): Promise<void> {
-    await this.service?.close();
-    if (!this.closeConnection) return;
-    await this.calls.abandoned.settled();
-    await this.closeConnection();
+    await this.#service?.close();
+    if (!this.#closeConnection) return;
+    await this.#calls.abandoned.settled();
+    await this.#closeConnection();
   }
 }

@@ -33,13 +33,13 @@ export const appointmentCalls = callKinds(appointmentErrorMap, 'The appointment'
  */
 export class AppointmentHandle {
   readonly orderId: string;
-  private readonly calls: TemporalCalls;
-  private readonly workflow: WorkflowHandle;
+  readonly #calls: TemporalCalls;
+  readonly #workflow: WorkflowHandle;
 
   constructor(calls: TemporalCalls, orderId: string) {
     this.orderId = canonicalId(orderId);
-    this.calls = calls;
-    this.workflow = calls.client.workflow.getHandle(bookAppointmentId(orderId));
+    this.#calls = calls;
+    this.#workflow = calls.client.workflow.getHandle(bookAppointmentId(orderId));
   }
 
   /**
@@ -86,19 +86,19 @@ export class AppointmentHandle {
    */
   async cancel(cancellation: AppointmentCancellation = {}, options: CallOptions = {}): Promise<AppointmentState> {
     return this.update(cancelUpdate, cancellation, options, async (call) => {
-      const state = await call.state(this.workflow, stateQuery);
+      const state = await call.state(this.#workflow, stateQuery);
       return state.outcome === 'cancelled' && cancellation.rebook !== true ? state : refuseEnded();
     });
   }
 
   /** The appointment's current state. Wakes the workflow and is billed as an action. */
   async state(options: CallOptions = {}): Promise<AppointmentState> {
-    return this.calls.call(appointmentCalls.reading, options, (call) => call.state(this.workflow, stateQuery));
+    return this.#calls.call(appointmentCalls.reading, options, (call) => call.state(this.#workflow, stateQuery));
   }
 
   /** Every state that differs from the one before, the present one first, until nothing is waited for any more. */
   watch(options: WatchOptions = {}): AsyncGenerator<AppointmentState, void, undefined> {
-    return watchState(this, options, () => this.workflow.workflowId);
+    return watchState(this, options, () => this.#workflow.workflowId);
   }
 
   /**
@@ -106,8 +106,8 @@ export class AppointmentHandle {
    * @throws AppointmentNotFound, AppointmentInterrupted
    */
   async result(options: CallOptions = {}): Promise<AppointmentResult> {
-    return this.calls.call(appointmentCalls.waiting, options, (call) =>
-      call.result(this.workflow, appointmentCalls.waiting.underWay),
+    return this.#calls.call(appointmentCalls.waiting, options, (call) =>
+      call.result(this.#workflow, appointmentCalls.waiting.underWay),
     );
   }
 
@@ -118,10 +118,10 @@ export class AppointmentHandle {
     options: CallOptions,
     ended: (call: OneCall) => Promise<Answer> = refuseEnded,
   ): Promise<Answer> {
-    return this.calls.call(appointmentCalls.command, options, (call) =>
+    return this.#calls.call(appointmentCalls.command, options, (call) =>
       orIfEnded(
-        this.workflow,
-        () => call.update(this.workflow, update, argument),
+        this.#workflow,
+        () => call.update(this.#workflow, update, argument),
         () => ended(call),
       ),
     );

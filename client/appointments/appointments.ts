@@ -32,12 +32,12 @@ export interface AppointmentStart {
  * rejects with the errors of {@link CallOptions}.
  */
 export class AppointmentOperations {
-  private readonly calls: TemporalCalls;
-  private readonly access: ServiceAccess;
+  readonly #calls: TemporalCalls;
+  readonly #access: ServiceAccess;
 
   constructor(access: ServiceAccess) {
-    this.calls = access.calls;
-    this.access = access;
+    this.#calls = access.calls;
+    this.#access = access;
   }
 
   /**
@@ -53,19 +53,19 @@ export class AppointmentOperations {
     const resolved = resolveAppointmentPolicy(policy);
     const workflow = bookAppointmentStart(orderId, undefined, resolved);
     const request = policy ? { policy: resolved } : {};
-    const { client, taskQueue } = this.calls;
-    await this.calls.call(appointmentCalls.starting, options, () =>
+    const { client, taskQueue } = this.#calls;
+    await this.#calls.call(appointmentCalls.starting, options, () =>
       signalOrStart(client.workflow, taskQueue, workflow, bookingRequestedSignal, request),
     );
-    return new AppointmentHandle(this.calls, orderId);
+    return new AppointmentHandle(this.#calls, orderId);
   }
 
   /** The appointment that is followed, or was last. Deadline: 30 seconds. @throws AppointmentNotFound */
   async get({ orderId }: Pick<AppointmentStart, 'orderId'>, options: CallOptions = {}): Promise<AppointmentHandle> {
     if (!isAddressable(orderId)) throw new AppointmentNotFound('This is not a valid order id');
-    const workflow = this.calls.client.workflow.getHandle(bookAppointmentId(orderId));
-    await this.calls.call(appointmentCalls.reading, options, () => workflow.describe());
-    return new AppointmentHandle(this.calls, orderId);
+    const workflow = this.#calls.client.workflow.getHandle(bookAppointmentId(orderId));
+    await this.#calls.call(appointmentCalls.reading, options, () => workflow.describe());
+    return new AppointmentHandle(this.#calls, orderId);
   }
 
   /**
@@ -73,8 +73,8 @@ export class AppointmentOperations {
    * page. @throws AppointmentInvalid
    */
   list(filter: AppointmentFilter = {}, options: CallOptions = {}): AsyncGenerator<AppointmentSummary, void, undefined> {
-    return this.calls.iterate(appointmentCalls.reading, options, () =>
-      listWorkflows(this.calls.client, appointments, filter),
+    return this.#calls.iterate(appointmentCalls.reading, options, () =>
+      listWorkflows(this.#calls.client, appointments, filter),
     );
   }
 
@@ -85,7 +85,7 @@ export class AppointmentOperations {
    * @throws ServiceNotConfigured, and the service's own errors
    */
   async cancellationReasons(options: CallOptions & { walkIn?: boolean } = {}): Promise<CancellationReason[]> {
-    return askService(this.access, appointmentCalls.reading, options, ({ appointments, walkIns }, abort) =>
+    return askService(this.#access, appointmentCalls.reading, options, ({ appointments, walkIns }, abort) =>
       (options.walkIn === true ? walkIns : appointments).cancellationReasons(abort),
     );
   }
@@ -96,7 +96,7 @@ export class AppointmentOperations {
    */
   async coverage(filter: CoverageFilter, options: CallOptions = {}): Promise<Coverage> {
     checkRead('The filter', filter, ofCoverage);
-    return askService(this.access, asking, options, ({ centres }, abort) => centres.coverage(filter, abort));
+    return askService(this.#access, asking, options, ({ centres }, abort) => centres.coverage(filter, abort));
   }
 
   /**
@@ -109,10 +109,10 @@ export class AppointmentOperations {
     if (typeof filter === 'object' && filter !== null && 'orderId' in filter) {
       checkRead('The filter', filter, ofOrderSites);
       const { orderId, ...near } = filter;
-      return askService(this.access, asking, options, ({ centres }, abort) => centres.forOrder(orderId, near, abort));
+      return askService(this.#access, asking, options, ({ centres }, abort) => centres.forOrder(orderId, near, abort));
     }
     checkRead('The filter', filter, ofSites);
-    return askService(this.access, asking, options, ({ centres }, abort) => centres.near(filter, abort));
+    return askService(this.#access, asking, options, ({ centres }, abort) => centres.near(filter, abort));
   }
 }
 

@@ -17,33 +17,33 @@ import { asking } from '../workflow-calls.js';
  * a filter, ServiceNotConfigured and TimedOut. Deadline: 30 seconds, for a list 30 seconds a page.
  */
 export class CatalogueOperations {
-  private readonly access: ServiceAccess;
+  readonly #access: ServiceAccess;
 
   constructor(access: ServiceAccess) {
-    this.access = access;
+    this.#access = access;
   }
 
   /** Lab tests: the `id` of one with `status: 'active'` is the `lab_test_id` of an order. */
   labTests(filter: LabTestFilter = {}, options: CallOptions = {}): AsyncGenerator<LabTest, void, undefined> {
     checkRead('The filter', filter, ofLabTests);
-    return listFromService(this.access, asking, options, ({ labTests }, abort) => labTests.list(filter, abort));
+    return listFromService(this.#access, asking, options, ({ labTests }, abort) => labTests.list(filter, abort));
   }
 
   /** Any lab test, also one that the service made for an order of single markers. */
   async labTest(labTestId: string, options: CallOptions = {}): Promise<LabTest> {
-    return askService(this.access, asking, options, ({ labTests }, abort) => labTests.get(labTestId, abort));
+    return askService(this.#access, asking, options, ({ labTests }, abort) => labTests.get(labTestId, abort));
   }
 
   /** Markers that can be ordered. */
   markers(filter: MarkerFilter = {}, options: CallOptions = {}): AsyncGenerator<Marker, void, undefined> {
     checkRead('The filter', filter, ofMarkers);
-    return listFromService(this.access, asking, options, ({ labTests }, abort) => labTests.listMarkers(filter, abort));
+    return listFromService(this.#access, asking, options, ({ labTests }, abort) => labTests.listMarkers(filter, abort));
   }
 
   /** The team's accounts at laboratories. With `order_delegated` or `fully_delegated`, an order needs a physician. */
   async accounts(filter: LabAccountFilter = {}, options: CallOptions = {}): Promise<LabAccount[]> {
     checkRead('The filter', filter, ofAccounts);
-    return askService(this.access, asking, options, ({ labTests }, abort) => labTests.listLabAccounts(filter, abort));
+    return askService(this.#access, asking, options, ({ labTests }, abort) => labTests.listLabAccounts(filter, abort));
   }
 }
 

@@ -44,16 +44,16 @@ const codeDeadline: Deadline = '150s';
 export class LinkHandle {
   readonly userId: string;
   readonly provider: string;
-  private readonly calls: TemporalCalls;
-  private readonly workflow: WorkflowHandle;
+  readonly #calls: TemporalCalls;
+  readonly #workflow: WorkflowHandle;
   private started: StartedLink | undefined;
 
   constructor(calls: TemporalCalls, userId: string, provider: string, started?: StartedLink) {
     this.userId = canonicalId(userId);
     this.provider = provider;
     this.started = started;
-    this.calls = calls;
-    this.workflow = calls.client.workflow.getHandle(linkProviderId(userId, provider));
+    this.#calls = calls;
+    this.#workflow = calls.client.workflow.getHandle(linkProviderId(userId, provider));
   }
 
   /**
@@ -64,7 +64,7 @@ export class LinkHandle {
    */
   async linkUrl(options: CallOptions = {}): Promise<LinkUrl> {
     const { started } = this;
-    const url = await this.calls.call({ ...linkCalls.reading, defaultDeadline: urlDeadline }, options, (call) =>
+    const url = await this.#calls.call({ ...linkCalls.reading, defaultDeadline: urlDeadline }, options, (call) =>
       started ? this.firstUrl(call, started) : this.update(call, requestLinkUpdate, {}),
     );
     this.started = undefined;
@@ -76,7 +76,7 @@ export class LinkHandle {
    * 30 seconds.
    */
   async state(options: CallOptions = {}): Promise<LinkState> {
-    return this.calls.call(linkCalls.reading, options, (call) => this.read(call));
+    return this.#calls.call(linkCalls.reading, options, (call) => this.read(call));
   }
 
   /**
@@ -92,7 +92,7 @@ export class LinkHandle {
       const fields = [{ field: 'state', message: 'must be a non-empty string' }];
       throw new LinkInvalid('The result of the password step has no state', { fields });
     }
-    return this.calls.call(linkCalls.command, options, (call) =>
+    return this.#calls.call(linkCalls.command, options, (call) =>
       this.unlessConnected(
         call,
         () => this.update(call, reportLinkResultUpdate, report),
@@ -110,7 +110,7 @@ export class LinkHandle {
    * ServiceDown if the service could not be reached: nothing is lost, ask the user for the code again
    */
   async submitMfaCode(code: string, options: CallOptions = {}): Promise<CodeAnswer> {
-    return this.calls.call({ ...linkCalls.command, defaultDeadline: codeDeadline }, options, (call) =>
+    return this.#calls.call({ ...linkCalls.command, defaultDeadline: codeDeadline }, options, (call) =>
       this.unlessConnected(
         call,
         () => this.update(call, submitMfaCodeUpdate, { code }),
@@ -121,14 +121,14 @@ export class LinkHandle {
 
   /** Ends the link. A connection that the user makes nevertheless stays. Deadline: 30 seconds. @throws LinkEnded */
   async cancel(options: CallOptions = {}): Promise<LinkState> {
-    return this.calls.call(linkCalls.command, options, (call) =>
-      this.command(() => call.update(this.workflow, cancelUpdate)),
+    return this.#calls.call(linkCalls.command, options, (call) =>
+      this.command(() => call.update(this.#workflow, cancelUpdate)),
     );
   }
 
   /** Every state that differs from the one before, the present one first, until the link has ended. */
   watch(options: WatchOptions = {}): AsyncGenerator<LinkState, void, undefined> {
-    return watchState(this, options, () => this.workflow.workflowId);
+    return watchState(this, options, () => this.#workflow.workflowId);
   }
 
   /**
@@ -139,13 +139,13 @@ export class LinkHandle {
    * @throws LinkNotFound, LinkInterrupted
    */
   async result(options: CallOptions = {}): Promise<LinkResult> {
-    return this.calls.call(linkCalls.waiting, options, (call) =>
-      call.result<LinkResult>(this.workflow, linkCalls.waiting.underWay),
+    return this.#calls.call(linkCalls.waiting, options, (call) =>
+      call.result<LinkResult>(this.#workflow, linkCalls.waiting.underWay),
     );
   }
 
   private read(call: OneCall): Promise<LinkState> {
-    return call.state(this.workflow, stateQuery);
+    return call.state(this.#workflow, stateQuery);
   }
 
   /**
@@ -178,12 +178,12 @@ export class LinkHandle {
   }
 
   private async update<Answer, T>(call: OneCall, update: UpdateDefinition<Answer, [T]>, argument: T): Promise<Answer> {
-    return this.command(() => call.update(this.workflow, update, argument));
+    return this.command(() => call.update(this.#workflow, update, argument));
   }
 
   private async command<Answer>(send: () => Promise<Answer>): Promise<Answer> {
     try {
-      return await orIfEnded(this.workflow, send, () => {
+      return await orIfEnded(this.#workflow, send, () => {
         throw new LinkEnded('The link has ended: start a new one');
       });
     } catch (error) {

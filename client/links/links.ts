@@ -29,12 +29,12 @@ export type LinkStart = Omit<LinkProviderInput, 'carried'>;
  * also rejects with the errors of {@link CallOptions}.
  */
 export class LinkOperations {
-  private readonly calls: TemporalCalls;
-  private readonly access: ServiceAccess;
+  readonly #calls: TemporalCalls;
+  readonly #access: ServiceAccess;
 
   constructor(access: ServiceAccess) {
-    this.calls = access.calls;
-    this.access = access;
+    this.#calls = access.calls;
+    this.#access = access;
   }
 
   /**
@@ -49,7 +49,7 @@ export class LinkOperations {
     const { userId: given, provider = anyProvider, policy, ...page } = start;
     const userId = canonicalId(given);
     const chosen = { ...page, policy: resolveLinkPolicy(policy) };
-    const { client, taskQueue } = this.calls;
+    const { client, taskQueue } = this.#calls;
     const begin = () =>
       client.workflow.start(linkProviderName, {
         workflowId: linkProviderId(userId, provider),
@@ -63,8 +63,8 @@ export class LinkOperations {
         staticSummary: provider === anyProvider ? 'Link with a provider of choice' : `Link with ${provider}`,
         staticDetails: 'Carries one link of a user with a provider from its token to the connection.',
       });
-    await this.calls.call(linkCalls.starting, options, begin);
-    return new LinkHandle(this.calls, userId, provider, { options: chosen, repeat: begin });
+    await this.#calls.call(linkCalls.starting, options, begin);
+    return new LinkHandle(this.#calls, userId, provider, { options: chosen, repeat: begin });
   }
 
   /** The running link of this user and provider, or the last one. Deadline: 30 seconds. @throws LinkNotFound */
@@ -73,9 +73,9 @@ export class LinkOperations {
     options: CallOptions = {},
   ): Promise<LinkHandle> {
     if (!isLinkAddressable(userId, provider)) throw new LinkNotFound('This is not a valid user id or provider');
-    const workflow = this.calls.client.workflow.getHandle(linkProviderId(userId, provider));
-    await this.calls.call(linkCalls.reading, options, () => workflow.describe());
-    return new LinkHandle(this.calls, userId, provider);
+    const workflow = this.#calls.client.workflow.getHandle(linkProviderId(userId, provider));
+    await this.#calls.call(linkCalls.reading, options, () => workflow.describe());
+    return new LinkHandle(this.#calls, userId, provider);
   }
 
   /**
@@ -83,7 +83,7 @@ export class LinkOperations {
    * page. @throws LinkInvalid
    */
   list(filter: LinkFilter = {}, options: CallOptions = {}): AsyncGenerator<LinkSummary, void, undefined> {
-    return this.calls.iterate(linkCalls.reading, options, () => listWorkflows(this.calls.client, links, filter));
+    return this.#calls.iterate(linkCalls.reading, options, () => listWorkflows(this.#calls.client, links, filter));
   }
 
   /**
@@ -92,7 +92,9 @@ export class LinkOperations {
    */
   async providers(filter: ProviderFilter = {}, options: CallOptions = {}): Promise<Provider[]> {
     checkRead('The filter', filter, { sourceType: 'a non-empty string' });
-    return askService(this.access, linkCalls.reading, options, ({ providers }, abort) => providers.list(filter, abort));
+    return askService(this.#access, linkCalls.reading, options, ({ providers }, abort) =>
+      providers.list(filter, abort),
+    );
   }
 
   /**
@@ -102,7 +104,7 @@ export class LinkOperations {
    */
   async connections(userId: string, options: CallOptions = {}): Promise<ProviderConnection[]> {
     checkIds({ userId });
-    return askService(this.access, linkCalls.reading, options, ({ providers }, abort) =>
+    return askService(this.#access, linkCalls.reading, options, ({ providers }, abort) =>
       providers.connectionsOf(canonicalId(userId), abort),
     );
   }
@@ -118,7 +120,7 @@ export class LinkOperations {
     options: CallOptions = {},
   ): Promise<{ disconnected: boolean }> {
     checkIds({ userId, provider });
-    const disconnected = await askService(this.access, linkCalls.service, options, ({ providers }, abort) =>
+    const disconnected = await askService(this.#access, linkCalls.service, options, ({ providers }, abort) =>
       providers.deregister(canonicalId(userId), provider, abort),
     );
     return { disconnected };

@@ -30,13 +30,13 @@ export const matchReviewCalls = callKinds(matchReviewErrorMap, 'The review');
  */
 export class MatchReviewHandle {
   readonly rawResultId: string;
-  private readonly calls: TemporalCalls;
-  private readonly workflow: WorkflowHandle;
+  readonly #calls: TemporalCalls;
+  readonly #workflow: WorkflowHandle;
 
   constructor(calls: TemporalCalls, rawResultId: string) {
     this.rawResultId = canonicalId(rawResultId);
-    this.calls = calls;
-    this.workflow = calls.client.workflow.getHandle(matchReviewId(rawResultId));
+    this.#calls = calls;
+    this.#workflow = calls.client.workflow.getHandle(matchReviewId(rawResultId));
   }
 
   /**
@@ -62,12 +62,12 @@ export class MatchReviewHandle {
 
   /** The review's current state, without patient and candidates: see `read`. Wakes the workflow and is billed as an action. */
   async state(options: CallOptions = {}): Promise<MatchReviewState> {
-    return this.calls.call(matchReviewCalls.reading, options, (call) => call.state(this.workflow, stateQuery));
+    return this.#calls.call(matchReviewCalls.reading, options, (call) => call.state(this.#workflow, stateQuery));
   }
 
   /** Every state that differs from the one before, the present one first, until the review is over. */
   watch(options: WatchOptions = {}): AsyncGenerator<MatchReviewState, void, undefined> {
-    return watchState(this, options, () => this.workflow.workflowId);
+    return watchState(this, options, () => this.#workflow.workflowId);
   }
 
   /**
@@ -75,8 +75,8 @@ export class MatchReviewHandle {
    * @throws MatchReviewNotFound, MatchReviewInterrupted
    */
   async result(options: CallOptions = {}): Promise<MatchReviewResult> {
-    return this.calls.call(matchReviewCalls.waiting, options, (call) =>
-      call.result(this.workflow, matchReviewCalls.waiting.underWay),
+    return this.#calls.call(matchReviewCalls.waiting, options, (call) =>
+      call.result(this.#workflow, matchReviewCalls.waiting.underWay),
     );
   }
 
@@ -86,10 +86,10 @@ export class MatchReviewHandle {
     argument: T,
     options: CallOptions,
   ): Promise<MatchReviewState> {
-    return this.calls.call(matchReviewCalls.command, options, (call) =>
+    return this.#calls.call(matchReviewCalls.command, options, (call) =>
       orIfEnded(
-        this.workflow,
-        () => call.update(this.workflow, update, argument),
+        this.#workflow,
+        () => call.update(this.#workflow, update, argument),
         () => this.decided(call, requested),
       ),
     );
@@ -97,7 +97,7 @@ export class MatchReviewHandle {
 
   /** The answer to a decision on an ended review. */
   private async decided(call: OneCall, { action, orderId, userId }: MatchReviewDecision): Promise<MatchReviewState> {
-    const state = stateIn<MatchReviewState>(await call.result<MatchReviewResult>(this.workflow, underWay.command));
+    const state = stateIn<MatchReviewState>(await call.result<MatchReviewResult>(this.#workflow, underWay.command));
     const { decision } = state;
     if (decision?.action === action && decision.orderId === orderId && decision.userId === userId) return state;
     throw new MatchReviewEnded(`The review needs no decision any more: ${state.outcome}`);

@@ -34,12 +34,12 @@ export interface MatchReviewFollowed extends WhichMatchReview {
  * seconds, for a list 30 seconds a page.
  */
 export class MatchReviewOperations {
-  private readonly calls: TemporalCalls;
-  private readonly access: ServiceAccess;
+  readonly #calls: TemporalCalls;
+  readonly #access: ServiceAccess;
 
   constructor(access: ServiceAccess) {
-    this.calls = access.calls;
-    this.access = access;
+    this.#calls = access.calls;
+    this.#access = access;
   }
 
   /**
@@ -54,25 +54,25 @@ export class MatchReviewOperations {
     const resolved = resolveMatchReviewPolicy(policy);
     const workflow = matchReviewStart({ rawResultId }, resolved);
     const request = policy ? { policy: resolved } : {};
-    const { client, taskQueue } = this.calls;
-    await this.calls.call(matchReviewCalls.starting, options, () =>
+    const { client, taskQueue } = this.#calls;
+    await this.#calls.call(matchReviewCalls.starting, options, () =>
       signalOrStart(client.workflow, taskQueue, workflow, reviewRequestedSignal, request),
     );
-    return new MatchReviewHandle(this.calls, rawResultId);
+    return new MatchReviewHandle(this.#calls, rawResultId);
   }
 
   /** The review that is followed, or was last. @throws MatchReviewNotFound */
   async get({ rawResultId }: WhichMatchReview, options: CallOptions = {}): Promise<MatchReviewHandle> {
     if (!isAddressable(rawResultId)) throw new MatchReviewNotFound('This is not a valid id of a result');
-    const workflow = this.calls.client.workflow.getHandle(matchReviewId(rawResultId));
-    await this.calls.call(matchReviewCalls.reading, options, () => workflow.describe());
-    return new MatchReviewHandle(this.calls, rawResultId);
+    const workflow = this.#calls.client.workflow.getHandle(matchReviewId(rawResultId));
+    await this.#calls.call(matchReviewCalls.reading, options, () => workflow.describe());
+    return new MatchReviewHandle(this.#calls, rawResultId);
   }
 
   /** Reviews by their search attributes, a page per call to Temporal; no workflow is woken. Lags by moments. @throws MatchReviewInvalid */
   list(filter: MatchReviewFilter = {}, options: CallOptions = {}): AsyncGenerator<MatchReviewSummary, void, undefined> {
-    return this.calls.iterate(matchReviewCalls.reading, options, () =>
-      listWorkflows(this.calls.client, reviews, filter),
+    return this.#calls.iterate(matchReviewCalls.reading, options, () =>
+      listWorkflows(this.#calls.client, reviews, filter),
     );
   }
 
@@ -83,7 +83,7 @@ export class MatchReviewOperations {
    * @throws ServiceNotConfigured, and the service's own errors
    */
   async read(rawResultId: string, options: CallOptions = {}): Promise<MatchReview> {
-    return askService(this.access, matchReviewCalls.reading, options, ({ matchReviews }, abort) =>
+    return askService(this.#access, matchReviewCalls.reading, options, ({ matchReviews }, abort) =>
       matchReviews.get(rawResultId, abort),
     );
   }
@@ -95,7 +95,7 @@ export class MatchReviewOperations {
    */
   search(filter: MatchReviewSearch = {}, options: CallOptions = {}): AsyncGenerator<MatchReview, void, undefined> {
     checkRead('The filter', filter, searchable);
-    return listFromService(this.access, matchReviewCalls.reading, options, ({ matchReviews }, abort) =>
+    return listFromService(this.#access, matchReviewCalls.reading, options, ({ matchReviews }, abort) =>
       matchReviews.list(filter, abort),
     );
   }

@@ -33,10 +33,10 @@ export interface UndeliveredSummary {
  * with the errors of {@link CallOptions}.
  */
 export class UndeliveredNotifications {
-  private readonly calls: TemporalCalls;
+  readonly #calls: TemporalCalls;
 
   constructor(calls: TemporalCalls) {
-    this.calls = calls;
+    this.#calls = calls;
   }
 
   /**
@@ -45,8 +45,8 @@ export class UndeliveredNotifications {
    */
   async *list(options: CallOptions = {}): AsyncGenerator<UndeliveredSummary, void, undefined> {
     const query = `WorkflowType = '${deliverNotificationsName}' AND ExecutionStatus = 'Running'`;
-    const running = this.calls.iterate(notificationCalls.reading, options, () =>
-      withoutMemos(this.calls.client.workflow).list({ query }),
+    const running = this.#calls.iterate(notificationCalls.reading, options, () =>
+      withoutMemos(this.#calls.client.workflow).list({ query }),
     );
     for await (const { workflowId, startTime } of running) {
       yield { source: workflowId.slice(deliverNotificationsId('').length), since: startTime };
@@ -59,7 +59,7 @@ export class UndeliveredNotifications {
    * @param source the ID of the workflow that they come from
    */
   async isWaiting(source: string, options: CallOptions = {}): Promise<boolean> {
-    return this.calls.call(
+    return this.#calls.call(
       notificationCalls.reading,
       options,
       async () => isWorkflowId(source) && isRunning(this.workflow(source)),
@@ -72,7 +72,9 @@ export class UndeliveredNotifications {
    * @throws NotificationNotFound if nothing of it is, or was lately, undelivered
    */
   async state(source: string, options: CallOptions = {}): Promise<DeliveryState> {
-    return this.calls.call(notificationCalls.reading, options, (call) => call.query(this.workflow(source), stateQuery));
+    return this.#calls.call(notificationCalls.reading, options, (call) =>
+      call.query(this.workflow(source), stateQuery),
+    );
   }
 
   /**
@@ -81,7 +83,7 @@ export class UndeliveredNotifications {
    * @throws NotificationNotFound, NotificationsInvalid
    */
   async resend(source: string, ids?: string[], options: CallOptions = {}): Promise<DeliveryState> {
-    return this.calls.call(notificationCalls.command, options, (call) =>
+    return this.#calls.call(notificationCalls.command, options, (call) =>
       call.update(this.workflow(source), resendUpdate, ids === undefined ? {} : { ids }),
     );
   }
@@ -91,7 +93,7 @@ export class UndeliveredNotifications {
    * @throws NotificationNotFound, NotificationsInvalid
    */
   async discard(source: string, ids: string[], options: CallOptions = {}): Promise<DeliveryState> {
-    return this.calls.call(notificationCalls.command, options, (call) =>
+    return this.#calls.call(notificationCalls.command, options, (call) =>
       call.update(this.workflow(source), discardUpdate, { ids }),
     );
   }
@@ -100,6 +102,6 @@ export class UndeliveredNotifications {
   private workflow(source: string) {
     if (!isWorkflowId(source)) throw new NotificationNotFound('The source is not the ID of a workflow of the worker');
     const isDelivery = source.startsWith(deliverNotificationsId(''));
-    return this.calls.client.workflow.getHandle(isDelivery ? source : deliverNotificationsId(source));
+    return this.#calls.client.workflow.getHandle(isDelivery ? source : deliverNotificationsId(source));
   }
 }

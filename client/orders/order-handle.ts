@@ -86,11 +86,11 @@ const whilePlacing =
  */
 export class KitOrderHandle {
   readonly reference: string | undefined;
-  private readonly access: ServiceAccess;
+  readonly #access: ServiceAccess;
   private rootOrderId: string | undefined;
 
   constructor(access: ServiceAccess, known: { reference?: string; rootOrderId?: string }) {
-    this.access = access;
+    this.#access = access;
     this.reference = known.reference;
     this.rootOrderId = known.rootOrderId;
   }
@@ -103,7 +103,7 @@ export class KitOrderHandle {
    * @throws OrderRefused, PhysicianRequired, AmbiguousOrder and others: why it could not be placed
    */
   async orderId(options: CallOptions = {}): Promise<string> {
-    return this.access.calls.call(orderCalls.reading, options, (call) => this.placed(call));
+    return this.#access.calls.call(orderCalls.reading, options, (call) => this.placed(call));
   }
 
   /**
@@ -112,7 +112,7 @@ export class KitOrderHandle {
    * @throws OrderRefused, PhysicianRequired, AmbiguousOrder, PlacingCancelled and others: why it could not be placed
    */
   async state(options: CallOptions = {}): Promise<OrderState | PlacingState> {
-    return this.access.calls.call(
+    return this.#access.calls.call(
       orderCalls.reading,
       options,
       async (call) => (await this.placing(call)) ?? this.read(call),
@@ -147,10 +147,14 @@ export class KitOrderHandle {
     // If a misspelt `orderId` were ignored, the current order would be cancelled.
     refuseFaulty('The command', optionFaults(options), OrderInvalid);
     const isDone = (state: OrderState) => linkOf(state, orderId ?? state.orderId)?.phase === 'cancelled';
-    return this.access.calls.call({ ...orderCalls.command, defaultDeadline: cancelDeadline }, options, async (call) => {
-      const end = await this.cancelPlacing(call);
-      return end ?? this.send(call, cancelUpdate, whichOf(orderId), isDone);
-    });
+    return this.#access.calls.call(
+      { ...orderCalls.command, defaultDeadline: cancelDeadline },
+      options,
+      async (call) => {
+        const end = await this.cancelPlacing(call);
+        return end ?? this.send(call, cancelUpdate, whichOf(orderId), isDone);
+      },
+    );
   }
 
   /**
@@ -222,7 +226,7 @@ export class KitOrderHandle {
    */
   async previewPolicy(policy: OrderPolicy, options: CallOptions = {}): Promise<PolicyPreview> {
     const changes = policyChanges(policy);
-    return this.access.calls.call(orderCalls.reading, options, (call) => this.preview(call, changes));
+    return this.#access.calls.call(orderCalls.reading, options, (call) => this.preview(call, changes));
   }
 
   /** Every state that differs from the one before, the present one first, until the order has ended. */
@@ -236,7 +240,7 @@ export class KitOrderHandle {
    * @throws OrderRefused and others when the order could not be placed, OrderInterrupted when an operator ended the workflow
    */
   async result(options: CallOptions = {}): Promise<KitOrderResult> {
-    return this.access.calls.call(orderCalls.waiting, options, (call) => this.ended(call));
+    return this.#access.calls.call(orderCalls.waiting, options, (call) => this.ended(call));
   }
 
   /**
@@ -245,8 +249,8 @@ export class KitOrderHandle {
    * @throws ServiceNotConfigured, and the service's own errors (`NotFound` until there are results)
    */
   async results(options: CallOptions = {}): Promise<Results> {
-    const service = requireService(this.access);
-    return this.access.calls.call(orderCalls.reading, options, async (call) => {
+    const service = requireService(this.#access);
+    return this.#access.calls.call(orderCalls.reading, options, async (call) => {
       const state = await this.current(call);
       return call.service((abort) => resultsOf(service, state, abort));
     });
@@ -254,7 +258,7 @@ export class KitOrderHandle {
 
   private async placed(call: OneCall): Promise<string> {
     if (this.rootOrderId !== undefined) return this.rootOrderId;
-    const placing = this.access.calls.client.workflow.getHandle(placeKitOrderId(this.reference ?? ''));
+    const placing = this.#access.calls.client.workflow.getHandle(placeKitOrderId(this.reference ?? ''));
     const { orderId } = await call.result<PlaceKitOrderResult>(placing, whilePlacing);
     this.rootOrderId = orderId;
     return orderId;
@@ -295,13 +299,13 @@ export class KitOrderHandle {
 
   private async runningPlacing(): Promise<WorkflowHandle | undefined> {
     if (this.rootOrderId !== undefined) return undefined;
-    const placing = this.access.calls.client.workflow.getHandle(placeKitOrderId(this.reference ?? ''));
+    const placing = this.#access.calls.client.workflow.getHandle(placeKitOrderId(this.reference ?? ''));
     return (await placing.describe()).status.name === 'RUNNING' ? placing : undefined;
   }
 
   /** The workflow that follows the order; from here on the call waits for that one. */
   private async workflow(call: OneCall): Promise<WorkflowHandle> {
-    return call.waitFor(this.access.calls.client.workflow.getHandle(kitOrderId(await this.placed(call))));
+    return call.waitFor(this.#access.calls.client.workflow.getHandle(kitOrderId(await this.placed(call))));
   }
 
   private async read(call: OneCall): Promise<OrderState> {
@@ -315,7 +319,7 @@ export class KitOrderHandle {
     const refusal = new WorkflowUpdateFailedError(message, ApplicationFailure.nonRetryable(message, type, details));
     const root = forwardedTo(refusal);
     if (root === undefined) throw refusal;
-    return new KitOrderHandle(this.access, { rootOrderId: root }).preview(call, changes);
+    return new KitOrderHandle(this.#access, { rootOrderId: root }).preview(call, changes);
   }
 
   /** After the order's end its result names the current order: reading a history needs no worker. */
@@ -328,7 +332,7 @@ export class KitOrderHandle {
   private async ended(call: OneCall): Promise<KitOrderResult> {
     const result = await call.result<KitOrderResult>(await this.workflow(call), orderCalls.waiting.underWay);
     if (result.outcome !== 'forwarded') return result;
-    return new KitOrderHandle(this.access, { rootOrderId: result.rootOrderId }).ended(call);
+    return new KitOrderHandle(this.#access, { rootOrderId: result.rootOrderId }).ended(call);
   }
 
   /** @param isDone true if the state shows the command's effect: repeated after the end it is a success */
@@ -338,7 +342,7 @@ export class KitOrderHandle {
     options: CallOptions,
     isDone?: (state: OrderState) => boolean,
   ): Promise<OrderState> {
-    return this.access.calls.call(orderCalls.command, options, (call) => this.send(call, update, argument, isDone));
+    return this.#access.calls.call(orderCalls.command, options, (call) => this.send(call, update, argument, isDone));
   }
 
   private async send<T>(
@@ -361,7 +365,7 @@ export class KitOrderHandle {
     } catch (error) {
       const root = forwardedTo(error);
       if (root === undefined) throw error;
-      return new KitOrderHandle(this.access, { rootOrderId: root }).send(call, update, argument, isDone);
+      return new KitOrderHandle(this.#access, { rootOrderId: root }).send(call, update, argument, isDone);
     }
   }
 }

@@ -67,10 +67,10 @@ const reconciling = { errors: orderErrorMap, underWay: goesOn('Reconciling'), de
 
 /** Orders of test kits. Every method also rejects with the errors of {@link CallOptions}. */
 export class OrderOperations {
-  private readonly access: ServiceAccess;
+  readonly #access: ServiceAccess;
 
   constructor(access: ServiceAccess) {
-    this.access = access;
+    this.#access = access;
   }
 
   /**
@@ -84,7 +84,7 @@ export class OrderOperations {
   async place(given: PlaceKitOrderInput, { markers, ...options }: PlaceOptions = {}): Promise<KitOrderHandle> {
     checkPlacing(given, markers);
     const input = withCanonicalUser({ ...given, policy: resolveOrderPolicy(given.policy) });
-    return this.access.calls.call(orderCalls.starting, options, () => this.startPlacing(input));
+    return this.#access.calls.call(orderCalls.starting, options, () => this.startPlacing(input));
   }
 
   /**
@@ -93,7 +93,7 @@ export class OrderOperations {
    * @throws OrderNotFound
    */
   async get(which: WhichHandle, options: CallOptions = {}): Promise<KitOrderHandle> {
-    const { access } = this;
+    const access = this.#access;
     const { orderId, reference = '' }: { orderId?: string; reference?: string } = { ...which };
     if (orderId !== undefined) {
       const rootOrderId = await access.calls.call(orderCalls.reading, options, (call) =>
@@ -119,8 +119,8 @@ export class OrderOperations {
   async reconcile(range: { from: string; to: string }, options: ReconcileOptions = {}): Promise<ReconcileResult> {
     const { onProgress, onEarlierFailure, ...callOptions } = options;
     refuseFaulty('The range', rangeFaults(range), OrderInvalid);
-    return this.access.calls.call(reconciling, callOptions, (call) =>
-      reconcileRange(this.access.calls, call, range, {
+    return this.#access.calls.call(reconciling, callOptions, (call) =>
+      reconcileRange(this.#access.calls, call, range, {
         ...(onProgress && { onProgress }),
         ...(onEarlierFailure && { onEarlierFailure }),
       }),
@@ -135,7 +135,7 @@ export class OrderOperations {
    * @throws ServiceNotConfigured, and the service's own errors
    */
   async read(orderId: string, options: CallOptions = {}): Promise<Order> {
-    return askService(this.access, orderCalls.reading, options, ({ orders }, abort) => orders.get(orderId, abort));
+    return askService(this.#access, orderCalls.reading, options, ({ orders }, abort) => orders.get(orderId, abort));
   }
 
   /**
@@ -148,7 +148,7 @@ export class OrderOperations {
   search(search: OrderSearch = {}, options: CallOptions = {}): AsyncGenerator<Order, void, undefined> {
     const filter = serviceFilterOf(search);
     return listFromService(
-      this.access,
+      this.#access,
       orderCalls.reading,
       options,
       ({ orders }, abort) => orders.list(filter, abort),
@@ -161,8 +161,8 @@ export class OrderOperations {
    * seconds a page.
    */
   list(filter: OrderFilter = {}, options: CallOptions = {}): AsyncGenerator<OrderSummary, void, undefined> {
-    return this.access.calls.iterate(orderCalls.reading, options, () =>
-      listWorkflows(this.access.calls.client, orders, filter),
+    return this.#access.calls.iterate(orderCalls.reading, options, () =>
+      listWorkflows(this.#access.calls.client, orders, filter),
     );
   }
 
@@ -187,7 +187,7 @@ export class OrderOperations {
     for await (const { rootOrderId, reference } of this.list(filterOf(selection), options)) {
       if (rootOrderId === undefined) continue;
       const order = { rootOrderId, ...(reference !== undefined && { reference }) };
-      const handle = new KitOrderHandle(this.access, { rootOrderId });
+      const handle = new KitOrderHandle(this.#access, { rootOrderId });
       try {
         const preview = await handle.previewPolicy(policy, options);
         const after = dryRun ? preview.after : (await handle.setPolicy(policy, options)).waiting;
@@ -203,7 +203,7 @@ export class OrderOperations {
 
   private async startPlacing(input: PlaceKitOrderInput): Promise<KitOrderHandle> {
     const { reference } = input;
-    await startOnce(this.access.calls, placeKitOrderName, {
+    await startOnce(this.#access.calls, placeKitOrderName, {
       workflowId: placeKitOrderId(reference),
       input,
       inputDigest: placingDigest(input),
@@ -216,7 +216,7 @@ export class OrderOperations {
       staticDetails: 'Places exactly one order for its reference and hands it over to the workflow that follows it.',
       conflict: () => new ReferenceConflict(`The reference ${reference} was used for an order with other details`),
     });
-    return new KitOrderHandle(this.access, { reference });
+    return new KitOrderHandle(this.#access, { reference });
   }
 }
 

@@ -37,10 +37,10 @@ const replayDeadline: Deadline = '10 minutes';
  * StoreNotConfigured, StoreUnavailable, RejectedEventsInterrupted, and the errors of {@link CallOptions}.
  */
 export class RejectedEventOperations {
-  private readonly calls: TemporalCalls;
+  readonly #calls: TemporalCalls;
 
   constructor(calls: TemporalCalls) {
-    this.calls = calls;
+    this.#calls = calls;
   }
 
   /**
@@ -115,8 +115,8 @@ export class RejectedEventOperations {
     input: object,
     options: CallOptions,
   ): Promise<Result> {
-    const { client, taskQueue } = this.calls;
-    return this.calls.call({ errors: rejectedEventErrorMap, ...kind }, options, async (call) => {
+    const { client, taskQueue } = this.#calls;
+    return this.#calls.call({ errors: rejectedEventErrorMap, ...kind }, options, async (call) => {
       const started = await client.workflow.start(name, {
         workflowId: rejectedEventsId(command, randomUUID()),
         taskQueue,

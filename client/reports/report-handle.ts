@@ -41,11 +41,11 @@ const whileUploading =
  */
 export class ReportHandle {
   readonly reference: string | undefined;
-  private readonly access: ServiceAccess;
+  readonly #access: ServiceAccess;
   private knownJobId: string | undefined;
 
   constructor(access: ServiceAccess, known: { reference?: string; jobId?: string }) {
-    this.access = access;
+    this.#access = access;
     this.reference = known.reference;
     this.knownJobId = known.jobId;
   }
@@ -58,12 +58,12 @@ export class ReportHandle {
    * uploaded
    */
   async jobId(options: CallOptions = {}): Promise<string> {
-    return this.access.calls.call(reportCalls.reading, options, (call) => this.submitted(call));
+    return this.#access.calls.call(reportCalls.reading, options, (call) => this.submitted(call));
   }
 
   /** The report's current state. Wakes the workflow and is billed as an action. Deadline: 30 seconds. */
   async state(options: CallOptions = {}): Promise<ReportState> {
-    return this.access.calls.call(reportCalls.reading, options, async (call) =>
+    return this.#access.calls.call(reportCalls.reading, options, async (call) =>
       call.state(await this.workflow(call), stateQuery),
     );
   }
@@ -81,7 +81,7 @@ export class ReportHandle {
    * @throws ReportFileRefused and others if it could not be uploaded, ReportInterrupted if an operator ended a workflow
    */
   async result(options: CallOptions = {}): Promise<ParsingJobResult> {
-    return this.access.calls.call(reportCalls.waiting, options, async (call) =>
+    return this.#access.calls.call(reportCalls.waiting, options, async (call) =>
       call.result<ParsingJobResult>(await this.workflow(call), reportCalls.waiting.underWay),
     );
   }
@@ -93,8 +93,8 @@ export class ReportHandle {
    * @throws ReportNotRead while there are none, ServiceNotConfigured, and the service's own errors
    */
   async biomarkers(options: CallOptions = {}): Promise<LabReportResult[]> {
-    const service = requireService(this.access);
-    return this.access.calls.call(reportCalls.reading, options, async (call) => {
+    const service = requireService(this.#access);
+    return this.#access.calls.call(reportCalls.reading, options, async (call) => {
       const jobId = await this.submitted(call);
       const { status, data } = await call.service((abort) => service.reports.getJob(jobId, abort));
       if (data == null) throw new ReportNotRead(`Parsing job ${jobId} has no biomarkers: it is ${status ?? 'unknown'}`);
@@ -111,7 +111,7 @@ export class ReportHandle {
    * @throws ReportEnded, and the submission's failure if it had failed before
    */
   async cancel(options: CallOptions = {}): Promise<ReportState | CancelledSubmission> {
-    return this.access.calls.call(
+    return this.#access.calls.call(
       { ...reportCalls.command, defaultDeadline: cancelDeadline },
       options,
       async (call) => {
@@ -153,7 +153,7 @@ export class ReportHandle {
   }
 
   private submission(): WorkflowHandle {
-    return this.access.calls.client.workflow.getHandle(submitReportId(this.reference ?? ''));
+    return this.#access.calls.client.workflow.getHandle(submitReportId(this.reference ?? ''));
   }
 
   private async submitted(call: OneCall): Promise<string> {
@@ -165,7 +165,7 @@ export class ReportHandle {
 
   /** The workflow that follows the job; from here on the call waits for that one. */
   private async workflow(call: OneCall): Promise<WorkflowHandle> {
-    return call.waitFor(this.access.calls.client.workflow.getHandle(parsingJobId(await this.submitted(call))));
+    return call.waitFor(this.#access.calls.client.workflow.getHandle(parsingJobId(await this.submitted(call))));
   }
 }
 

@@ -37,10 +37,10 @@ export type ReportSubmission = Omit<SubmitReportInput, 'carried'>;
  * {@link CallOptions}.
  */
 export class ReportOperations {
-  private readonly access: ServiceAccess;
+  readonly #access: ServiceAccess;
 
   constructor(access: ServiceAccess) {
-    this.access = access;
+    this.#access = access;
   }
 
   /**
@@ -64,7 +64,7 @@ export class ReportOperations {
       policy: resolveReportPolicy(policy),
     };
     const inputDigest = submissionDigest({ ...submission, userId });
-    return this.access.calls.call(reportCalls.starting, options, () => this.startSubmitting(input, inputDigest));
+    return this.#access.calls.call(reportCalls.starting, options, () => this.startSubmitting(input, inputDigest));
   }
 
   /**
@@ -72,7 +72,7 @@ export class ReportOperations {
    * @throws ReportNotFound
    */
   async get(which: { reference: string } | { jobId: string }, options: CallOptions = {}): Promise<ReportHandle> {
-    const { access } = this;
+    const access = this.#access;
     const { jobId, reference = '' }: { jobId?: string; reference?: string } = { ...which };
     if (jobId !== undefined) {
       await access.calls.call(reportCalls.reading, options, () => requireJob(access, jobId));
@@ -88,8 +88,8 @@ export class ReportOperations {
    * page. @throws ReportInvalid
    */
   list(filter: ReportFilter = {}, options: CallOptions = {}): AsyncGenerator<ReportSummary, void, undefined> {
-    return this.access.calls.iterate(reportCalls.reading, options, () =>
-      listWorkflows(this.access.calls.client, reports, filter),
+    return this.#access.calls.iterate(reportCalls.reading, options, () =>
+      listWorkflows(this.#access.calls.client, reports, filter),
     );
   }
 
@@ -100,12 +100,12 @@ export class ReportOperations {
    * @throws ServiceNotConfigured, and the service's own errors
    */
   async job(jobId: string, options: CallOptions = {}): Promise<ParsingJob> {
-    return askService(this.access, reportCalls.reading, options, ({ reports }, abort) => reports.getJob(jobId, abort));
+    return askService(this.#access, reportCalls.reading, options, ({ reports }, abort) => reports.getJob(jobId, abort));
   }
 
   private async startSubmitting(input: SubmitReportInput, inputDigest: string): Promise<ReportHandle> {
     const { reference, userId } = input;
-    await startOnce(this.access.calls, submitReportName, {
+    await startOnce(this.#access.calls, submitReportName, {
       workflowId: submitReportId(reference),
       input,
       inputDigest,
@@ -117,13 +117,13 @@ export class ReportOperations {
       staticDetails: 'Uploads the report of its reference and hands its job over to the workflow that follows it.',
       conflict: () => new ReportReferenceConflict(`The reference ${reference} was used for another report`),
     });
-    return new ReportHandle(this.access, { reference });
+    return new ReportHandle(this.#access, { reference });
   }
 
   /** Refuses a signed URL unless this client encrypts its payloads: it must not reach Temporal unencrypted. */
   private requireUnsigned({ file }: ReportSubmission): void {
     if (!('url' in file) || !isSignedUrl(file.url)) return;
-    if (this.access.calls.client.options.loadedDataConverter.payloadCodecs.length > 0) return;
+    if (this.#access.calls.client.options.loadedDataConverter.payloadCodecs.length > 0) return;
     const message = 'is a credential by itself, and payloads are not encrypted: use headersFrom, or encryption keys';
     throw new SignedUrlRefused(`The file's url ${message}`, { fields: [{ field: 'file.url', message }] });
   }

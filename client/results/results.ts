@@ -23,10 +23,10 @@ export type WhichResults = { orderId: string } | { transactionId: string } | { r
  * TimedOut and the service's own errors.
  */
 export class ResultOperations {
-  private readonly access: ServiceAccess;
+  readonly #access: ServiceAccess;
 
   constructor(access: ServiceAccess) {
-    this.access = access;
+    this.#access = access;
   }
 
   /**
@@ -47,7 +47,7 @@ export class ResultOperations {
     const isByReference = orderId === undefined && transactionId === undefined;
     const faults = isByReference ? referenceFaults(reference) : [];
     if (faults.length > 0) throw new ReadInvalid(`What to read: ${joinFaults(faults)}`, { fields: faults });
-    return askService(this.access, orderCalls.reading, options, async (service, abort) => {
+    return askService(this.#access, orderCalls.reading, options, async (service, abort) => {
       if (orderId !== undefined) return service.orders.results(orderId, abort);
       if (transactionId !== undefined) return service.orders.transactionResults(transactionId, abort);
       return resultsOfReference(service, reference, userId, abort);

@@ -25,19 +25,19 @@ export class DeletionHandle {
    * did not answer, and the deletion continues by itself. Absent on a handle that was looked up.
    */
   readonly requested: DeletionState | undefined;
-  private readonly calls: TemporalCalls;
-  private readonly workflow: WorkflowHandle;
+  readonly #calls: TemporalCalls;
+  readonly #workflow: WorkflowHandle;
 
   constructor(calls: TemporalCalls, userId: string, requested?: DeletionState) {
     this.userId = userId;
     this.requested = requested;
-    this.calls = calls;
-    this.workflow = calls.client.workflow.getHandle(deleteUserId(userId));
+    this.#calls = calls;
+    this.#workflow = calls.client.workflow.getHandle(deleteUserId(userId));
   }
 
   /** The deletion's current state. Wakes the workflow and is billed as an action. Deadline: 30 seconds. */
   async state(options: CallOptions = {}): Promise<DeletionState> {
-    return this.calls.call(userCalls.reading, options, (call) => call.state(this.workflow, stateQuery));
+    return this.#calls.call(userCalls.reading, options, (call) => call.state(this.#workflow, stateQuery));
   }
 
   /**
@@ -50,10 +50,10 @@ export class DeletionHandle {
    * undo that happened nevertheless is noticed when the service is back)
    */
   async undo(options: CallOptions = {}): Promise<DeletionState> {
-    return this.calls.call(undoing, options, (call) =>
+    return this.#calls.call(undoing, options, (call) =>
       orIfEnded(
-        this.workflow,
-        () => call.update(this.workflow, undoUpdate),
+        this.#workflow,
+        () => call.update(this.#workflow, undoUpdate),
         () => this.undone(call),
       ),
     );
@@ -61,7 +61,7 @@ export class DeletionHandle {
 
   /** Every state that differs from the one before, the present one first, until the deletion has an outcome. */
   watch(options: WatchOptions = {}): AsyncGenerator<DeletionState, void, undefined> {
-    return watchState(this, options, () => this.workflow.workflowId);
+    return watchState(this, options, () => this.#workflow.workflowId);
   }
 
   /**
@@ -70,14 +70,14 @@ export class DeletionHandle {
    * @throws DeletionRefused, ServiceAccessDenied, DeletionInterrupted
    */
   async result(options: CallOptions = {}): Promise<DeleteUserResult> {
-    return this.calls.call(userCalls.waiting, options, (call) =>
-      call.result(this.workflow, userCalls.waiting.underWay),
+    return this.#calls.call(userCalls.waiting, options, (call) =>
+      call.result(this.#workflow, userCalls.waiting.underWay),
     );
   }
 
   /** The answer to an undo of an ended deletion. */
   private async undone(call: OneCall): Promise<DeletionState> {
-    const ended = call.result<DeleteUserResult>(this.workflow, underWay.command);
+    const ended = call.result<DeleteUserResult>(this.#workflow, underWay.command);
     const { version: _, ...state } = await ended.catch((error: unknown) => {
       const refusal = toClientError(error, userErrorMap);
       throw refusal instanceof Refusal ? nothingToUndo(refusal) : error;

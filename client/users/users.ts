@@ -45,12 +45,12 @@ const requesting = {
  * seconds. `requestDeletion` and `deletion` also reject with the errors of {@link CallOptions}, and every method with TimedOut.
  */
 export class UserOperations {
-  private readonly calls: TemporalCalls;
-  private readonly access: ServiceAccess;
+  readonly #calls: TemporalCalls;
+  readonly #access: ServiceAccess;
 
   constructor(access: ServiceAccess) {
-    this.calls = access.calls;
-    this.access = access;
+    this.#calls = access.calls;
+    this.#access = access;
   }
 
   /**
@@ -74,7 +74,7 @@ export class UserOperations {
     const start = () =>
       new WithStartWorkflowOperation(deleteUserName, {
         workflowId,
-        taskQueue: this.calls.taskQueue,
+        taskQueue: this.#calls.taskQueue,
         args: [request],
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
@@ -85,17 +85,17 @@ export class UserOperations {
         staticSummary: `Deletion of user ${userId}`,
         staticDetails: 'Deletes one user at the lab service and holds the time in which that can be undone.',
       });
-    const state = await this.calls.call(requesting, options, (call) => {
+    const state = await this.#calls.call(requesting, options, (call) => {
       call.waitFor({ workflowId });
       return call.untilAccepted((updateId) =>
-        this.calls.client.workflow.executeUpdateWithStart(requestUpdate, {
+        this.#calls.client.workflow.executeUpdateWithStart(requestUpdate, {
           args: [request],
           updateId,
           startWorkflowOperation: start(),
         }),
       );
     });
-    return new DeletionHandle(this.calls, userId, state);
+    return new DeletionHandle(this.#calls, userId, state);
   }
 
   /**
@@ -104,11 +104,11 @@ export class UserOperations {
    */
   async deletion(userId: string, options: CallOptions = {}): Promise<DeletionHandle> {
     requireAddressable(userId);
-    const workflow = this.calls.client.workflow.getHandle(deleteUserId(userId));
-    if (!(await this.calls.call(userCalls.reading, options, () => exists(workflow)))) {
+    const workflow = this.#calls.client.workflow.getHandle(deleteUserId(userId));
+    if (!(await this.#calls.call(userCalls.reading, options, () => exists(workflow)))) {
       throw new DeletionNotFound(`No deletion of user ${userId} is known`);
     }
-    return new DeletionHandle(this.calls, canonicalId(userId));
+    return new DeletionHandle(this.#calls, canonicalId(userId));
   }
 
   /**
@@ -129,7 +129,7 @@ export class UserOperations {
   ): Promise<{ user: User; deletion?: DeletionState }> {
     const userId = await this.undoneOrNamed(which, options);
     const deletion = await this.undoHere(userId, options);
-    const user = await askService(this.access, userCalls.service, options, ({ users }, abort) =>
+    const user = await askService(this.#access, userCalls.service, options, ({ users }, abort) =>
       restoreAt(users, userId, deletion !== undefined, abort),
     );
     return { user, ...(deletion && { deletion }) };
@@ -149,7 +149,7 @@ export class UserOperations {
       return canonicalId(userId ?? '');
     }
     if (!isText(clientUserId)) refuse([{ field: 'clientUserId', message: 'must be a text' }]);
-    return askService(this.access, userCalls.service, options, async ({ users }, abort) => {
+    return askService(this.#access, userCalls.service, options, async ({ users }, abort) => {
       await users.undoDelete({ clientUserId }, abort);
       return canonicalId((await users.resolve(clientUserId, abort)).user_id);
     });
@@ -158,11 +158,11 @@ export class UserOperations {
   /** A deletion that ended here as final is not undone at the service either: the product knows of it, and health data are erased. */
   private async undoHere(userId: string, options: CallOptions): Promise<DeletionState | undefined> {
     if (!isAddressable(userId)) return undefined;
-    const workflow = this.calls.client.workflow.getHandle(deleteUserId(userId));
-    const status = await this.calls.call(userCalls.reading, options, () => statusOf(workflow));
+    const workflow = this.#calls.client.workflow.getHandle(deleteUserId(userId));
+    const status = await this.#calls.call(userCalls.reading, options, () => statusOf(workflow));
     if (status !== 'RUNNING' && status !== 'COMPLETED') return undefined;
     try {
-      const deletion = await new DeletionHandle(this.calls, userId).undo(options);
+      const deletion = await new DeletionHandle(this.#calls, userId).undo(options);
       // The state of one that was undone before is old: the user may have been deleted elsewhere since.
       return status === 'RUNNING' ? deletion : undefined;
     } catch (error) {
@@ -173,7 +173,7 @@ export class UserOperations {
   }
 
   private async isPresent(userId: string, options: CallOptions): Promise<boolean> {
-    const user = await askService(this.access, userCalls.service, options, ({ users }, abort) =>
+    const user = await askService(this.#access, userCalls.service, options, ({ users }, abort) =>
       ifPresent(users, userId, abort),
     );
     return user !== undefined;
@@ -186,38 +186,38 @@ export class UserOperations {
   list(which?: Pick<UserListOptions, 'pageSize'>, options: CallOptions = {}): AsyncGenerator<User, void, undefined> {
     // If an unknown field were ignored, all users would be listed.
     checkRead('The list', which ?? {}, { pageSize: 'a whole number above 0' });
-    return listFromService(this.access, userCalls.reading, options, ({ users }, abort) =>
+    return listFromService(this.#access, userCalls.reading, options, ({ users }, abort) =>
       users.list(Object.assign(abort, which)),
     );
   }
 
   /** Creates the user with this `client_user_id`, or answers with the one who has it already: `created` is false then. */
   async createOrGet(request: CreateUserRequest, options: CallOptions = {}): Promise<{ user: User; created: boolean }> {
-    return askService(this.access, userCalls.service, options, ({ users }, abort) => users.create(request, abort));
+    return askService(this.#access, userCalls.service, options, ({ users }, abort) => users.create(request, abort));
   }
 
   /** `NotFound` for an unknown user, and for one that is scheduled for deletion. */
   async get(userId: string, options: CallOptions = {}): Promise<User> {
-    return askService(this.access, userCalls.reading, options, ({ users }, abort) => users.get(userId, abort));
+    return askService(this.#access, userCalls.reading, options, ({ users }, abort) => users.get(userId, abort));
   }
 
   /** The user with the product's own reference, or `NotFound`. */
   async resolve(clientUserId: string, options: CallOptions = {}): Promise<User> {
-    return askService(this.access, userCalls.reading, options, ({ users }, abort) =>
+    return askService(this.#access, userCalls.reading, options, ({ users }, abort) =>
       users.resolve(clientUserId, abort),
     );
   }
 
   /** Changes the given fields; the others stay. */
   async update(userId: string, changes: UpdateUserRequest, options: CallOptions = {}): Promise<void> {
-    return askService(this.access, userCalls.service, options, ({ users }, abort) =>
+    return askService(this.#access, userCalls.service, options, ({ users }, abort) =>
       users.update(userId, changes, abort),
     );
   }
 
   /** The latest demographics; `NotFound` if none were set. */
   async demographics(userId: string, options: CallOptions = {}): Promise<Demographics> {
-    return askService(this.access, userCalls.reading, options, ({ users }, abort) =>
+    return askService(this.#access, userCalls.reading, options, ({ users }, abort) =>
       users.getDemographics(userId, abort),
     );
   }
@@ -228,7 +228,7 @@ export class UserOperations {
     demographics: DemographicsRequest,
     options: CallOptions = {},
   ): Promise<Demographics> {
-    return askService(this.access, userCalls.service, options, ({ users }, abort) =>
+    return askService(this.#access, userCalls.service, options, ({ users }, abort) =>
       users.upsertDemographics(userId, demographics, abort),
     );
   }
@@ -238,7 +238,7 @@ export class UserOperations {
    * the user has no demographics.
    */
   async portalLink(userId: string, request: PortalUrlRequest, options: CallOptions = {}): Promise<PortalUrl> {
-    return askService(this.access, userCalls.service, options, ({ portal }, abort) =>
+    return askService(this.#access, userCalls.service, options, ({ portal }, abort) =>
       portal.createUrl(userId, request, abort),
     );
   }

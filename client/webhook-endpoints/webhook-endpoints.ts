@@ -52,10 +52,10 @@ const rotating = {
  * service is slow, and waits for the one before it.
  */
 export class WebhookOperations {
-  private readonly calls: TemporalCalls;
+  readonly #calls: TemporalCalls;
 
   constructor(calls: TemporalCalls) {
-    this.calls = calls;
+    this.#calls = calls;
   }
 
   /** All endpoints of a team in one environment. */
@@ -182,11 +182,11 @@ export class WebhookOperations {
     checkCommand(place, []);
     const { orgId, teamId, environment } = place;
     const input: ManageWebhooksInput = { orgId, teamId, environment, command };
-    return this.calls.call(kind, options, (call) => this.afterOthers(call, manageWebhooksId(place), input));
+    return this.#calls.call(kind, options, (call) => this.afterOthers(call, manageWebhooksId(place), input));
   }
 
   private async afterOthers<Result>(call: OneCall, workflowId: string, input: ManageWebhooksInput): Promise<Result> {
-    const { client, taskQueue } = this.calls;
+    const { client, taskQueue } = this.#calls;
     const sentence = call.underWay;
     for (;;) {
       try {
@@ -211,7 +211,7 @@ export class WebhookOperations {
   private async untilEnded(call: OneCall, workflowId: string): Promise<void> {
     try {
       await call.result(
-        this.calls.client.workflow.getHandle(workflowId),
+        this.#calls.client.workflow.getHandle(workflowId),
         'Another command on the same endpoints is still under way, and this one was not sent: send it again.',
       );
     } catch (error) {
@@ -221,7 +221,7 @@ export class WebhookOperations {
 
   /** Refuses the call unless this client encrypts its payloads and can read encrypted answers. */
   private requireEncryption(what: string): void {
-    if (this.calls.client.options.loadedDataConverter.payloadCodecs.length > 0) return;
+    if (this.#calls.client.options.loadedDataConverter.payloadCodecs.length > 0) return;
     throw new EncryptionRequired(
       `${what} would be readable in Temporal, because payloads are not encrypted: set LABOPS_ENCRYPTION_KEYS for worker and client`,
     );

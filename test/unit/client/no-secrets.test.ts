@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import { inspect } from 'node:util';
+import { Client, Connection } from '@temporalio/client';
+import { expect, test } from 'vitest';
+import { AppointmentHandle } from '../../../client/appointments/appointment-handle.js';
+import {
+  createLabService,
+  createNotificationHandler,
+  createWebhookHandler,
+  labDataConverter,
+  LabOperations,
+  parseKeyRing,
+} from '../../../client/index.js';
+import { LinkHandle } from '../../../client/links/link-handle.js';
+import { MatchReviewHandle } from '../../../client/match-reviews/match-review-handle.js';
+import { KitOrderHandle } from '../../../client/orders/order-handle.js';
+import { ReportHandle } from '../../../client/reports/report-handle.js';
+import { DeletionHandle } from '../../../client/users/deletion-handle.js';
+import { TemporalCalls } from '../../../client/workflow-calls.js';
+
+const secrets = {
+  temporal: `temporal_${randomBytes(12).toString('hex')}`,
+  metadata: `metadata_${randomBytes(12).toString('hex')}`,
+  service: `sk_${randomBytes(12).toString('hex')}`,
+  management: `mk_${randomBytes(12).toString('hex')}`,
+  signing: `whsec_${randomBytes(32).toString('base64')}`,
+  encryption: randomBytes(32).toString('base64'),
+};
+
+const connection = Connection.lazy({
+  address: '127.0.0.1:1',
+  apiKey: secrets.temporal,
+  metadata: { 'x-team': secrets.metadata },
+});
+const temporal = new Client({ connection, dataConverter: labDataConverter(parseKeyRing(`k:${secrets.encryption}`)) });
+const config = { baseUrl: 'http://127.0.0.1:1', apiKey: secrets.service, managementKey: secrets.management };
+const lab = new LabOperations(temporal, { service: config });
+const service = createLabService(config);
+const calls = new TemporalCalls(temporal, { taskQueue: 'invented' });
+const access = { calls, service };
+const id = '6f0c0a49-2f0a-4b5e-8d6f-000000000001';
+
+test.each(
+  Object.entries({
+    lab,
+    ...Object.fromEntries(Object.entries(lab)),
+    order: new KitOrderHandle(access, { reference: 'invented' }),
+    report: new ReportHandle(access, { reference: 'invented' }),
+    appointment: new AppointmentHandle(calls, id),
+    'match review': new MatchReviewHandle(calls, id),
+    link: new LinkHandle(calls, id, 'oura'),
+    deletion: new DeletionHandle(calls, id),
+    'lab service': service,
+    'key ring': parseKeyRing(`k:${secrets.encryption}`),
+    'webhook handler': createWebhookHandler({ temporal, secrets: [secrets.signing], taskQueue: 'invented' }),
+    'notification handler': createNotificationHandler({ secrets: [secrets.signing], on: {} }),
+  }),
+)('%s shows no secret in a log, neither as JSON nor inspected', (_name, object) => {
+  const shown = `${JSON.stringify(object)}${inspect(object, { depth: Infinity })}`;
+  for (const [name, secret] of Object.entries(secrets)) expect(shown.includes(secret), name).toBe(false);
+});
