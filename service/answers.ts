@@ -4,8 +4,9 @@ import { isSameId } from './canonical-id.js';
 import { type CallFacts, AnswerUnreadable } from './errors.js';
 import type { RawAnswer } from './exchange.js';
 import type { AnsweredCall, ServiceCall } from './http.js';
+import { hasPdfHeader } from './pdf.js';
 import { refusalError } from './refusals.js';
-import { shapeProblem } from './validation.js';
+import { fieldNamesOf, shapeProblem } from './validation.js';
 
 /* Reads the service's answers: JSON of a known shape, PDFs, and refusals. */
 
@@ -41,16 +42,11 @@ export function readEnd(call: ServiceCall, answer: RawAnswer, keys: readonly str
   if (answer.status >= 300) throw failureOf(call, answer, parsed(answer.body).value, keys);
 }
 
-/** The bytes of an answer that show if it is a PDF. */
-export const pdfFirstBytes = 1024;
-
-/** Its type may be missing or general, so the content decides; readers of PDF allow other bytes before the mark. */
+/** Its type may be missing or general, so the content decides. */
 export function readPdf(call: ServiceCall, answer: RawAnswer, keys: readonly string[]): Buffer {
   const { status, headers, body } = answer;
   readEnd(call, answer, keys);
-  const start = body.subarray(0, pdfFirstBytes).toString('latin1');
-  const isOther = /json|html|xml/i.test(String(headers['content-type'])) || /^\s*["{[<]/.test(start);
-  if (!isOther && start.includes('%PDF-')) return body;
+  if (hasPdfHeader(body) && !/json|html|xml/i.test(String(headers['content-type']))) return body;
   throw new AnswerUnreadable({ ...factsOf(call), status }, `answered ${status} with a body that is not a PDF`);
 }
 
@@ -65,7 +61,7 @@ export function readPdfStream(call: ServiceCall, answer: RawAnswer, keys: readon
 }
 
 function failureOf(call: ServiceCall, answer: RawAnswer, body: unknown, keys: readonly string[]): Error {
-  const facts = { ...factsOf(call), status: answer.status };
+  const facts = { ...factsOf(call), status: answer.status, knownFields: knownFieldsOf(call) };
   if (answer.status < 400) {
     // Redirects are not followed: they would carry the key to another address.
     return new AnswerUnreadable(facts, `answered with a redirect (${answer.status}); check the base URL and the paths`);
@@ -75,6 +71,10 @@ function failureOf(call: ServiceCall, answer: RawAnswer, body: unknown, keys: re
     ...keys,
     ...secretsOf(call),
   ]);
+}
+
+function knownFieldsOf({ body, query = {}, params = {}, upload }: ServiceCall): Set<string> {
+  return new Set([...fieldNamesOf(body), ...Object.keys(query), ...Object.keys(params), ...(upload?.fields ?? [])]);
 }
 
 function secretsOf({ auth, secrets = [] }: ServiceCall): readonly string[] {

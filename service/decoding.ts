@@ -1,39 +1,65 @@
-import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
+import type { Transform } from 'node:stream';
+import { promisify } from 'node:util';
+import {
+  brotliDecompress,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  gunzip,
+  inflate,
+  inflateRaw,
+} from 'node:zlib';
 
-type Decode = (body: Buffer, options: { maxOutputLength: number }) => Buffer;
+type Decode = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
-const decoders: Readonly<Record<string, Decode>> = {
-  gzip: gunzipSync,
-  'x-gzip': gunzipSync,
-  deflate: inflate,
-  br: brotliDecompressSync,
-  identity: (body) => body,
+interface Coding {
+  decode: Decode;
+  /** The same piece by piece. */
+  decoder(): Transform;
+}
+
+const gzip: Coding = { decode: promisify(gunzip), decoder: () => createGunzip() };
+
+const known: Readonly<Record<string, Coding>> = {
+  gzip,
+  'x-gzip': gzip,
+  deflate: { decode: inflated, decoder: () => createInflate() },
+  br: { decode: promisify(brotliDecompress), decoder: () => createBrotliDecompress() },
 };
+
+/** A file that was stored with one, behind a proxy that adds another. Each may multiply the work by a thousand. */
+const mostCodings = 2;
+
+/** The content codings that a header names, in the order in which they are undone; undefined if they are not known, or too many. */
+export function codingsOf(header: string | string[] | undefined): readonly Coding[] | undefined {
+  const names = String(header ?? '')
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '' && name !== 'identity');
+  if (names.length > mostCodings) return undefined;
+  const codings = names.flatMap((name) => known[name] ?? []);
+  return codings.length === names.length ? codings.toReversed() : undefined;
+}
 
 /**
  * The body of an answer without its content codings. None was asked for, but a proxy may add one nevertheless. What the
  * header does not describe, or what is longer than allowed, stays as it came: then no reader takes it for an answer.
  */
-export function decoded(body: Buffer, coding: string | string[] | undefined, maxBytes: number): Buffer {
-  const names = String(coding ?? 'identity')
-    .split(',')
-    .map((name) => name.trim().toLowerCase());
+export async function decoded(
+  body: Buffer,
+  header: string | string[] | undefined,
+  maxOutputLength: number,
+): Promise<Buffer> {
   try {
-    return names.reduceRight((encoded, name) => {
-      const decode = decoders[name];
-      if (!decode) throw new TypeError('an unknown coding');
-      return decode(encoded, { maxOutputLength: maxBytes });
-    }, body);
+    let plain = body;
+    for (const { decode } of codingsOf(header) ?? []) plain = await decode(plain, { maxOutputLength });
+    return plain;
   } catch {
     return body;
   }
 }
 
 /** Some senders leave out the wrapping that RFC 9110 demands. */
-function inflate(...of: Parameters<Decode>): Buffer {
-  try {
-    return inflateSync(...of);
-  } catch {
-    return inflateRawSync(...of);
-  }
+async function inflated(...of: Parameters<Decode>): Promise<Buffer> {
+  return promisify(inflate)(...of).catch(() => promisify(inflateRaw)(...of));
 }

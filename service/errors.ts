@@ -5,8 +5,8 @@
  * (`RequestInvalid`, `ServiceUnreachable`), the service answered (`ServiceRefused` and its kinds, `ServiceUnavailable`,
  * `AnswerUnreadable`), or the outcome is unknown (`AnswerLost`).
  *
- * Messages carry no personal data: paths are templates without ids, and refusals name only the fields and the rules'
- * types. The service's own sentences may quote the person concerned, so they are only in `reason` and `fields`: log an
+ * Messages carry no personal data: paths are templates without ids, and refusals name only fields and types of rules that are known
+ * here. The service's own sentences may quote the person concerned, so they are only in `reason` and `fields`: log an
  * error's message, never these.
  */
 
@@ -16,6 +16,8 @@ export interface CallFacts {
   path: string;
   /** HTTP status, if the service answered. */
   status?: number;
+  /** The names of the fields that the request can have: a refusal's message names no others. Default: none. */
+  knownFields?: ReadonlySet<string>;
 }
 
 /** A rule that a request broke before it was sent. */
@@ -79,7 +81,7 @@ export class ServiceRefused extends ServiceError {
   readonly reason: string | undefined;
 
   constructor(call: CallFacts & { status: number }, refusal: Refusal) {
-    super(call, `was refused with status ${call.status}${namedFields(refusal)}`);
+    super(call, `was refused with status ${call.status}${namedFields(refusal, call)}`);
     this.fields = refusal.fields;
     this.reason = refusal.reason;
   }
@@ -179,7 +181,7 @@ export class ServiceUnavailable extends ServiceError {
   readonly retryAfterMs: number | undefined;
 
   constructor(call: CallFacts & { status: number }, refusal: Refusal, retryAfterMs: number | undefined) {
-    super(call, `failed at the service with status ${call.status}${namedFields(refusal)}`);
+    super(call, `failed at the service with status ${call.status}${namedFields(refusal, call)}`);
     this.reason = refusal.reason;
     this.retryAfterMs = retryAfterMs;
   }
@@ -212,20 +214,36 @@ export class AnswerUnreadable extends ServiceError {
 /** A longer log line would not be read; all of them are in `fields`. */
 const fieldsInMessage = 10;
 
-/** ` (patient_details.dob: string_pattern_mismatch)`. */
-function namedFields({ fields }: Refusal): string {
-  const named = fields.flatMap(({ field, type }) => {
-    const parts = [isFieldPath(field) ? field : '', isTypeName(type) ? type : ''].filter((part) => part !== '');
+/**
+ * ` (patient_details.dob: string_pattern_mismatch)`. Only words that are ours or the validator's: the service's may be a key of the
+ * request, or quote it.
+ */
+function namedFields({ fields }: Refusal, { knownFields = new Set() }: CallFacts): string {
+  const named = fields.flatMap(({ field, type = '' }) => {
+    const parts = [isKnownPath(field, knownFields) ? field : '', ruleTypes.has(type) ? type : ''].filter(
+      (part) => part !== '',
+    );
     return parts.length === 0 ? [] : [parts.join(': ')];
   });
   return named.length === 0 ? '' : ` (${named.slice(0, fieldsInMessage).join(', ')})`;
 }
 
-/** The service names fields in lower case; a key that came from the request, such as a person's name, is not shown. */
-function isFieldPath(field: string): boolean {
-  return field.length <= 200 && /^[a-z][a-z0-9_]*(\.([a-z][A-Za-z0-9_]*|\d{1,4}))*$/.test(field);
+/** A path in the body, or in another part of the request, which the first step names. */
+function isKnownPath(field: string, knownFields: ReadonlySet<string>): boolean {
+  const steps = field.replace(/^(?:query|path|header)\./, '').split('.');
+  return steps.every((step) => knownFields.has(step) || /^\d{1,4}$/.test(step)) && Number.isNaN(Number(steps[0]));
 }
 
-function isTypeName(type: string | undefined): type is string {
-  return type !== undefined && /^[a-z][a-z0-9_.]{0,63}$/.test(type);
-}
+/** The rules of pydantic, whose names the service uses, that a request of ours can break. */
+const ruleTypes: ReadonlySet<string> = new Set(
+  (
+    'missing extra_forbidden json_invalid value_error assertion_error enum literal_error ' +
+    'string_type string_too_short string_too_long string_pattern_mismatch ' +
+    'int_type int_parsing int_from_float float_type float_parsing bool_type bool_parsing ' +
+    'greater_than greater_than_equal less_than less_than_equal ' +
+    'date_type date_parsing date_from_datetime_parsing date_from_datetime_inexact date_past date_future ' +
+    'datetime_type datetime_parsing datetime_from_date_parsing datetime_past datetime_future timezone_naive timezone_aware ' +
+    'uuid_type uuid_parsing uuid_version url_type url_parsing url_scheme url_too_long ' +
+    'list_type too_short too_long dict_type model_type model_attributes_type union_tag_invalid union_tag_not_found'
+  ).split(' '),
+);

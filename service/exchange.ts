@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { decoded } from './decoding.js';
+import { codingsOf, decoded } from './decoding.js';
 import { type CallFacts, AnswerLost, AnswerUnreadable, ServiceUnreachable } from './errors.js';
 import type { UploadBody } from './upload-body.js';
 
@@ -10,7 +10,7 @@ export interface RawAnswer {
   headers: Dispatcher.ResponseData['headers'];
   /** If there is a `stream`, only its first bytes. */
   body: Buffer;
-  /** The whole body, if it was requested as a stream and is longer than its first bytes. */
+  /** The whole body, if it was requested as a stream, is longer than its first bytes, and came without a content coding. */
   stream?: Readable;
 }
 
@@ -62,7 +62,7 @@ export async function exchange(
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #call: CallFacts;
   readonly #limits: ExchangeLimits;
-  readonly #resolve: (answer: RawAnswer) => void;
+  readonly #resolve: (answer: RawAnswer | Promise<RawAnswer>) => void;
   readonly #reject: (reason: unknown) => void;
   #timer: NodeJS.Timeout;
   #idleTimer: NodeJS.Timeout | undefined;
@@ -77,7 +77,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   constructor(
     call: CallFacts,
     limits: ExchangeLimits,
-    resolve: (answer: RawAnswer) => void,
+    resolve: (answer: RawAnswer | Promise<RawAnswer>) => void,
     reject: (reason: unknown) => void,
   ) {
     this.#call = call;
@@ -133,6 +133,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     const { stream } = this.#limits;
     const head = this.#head;
     if (this.#settled || stream === undefined || head === undefined || head.status >= 300) return;
+    // A coding was not asked for: such a body is decoded as a whole.
+    if (codingsOf(head.headers['content-encoding'])?.length !== 0) return;
     if (this.#size >= stream.firstBytes) this.#open(controller, head, stream);
   }
 
@@ -213,7 +215,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (head === undefined) return;
     const { 'content-encoding': coding } = head.headers;
     const body = decoded(Buffer.concat(this.#chunks), coding, this.#limits.maxResponseBytes);
-    this.#settle(() => this.#resolve({ ...head, body }));
+    this.#settle(() => this.#resolve(body.then((plain) => ({ ...head, body: plain }))));
   }
 
   #settle(outcome: () => void): void {

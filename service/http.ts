@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
-import { factsOf, pdfFirstBytes, readAnswer, readEnd, readPdf, readPdfStream } from './answers.js';
+import { factsOf, readAnswer, readEnd, readPdf, readPdfStream } from './answers.js';
 import { RequestInvalid } from './errors.js';
 import { type ExchangeLimits, type RawAnswer, exchange } from './exchange.js';
 import { defaultBrand, keyFault, managementHeader, warnOfDeprecatedHeader } from './keys.js';
 import { type CallObserver, observed } from './observed.js';
+import { pdfFirstBytes } from './pdf.js';
 import { connectionsTo } from './proxy.config.js';
 import { UploadBody, type Upload } from './upload-body.js';
 

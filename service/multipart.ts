@@ -25,6 +25,7 @@ export function multipartForm(fields: Readonly<Record<string, string>>, file: Fo
   const disposition = `form-data; name="${sendable(file.field)}"; filename="${sendable(file.name)}"`;
   const fileHead = `--${boundary}\r\ncontent-disposition: ${disposition}\r\ncontent-type: ${sendable(file.contentType)}\r\n\r\n`;
   return {
+    fields: [...Object.keys(fields), file.field],
     contentType: `multipart/form-data; boundary=${boundary}`,
     head: Buffer.from(parts.join('') + fileHead),
     bytes: file.bytes,

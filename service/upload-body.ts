@@ -3,6 +3,8 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 
 /** A request body that is too large to hold: a stream of bytes with something before and something after it. */
 export interface Upload {
+  /** The names of its fields. */
+  fields: readonly string[];
   contentType: string;
   head: Buffer;
   bytes: AsyncIterable<Uint8Array>;

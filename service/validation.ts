@@ -1,11 +1,31 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type BrokenRule, type CallFacts, RequestInvalid } from './errors.js';
+import { isObject } from './json-object.js';
 
 /** Returns the request as its schema reads it, or throws `RequestInvalid` with every broken rule. */
 export function checkedRequest<T>(call: CallFacts, schema: z.ZodType<T>, request: unknown): T {
   const result = schema.safeParse(request, { error: ruleOf });
-  if (result.success) return result.data;
+  if (result.success) {
+    if (typeof result.data === 'object' && result.data !== null) schemas.set(result.data, schema);
+    return result.data;
+  }
   throw new RequestInvalid(call, result.error.issues.flatMap(brokenRules));
+}
+
+/** The schemas of checked requests. */
+const schemas = new WeakMap<object, z.ZodType>();
+
+/** The names of the fields that a checked request can have, at any depth; none if it was not checked. */
+export function fieldNamesOf(request: unknown): Set<string> {
+  const schema = typeof request === 'object' && request !== null ? schemas.get(request) : undefined;
+  const names = new Set<string>();
+  if (schema === undefined) return names;
+  const description = z.toJSONSchema(schema, { unrepresentable: 'any', reused: 'inline', cycles: 'ref' });
+  JSON.stringify(description, (key, value: unknown) => {
+    if (key === 'properties' && isObject(value)) for (const name of Object.keys(value)) names.add(name);
+    return value;
+  });
+  return names;
 }
 
 /** Every rule that a request breaks; none when it may be sent. */

@@ -1,10 +1,15 @@
+import { pipeline, Readable } from 'node:stream';
 import { fileTypeFromBuffer } from 'file-type';
+import { codingsOf } from '../../service/decoding.js';
+import { hasPdfHeader } from '../../service/pdf.js';
 import { ReportFileRefused, ReportFileUnavailable } from './errors.js';
 
 /** An open source of bytes whose type is not known yet. */
 export interface ByteSource {
-  /** Total number of bytes, if known. */
+  /** Total number of bytes, if known; with a coding, of the encoded ones. */
   size?: number;
+  /** The content coding in which its bytes come, as an HTTP header names it. */
+  coding?: string | string[];
   bytes: AsyncIterable<Uint8Array>;
   /** Releases its resources; may be called at any time and more than once. */
   close(): Promise<void>;
@@ -18,8 +23,6 @@ export interface OpenReportFile extends ByteSource {
 const reportTypes = ['application/pdf', 'image/jpeg', 'image/png'] as const;
 type ReportType = (typeof reportTypes)[number];
 
-const pdfHeaderWithin = 1_024;
-
 /** The number of bytes that file-type needs for every format; the formats here show within the first bytes. */
 const headBytes = 4_100;
 
@@ -32,12 +35,12 @@ export async function inspected(source: ByteSource, maxBytes: number): Promise<O
   try {
     if (source.size === 0) throw emptyFile();
     if (source.size !== undefined && source.size > maxBytes) throw tooLarge(maxBytes);
-    const measured = measure(source, maxBytes);
+    const measured = source.coding === undefined ? measure(source, maxBytes) : decodedWithin(source, maxBytes);
     const head = await firstChunks(measured);
     const contentType = await typeOf(Buffer.concat(head));
-    const { size } = source;
+    const size = source.coding === undefined ? source.size : undefined;
     const close = (): Promise<void> => source.close();
-    const bytes = resumed(head, measured, close);
+    const bytes = lookedThrough(resumed(head, measured, close), contentType);
     return { contentType, bytes, close, ...(size === undefined ? {} : { size }) };
   } catch (error) {
     await source.close();
@@ -45,7 +48,10 @@ export async function inspected(source: ByteSource, maxBytes: number): Promise<O
   }
 }
 
-async function* measure({ bytes, size }: ByteSource, maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
+async function* measure(
+  { bytes, size }: Pick<ByteSource, 'bytes' | 'size'>,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
   let seen = 0;
   for await (const chunk of bytes) {
     seen += chunk.length;
@@ -55,6 +61,41 @@ async function* measure({ bytes, size }: ByteSource, maxBytes: number): AsyncGen
   }
   if (size !== undefined && seen < size) {
     throw new ReportFileUnavailable('broken_off', `only ${seen} of ${size} bytes arrived`);
+  }
+}
+
+/**
+ * Undoes the coding in which a store keeps a file, as some do whatever is asked for. Both sides of it are measured: a few
+ * bytes may become very many, and endlessly many may become none.
+ */
+function decodedWithin(source: ByteSource, maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
+  const codings = codingsOf(source.coding);
+  if (codings === undefined) {
+    throw new ReportFileRefused('unexpected_answer', 'its host encodes it in a way that is not known, or too often');
+  }
+  return measure({ bytes: decodedBytes(measure(source, maxBytes), codings) }, maxBytes);
+}
+
+async function* decodedBytes(
+  encoded: AsyncIterable<Uint8Array>,
+  codings: NonNullable<ReturnType<typeof codingsOf>>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let troubleOfSource: { error: unknown } | undefined;
+  async function* noticed() {
+    try {
+      yield* encoded;
+    } catch (error) {
+      troubleOfSource = { error };
+      throw error;
+    }
+  }
+  try {
+    let bytes: Readable = Readable.from(noticed());
+    for (const coding of codings) bytes = pipeline(bytes, coding.decoder(), () => undefined);
+    yield* bytes as AsyncIterable<Uint8Array>;
+  } catch {
+    if (troubleOfSource !== undefined) throw troubleOfSource.error;
+    throw new ReportFileRefused('unexpected_answer', 'its bytes are not in the coding that its host names');
   }
 }
 
@@ -73,14 +114,45 @@ async function firstChunks(bytes: AsyncGenerator<Uint8Array, void, undefined>): 
 async function typeOf(head: Buffer): Promise<ReportType> {
   // If a parser fails on its own format, the file is not a report.
   const found = await fileTypeFromBuffer(head.subarray(0, headBytes)).catch(() => undefined);
-  if (found !== undefined && isReportType(found.mime)) return found.mime;
-  // Scanners and mail gateways put bytes before a PDF's header; readers accept it within the first 1,024 bytes.
-  if (found === undefined && head.subarray(0, pdfHeaderWithin).includes('%PDF-')) return 'application/pdf';
-  throw new ReportFileRefused('wrong_type', `it must be a PDF, JPEG or PNG, but is ${found?.mime ?? 'none of them'}`);
+  const type = found?.mime ?? 'application/pdf';
+  if (isReportType(type) && (type !== 'application/pdf' || hasPdfHeader(head))) return type;
+  throw wrongType(found?.mime ?? 'none of them');
 }
 
 function isReportType(mime: string): mime is ReportType {
   return reportTypes.some((type) => type === mime);
+}
+
+/** Without it a file has the beginning of its type, and nothing of a report. */
+const contentOf: Record<ReportType, RegExp> = {
+  'application/pdf': /\d\s+\d+\s+obj/, // its objects
+  'image/png': /IDAT/, // its image data
+  'image/jpeg': /\u00ff\u00da/, // the start of its scan
+};
+
+/** The entry of a PDF's trailer, which is never compressed. */
+const pdfEncryption = /\/Encrypt\s*(?:\d+\s+\d+\s+R|<<)/;
+
+/** Longer than what these expressions match, unless somebody pads it. */
+const overlap = 100;
+
+/** Looks at a file while it is sent. The service makes nothing of a form without its end, so the end is not too late for a refusal. */
+async function* lookedThrough(
+  bytes: AsyncIterable<Uint8Array>,
+  type: ReportType,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let last = '';
+  let hasContent = false;
+  for await (const chunk of bytes) {
+    const text = last + Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString('latin1');
+    if (type === 'application/pdf' && pdfEncryption.test(text)) {
+      throw new ReportFileRefused('encrypted', 'it is an encrypted PDF: save it without a password');
+    }
+    hasContent ||= contentOf[type].test(text);
+    last = text.slice(-overlap);
+    yield chunk;
+  }
+  if (!hasContent) throw wrongType(`only the beginning of ${type}`);
 }
 
 async function* resumed(
@@ -95,6 +167,10 @@ async function* resumed(
   } finally {
     await close();
   }
+}
+
+function wrongType(is: string): ReportFileRefused {
+  return new ReportFileRefused('wrong_type', `it must be a PDF, JPEG or PNG, but is ${is}`);
 }
 
 function emptyFile(): ReportFileRefused {

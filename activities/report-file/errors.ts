@@ -17,13 +17,15 @@ type ReportFileRefusal =
   | 'too_large'
   /** Not a PDF, JPEG or PNG by its content. */
   | 'wrong_type'
+  /** A PDF that asks for a password, or restricts what readers may do. */
+  | 'encrypted'
   /** Not http or https, with credentials in it, a step from https down to http, or not a host of the header set. */
   | 'url_not_allowed'
   /** The host has an address that is not public, and is not among the allowed hosts. */
   | 'private_address'
   | 'too_many_redirects'
   | 'header_set_unknown'
-  /** The host answered with a status without a file, or sent more bytes than it announced. */
+  /** The host answered with a status without a file, with more bytes than it announced, or in a coding that cannot be undone. */
   | 'unexpected_answer';
 
 /** The file may be there later, or be read whole the next time. */

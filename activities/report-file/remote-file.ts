@@ -1,4 +1,5 @@
 import { Client, type Dispatcher } from 'undici';
+import { codingsOf } from '../../service/decoding.js';
 import { retryAfterMs } from '../../service/refusals.js';
 import type { ByteSource } from './content.js';
 import { DownloadBudget } from './download-budget.js';
@@ -91,11 +92,12 @@ class Download {
   /** The file that was answered, or why there is none. */
   source({ statusCode, headers, body }: Dispatcher.ResponseData): ByteSource {
     requireFile(statusCode, headers['retry-after']);
-    const length = headers['content-length'];
+    const { 'content-length': length, 'content-encoding': coding } = headers;
     return {
       bytes: this.#chunks(body),
       close: () => this.close(),
       ...(typeof length === 'string' ? { size: Number(length) } : {}),
+      ...(coding === undefined || codingsOf(coding)?.length === 0 ? {} : { coding }),
     };
   }
 

@@ -30,7 +30,7 @@ export class SignedUrlRefused extends Refusal {
 }
 
 /**
- * The worker does not send this file: it is missing, outside REPORT_ROOT, empty, too large, not a PDF, JPEG or PNG,
+ * The worker does not send this file: it is missing, outside REPORT_ROOT, empty, too large, not a whole PDF, JPEG or PNG, encrypted,
  * or at an address that the worker must not fetch from. The message says which. Nothing was sent.
  */
 export class ReportFileRefused extends Refusal {

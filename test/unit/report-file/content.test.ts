@@ -53,6 +53,45 @@ describe('the type is judged by content', () => {
     expect(counts.closed).toBe(1);
   });
 
+  test.each([
+    ['a page that mentions a header', '<!doctype html><p>A PDF starts with %PDF-1.7</p>'],
+    ['a page with a header at the start of a line', '\n<pre>\n%PDF-1.4\n1 0 obj\n</pre>'],
+    ['a text that mentions a header', 'Not found: a file that starts with %PDF-1.4 1 0 obj'],
+    ['JSON with a header', '{\n"error": "no\n%PDF-1.4 1 0 obj"}'],
+    ['a list in XML', '\ufeff<?xml version="1.0"?>\r\n%PDF-1.5 1 0 obj'],
+  ])('%s is no PDF', async (_what, text) => {
+    expect(await outcomeOf(inspected(source(Buffer.from(text)).opened, limit))).toBe('refused: wrong_type');
+  });
+
+  test.each([
+    ['pdf', 12],
+    ['pdf', 40],
+    ['png', 9],
+    ['png', 33],
+    ['jpg', 4],
+    ['jpg', 60],
+  ] as const)('the beginning of a %s is refused: its first %i bytes', async (extension, bytes) => {
+    const beginning = extension === 'pdf' ? Buffer.from('%PDF-1.6\n%\n'.padEnd(bytes, '%')) : sampleReport(extension);
+    const outcome = outcomeOf(inspected(source(beginning.subarray(0, bytes)).opened, limit));
+    expect(await outcome).toBe('refused: wrong_type');
+  });
+
+  test.each([
+    ['/Encrypt 12 0 R', 200],
+    ['/Encrypt\n7\n0\nR', 300_000],
+    ['/Encrypt<</Filter/Standard/V 5>>', 5_000_000],
+  ])('an encrypted PDF is refused as that, wherever it says so: %s', async (entry, before) => {
+    const text = samplePdf(['a']).toString('latin1');
+    const padded = text.replace('trailer\n<<', `${'%'.repeat(before)}\ntrailer\n<< ${entry}`);
+    for (const piece of [65_536, 7_919]) {
+      const opened = source(Buffer.from(padded, 'latin1'), { piece }).opened;
+      expect(await outcomeOf(inspected(opened, limit))).toBe('refused: encrypted');
+    }
+    expect(await outcomeOf(inspected(source(samplePdf(['/Encryption of reports'])).opened, limit))).toBeGreaterThan(
+      500,
+    );
+  });
+
   test.each([1, 3, 1_019])('a PDF may have %i bytes before its header', async (before) => {
     const bytes = Buffer.concat([Buffer.alloc(before, '\r\n'), samplePdf(['a'])]);
     const file = await inspected(source(bytes).opened, limit);

@@ -1,5 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createReportFiles } from '../../../activities/report-file/report-files.js';
 import { sampleReport } from '../../../sandbox/sample-report.js';
@@ -26,6 +28,12 @@ async function speaking(speak: (socket: Socket) => void): Promise<{ host: string
   return { host, url: `http://${host}` };
 }
 
+/** Files of no bytes, one after the other. */
+async function* nothings(): AsyncGenerator<Buffer> {
+  const many = Buffer.concat(Array.from({ length: 4_000 }, () => gzipSync('')));
+  for (;;) yield await Promise.resolve(many);
+}
+
 /** The system's own message, name included. */
 function unknownName(hostname: string): Promise<never> {
   return Promise.reject(Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' }));
@@ -45,6 +53,41 @@ describe('a file at a URL', () => {
     const file = await createReportFiles({ allowedHosts: [host] }).open({ url: `${url}/a b?c=d#e` });
     expect(file).toMatchObject({ contentType: 'application/pdf', size: pdf.length });
     expect((await read(file)).equals(pdf)).toBe(true);
+  });
+
+  test.each<[string, (bytes: Buffer) => Buffer]>([
+    ['gzip', gzipSync],
+    ['X-GZIP', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['identity', (bytes) => bytes],
+    ['gzip, br', (bytes) => brotliCompressSync(gzipSync(bytes))],
+  ])('is read as it was before it was stored as %s', async (coding, encode) => {
+    const image = sampleReport('png', { size: 300_000 });
+    const { host, url } = await hosting((_request, response) => {
+      const body = encode(image);
+      response.writeHead(200, { 'content-encoding': coding, 'content-length': body.length }).end(body);
+    });
+    const file = await createReportFiles({ allowedHosts: [host] }).open({ url });
+    expect(file).toMatchObject({ contentType: 'image/png' });
+    expect((await read(file)).equals(image)).toBe(true);
+  });
+
+  test.each<[string, string, string, Buffer | (() => AsyncIterable<Buffer>)]>([
+    ['that becomes too large', 'refused: too_large', 'gzip', gzipSync(sampleReport('pdf', { size: limit + 1 }))],
+    ['that endlessly becomes nothing', 'refused: too_large', 'gzip', nothings],
+    ['that is cut off', 'refused: unexpected_answer', 'br', brotliCompressSync(pdf).subarray(0, -20)],
+    ['that was not encoded', 'refused: unexpected_answer', 'deflate', pdf],
+    ['in a coding that is not known', 'refused: unexpected_answer', 'compress', pdf],
+    ['encoded three times', 'refused: unexpected_answer', 'gzip,gzip,gzip', gzipSync(gzipSync(gzipSync(pdf)))],
+    ['that is empty', 'refused: empty', 'gzip', gzipSync('')],
+  ])('%s is %s', async (_what, outcome, coding, body) => {
+    const { host, url } = await hosting((_request, response) => {
+      response.writeHead(200, { 'content-encoding': coding });
+      if (typeof body === 'function') void pipeline(body(), response).catch(() => undefined);
+      else response.end(body);
+    });
+    expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe(outcome);
   });
 
   test('need not say how large it is', async () => {

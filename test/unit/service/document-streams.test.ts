@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { AnswerLost, AnswerUnreadable, NotFound, ServiceUnreachable } from '../../../service/errors.js';
 import type { ServiceConfig } from '../../../service/http.js';
@@ -32,6 +33,14 @@ test.each([head, Buffer.from('%PDF-1.7 short'), Buffer.concat([head, Buffer.allo
     expect((await buffer(await streams.results('order-1'))).equals(pdf)).toBe(true);
   },
 );
+
+test('a PDF that comes with a coding nevertheless is streamed without it', async () => {
+  const pdf = Buffer.concat([head, Buffer.alloc(mebibyte, 'x')]);
+  const { streams } = await serviceWith((response) => {
+    response.setHeader('content-encoding', 'gzip').end(gzipSync(pdf));
+  });
+  expect((await buffer(await streams.results('order-1'))).equals(pdf)).toBe(true);
+});
 
 test('the stream is there before the PDF is complete, and its reader sets the pace', async () => {
   const pieces = Array.from({ length: 64 }, () => Buffer.alloc(mebibyte, 'x'));

@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
+import { decoded } from '../../../service/decoding.js';
 import {
   AnswerLost,
   AnswerUnreadable,
@@ -166,6 +167,25 @@ describe('compression', () => {
       reply.end(encode('{"answer":42}'));
     });
     expect(await ping(transportTo(baseUrl))).toEqual({ answer: 42 });
+  });
+
+  test.each([3, 100])('that was applied %i times is not undone', async (times) => {
+    const { baseUrl } = await serving((_request, reply) => {
+      const coding = Array.from({ length: times }, () => 'gzip').join(', ');
+      let body = Buffer.from('{"answer":42}');
+      for (let n = 0; n < times; n++) body = gzipSync(body);
+      reply.writeHead(200, { 'content-type': 'application/json', 'content-encoding': coding }).end(body);
+    });
+    expect(await rejection(ping(transportTo(baseUrl)))).toBeInstanceOf(AnswerUnreadable);
+  });
+
+  test('is undone beside everything else that the process does', async () => {
+    const body = gzipSync(Buffer.alloc(20_000_000));
+    const order: string[] = [];
+    setImmediate(() => order.push('something else'));
+    await decoded(body, 'gzip', 32_000_000);
+    order.push('decoded');
+    expect(order).toEqual(['something else', 'decoded']);
   });
 
   test('that hides more than an answer may have is not undone', async () => {

@@ -10,6 +10,7 @@ import {
   Unauthorized,
 } from '../../../service/errors.js';
 import { readRefusal, refusalError, retryAfterMs } from '../../../service/refusals.js';
+import { orderRequest } from './persons.js';
 import { type Answer, answering, rejection, serviceAt } from './recording-server.js';
 
 /** A copy of the error bodies that were seen in public documentation of a deployment of the same interface. */
@@ -256,15 +257,17 @@ describe('the text of a refusal', () => {
     expect(readRefusal({ detail }).fields).toHaveLength(30);
   });
 
-  test('names fields and types of rules in a message, and quotes nothing from the service', () => {
-    const call = { method: 'POST', path: '/v3/order', status: 422 };
+  test('names fields of the request and types of rules in a message, and quotes nothing from the service', () => {
+    const knownFields = new Set(['patient_address', 'zip', 'consents', 'consentType', 'answers']);
+    const call = { method: 'POST', path: '/v3/order', status: 422, knownFields };
     const body = {
       detail: [
         { loc: ['body', 'patient_address', 'zip'], msg: 'Jane Invented lives elsewhere', type: 'value_error' },
         { loc: ['body', 'consents', 0, 'consentType'], msg: 'Jane Invented did not consent' },
         { loc: ['body', 'answers', 'Jane Invented'], msg: 'Jane Invented', type: 'Jane Invented' },
         { loc: ['body', '12 Imaginary Row'], msg: 'no', type: 'missing' },
-        { loc: ['body', 'a'.repeat(300)], msg: 'no' },
+        { loc: ['body', 'jane'], msg: 'no', type: 'jane_invented' },
+        { loc: ['body', 'answers', 'janeinvented'], msg: 'no', type: 'jane.invented' },
         'Jane Invented',
       ],
     };
@@ -277,9 +280,43 @@ describe('the text of a refusal', () => {
     );
   });
 
+  test('names the fields of each request that its schema, query or form knows, and no other word', async () => {
+    const words = [
+      ['body', 'client_user_id'],
+      ['body', 'testperson'],
+      ['body', 'user_id'],
+      ['body', 'patient_details', 'first_name'],
+      ['body', 'patient_details', 'testperson'],
+      ['query', 'page'],
+      ['query', 'testperson'],
+      ['path', 'order_id'],
+      ['body', 'file'],
+    ];
+    const detail = words.map((loc) => ({ loc, msg: 'no', type: 'testperson' }));
+    const { baseUrl } = await answering(() => ({ status: 422, body: { detail } }));
+    const { users, orders, reports } = serviceAt(baseUrl);
+    async function* bytes() {
+      yield await Promise.resolve(Buffer.from('%PDF-1.7'));
+    }
+    const userId = '6f0c0a49-2f0a-4b5e-8d6f-000000000001';
+    const file = { contentType: 'application/pdf', bytes: bytes() } as const;
+    const calls: [Promise<unknown>, string][] = [
+      [users.create({ client_user_id: 'u-1' }), 'client_user_id'],
+      [orders.create(orderRequest), 'user_id, patient_details.first_name'],
+      [orders.get('order-1'), 'path.order_id'],
+      [orders.page({}, 1), 'user_id, query.page'],
+      [reports.createJob({ userId, file }), 'user_id, file'],
+    ];
+    for (const [call, named] of calls) {
+      expect(((await rejection(call)) as Error).message).toMatch(new RegExp(`422 \\(${named}\\)$`));
+    }
+  });
+
   test('names ten fields in a message at most', () => {
     const call = { method: 'POST', path: '/v3/order', status: 422 };
-    const detail = Array.from({ length: 30 }, (_, n) => ({ loc: ['body', `f${n}`], msg: 'bad', type: 'x' }));
-    expect(refusalError(call, { detail }, undefined).message).toMatch(/f9: x\)$/);
+    const names = Array.from({ length: 30 }, (_, n) => `f${n}`);
+    const detail = names.map((name) => ({ loc: ['body', name], msg: 'bad', type: 'missing' }));
+    const known = { ...call, knownFields: new Set(names) };
+    expect(refusalError(known, { detail }, undefined).message).toMatch(/f9: missing\)$/);
   });
 });
