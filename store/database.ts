@@ -55,6 +55,24 @@ export class StoreFailed extends Error {
   }
 }
 
+/** The database can never store what the service sends: a name, or an emoji in a note, would be refused for ever. */
+export class DatabaseNotUtf8 extends StoreFailed {
+  static readonly remedy = "Create one with encoding 'UTF8' from template0, and set DATABASE_URL to it.";
+  readonly problem: string;
+
+  constructor(encoding: string) {
+    const problem = `The database has the encoding ${encoding}, and only UTF8 can hold what the service sends.`;
+    super(`${problem} ${DatabaseNotUtf8.remedy}`);
+    this.problem = problem;
+  }
+}
+
+/** @throws DatabaseNotUtf8 */
+export async function requireUtf8(database: Database): Promise<void> {
+  const [row] = await database.query<{ server_encoding: string }>('show server_encoding');
+  if (row !== undefined && row.server_encoding !== 'UTF8') throw new DatabaseNotUtf8(row.server_encoding);
+}
+
 /** The message of these classes is about the connection, the access or the server, never about a row. */
 const loggableStates = /^(08|28|3D|3F|53|57|58)|^42501$/;
 
@@ -70,7 +88,7 @@ export function storeFailure(error: unknown): StoreFailed {
 }
 
 /** True if the server itself answered; otherwise the state of the connection is not known. */
-export function isServerAnswer(error: unknown): boolean {
+export function isServerAnswer(error: unknown): error is Error & { code: string } {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && isSqlState(error.code);
 }
 

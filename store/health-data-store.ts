@@ -1,7 +1,7 @@
 import { canonicalId } from '../service/canonical-id.js';
 import type { HealthDataRead } from '../service/health-data.js';
 import { accept, type Acceptance, setAside } from './message-acceptance.js';
-import { type Database, StoreFailed } from './database.js';
+import { type Database, requireUtf8, StoreFailed } from './database.js';
 import { deleteUser, isDeleted, type UserToDelete } from './deleted-users.js';
 import { keyPart, ofWorkout } from './keys.js';
 import { HealthDataReader } from './health-data-reader.js';
@@ -35,11 +35,12 @@ export interface StoreOptions {
 
 /**
  * Opens the store and brings its tables up to date.
- * @throws StoreFailed when the database cannot be reached or refuses; DirectoryInUse
+ * @throws StoreFailed when the database cannot be reached or refuses; DatabaseNotUtf8; DirectoryInUse
  */
 export async function openStore(place: StorePlace, options: StoreOptions = {}): Promise<HealthDataStore> {
   const database = 'databaseUrl' in place ? postgres(place.databaseUrl, place.poolSize) : await pglite(place.directory);
   try {
+    await requireUtf8(database);
     await migrate(database);
   } catch (error) {
     await database.close();

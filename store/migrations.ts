@@ -1,4 +1,3 @@
-import { MigrationError, Umzug } from 'umzug';
 import type { Database, Transaction } from './database.js';
 import { deletedClientUsers, expiredEvents, streamVersions, tables, takeMessage } from './tables.js';
 
@@ -24,12 +23,13 @@ export async function migrate(database: Database): Promise<void> {
   await database.transaction(async (transaction) => {
     await transaction.query(`select pg_advisory_xact_lock(${migrationLock})`);
     await makeMissing(transaction);
-    await umzug(transaction)
-      .up()
-      .catch((error: unknown) => {
-        // The database's own error decides about a retry.
-        throw error instanceof MigrationError && error.cause instanceof Error ? error.cause : error;
-      });
+    const rows = await transaction.query<{ name: string }>('select name from health_data.migrations');
+    const present = new Set(rows.map(({ name }) => name));
+    for (const { name, sql } of migrations) {
+      if (present.has(name)) continue;
+      await transaction.script(sql);
+      await transaction.query('insert into health_data.migrations (name) values ($1)', [name]);
+    }
   });
 }
 
@@ -50,24 +50,4 @@ async function makeMissing(transaction: Transaction): Promise<void> {
       applied_at timestamptz not null default now()
     )
   `);
-}
-
-function umzug(transaction: Transaction): Umzug<object> {
-  return new Umzug<object>({
-    migrations: migrations.map(({ name, sql }) => ({ name, up: () => transaction.script(sql) })),
-    context: {},
-    logger: undefined,
-    storage: {
-      executed: async () => {
-        const rows = await transaction.query<{ name: string }>('select name from health_data.migrations order by name');
-        return rows.map(({ name }) => name);
-      },
-      logMigration: async ({ name }) => {
-        await transaction.query('insert into health_data.migrations (name) values ($1)', [name]);
-      },
-      unlogMigration: async ({ name }) => {
-        await transaction.query('delete from health_data.migrations where name = $1', [name]);
-      },
-    },
-  });
 }

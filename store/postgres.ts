@@ -78,12 +78,15 @@ async function withConnection<Result>(pool: Pool, work: (client: PoolClient) => 
   }
 }
 
+/** The session reads only, or its server shuts down or starts: after a fail-over it goes on failing for as long as it lives. */
+const sessionFailures = ['25006', '57P01', '57P02', '57P03'];
+
 /**
  * Rolls the transaction back, and returns true if the connection can be reused. If the server did not answer, it would
  * not answer this either: closing the connection rolls the work back.
  */
 async function undone(client: PoolClient, failure: unknown): Promise<boolean> {
-  if (!isServerAnswer(failure)) return false;
+  if (!isServerAnswer(failure) || sessionFailures.includes(failure.code)) return false;
   try {
     await client.query('rollback');
     return true;

@@ -1,4 +1,4 @@
-import type { Database } from './database.js';
+import { type Database, requireUtf8 } from './database.js';
 import { migrationNames } from './migrations.js';
 import { postgres } from './postgres.js';
 
@@ -14,11 +14,12 @@ export interface SchemaState {
 
 /**
  * Reads the state of the tables, and changes nothing.
- * @throws StoreFailed when the database cannot be reached or refuses
+ * @throws StoreFailed when the database cannot be reached or refuses; DatabaseNotUtf8
  */
 export async function readSchemaState(databaseUrl: string): Promise<SchemaState> {
   const database = postgres(databaseUrl, 1);
   try {
+    await requireUtf8(database);
     return await schemaState(database);
   } finally {
     await database.close();

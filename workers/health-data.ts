@@ -1,29 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { TakenMessages } from '../client/webhooks/destinations.js';
 import type { HealthDataSink } from '../client/webhooks/health-data-events.js';
 import type { RejectedEventSink } from '../client/webhooks/rejected-events.js';
 import { type HealthDataRead, readHealthData } from '../service/health-data.js';
+import { DatabaseNotUtf8 } from '../store/database.js';
 import type { Acceptance } from '../store/message-acceptance.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import type { HealthDataStore, StoreOptions } from '../store/health-data-store.js';
 import type { ReceivedMessage } from '../store/messages.js';
 import { openedStore, type StoreAccess, storeOnDemand } from '../store/store-access.js';
 import { isAddressable } from '../protocol/ids.js';
+import { StartFailed } from './process.js';
+
+/** A database that is away, or takes longer, is waited for later: orders do not need it. */
+const openedAtStartWithinMs = 3_000;
 
 /**
  * The store of a process: the one that the caller has opened, else that of DATABASE_URL, if it is set.
  *
  * @param opened is closed by its opener
+ * @throws StartFailed if the database answers, and can never be used
  */
-export function storeOf(
+export async function storeOf(
   config: StoreConfig & { databaseUrl?: string; databasePoolSize: number },
   opened: HealthDataStore | undefined,
-): StoreAccess | undefined {
+): Promise<StoreAccess | undefined> {
   if (opened) return openedStore(opened);
   const { databaseUrl, databasePoolSize: poolSize } = config;
   if (databaseUrl === undefined) return undefined;
   // Loaded only here, because a process without a database starts in nine tenths of the time without the drivers.
   const loading = import('../store/health-data-store.js');
-  return storeOnDemand(async () => (await loading).openStore({ databaseUrl, poolSize }, storeOptions(config)));
+  const store = storeOnDemand(async () => (await loading).openStore({ databaseUrl, poolSize }, storeOptions(config)));
+  const tooLong = sleep(openedAtStartWithinMs, undefined, { ref: false });
+  await Promise.race([store.get(), tooLong]).catch((error: unknown) => {
+    if (error instanceof DatabaseNotUtf8) throw new StartFailed(error.message, { cause: error });
+  });
+  return store;
 }
 
 interface StoreConfig {

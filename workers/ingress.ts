@@ -61,7 +61,7 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
   for (const warning of config.warnings) log.warn(warning);
   const { namespace, connection: options } = config.temporal;
   const { opened, limits = httpLimits, monitoring, tracing } = given;
-  const store = storeOf(config, opened);
+  const store = await storeOf(config, opened);
   const connection = Connection.lazy(throughProxy({ ...options, ...connecting }));
   const unfollow = followApiKey(connection, config.temporal, log);
   const observed = monitoring && observeWebhooks(monitoring.registry);

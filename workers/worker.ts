@@ -86,7 +86,7 @@ async function poll(
   { opened, ...observing }: Parameters<typeof startWorker>[2] & object,
 ): Promise<RunningWorker> {
   const { namespace } = config.temporal;
-  const store = storeOf(config, opened);
+  const store = await storeOf(config, opened);
   const conversion = dataConverterOf(config.keyRing, log);
   const { monitoring, tracing } = observing;
   const client = new Client({ connection, namespace, ...conversion, ...tracing?.client });

@@ -71,7 +71,7 @@ const table: Record<string, Folder> = {
     ],
     node: true,
   },
-  store: { folders: ['service'], packages: ['pg', '@electric-sql/pglite', 'proper-lockfile', 'umzug'], node: true },
+  store: { folders: ['service'], packages: ['pg', '@electric-sql/pglite', 'proper-lockfile'], node: true },
   workers: {
     folders: ['service', 'protocol', 'workflows', 'activities', 'client', 'store'],
     packages: 'any',

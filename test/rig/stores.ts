@@ -66,11 +66,11 @@ async function onPostgres(url: string): Promise<Started> {
 }
 
 /** A database of its own on the server, which forgets everything at its end. */
-export async function newDatabase(url: string): Promise<{ databaseUrl: string }> {
+export async function newDatabase(url: string, options = ''): Promise<{ databaseUrl: string }> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const client = new Client({ connectionString: url });
   await client.connect();
-  await client.query(`create database ${name}`);
+  await client.query(`create database ${name} ${options}`);
   await client.end();
   return { databaseUrl: url.replace(/[^/]*$/, name) };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
@@ -5,9 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { StoreFailed, storeFailure } from '../../store/database.js';
+import { DatabaseNotUtf8, StoreFailed, storeFailure } from '../../store/database.js';
 import { DirectoryInUse } from '../../store/directory-lock.js';
 import { openStore } from '../../store/health-data-store.js';
+import { readSchemaState } from '../../store/schema-state.js';
+import { storeOf } from '../../workers/health-data.js';
+import { StartFailed } from '../../workers/process.js';
 import { emptyDatabase } from '../rig/empty-database.js';
 import { findPostgres, installCommand } from '../rig/postgres.js';
 import { startProgram } from '../rig/processes.js';
@@ -131,6 +135,53 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     ]);
     await client.end();
     await Promise.all(stores.map((store) => store.close()));
+  });
+
+  test.each(['LATIN1', 'SQL_ASCII', 'EUC_JP'])(
+    'in the encoding %s is refused when it is opened, and when a process starts',
+    async (encoding) => {
+      const { databaseUrl } = await newDatabase(
+        postgresUrl ?? '',
+        `encoding '${encoding}' locale 'C' template template0`,
+      );
+      await expect(openStore({ databaseUrl })).rejects.toThrow(`has the encoding ${encoding}, and only UTF8`);
+      await expect(readSchemaState(databaseUrl)).rejects.toThrow(DatabaseNotUtf8);
+      const config = { databaseUrl, databasePoolSize: 1, rejectedEventsDays: 90 };
+      await expect(storeOf(config, undefined)).rejects.toThrow(StartFailed);
+    },
+  );
+
+  test('that only reads for a while gets new connections once it writes again', async () => {
+    const place = await newDatabase(postgresUrl ?? '');
+    const admin = new Client({ connectionString: place.databaseUrl });
+    await admin.connect();
+    const name = place.databaseUrl.split('/').at(-1);
+    const store = await openStore({ ...place, poolSize: 2 });
+    const writes = [
+      () => receive(store, activity('failed-over', randomUUID())),
+      () => store.setAside({ reason: 'not_handled' }, { id: randomUUID(), body: '{}' }),
+      () => store.rememberMessage(randomUUID()),
+    ];
+    const codes = () =>
+      Promise.all(
+        [...writes, ...writes].map((write) =>
+          write().then(
+            () => 'written',
+            (error: StoreFailed) => error.code,
+          ),
+        ),
+      );
+    expect(new Set(await codes())).toEqual(new Set(['written']));
+    // Sessions that begin now read only, as those of a server that has become a standby.
+    await admin.query(`alter database ${name} set default_transaction_read_only = on`);
+    await admin.query(`select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()
+      and datname = current_database()`);
+    await expect.poll(async () => [...new Set(await codes())]).toEqual(['25006']);
+    await admin.query('set default_transaction_read_only = off');
+    await admin.query(`alter database ${name} set default_transaction_read_only = off`);
+    expect(new Set(await codes())).toEqual(new Set(['written']));
+    await admin.end();
+    await store.close();
   });
 
   test('that drops every connection is used again as soon as it takes new ones', async () => {

@@ -1,4 +1,4 @@
-import { StoreFailed } from '../../store/database.js';
+import { DatabaseNotUtf8, StoreFailed } from '../../store/database.js';
 import { readSchemaState, type SchemaState } from '../../store/schema-state.js';
 import type { WorkerConfig } from '../config.js';
 import { fault, ok, type Verdict, warning } from './findings.js';
@@ -19,6 +19,7 @@ export async function database({
     return verdictOf(await readSchemaState(databaseUrl));
   } catch (error) {
     if (!(error instanceof StoreFailed)) throw error;
+    if (error instanceof DatabaseNotUtf8) return fault(error.problem, DatabaseNotUtf8.remedy);
     const remedy = 'Start it, or correct DATABASE_URL; its user needs rights on the schema health_data.';
     return fault(`The database cannot be used (${error.message.replace(/\.$/, '')}).`, remedy);
   }

@@ -11,7 +11,7 @@ import {
 } from '../../../service/errors.js';
 import { readRefusal, refusalError, retryAfterMs } from '../../../service/refusals.js';
 import { orderRequest } from './persons.js';
-import { type Answer, answering, rejection, serviceAt } from './recording-server.js';
+import { type Answer, answering, rejection, serviceAt, serving } from './recording-server.js';
 
 /** A copy of the error bodies that were seen in public documentation of a deployment of the same interface. */
 const seen = z
@@ -293,7 +293,11 @@ describe('the text of a refusal', () => {
       ['body', 'file'],
     ];
     const detail = words.map((loc) => ({ loc, msg: 'no', type: 'testperson' }));
-    const { baseUrl } = await answering(() => ({ status: 422, body: { detail } }));
+    const { baseUrl } = await serving((request, response) => {
+      request.resume().on('end', () => {
+        response.writeHead(422, { 'content-type': 'application/json' }).end(JSON.stringify({ detail }));
+      });
+    });
     const { users, orders, reports } = serviceAt(baseUrl);
     async function* bytes() {
       yield await Promise.resolve(Buffer.from('%PDF-1.7'));
