@@ -143,7 +143,7 @@ export class WorkerFailing extends LabOperationsError {
   constructor(options?: ErrorOptions) {
     super(
       'The worker keeps failing at this workflow: read its log. Its LABOPS_ENCRYPTION_KEYS may lack the key ' +
-        'of this client, or its version may differ. The workflow continues once that is corrected',
+        'of this client, its version may differ, or the history cannot be replayed. The workflow continues once that is corrected',
       options,
     );
   }

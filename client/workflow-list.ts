@@ -3,15 +3,22 @@ import { withoutMemos } from '../protocol/listing.js';
 import { isAddressable } from '../protocol/ids.js';
 import { canonicalId } from '../service/canonical-id.js';
 import { isObject } from '../service/json-object.js';
-import { labAttentionKey, labPhaseKey, labReferenceKey, labUserIdKey } from '../protocol/search-attributes.js';
+import {
+  labAttentionKey,
+  labPhaseKey,
+  labReferenceKey,
+  labUserIdKey,
+  reportedProblemsKey,
+} from '../protocol/search-attributes.js';
 import type { RefusalClass } from './errors.js';
+import { code, hasCode } from './temporal-errors.js';
 
 /* Lists by search attributes: no workflow is woken. They lag by moments. */
 
 /** The conditions of a list; a result must meet all that are given. */
 export interface WorkflowFilter<Phase extends string, Reason extends string> {
   phase?: Phase;
-  /** `true`: those that ask for attention for any reason. */
+  /** `true`: those that ask for attention for any reason, and those that cannot go on. */
   attention?: true | Reason;
   userId?: string;
   /** Also those that have ended, as long as the namespace retains them. Default false. */
@@ -22,7 +29,8 @@ export interface WorkflowFilter<Phase extends string, Reason extends string> {
 export interface WorkflowSummary<Phase extends string, Reason extends string> {
   userId?: string;
   phase?: Phase;
-  attention: Reason[];
+  /** `worker_failing`: its workflow tasks fail again and again, so it cannot go on. Only Temporal knows, from server 1.30 on. */
+  attention: (Reason | 'worker_failing')[];
   startedAt: Date;
   endedAt?: Date;
 }
@@ -49,11 +57,29 @@ export async function* listWorkflows<Phase extends string, Reason extends string
 ): AsyncGenerator<Own & WorkflowSummary<Phase, Reason>, void, undefined> {
   const listed = new Set<string>();
   // Temporal lists the running ones first, then the others by their ends, the latest first.
-  for await (const execution of withoutMemos(temporal.workflow).list({ query: queryOf(area, filter) })) {
+  for await (const execution of executions(temporal, area, filter)) {
     if (listed.has(execution.workflowId)) continue;
     listed.add(execution.workflowId);
     if (execution.closeTime && !(await isLatest(temporal, execution, area, filter))) continue;
     yield { ...area.own(execution), ...summaryOf<Phase, Reason>(execution) };
+  }
+}
+
+/** A server before 1.30 does not know the attribute of workflows that cannot go on: then they are left out. */
+async function* executions(
+  temporal: Client,
+  area: ListedArea<object>,
+  filter: WorkflowFilter<string, string>,
+): AsyncGenerator<WorkflowExecutionInfo, void, undefined> {
+  const failing = `${labAttentionKey.name} IS NOT NULL OR ${reportedProblemsKey.name} IS NOT NULL`;
+  const query = queryOf(area, filter, `(${failing})`);
+  try {
+    yield* withoutMemos(temporal.workflow).list({ query });
+  } catch (error) {
+    if (filter.attention !== true || !hasCode(error, code.invalidArgument)) throw error;
+    yield* withoutMemos(temporal.workflow).list({
+      query: queryOf(area, filter, `${labAttentionKey.name} IS NOT NULL`),
+    });
   }
 }
 
@@ -73,7 +99,10 @@ function summaryOf<Phase extends string, Reason extends string>({
   return {
     ...(userId !== undefined && { userId }),
     ...(phase !== undefined && { phase: phase as Phase }),
-    attention: (attributes.get(labAttentionKey) ?? []) as Reason[],
+    attention: [
+      ...((attributes.get(labAttentionKey) ?? []) as Reason[]),
+      ...(attributes.get(reportedProblemsKey) === undefined ? [] : (['worker_failing'] as const)),
+    ],
     startedAt: startTime,
     ...(closeTime && { endedAt: closeTime }),
   };
@@ -100,7 +129,12 @@ const conditionNames: readonly string[] = ['phase', 'attention', 'userId', 'ende
   string
 >)[];
 
-function queryOf({ workflows, hidden, invalid }: ListedArea<object>, filter: WorkflowFilter<string, string>): string {
+/** @param asking the condition of those that need a person for any reason */
+function queryOf(
+  { workflows, hidden, invalid }: ListedArea<object>,
+  filter: WorkflowFilter<string, string>,
+  asking: string,
+): string {
   const refused = (field: string, message: string): Error =>
     new invalid(`The filter is not valid: ${field} ${message}`, { fields: [{ field, message }] });
   /** Nothing that goes into a query may end its quotes. */
@@ -121,7 +155,7 @@ function queryOf({ workflows, hidden, invalid }: ListedArea<object>, filter: Wor
   conditions.push(ended ? `ExecutionStatus != 'ContinuedAsNew'` : `ExecutionStatus = 'Running'`);
   if (phase !== undefined) conditions.push(`${labPhaseKey.name} = '${quoted('phase', phase)}'`);
   else if (hidden !== undefined) conditions.push(`${labPhaseKey.name} != '${hidden}'`);
-  if (attention === true) conditions.push(`${labAttentionKey.name} IS NOT NULL`);
+  if (attention === true) conditions.push(asking);
   else if (attention !== undefined) conditions.push(`${labAttentionKey.name} = '${quoted('attention', attention)}'`);
   if (userId !== undefined) conditions.push(`${labUserIdKey.name} = '${canonicalId(quoted('userId', userId))}'`);
   return conditions.join(' AND ');

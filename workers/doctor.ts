@@ -8,7 +8,7 @@ import { type Finding, linesOf, notChecked, ok, runChecks, type Verdict } from '
 import { notificationTarget } from './doctor/notification-target.js';
 import * as server from './doctor/server.js';
 import { serviceKey, webhookEndpoint } from './doctor/service.js';
-import { currentRelease, pollers, reconciliation } from './doctor/workers.js';
+import { currentRelease, failingWorkflows, pollers, reconciliation } from './doctor/workers.js';
 import type { WorkerConfig } from './config.js';
 import { isProgram } from './process.js';
 
@@ -28,6 +28,7 @@ const namespaceChecks: Checks<[server.Temporal, WorkerConfig]> = [
   ['clock (Temporal)', (temporal, { taskQueue }) => clockOfTemporal(temporal, taskQueue)],
   ['reconciliation', reconciliation],
   ['workers', (temporal, { taskQueue }) => pollers(temporal, taskQueue)],
+  ['workflow tasks', (temporal, { taskQueue }) => failingWorkflows(temporal, taskQueue)],
   ['release', (temporal, { deployment }) => currentRelease(temporal, deployment)],
 ];
 
