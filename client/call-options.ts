@@ -1,6 +1,5 @@
 import { inspect } from 'node:util';
-import ms from 'ms';
-import type { Duration } from '../protocol/policy-settings.js';
+import { durationMs, type Duration } from '../protocol/durations.js';
 
 /** How long something may take: a span of time, or `'none'` for no limit. */
 export type Deadline = Duration | 'none';
@@ -11,7 +10,7 @@ export type Deadline = Duration | 'none';
  */
 export interface CallOptions {
   /**
-   * The time limit of the call, in milliseconds or as `'5s'`. The call then rejects with `TimedOut`, or at most two
+   * The time limit of the call, with its unit: `'5s'`. The call then rejects with `TimedOut`, or at most two
    * seconds later with `NoWorker`, `WorkerFailing` or `TemporalUnreachable` if one of them is the reason. `'none'`
    * waits without a limit. Default: 30 seconds, unless the method says otherwise or `LabOperations` has a `deadline`.
    */
@@ -30,11 +29,12 @@ export function millisecondsOf(deadline: Deadline): number {
 }
 
 /** @param rule the beginning of the sentence that says what is wrong */
-export function millisecondsIn(duration: Duration, rule: string): number {
-  // In JavaScript it may be anything, such as a variable that was never set: `ms` throws its own error for that.
-  const span = typeof duration === 'string' && duration.length > 0 ? ms(duration) : duration;
-  if (typeof span === 'number' && span > 0) return span;
-  throw new TypeError(`${rule} a duration such as '5s' or milliseconds above 0, not ${inspect(duration)}`);
+export function millisecondsIn(duration: Duration, rule: string, least = 1): number {
+  const span = durationMs(duration);
+  if (span !== undefined && span >= least) return span;
+  throw new TypeError(
+    `${rule} a duration with its unit, such as '5s', of at least ${least}ms, not ${inspect(duration)}`,
+  );
 }
 
 /** Node fires a longer timer at once. */

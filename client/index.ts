@@ -329,7 +329,7 @@ export type {
   LinkUrl,
 } from '../protocol/link/messages.js';
 export type { BusinessDays } from '../protocol/business-days.js';
-export type { Duration } from '../protocol/policy-settings.js';
+export type { Duration } from '../protocol/durations.js';
 export type { Attention } from '../protocol/attention.js';
 export type { KitOrderResult } from '../protocol/order/messages.js';
 export type { PlacingAttentionReason, PlacingState, PlaceKitOrderInput } from '../protocol/order/placing-messages.js';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Duration } from '../protocol/policy-settings.js';
+import type { Duration } from '../protocol/durations.js';
 import { canonicalJson } from '../protocol/canonical-json.js';
 import { longestTimer, millisecondsIn, millisecondsOf, type CallOptions, type Deadline } from './call-options.js';
 import { NoWorker, TimedOut, WorkerFailing } from './errors.js';
@@ -7,7 +7,7 @@ import { code, hasCode, isPassing } from './temporal-errors.js';
 
 /** How often a watched workflow is asked. Each question is a query: a billable action that wakes the workflow. */
 export interface WatchOptions {
-  /** The first pause, and the one after every change. Default 1 second. */
+  /** The first pause, and the one after every change, at least 100 milliseconds. Default 1 second. */
   minInterval?: Duration;
   /** The longest pause, reached by doubling while nothing changes. Default 1 minute; with `notifications` 15 minutes. */
   maxInterval?: Duration;
@@ -64,7 +64,7 @@ async function* statesOf<State extends { outcome?: unknown }>(
     signal?.throwIfAborted();
     const left = endsAt - Date.now();
     if (left <= 0) throw new TimedOut('The deadline for watching has passed; what you watched continues.');
-    const asking = { ...(left < longestQuestionMs && { deadline: left }), ...(signal && { signal }) };
+    const asking = { ...(left < longestQuestionMs && { deadline: `${left}ms` as const }), ...(signal && { signal }) };
     const state = await watched.state(asking).catch(rethrowUnlessTransient);
     const serialized = canonicalJson(state ?? null);
     const isNews = state !== undefined && serialized !== seen;
@@ -137,7 +137,9 @@ function rethrowUnlessTransient(error: unknown): undefined {
   throw error;
 }
 
-/** A pause of 0 would poll without end. */
+/** A shorter pause would poll without end, and each question is billed. */
+const shortestPauseMs = 100;
+
 function milliseconds(duration: Duration): number {
-  return millisecondsIn(duration, 'An interval must be');
+  return millisecondsIn(duration, 'An interval must be', shortestPauseMs);
 }

@@ -1,4 +1,4 @@
-import { defaultsOf, type ResolvedSettings, type Setting, type Settings } from './policy-settings.js';
+import { defaultsOf, type PolicyOf, type ResolvedSettings, type Setting, type Settings } from './policy-settings.js';
 import { readSetting } from './policy-values.js';
 
 /** A policy that cannot be followed: the message names the setting and the reason. */
@@ -37,7 +37,8 @@ interface Policy<Table extends Settings> {
 /**
  * Fills in the defaults and turns durations into milliseconds. `undefined` and `null` mean the default.
  *
- * @param given from a caller whom no compiler may have checked; a resolved policy resolves to itself
+ * @param given from a caller whom no compiler may have checked. A resolved policy resolves to itself: its `version` says that its
+ * durations are milliseconds
  * @param base a resolved policy, which gives the settings that are left out, instead of the defaults. If an earlier
  * release wrote it, the answer has its settings and its version
  * @throws PolicyInvalid naming every setting that is unknown or out of range, all at once
@@ -57,7 +58,11 @@ export function resolveSettings<Table extends Settings>(
   const read: Record<string, unknown> = {};
   for (const [name, setting] of settings) {
     const fault = (problem: string) => faults.push(`${name} ${problem}`);
-    read[name] = readSetting(setting, values[name] ?? usual[name], read, fault);
+    const given =
+      values[name] == null
+        ? { value: usual[name], isResolved: base !== undefined }
+        : { value: values[name], isResolved: writtenAs != null };
+    read[name] = readSetting(setting, given, read, fault);
   }
   faults.push(...unknownIn(values, settings));
   const resolved = { ...read, version } as ResolvedSettings<Table>;
@@ -67,27 +72,31 @@ export function resolveSettings<Table extends Settings>(
 }
 
 /**
- * Reads the settings that are to change in a policy that is not known here. Each is checked by itself, and against another
+ * Checks the settings that are to change in a policy that is not known here. Each is checked by itself, and against another
  * only if both are given: the rest is checked where the policy is known, by `resolveSettings` with that policy as its base.
  *
- * @returns what is given, durations in milliseconds. `undefined` and `null` mean that a setting stays
+ * @returns what is given, as it is given. `undefined` and `null` mean that a setting stays
  * @throws PolicyInvalid naming every setting that is unknown or out of range, all at once; also if none is given
  */
-export function readChanges<Table extends Settings>(
+export function checkedChanges<Table extends Settings>(
   { of, settings: table }: Policy<Table>,
   given: unknown,
-): Partial<Omit<ResolvedSettings<Table>, 'version'>> {
+): PolicyOf<Table> {
   const faults: string[] = [];
   const settings = Object.entries(table);
   const values = valuesIn(given, faults);
   const read: Record<string, unknown> = {};
-  for (const [name, setting] of settings.filter(([name]) => values[name] != null)) {
-    read[name] = readSetting(setting, values[name], read, (problem) => faults.push(`${name} ${problem}`));
+  const changes = settings.filter(([name]) => values[name] != null);
+  for (const [name, setting] of changes) {
+    const change = { value: values[name], isResolved: false };
+    read[name] = readSetting(setting, change, read, (problem) => faults.push(`${name} ${problem}`));
   }
   faults.push(...unknownIn(values, settings));
-  if (faults.length === 0 && Object.keys(read).length === 0) faults.push('must have at least one setting');
+  if (faults.length === 0 && changes.length === 0) faults.push('must have at least one setting');
   if (faults.length > 0) throw new PolicyInvalid(of, faults);
-  return read as Partial<Omit<ResolvedSettings<Table>, 'version'>>;
+  // Business days have several spellings.
+  const sent = (name: string): unknown => (typeof read[name] === 'string' ? read[name] : values[name]);
+  return Object.fromEntries(changes.map(([name]) => [name, sent(name)])) as PolicyOf<Table>;
 }
 
 function valuesIn(given: unknown, faults: string[]): Record<string, unknown> {

@@ -1,6 +1,7 @@
-import ms, { type StringValue } from 'ms';
+import ms from 'ms';
 import type { BusinessDays } from './business-days.js';
-import { longest } from './policy-values.js';
+import type { Duration } from './durations.js';
+import { longest, shortest } from './policy-values.js';
 
 /**
  * The parts that every workflow's policy is made of. A policy is a table: each setting has a kind, a default and its
@@ -8,15 +9,14 @@ import { longest } from './policy-values.js';
  * may change, so no workflow imports them (docs/decisions/0014-policies-are-data.md).
  */
 
-/** A span of time: milliseconds, or a string such as `'36 hours'`, `'7d'`, `'1.5h'` (the `ms` package's grammar). */
-export type Duration = number | StringValue;
-
 export interface DurationSetting {
   kind: 'duration';
   default: Duration;
   /** Milliseconds. */
   least: number;
   most: number;
+  /** The least that a caller may give, if a resolved policy may have less. */
+  leastGiven: number;
 }
 
 /** A duration of up to 10 years, or a number of business days. */
@@ -99,14 +99,24 @@ export type ResolvedSettings<Table extends Settings> = {
   version: number;
 };
 
-/** @param bounds `least` is more than 0, and `most` 10 years, unless given */
-export function duration(usual: Duration, bounds: { least?: StringValue; most?: StringValue } = {}): DurationSetting {
-  const { least, most } = bounds;
+interface Bounds {
+  /** 1 second, unless given. */
+  least?: Duration;
+  /** 10 years, unless given. */
+  most?: Duration;
+  /** For a mistake that cannot be undone. A resolved policy may be shorter, for programs in which days are seconds. */
+  leastGiven?: Duration;
+}
+
+export function duration(usual: Duration, bounds: Bounds = {}): DurationSetting {
+  const { least, most, leastGiven } = bounds;
+  const span = least === undefined ? shortest : ms(least);
   return {
     kind: 'duration',
     default: usual,
-    least: least === undefined ? 1 : ms(least),
+    least: span,
     most: most === undefined ? longest : ms(most),
+    leastGiven: leastGiven === undefined ? span : ms(leastGiven),
   };
 }
 
@@ -128,7 +138,7 @@ export function dates(...usual: string[]): DatesSetting {
 export function following(
   setting: string,
   usual: FollowingSetting['usual'],
-  { most }: { most: StringValue },
+  { most }: { most: Duration },
 ): FollowingSetting {
   return { kind: 'following', setting, usual, most: ms(most) };
 }

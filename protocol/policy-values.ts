@@ -1,27 +1,38 @@
-import ms, { type StringValue } from 'ms';
+import ms from 'ms';
 import { countOf, type BusinessDays } from './business-days.js';
+import { durationMs } from './durations.js';
 import type { FollowingSetting, Setting } from './policy-settings.js';
 
 /** The values of a policy's settings, read by their kinds. Each violation is reported as a fault, so one error names all of them. */
 
 export const longest = ms('10y');
 
+/** Nothing here is waited for less: a shorter pause between two reads would be none. */
+export const shortest = 1000;
+
 /** Receives the fault of one setting, as a text that follows its name. */
 type Fault = (problem: string) => void;
 
+export interface Given {
+  value: unknown;
+  /** It comes from a resolved policy, where durations are milliseconds. In what a person wrote, a number could mean days. */
+  isResolved: boolean;
+}
+
 /** @param before the settings that stand before it in the table */
-export function readSetting(setting: Setting, value: unknown, before: Record<string, unknown>, fault: Fault): unknown {
+export function readSetting(setting: Setting, given: Given, before: Record<string, unknown>, fault: Fault): unknown {
+  const { value, isResolved } = given;
   switch (setting.kind) {
     case 'duration':
-      return readDuration(value, fault, setting.least, setting.most);
+      return readDuration(given, fault, isResolved ? setting.least : setting.leastGiven, setting.most);
     case 'deadline':
-      return readDeadline(value, fault);
+      return readDeadline(given, fault);
     case 'dates':
       return readDates(value, fault);
     case 'following':
-      return readFollowing(setting, value, before[setting.setting], fault);
+      return readFollowing(setting, given, before[setting.setting], fault);
     case 'durations':
-      return readDurations(value, fault);
+      return readDurations(given, fault);
     case 'count':
       return readCount(value, fault, setting.least, setting.most);
     case 'choice':
@@ -40,22 +51,22 @@ function readCount(value: unknown, fault: Fault, least: number, most: number): u
 }
 
 /** Milliseconds, rounded up. A fault unless it is a duration within the bounds, which are milliseconds too. */
-function readDuration(value: unknown, fault: Fault, least = 1, most = longest): number {
-  // `ms` throws on an empty string; here every fault is collected.
-  const span = typeof value === 'string' && value !== '' ? ms(value as StringValue) : value;
-  if (typeof span === 'number' && Math.ceil(span) >= least && span <= most) return Math.ceil(span);
-  const range = least > 1 ? `at least ${ms(least, { long: true })}` : 'more than 0';
+function readDuration({ value, isResolved }: Given, fault: Fault, least = shortest, most = longest): number {
+  const span = isResolved && typeof value === 'number' ? value : durationMs(value);
+  if (span !== undefined && Math.ceil(span) >= least && span <= most) return Math.ceil(span);
   const limit = most === longest ? '10 years' : ms(most, { long: true });
-  fault(`must be a duration such as '7d' or milliseconds, ${range} and at most ${limit}`);
+  const range = `at least ${ms(least, { long: true })} and at most ${limit}`;
+  fault(`must be a duration with its unit, such as '7d' or '36 hours', ${range}`);
   return 0;
 }
 
 /** Business days may be written `6bd`, `6 bd` or `6 business days`. */
-function readDeadline(value: unknown, fault: Fault): number | BusinessDays {
+function readDeadline(given: Given, fault: Fault): number | BusinessDays {
+  const { value } = given;
   const text = typeof value === 'string' ? value.trim().toLowerCase() : '';
   const [, written] = /^(\d+) ?(?:bd|business days?)$/.exec(text) ?? [];
   if (written === undefined) {
-    return readDuration(value, (problem) => fault(`${problem}, or 1 to 999 business days such as '6bd'`));
+    return readDuration(given, (problem) => fault(`${problem}, or 1 to 999 business days such as '6bd'`));
   }
   const days: BusinessDays = `${Number(written)}bd`;
   if (countOf(days) === undefined) fault('must be 1 to 999 business days');
@@ -85,13 +96,16 @@ function isDate(value: unknown): value is string {
 }
 
 /** @param first the other one; undefined if it is not known, and then there is a value */
-function readFollowing({ usual, most }: FollowingSetting, value: unknown, first: unknown, fault: Fault): number {
-  return readDuration(value ?? usual(Number(first)), fault, first as number | undefined, most);
+function readFollowing({ usual, most }: FollowingSetting, given: Given, first: unknown, fault: Fault): number {
+  const followed = given.value == null ? { value: usual(Number(first)), isResolved: true } : given;
+  return readDuration(followed, fault, first as number | undefined, most);
 }
 
-function readDurations(value: unknown, fault: Fault): number[] {
+function readDurations({ value, isResolved }: Given, fault: Fault): number[] {
   if (Array.isArray(value) && value.length <= 20) {
-    return value.map((entry, index) => readDuration(entry, (problem) => fault(`entry ${index + 1} ${problem}`)));
+    return value.map((entry: unknown, index) =>
+      readDuration({ value: entry, isResolved }, (problem) => fault(`entry ${index + 1} ${problem}`)),
+    );
   }
   fault('must be a list of at most 20 durations');
   return [];

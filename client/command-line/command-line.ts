@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { LabOperations } from '../lab-operations.js';
-import type { Duration } from '../../protocol/policy-settings.js';
+import type { Duration } from '../../protocol/durations.js';
 import type { Deadline } from '../call-options.js';
 import type { WatchOptions } from '../watching.js';
 import { NotConfirmed, UsageError } from './exit-codes.js';
@@ -15,8 +15,7 @@ export interface GlobalOptions {
   json?: boolean;
   verbose?: boolean;
   taskQueue: string;
-  /** Milliseconds. */
-  timeout?: number;
+  timeout?: Duration;
 }
 
 /** The context of a command while it is connected. */

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import ms from 'ms';
+import { durationMs, type Duration } from '../../protocol/durations.js';
 import { UsageError } from './exit-codes.js';
 import type { Terminal } from './terminal.js';
 
@@ -38,12 +38,13 @@ function parsed(text: string, name: string): unknown {
 
 /* Parsers of option values. Their errors are wrong usage, with the option's name in front. */
 
-/** A duration such as `90s` or `5m`, in milliseconds. */
-export function duration(text: string): number {
-  // The type of its argument is for literals; a text from outside may be anything.
-  const span = /^\d/.test(text) ? ms(text as ms.StringValue) : Number.NaN;
-  if (Number.isFinite(span) && span > 0) return span;
-  throw new InvalidArgumentError('It must be a duration such as 90s or 5m.');
+/** Nothing is answered sooner, and nobody waits longer. */
+const [shortestMs, longestMs] = [1000, 365 * 86_400_000];
+
+export function duration(text: string): Duration {
+  const span = durationMs(text.trim());
+  if (span !== undefined && span >= shortestMs && span <= longestMs) return text.trim() as Duration;
+  throw new InvalidArgumentError('It must be a duration with its unit, such as 90s or 5m, from 1s to 365d.');
 }
 
 export function count(text: string): number {

@@ -1,4 +1,3 @@
-import ms from 'ms';
 import { Option, type Command } from 'commander';
 import type { DeleteUserInput, DeletionState } from '../../protocol/deletion/messages.js';
 import type { OnRunningWork } from '../../protocol/deletion/policy.js';
@@ -21,7 +20,7 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
   users
     .command('delete <user-id>')
     .description('delete a user: connections at once, data after the grace period')
-    .option('--grace-days <days>', 'for how many days the deletion can be undone, at most 7', days)
+    .option('--grace-days <days>', 'for how many days the deletion can be undone, from an hour (0.05) to 7', days)
     .addOption(
       new Option(
         '--running-work <what>',
@@ -65,7 +64,7 @@ async function deletionOf(
     userId,
     ...(clientUserId !== undefined && { clientUserId }),
     policy: {
-      ...(graceDays !== undefined && { grace: graceDays * ms('1d') }),
+      ...(graceDays !== undefined && { grace: `${graceDays}d` as const }),
       ...(runningWork !== undefined && { onRunningWork: runningWork }),
     },
   };

@@ -39,7 +39,7 @@ import type { OneCall } from '../one-call.js';
 import { callKinds } from '../workflow-calls.js';
 import { orIfEnded } from '../workflow-status.js';
 import { optionFaults, policyFaults, refuseFaulty } from '../input-faults.js';
-import { readPolicyChanges, type OrderPolicy, type PolicyChanges } from '../../protocol/order/policy.js';
+import { checkedPolicyChanges, type OrderPolicy } from '../../protocol/order/policy.js';
 import {
   forwardedTo,
   OrderEnded,
@@ -312,7 +312,7 @@ export class KitOrderHandle {
     return call.state(await this.workflow(call), stateQuery);
   }
 
-  private async preview(call: OneCall, changes: PolicyChanges): Promise<PolicyPreview> {
+  private async preview(call: OneCall, changes: OrderPolicy): Promise<PolicyPreview> {
     const answer = await call.query(await this.workflow(call), policyPreviewQuery, changes);
     if (!('refused' in answer)) return answer;
     const { type, message, details } = answer.refused;
@@ -371,9 +371,9 @@ export class KitOrderHandle {
 }
 
 /** @throws OrderInvalid naming every setting that is unknown or out of range */
-export function policyChanges(policy: OrderPolicy): PolicyChanges {
-  let changes: PolicyChanges = {};
-  const faults = policyFaults(() => (changes = readPolicyChanges(policy)));
+export function policyChanges(policy: OrderPolicy): OrderPolicy {
+  let changes: OrderPolicy = {};
+  const faults = policyFaults(() => (changes = checkedPolicyChanges(policy)));
   refuseFaulty('The policy', faults, OrderInvalid);
   return changes;
 }

@@ -12,7 +12,7 @@ import {
   type ReplayRejectedEventsInput,
   type ReplayRejectedEventsResult,
 } from '../../protocol/rejected-events.js';
-import type { Duration } from '../../protocol/policy-settings.js';
+import type { Duration } from '../../protocol/durations.js';
 import type { CallOptions, Deadline } from '../call-options.js';
 import type { TemporalCalls } from '../workflow-calls.js';
 import { rejectedEventErrorMap } from './errors.js';

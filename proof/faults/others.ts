@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { join } from 'node:path';
 import {
   UserHasRunningWork,
@@ -122,7 +123,7 @@ export async function visit(scene: Scene) {
 }
 
 export async function deletion(scene: Scene): Promise<DeleteUserResult> {
-  const request = { userId: await scene.newUser(), policy: { grace: scene.graceMs } };
+  const request = { userId: await scene.newUser(), policy: { ...resolveDeletionPolicy(), grace: scene.graceMs } };
   return deleted(scene, request);
 }
 

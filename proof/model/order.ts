@@ -174,7 +174,7 @@ function commandsFor({ world, input }: State<OrderWorld>): Move<OrderWorld>[] {
       { name: 'replaceKit', argument: { orderId } },
       ...decisions.map((decision) => ({ name: 'resolveProblem', argument: { orderId, decision } })),
     ]),
-    { name: 'setPolicy', argument: { policy: { shippingDeadline: 4 * 86_400_000 } } },
+    { name: 'setPolicy', argument: { policy: { shippingDeadline: '4d' } } },
     ...(open
       ? [
           {

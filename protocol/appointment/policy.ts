@@ -67,7 +67,7 @@ export const defaultAppointmentPolicy = defaultsOf(appointmentSettings);
 
 /** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
 export function resolveAppointmentPolicy(
-  policy?: AppointmentPolicy,
+  policy?: AppointmentPolicy | ResolvedAppointmentPolicy,
   base?: ResolvedAppointmentPolicy,
 ): ResolvedAppointmentPolicy {
   return resolveSettings({ of: 'appointment', version: 2, settings: appointmentSettings }, policy, base);

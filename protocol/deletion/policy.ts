@@ -13,15 +13,15 @@ export const deletionSettings = {
    */
   onRunningWork: choice('refuse', treatments),
   /**
-   * How long the deletion can be undone. Default 7 days, which is also the most: it is the service's own grace period
-   * (specification, "User deletion"), and a longer one could not be kept.
+   * How long the deletion can be undone, 1 hour to 7 days. Default 7 days: it is the service's own grace period (specification,
+   * "User deletion"), and a longer one could not be kept. In less than an hour nobody who is asked could undo it.
    */
-  grace: duration('7d', { most: '7d' }),
+  grace: duration('7d', { most: '7d', leastGiven: '1h' }),
   /**
-   * How long before the end of the grace period the product is reminded. Default 1 day; no reminder if the grace period
+   * How long before the end of the grace period the product is reminded, at most 7 days. Default 1 day; no reminder if the grace period
    * is not longer.
    */
-  reminderBefore: duration('1d'),
+  reminderBefore: duration('1d', { most: '7d' }),
   /** How long a notification may stay undelivered before attention is raised. Default 3 days. */
   notificationDeadline: duration('3d'),
 };
@@ -34,6 +34,9 @@ export type ResolvedDeletionPolicy = ResolvedSettings<typeof deletionSettings>;
 export const defaultDeletionPolicy = defaultsOf(deletionSettings);
 
 /** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
-export function resolveDeletionPolicy(policy?: DeletionPolicy, base?: ResolvedDeletionPolicy): ResolvedDeletionPolicy {
+export function resolveDeletionPolicy(
+  policy?: DeletionPolicy | ResolvedDeletionPolicy,
+  base?: ResolvedDeletionPolicy,
+): ResolvedDeletionPolicy {
   return resolveSettings({ of: 'deletion', version: 1, settings: deletionSettings }, policy, base);
 }

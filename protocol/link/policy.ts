@@ -9,11 +9,11 @@ const attempts = { least: 1, most: 20 };
  */
 export const linkSettings = {
   /**
-   * How long a link token is valid. Default 10 minutes: documentation says 10 in one place and 60 in another. In its
+   * How long a link token is valid, 10 seconds to 1 day. Default 10 minutes: documentation says 10 in one place and 60 in another. In its
    * last minute, or tenth if that is shorter, a new one is made: the user still has to reach the page.
    */
   // One that lived for less could not be used by a person.
-  tokenLife: duration('10m', { least: '10s' }),
+  tokenLife: duration('10m', { least: '10s', most: '1d' }),
   /** When a token has ended while the user was away: `renew` makes a new one once they are back, `end` ends the link. Default `renew`. */
   onTokenExpiry: choice('renew', ['renew', 'end']),
   /** From the start, or from handing out a later link, to the login. Default 1 day: links are also sent by message. */
@@ -40,10 +40,10 @@ export const linkSettings = {
    */
   confirmedBy: choice('new', ['new', 'any']),
   /**
-   * How much earlier than our start a new connection may be dated: clocks differ. Default 1 minute. A link that is begun
+   * How much earlier than our start a new connection may be dated, 1 second to 1 hour: clocks differ. Default 1 minute. A link that is begun
    * sooner after a connection may be confirmed by that one.
    */
-  clockTolerance: duration('1m'),
+  clockTolerance: duration('1m', { most: '1h' }),
   /** How long the service may take to show a connection that it reported, by a success or a webhook. Default 2 minutes. */
   confirmationWait: duration('2m'),
   /** How long a notification may stay undelivered before it shows as attention. Default 1 hour. */
@@ -58,6 +58,9 @@ export type ResolvedLinkPolicy = ResolvedSettings<typeof linkSettings>;
 export const defaultLinkPolicy = defaultsOf(linkSettings);
 
 /** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
-export function resolveLinkPolicy(policy?: LinkPolicy, base?: ResolvedLinkPolicy): ResolvedLinkPolicy {
+export function resolveLinkPolicy(
+  policy?: LinkPolicy | ResolvedLinkPolicy,
+  base?: ResolvedLinkPolicy,
+): ResolvedLinkPolicy {
   return resolveSettings({ of: 'link', version: 2, settings: linkSettings }, policy, base);
 }

@@ -27,7 +27,7 @@ export const defaultMatchReviewPolicy = defaultsOf(matchReviewSettings);
 
 /** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
 export function resolveMatchReviewPolicy(
-  policy?: MatchReviewPolicy,
+  policy?: MatchReviewPolicy | ResolvedMatchReviewPolicy,
   base?: ResolvedMatchReviewPolicy,
 ): ResolvedMatchReviewPolicy {
   return resolveSettings({ of: 'match review', version: 1, settings: matchReviewSettings }, policy, base);

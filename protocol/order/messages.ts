@@ -4,7 +4,7 @@ import type { CriticalResultReport } from '../../service/critical-result.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import type { RegisterRequest } from '../../service/orders.js';
 import type { FailureDetails } from '../failure-details.js';
-import type { OrderPolicy, PolicyChanges, ResolvedOrderPolicy } from './policy.js';
+import type { OrderPolicy, ResolvedOrderPolicy } from './policy.js';
 import type {
   AcknowledgementOutcome,
   CriticalResultRecord,
@@ -123,7 +123,7 @@ export const acknowledgeCriticalResultUpdate = defineUpdate<OrderState, [Acknowl
 
 /** Settings of a running order's policy that change; the others stay. */
 export interface SetPolicyCommand {
-  policy: OrderPolicy | PolicyChanges;
+  policy: OrderPolicy;
 }
 
 /**
@@ -155,8 +155,8 @@ export interface PolicyRefusal {
   refused: { type: string; message: string; details: FailureDetails };
 }
 
-/** Changes nothing. The settings are resolved: durations in milliseconds. */
-export const policyPreviewQuery = defineQuery<PolicyPreview | PolicyRefusal, [PolicyChanges]>('policyPreview');
+/** Changes nothing. */
+export const policyPreviewQuery = defineQuery<PolicyPreview | PolicyRefusal, [OrderPolicy]>('policyPreview');
 
 export const stateQuery = defineQuery<OrderState>('state');
 

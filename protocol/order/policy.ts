@@ -1,4 +1,4 @@
-import { readChanges, resolveSettings } from '../policy-resolution.js';
+import { checkedChanges, resolveSettings } from '../policy-resolution.js';
 import {
   choice,
   count,
@@ -8,6 +8,7 @@ import {
   duration,
   durations,
   following,
+  poll,
   type PolicyOf,
   type ResolvedSettings,
 } from '../policy-settings.js';
@@ -25,7 +26,7 @@ const remedies = ['ask', 'replace', 'fail'] as const;
  * (docs/lab-service.md, "Problems and durations"), so all of it is input, and every default has its reason.
  *
  * `problemLimit` and every deadline except `notificationDeadline` may be in business days (`'6bd'`): time on a clock that stands
- * still at weekends and on `holidays`, in the zone of `utcOffset`. Everything else is calendar time.
+ * still at weekends and on `holidays`, in the zone of `utcOffset`. Everything else is calendar time, 1 second to 10 years unless it says otherwise.
  */
 export const orderSettings = {
   /**
@@ -75,8 +76,8 @@ export const orderSettings = {
   redrawWait: duration('1d'),
   /** How long a person may take to answer when asked, before the order ends as it is. Default 30 days. */
   decisionWait: duration('30d'),
-  /** How often an order that missed a deadline is read again. Default 1 day. */
-  recheckEvery: duration('1d'),
+  /** How often an order that missed a deadline is read again, 1 second to 30 days. Default 1 day. */
+  recheckEvery: poll('1d'),
   /** How long an order may be without progress after a deadline before it ends as `unresolved`. Default 60 days. */
   giveUpAfter: duration('60d'),
   /**
@@ -119,14 +120,14 @@ export const defaultPolicy = defaultsOf(orderSettings);
 const orderPolicy = { of: 'order', version: 2, settings: orderSettings };
 
 /** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
-export function resolveOrderPolicy(policy?: OrderPolicy, base?: ResolvedOrderPolicy): ResolvedOrderPolicy {
+export function resolveOrderPolicy(
+  policy?: OrderPolicy | ResolvedOrderPolicy,
+  base?: ResolvedOrderPolicy,
+): ResolvedOrderPolicy {
   return resolveSettings(orderPolicy, policy, base);
 }
 
-/** Settings that change in a running order's policy, durations in milliseconds. */
-export type PolicyChanges = Partial<Omit<ResolvedOrderPolicy, 'version'>>;
-
-/** @throws PolicyInvalid: see `readChanges` */
-export function readPolicyChanges(policy: OrderPolicy): PolicyChanges {
-  return readChanges(orderPolicy, policy);
+/** The settings that change in a running order's policy. @throws PolicyInvalid: see `checkedChanges` */
+export function checkedPolicyChanges(policy: OrderPolicy): OrderPolicy {
+  return checkedChanges(orderPolicy, policy);
 }

@@ -50,7 +50,10 @@ export type ResolvedReportPolicy = ResolvedSettings<typeof reportSettings>;
 export const defaultReportPolicy = defaultsOf(reportSettings);
 
 /** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
-export function resolveReportPolicy(policy?: ReportPolicy, base?: ResolvedReportPolicy): ResolvedReportPolicy {
+export function resolveReportPolicy(
+  policy?: ReportPolicy | ResolvedReportPolicy,
+  base?: ResolvedReportPolicy,
+): ResolvedReportPolicy {
   return resolveSettings({ of: 'report', version: 1, settings: reportSettings, rule }, policy, base);
 }
 

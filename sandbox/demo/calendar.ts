@@ -15,9 +15,9 @@ export class Calendar {
     return Math.max(0, Math.floor((at - began) / this.dayMs));
   }
 
-  /** Real milliseconds of a span of story time. */
+  /** Real milliseconds of a span of story time. A policy takes nothing shorter than a second. */
   compressed(span: Duration): number {
-    return Math.max(1, Math.round((milliseconds(span) / ms('1d')) * this.dayMs));
+    return Math.max(1000, Math.round((ms(span) / ms('1d')) * this.dayMs));
   }
 
   /**
@@ -28,23 +28,15 @@ export class Calendar {
     const compressed = Object.entries({ ...defaultPolicy, ...requested }).map(([name, value]) => {
       if (unmeasured.test(name)) return [name, value];
       const spans = value as Duration | Duration[];
-      return [name, Array.isArray(spans) ? spans.map((span) => this.compressed(span)) : this.compressed(spans)];
+      const inRealTime = (span: Duration) => `${this.compressed(span)}ms`;
+      return [name, Array.isArray(spans) ? spans.map(inRealTime) : inRealTime(spans)];
     });
-    const reminder = this.compressed(requested.criticalResultReminder ?? defaultPolicy.criticalResultReminder);
-    const criticalResultReminder = Math.max(reminder, shortestReminderMs);
-    return { ...(Object.fromEntries(compressed) as OrderPolicy), ...networkTime, criticalResultReminder };
+    return { ...(Object.fromEntries(compressed) as OrderPolicy), ...networkTime };
   }
 }
 
 /** The local sandbox answers in milliseconds: after a lost answer nobody has to wait for as long as by default. */
 const networkTime = { creationTimeout: '2s', notificationDeadline: '1m' } as const satisfies OrderPolicy;
 
-/** The policy takes no shorter one, and the default, an hour, is far less than a second of a story. */
-const shortestReminderMs = 1000;
-
 /** Settings that are not spans of time. No story counts in business days. */
 const unmeasured = /^(on[A-Z]\w*|replacementLimit|holidays|utcOffset)$/;
-
-function milliseconds(span: Duration): number {
-  return typeof span === 'number' ? span : ms(span);
-}

@@ -3,6 +3,7 @@ import { labTestIds } from '../lab-service/seed.js';
 import type { KitOrderHandle } from '../../client/index.js';
 import { address, registrationOf } from './persons.js';
 import { withResults } from './stories/journeys.js';
+import { watching } from './played-order.js';
 import type { Scenery } from './stage.js';
 
 /** Leaves an order that needs a person, for those who try the command line and the Web UI. */
@@ -14,7 +15,7 @@ export async function leaveLostOrder({ operations, control, calendar }: Scenery)
   const handle = await operations.orders.place({ reference: 'demo-left-over', kind: 'unregistered', order, policy });
   const orderId = await handle.orderId();
   for (const status of ['transit_customer', 'lost']) await control.move(orderId, status);
-  for await (const { attention } of handle.watch({ minInterval: 120, maxInterval: 240, deadline: '1 minute' })) {
+  for await (const { attention } of handle.watch({ ...watching, deadline: '1 minute' })) {
     if (attention.length > 0) break;
   }
   return handle;

@@ -11,7 +11,7 @@ import { registrationOf, type Registration } from './persons.js';
 export type Change = (usual: Registration) => Registration;
 
 /** Often enough that a line comes with its event, seldom enough for a small machine with several orders. */
-export const watching = { minInterval: 120, maxInterval: 240 };
+export const watching = { minInterval: '120ms', maxInterval: '240ms' } as const;
 
 /** How long an event's line waits for the notification about it, so both are shown in one line. */
 const togetherMs = 300;

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -192,7 +193,12 @@ export class Stage {
     this.acts('the product deletes the customer');
     const handle = await operations.users.requestDeletion({
       userId,
-      policy: { grace: calendar.compressed(grace), reminderBefore: calendar.compressed('3d') },
+      // A resolved one: its grace may be shorter than a person's could be.
+      policy: {
+        ...resolveDeletionPolicy(),
+        grace: calendar.compressed(grace),
+        reminderBefore: calendar.compressed('3d'),
+      },
     });
     return new PlayedDeletion(handle, this.#narrator, receiver);
   }

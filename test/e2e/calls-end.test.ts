@@ -95,7 +95,7 @@ test('a call that is aborted rejects with the reason, and what was started goes 
 test('a wait that is longer than its deadline says what goes on', async () => {
   const { orderId } = await lab.place();
   const order = await product().orders.get({ orderId });
-  const { error } = await end(() => order.result({ deadline: 500 }));
+  const { error } = await end(() => order.result({ deadline: '500ms' }));
   expect(error).toBeInstanceOf(TimedOut);
   expect((error as Error).message).toMatch(/^No answer within 500 ms\. The order has not ended yet and continues/);
   const { error: watched } = await end(async () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -200,7 +201,11 @@ describe.each([
         /"RejectedEventNotFound"/,
       );
 
-      const deletion = await labs.users.requestDeletion({ userId, clientUserId, policy: { grace: '2s' } });
+      const deletion = await labs.users.requestDeletion({
+        userId,
+        clientUserId,
+        policy: { ...resolveDeletionPolicy(), grace: 2_000 },
+      });
       expect(await deletion.result()).toMatchObject({ outcome: 'deleted' });
       expect(await deployment.found(userId, workoutId)).toEqual({ days: [], samples: 0, moments: undefined });
       expect(await labs.rejectedEvents.count()).toBe(0);

@@ -48,7 +48,7 @@ async function refusedUser(): Promise<LinkedUser> {
 }
 
 async function absentUser(): Promise<LinkedUser> {
-  const user = await startLink(lab, { codeReminder: '300ms', codeWait: '3s' });
+  const user = await startLink(lab, { codeReminder: '1s', codeWait: '3s' });
   await user.logIn('mfa-email-testperson');
   expect(await user.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
   return user;

@@ -11,7 +11,7 @@ test('a link is carried from its token to the connection, and the product is not
   const user = await startLink(lab);
   const phases: string[] = [];
   const watching = (async () => {
-    for await (const { phase } of user.handle.watch({ minInterval: 20, maxInterval: 100 })) phases.push(phase);
+    for await (const { phase } of user.handle.watch({ minInterval: '100ms', maxInterval: '100ms' })) phases.push(phase);
   })();
   await expect.poll(() => phases, patience).toEqual(['awaiting_password']);
   expect(await user.logIn('mfa-sms')).toMatchObject({

@@ -120,7 +120,7 @@ test('an order is found by its reference and by every order id of its chain', as
 test('watching reports every change once, and ends with the order', async () => {
   const { orderId, handle } = await lab.place();
   const seen: string[] = [];
-  for await (const { phase, outcome } of handle.watch({ minInterval: 20, maxInterval: 100 })) {
+  for await (const { phase, outcome } of handle.watch({ minInterval: '100ms', maxInterval: '100ms' })) {
     seen.push(outcome === undefined ? phase : `${phase}: ${outcome}`);
     if (seen.length === 1) await lab.sandbox.move(orderId, 'transit_customer');
     if (phase === 'in_transit_to_customer') await lab.sandbox.move(orderId, 'transit_lab');
@@ -139,7 +139,7 @@ test('watching reports every change once, and ends with the order', async () => 
 });
 
 test('a registration reminder carries a portal link that is kept nowhere', async () => {
-  const { orderId } = await lab.place({ registrationReminders: ['300ms'] });
+  const { orderId } = await lab.place({ registrationReminders: ['1s'] });
   for (const status of ['transit_customer', 'with_customer']) await lab.sandbox.move(orderId, status);
   const reminders = () => lab.receiver.about(orderId).filter(({ type }) => type === 'registration_reminder');
   await expect.poll(() => reminders().length, patience).toBe(1);

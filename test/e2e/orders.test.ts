@@ -43,13 +43,14 @@ test('a kit order is carried from placement to results, and the product is notif
   const { handle, orderId, reference } = await lab.place();
   const phases: string[] = [];
   const watching = (async () => {
-    for await (const { phase } of handle.watch({ minInterval: 20, maxInterval: 100 })) phases.push(phase);
+    for await (const { phase } of handle.watch({ minInterval: '100ms', maxInterval: '100ms' })) phases.push(phase);
   })();
   const notifications = createNotificationHandler({ secrets: [lab.workerEnv['NOTIFY_SECRET'] ?? ''], on: {} });
   lab.receiver.product = notifications;
   const watchedByNotifications = (async () => {
     let last: string | undefined;
-    for await (const { phase } of handle.watch({ notifications, minInterval: 20, maxInterval: '1h' })) last = phase;
+    for await (const { phase } of handle.watch({ notifications, minInterval: '100ms', maxInterval: '1h' }))
+      last = phase;
     return last;
   })();
   await expect.poll(() => phases, patience).toEqual(['awaiting_registration']);
@@ -197,13 +198,13 @@ test('webhooks that come twice and in the wrong order change nothing', async () 
 
 /** Deadlines so short that silence is noticed at once. */
 const impatient: OrderPolicy = {
-  shippingDeadline: '300ms',
-  deliveryDeadline: '300ms',
-  returnDeadline: '300ms',
-  transitToLabDeadline: '300ms',
-  resultsDeadline: '300ms',
-  registrationDeadline: '300ms',
-  recheckEvery: '300ms',
+  shippingDeadline: '1s',
+  deliveryDeadline: '1s',
+  returnDeadline: '1s',
+  transitToLabDeadline: '1s',
+  resultsDeadline: '1s',
+  registrationDeadline: '1s',
+  recheckEvery: '1s',
 };
 
 test('an order whose webhooks are all lost is completed all the same, by reads at its deadlines', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { bookAppointmentId } from '../../protocol/ids.js';
 import { bookingRequestedSignal } from '../../protocol/appointment/messages.js';
 import { labUserIdKey } from '../../protocol/search-attributes.js';
@@ -49,7 +50,7 @@ test('an appointment is running work of its user: a deletion cancels it if the p
   const query = `${labUserIdKey.name} = '${userId}' AND ExecutionStatus = 'Running'`;
   await eventually(async () => expect((await stage.temporal.workflow.count(query)).count).toBe(2));
   const leavingUser = new LeavingUser(stage, { user_id: userId, client_user_id: 'invented' });
-  const policy = { onRunningWork: 'cancel', grace: '1s' } as const;
+  const policy = { ...resolveDeletionPolicy({ onRunningWork: 'cancel' }), grace: 1_000 };
   const handle = await leavingUser.requestDeletion({ policy });
   const { work } = await handle.result();
   const found = work.find(({ workflowId }) => workflowId === bookAppointmentId(visit.orderId));

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { DeletionRefused, GraceEnded, UserHasRunningWork, UserUnknown } from '../../client/index.js';
@@ -48,7 +49,7 @@ const kitWork = (rootOrderId: string, more: object = {}) => ({
 });
 
 /** A deletion that ends soon, so the next story has the stage for itself. */
-const soon = { grace: '1s' } as const;
+const soon = { ...resolveDeletionPolicy(), grace: 1_000 };
 /** On a busy machine so short a grace is over when the request is answered. */
 const accepted = expect.stringMatching(/^(grace|confirming)$/) as string;
 
@@ -297,7 +298,9 @@ test('a deletion that was notified as final stays final even if the service woul
 
 test('a worker that is away for the whole grace adds no time to it', async () => {
   const leavingUser = await LeavingUser.arrive(stage);
-  const handle = await leavingUser.requestDeletion({ policy: { grace: '30s', reminderBefore: '2s' } });
+  const handle = await leavingUser.requestDeletion({
+    policy: { ...resolveDeletionPolicy(), grace: 30_000, reminderBefore: 2_000 },
+  });
   await leavingUser.expectNotifications('deletion_scheduled');
   await stage.stopWorker();
   await sleep(Date.parse(handle.requested?.graceUntil ?? '') - Date.now() + 1000);

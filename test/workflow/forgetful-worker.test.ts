@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { deleteUserId, kitOrderId } from '../../protocol/ids.js';
 import { eventually } from '../rig/eventually.js';
 import { Kit } from './kit.js';
@@ -78,7 +79,7 @@ test('a worker without the database neither erases a deleted user’s data nor e
   await eventually(async () => expect(await kept()).toBe(1));
   // The other one does all that comes before the erasure.
   await stage.stopWorker();
-  const handle = await leavingUser.requestDeletion({ policy: { grace: '8s' } });
+  const handle = await leavingUser.requestDeletion({ policy: { ...resolveDeletionPolicy(), grace: 8_000 } });
   expect(await failureOf(deleteUserId(userId), 'eraseHealthData')).toMatch(/DATABASE_URL is not set/);
   await leavingUser.expectState(handle, { phase: 'confirming' });
   expect(await kept()).toBe(1);

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { NotFound } from '../../client/index.js';
 import type { DeletionHandle } from '../../client/users/deletion-handle.js';
 import { deleteUserId } from '../../protocol/ids.js';
-import type { Duration } from '../../protocol/policy-settings.js';
+import type { Duration } from '../../protocol/durations.js';
 import type { DeleteUserInput, DeletionState } from '../../protocol/deletion/messages.js';
 import { eventually } from '../rig/eventually.js';
 import { eventsOf } from './recorded.js';

@@ -252,7 +252,7 @@ test('a watcher sees every state until the end', async () => {
   const link = await UserLink.start(stage);
   const seen: string[] = [];
   const watching = (async () => {
-    for await (const { phase } of link.handle.watch({ minInterval: 20, maxInterval: 20 })) seen.push(phase);
+    for await (const { phase } of link.handle.watch({ minInterval: '100ms', maxInterval: '100ms' })) seen.push(phase);
   })();
   await eventually(() => expect(seen).toContain('awaiting_password'));
   await link.logIn('mfa-sms');

@@ -433,7 +433,8 @@ test('watching shows each state once, until the end', async () => {
   const report = await submit(stage);
   const seen: string[] = [];
   const watching = (async () => {
-    for await (const { status } of report.handle.watch({ minInterval: 20, maxInterval: 20 })) seen.push(status);
+    for await (const { status } of report.handle.watch({ minInterval: '100ms', maxInterval: '100ms' }))
+      seen.push(status);
   })();
   await report.move('started', 'processing');
   await eventually(() => expect(seen.at(-1)).toBe('processing'));

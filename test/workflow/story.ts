@@ -38,7 +38,7 @@ import {
 import type { OrderState } from '../../protocol/order/state.js';
 import type { PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
 import type { OrderPolicy } from '../../protocol/order/policy.js';
-import type { Duration } from '../../protocol/policy-settings.js';
+import type { Duration } from '../../protocol/durations.js';
 import { devServer, namespace, taskQueue, testServer, type Rig } from '../rig/environments.js';
 import { secret, serve } from '../unit/webhooks/sending.js';
 import { TestStore } from './test-store.js';
@@ -406,7 +406,7 @@ export class Stage {
    * server that skips time loses a workflow that cancels a timer in the moment in which it fires, and skips no time any
    * more.
    */
-  async skip(span: Duration): Promise<void> {
+  async skip(span: Duration | number): Promise<void> {
     const asked = typeof span === 'number' ? span : ms(span);
     await this.skipExactly(asked < ms('1 minute') ? asked : asked + ms('2s'));
   }

@@ -17,6 +17,7 @@ export const deletionPolicyVersions: PolicyVersions<'deletion'> = {
   bounds: {
     onRunningWork: ['refuse', 'cancel', 'leave'],
     grace: { most: 7 * day },
+    reminderBefore: { most: 7 * day },
   },
 };
 

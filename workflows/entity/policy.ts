@@ -1,6 +1,7 @@
 import type { PolicyName, ResolvedPolicies } from '../../activities/policies.js';
 import { log, type ActivityOptions } from '@temporalio/workflow';
 import { countOf } from '../../protocol/business-days.js';
+import { durationMs } from '../../protocol/durations.js';
 import { activities } from '../activities.js';
 import { refusalOf } from './commands.js';
 import { isObject } from './fields.js';
@@ -39,6 +40,8 @@ export interface PolicyVersions<Of extends PolicyName> {
 type Bounds = readonly string[] | Range | 'dates';
 
 interface Range {
+  /** Every other number is a duration. */
+  isCount?: true;
   least?: number;
   most?: number;
   /** Names of other settings. */
@@ -48,7 +51,7 @@ interface Range {
   orBusinessDays?: boolean;
 }
 
-const anyDuration = { least: 1, most: 3652.5 * day };
+const anyDuration = { least: 1000, most: 3652.5 * day };
 const longestList = 20;
 const mostDates = 200;
 
@@ -187,6 +190,24 @@ export function wrongSettings<Of extends PolicyName>(
     );
   };
   return Object.keys({ ...known, ...settings }).filter((name) => !isRight(name));
+}
+
+/**
+ * A caller's part of a policy in the form of a resolved one, as far as it can be read. In a caller's policy a number is no duration: a wrong
+ * setting stays as it is, or becomes `NaN`.
+ */
+export function inMilliseconds<Of extends PolicyName>(
+  { bounds }: PolicyVersions<Of>,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const read = (name: string, value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map((each) => read(name, each));
+    const isCount = 'isCount' in Object(bounds[name] ?? {});
+    const span = durationMs(value);
+    if (span !== undefined) return Math.ceil(span);
+    return typeof value === 'number' && !isCount ? Number.NaN : value;
+  };
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, read(name, value)]));
 }
 
 function isWithin(bounds: Bounds, value: unknown, others: Record<string, unknown>): boolean {

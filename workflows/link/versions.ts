@@ -3,7 +3,7 @@ import { upgrade, type Step } from '../entity/versions.js';
 import type { Link } from './link.js';
 import { day, hour, minute, second } from '../entity/spans.js';
 
-const attempts = { least: 1, most: 20 };
+const attempts = { isCount: true, least: 1, most: 20 } as const;
 
 /** The settings of each version, with what a policy of an earlier version gets: never changed once released. */
 export const linkPolicyVersions: PolicyVersions<'link'> = {
@@ -26,7 +26,8 @@ export const linkPolicyVersions: PolicyVersions<'link'> = {
     { codeForm: 'tidied' },
   ],
   bounds: {
-    tokenLife: { least: 10 * second },
+    tokenLife: { least: 10 * second, most: day },
+    clockTolerance: { most: hour },
     onTokenExpiry: ['renew', 'end'],
     codeForm: ['as_typed', 'tidied'],
     maxCodeAttempts: attempts,

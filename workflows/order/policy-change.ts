@@ -2,12 +2,12 @@ import type { ApplicationFailure } from '@temporalio/workflow';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import type { MovedMoment, PolicyPreview, PolicyRefusal, SetPolicyCommand } from '../../protocol/order/messages.js';
 import type { OrderState } from '../../protocol/order/state.js';
-import type { PolicyChanges, ResolvedOrderPolicy } from '../../protocol/order/policy.js';
+import type { OrderPolicy, ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import type { Moment } from '../entity/alarm.js';
 import { commandWait, refusalOf, refuse } from '../entity/commands.js';
 import { isObject } from '../entity/fields.js';
 import { note } from '../entity/journal.js';
-import { obtainPolicy, setPolicy, wrongSettings } from '../entity/policy.js';
+import { inMilliseconds, obtainPolicy, setPolicy, wrongSettings } from '../entity/policy.js';
 import { clear } from './announcements.js';
 import { outcomeOf, type Chain } from './chain.js';
 import { answerCaller } from './commands.js';
@@ -40,7 +40,7 @@ function refusePolicy(problem: string): ApplicationFailure {
 }
 
 /** The settings that change. `null` means that one stays, as in every policy. */
-function givenIn(command: SetPolicyCommand | undefined): PolicyChanges {
+function givenIn(command: SetPolicyCommand | undefined): Record<string, unknown> {
   const policy: unknown = command?.policy;
   return Object.fromEntries(Object.entries(isObject(policy) ? policy : {}).filter(([, value]) => value != null));
 }
@@ -105,7 +105,7 @@ function movedOn(chain: Chain, policy: ResolvedOrderPolicy, now: number): string
 }
 
 /** The effect that a change would have: nothing is changed. */
-export function previewPolicy(run: KitOrderRun, policy: PolicyChanges, now: number): PolicyPreview | PolicyRefusal {
+export function previewPolicy(run: KitOrderRun, policy: OrderPolicy, now: number): PolicyPreview | PolicyRefusal {
   try {
     return previewOf(run.chain, changedIn(run, policy), now);
   } catch (error) {
@@ -116,15 +116,15 @@ export function previewPolicy(run: KitOrderRun, policy: PolicyChanges, now: numb
 }
 
 /** Refused if the change would be refused, so the preview shows what would happen. */
-function changedIn(run: KitOrderRun, policy: PolicyChanges): ResolvedOrderPolicy {
+function changedIn(run: KitOrderRun, policy: OrderPolicy): ResolvedOrderPolicy {
   const { chain } = run;
   validatePolicyChange(run, { policy });
   if (chain.orders.length === 0) throw refuse('OrderNotFound', 'No order was reported to this workflow yet');
-  const changed = { ...chain.policy, ...givenIn({ policy }) };
+  const changed = { ...chain.policy, ...inMilliseconds(orderPolicyVersions, givenIn({ policy })) };
   // The version is 0 until the policy of the order itself is resolved.
   const wrong = wrongSettings(orderPolicyVersions, { ...changed, version: orderPolicyVersions.added.length });
   if (wrong.length === 0) return changed;
-  throw refusePolicy(`has settings that are unknown, out of range or not in milliseconds: ${wrong.join(', ')}`);
+  throw refusePolicy(`has settings that are unknown, out of range or without a unit: ${wrong.join(', ')}`);
 }
 
 function previewOf(chain: Chain, policy: ResolvedOrderPolicy, now: number): PolicyPreview {

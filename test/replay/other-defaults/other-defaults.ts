@@ -1,5 +1,6 @@
 import ms from 'ms';
-import type { Duration, Settings } from '../../../protocol/policy-settings.js';
+import type { Duration } from '../../../protocol/durations.js';
+import type { Settings } from '../../../protocol/policy-settings.js';
 
 type Changeable<Setting> = { -readonly [Name in keyof Setting]: Setting[Name] };
 
@@ -16,7 +17,7 @@ export function otherDefaults(table: Settings): void {
   }
 }
 
-function otherSpan(usual: Duration, most: number): number {
-  const span = typeof usual === 'number' ? usual : ms(usual);
-  return span * 1.7 <= most ? span * 1.7 : span * 0.6;
+function otherSpan(usual: Duration, most: number): Duration {
+  const span = ms(usual);
+  return `${span * 1.7 <= most ? span * 1.7 : span * 0.6}ms`;
 }

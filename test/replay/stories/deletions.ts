@@ -1,4 +1,5 @@
 import { UserUnknown } from '../../../client/index.js';
+import { resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
 import { deleteUserId } from '../../../protocol/ids.js';
 import { labUserIdKey } from '../../../protocol/search-attributes.js';
 import { kitFor } from '../../rig/cast.js';
@@ -12,7 +13,7 @@ export const deletions: readonly Story[] = [
     const kit = await stage.labs.orders.place(kitFor(userId, `recorded-${userId}`));
     await kit.orderId();
     await untilListed(stage, `${labUserIdKey.name} = '${userId}' AND WorkflowType = 'kitOrder'`);
-    const policy = { onRunningWork: 'cancel', reminderBefore: '1s', grace: '3s' } as const;
+    const policy = { ...resolveDeletionPolicy({ onRunningWork: 'cancel' }), reminderBefore: 1_000, grace: 3_000 };
     const handle = await stage.labs.users.requestDeletion({ userId, policy });
     await handle.result();
     return { 'user-deleted': deleteUserId(userId) };
@@ -31,7 +32,10 @@ export const deletions: readonly Story[] = [
     const { user } = await stage.sandbox.createUser();
     const down = { kind: 'answer', status: 503, headers: { 'retry-after': '60' } } as const;
     await stage.sandbox.addFault({ path: `/v2/user/${user.user_id}`, times: 1, action: down });
-    const handle = await stage.labs.users.requestDeletion({ userId: user.user_id, policy: { grace: '1s' } });
+    const handle = await stage.labs.users.requestDeletion({
+      userId: user.user_id,
+      policy: { ...resolveDeletionPolicy(), grace: 1_000 },
+    });
     await handle.result();
     return { 'deletion-delayed': deleteUserId(user.user_id) };
   },
@@ -50,7 +54,9 @@ export const deletions: readonly Story[] = [
   /** Requested again after its final end. */
   async function deletionFinal(stage) {
     const { user_id: userId } = (await stage.sandbox.createUser()).user;
-    await (await stage.labs.users.requestDeletion({ userId, policy: { grace: '1s' } })).result();
+    await (
+      await stage.labs.users.requestDeletion({ userId, policy: { ...resolveDeletionPolicy(), grace: 1_000 } })
+    ).result();
     await untilListed(stage, `WorkflowId = '${deleteUserId(userId)}' AND ExecutionStatus = 'Completed'`);
     await stage.labs.users.requestDeletion({ userId }).catch((error: unknown) => {
       if (!(error instanceof UserUnknown)) throw error;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
 import { deleteUserId, workoutStreamId } from '../../../protocol/ids.js';
 import {
   discardRejectedEventName,
@@ -44,7 +45,9 @@ export const healthData: readonly Story[] = [
     const { user_id: userId } = (await stage.sandbox.createUser()).user;
     await stage.sandbox.sendHealthData(userId, { kind: 'summary' });
     await stage.sandbox.settleWebhooks();
-    await (await stage.labs.users.requestDeletion({ userId, policy: { grace: '1s' } })).result();
+    await (
+      await stage.labs.users.requestDeletion({ userId, policy: { ...resolveDeletionPolicy(), grace: 1_000 } })
+    ).result();
     return { 'deletion-with-health-data': deleteUserId(userId) };
   },
 

@@ -156,7 +156,7 @@ test('a change that is not idempotent at the service is tried again only when wh
 
 test('a creation has time for its search, is silent for longer than it takes, and is repeated when it must have settled', () => {
   for (const creationTimeout of [1_000, 30_000, 300_000]) {
-    const policy = resolveOrderPolicy({ creationTimeout });
+    const policy = resolveOrderPolicy({ creationTimeout: `${creationTimeout}ms` });
     const bookings = booking(creationTimeout);
     for (const { startToCloseTimeout, heartbeatTimeout, retry } of [creation(policy, day), bookings]) {
       expect(Number(startToCloseTimeout) - creationTimeout).toBeGreaterThanOrEqual(oneCall);

@@ -71,12 +71,12 @@ test('no notifications wait under an ID that no workflow of ours can have', asyn
   expect(await lab.notifications.isWaiting('kit-order/é')).toBe(false);
 });
 
-test.each([null, '', 'soon', true, 0, Number.NaN, {}])(
+test.each([null, '', 'soon', true, 0, 5000, '5000', '5 ', Number.NaN, {}, '0s'])(
   'a deadline of %j is refused with what it must be',
   async (deadline) => {
     const call = lab.orders.get({ reference: 'order-1' }, { deadline: deadline as never });
     await expect(call).rejects.toThrow(
-      /^A deadline must be 'none', a duration such as '5s' or milliseconds above 0, not /,
+      /^A deadline must be 'none', a duration with its unit, such as '5s', of at least 1ms, not /,
     );
   },
 );

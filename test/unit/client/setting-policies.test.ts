@@ -14,7 +14,7 @@ const temporal = new Client({ connection: Connection.lazy({ address: '127.0.0.1:
 let orders: LabOperations['orders'];
 
 beforeEach(() => {
-  orders = new LabOperations(temporal, { deadline: 300 }).orders;
+  orders = new LabOperations(temporal, { deadline: '300ms' }).orders;
 });
 
 async function changeAll(

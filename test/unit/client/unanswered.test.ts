@@ -27,7 +27,7 @@ import { rejection } from '../service/recording-server.js';
 
 const { QueryWorkflowResponse } = proto.temporal.api.workflowservice.v1;
 
-const deadline = 300;
+const deadline = '300ms';
 
 /** A peer that accepts connections and never answers. */
 const peer = createServer();
@@ -167,7 +167,7 @@ test('a watch outlasts a Temporal that does not answer, but not one that refuses
   });
   const calls = new TemporalCalls(client, { taskQueue: 'lab-operations', deadline });
   const link = new LinkHandle(calls, userId, 'invented');
-  const error = await rejection(link.watch({ minInterval: 1, maxInterval: 1 }).next());
+  const error = await rejection(link.watch({ minInterval: '100ms', maxInterval: '100ms' }).next());
   await close();
   expect((error as Error).message).toContain('refuses the credentials');
   expect(error).toBeInstanceOf(TemporalUnreachable);

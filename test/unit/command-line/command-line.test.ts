@@ -103,10 +103,10 @@ test('the deadline option replaces the command’s own, and ends watching', asyn
     return Promise.resolve(new LabOperations(new Client({ connection: Connection.lazy() }), { deadline }));
   };
   const limits: unknown[] = [];
-  for (const options of [{ timeout: 20 }, {}]) {
+  for (const options of [{ timeout: '20s' as const }, {}]) {
     const commandLine = new CommandLine(new RecordedTerminal(), connect, () => ({ taskQueue: 'mine', ...options }));
     await commandLine.run(async ({ watching }) => void limits.push(watching.deadline), 'endless');
   }
-  expect(given).toEqual([20, 'none']);
-  expect(limits).toEqual([20, undefined]);
+  expect(given).toEqual(['20s', 'none']);
+  expect(limits).toEqual(['20s', undefined]);
 });

@@ -52,8 +52,10 @@ describe('wrong usage exits with 2, prints nothing on standard output, and says 
     ],
     ['orders list --limit 0', /must be a whole number above 0/],
     ['orders list --limit 1.5', /must be a whole number above 0/],
-    ['orders list --timeout soon', /must be a duration such as 90s or 5m/],
-    ['orders list --timeout 0s', /must be a duration/],
+    ['orders list --timeout soon', /must be a duration with its unit, such as 90s or 5m, from 1s to 365d/],
+    ...['0s', '20', '20 ', '1.5', '999ms', '366d'].map(
+      (span) => [`orders list --timeout ${span}`, /must be a duration/] as [string, RegExp],
+    ),
     ['orders show', /Give one order: its id, or --reference/],
     ['orders set-policy --file policy.json', /Name the orders/],
     ['orders set-policy --file policy.json --all --user user-1', /Name the orders/],

@@ -25,7 +25,7 @@ test('settings that are left out have their defaults, in milliseconds', () => {
 });
 
 describe('the grace', () => {
-  test.each(['7d', '1d', '12h', '1s'] as const)('the grace of %s lasts that long', (grace) => {
+  test.each(['7d', '1d', '12h', '60 min'] as const)('the grace of %s lasts that long', (grace) => {
     expect(resolveDeletionPolicy({ grace }).grace).toBe(ms(grace));
   });
 
@@ -35,4 +35,17 @@ describe('the grace', () => {
       expect(faultsOf({ grace })).toEqual([expect.stringMatching(/^grace must be a duration .* at most 7 days/)]);
     },
   );
+
+  test.each(['59m', '7s', '7 sec', '604800ms', '7', 7, 604_800_000])(
+    'the grace of %j is refused: nobody could undo the deletion in time',
+    (grace) => {
+      expect(faultsOf({ grace })).toEqual([expect.stringMatching(/^grace must be a duration .* at least 1 hour/)]);
+    },
+  );
+
+  test('a resolved policy may have a grace of seconds, for programs in which days are seconds', () => {
+    const policy = { ...resolveDeletionPolicy(), grace: 7_000 };
+    expect(resolveDeletionPolicy(policy)).toEqual(policy);
+    expect(faultsOf({ ...policy, grace: 7 })).toEqual([expect.stringMatching(/^grace must be .* at least 1 second/)]);
+  });
 });

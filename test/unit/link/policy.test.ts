@@ -38,15 +38,15 @@ test('given settings count, up to their bounds', () => {
   const given: LinkPolicy = {
     tokenLife: '10s',
     onTokenExpiry: 'end',
-    passwordWait: 0.4,
-    codeWait: 1,
+    passwordWait: '999.5ms',
+    codeWait: '1 sec',
     codeReminder: '36 hours',
     totalWait: '10y',
     maxCodeAttempts: 1,
     maxPasswordAttempts: 20,
     codeForm: 'tidied',
     confirmedBy: 'any',
-    clockTolerance: '1.5h',
+    clockTolerance: '1h',
     confirmationWait: '1s',
     notificationDeadline: '2d',
   };
@@ -54,24 +54,24 @@ test('given settings count, up to their bounds', () => {
     version: 2,
     tokenLife: 10 * second,
     onTokenExpiry: 'end',
-    passwordWait: 1,
-    codeWait: 1,
+    passwordWait: second,
+    codeWait: second,
     codeReminder: 36 * hour,
     totalWait: 3652.5 * day,
     codeForm: 'tidied',
     maxCodeAttempts: 1,
     maxPasswordAttempts: 20,
     confirmedBy: 'any',
-    clockTolerance: 1.5 * hour,
+    clockTolerance: hour,
     confirmationWait: second,
     notificationDeadline: 2 * day,
   });
 });
 
 describe('an invalid setting is named with its rule', () => {
-  test.each(['9s', 9_999, 1, 0, 'soon'])('an invalid life of a token: %j', (tokenLife) => {
+  test.each(['9s', '9999ms', 600_000, '600000', 1, 0, 'soon', '25h'])('an invalid life of a token: %j', (tokenLife) => {
     expect(faultsOf({ tokenLife })).toEqual([
-      "tokenLife must be a duration such as '7d' or milliseconds, at least 10 seconds and at most 10 years",
+      "tokenLife must be a duration with its unit, such as '7d' or '36 hours', at least 10 seconds and at most 1 day",
     ]);
   });
 

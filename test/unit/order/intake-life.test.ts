@@ -238,21 +238,19 @@ describe('a hand-over', () => {
 
 describe('the policy', () => {
   const dayMs = 86_400_000;
-  const resolvePolicy = (_now: number, { policy: given, base }: { policy: object; base: object }) => ({
-    ...base,
-    ...given,
-  });
+  const resolvePolicy = (_now: number, { policy: given, base }: { policy: object; base: typeof policy }) =>
+    resolveOrderPolicy(given, base);
 
   test('of an order is changed at once: what was overdue and is not any more needs nobody, until it is again', async () => {
     const order = await life(['ordered'], {}, { resolvePolicy });
     await order.until(121);
     expect(order.events.at(-1)).toBe('120h order.attention_raised shipping_overdue');
-    const changes = { shippingDeadline: 8 * dayMs, giveUpAfter: dayMs, onLost: null };
+    const changes = { shippingDeadline: '8d', giveUpAfter: '1d', onLost: null };
     const reply = await order.update('setPolicy', { policy: changes });
     expect(attentionIn(reply)).toEqual([]);
     expect(stateIn(reply)).toMatchObject({ waiting: { until: '2024-03-09T10:00:00.000Z' } });
     expect(order.run.shown.details).toContain('the product changed the policy: giveUpAfter, shippingDeadline');
-    await order.update('setPolicy', { policy: { shippingDeadline: 8 * dayMs } });
+    await order.update('setPolicy', { policy: { shippingDeadline: '8d' } });
     expect(order.run.shown.details.match(/changed the policy/g)).toHaveLength(1);
     expect((await order.until(24 * 10)).events.slice(-4)).toEqual([
       '121h order.attention_cleared shipping_overdue',
@@ -266,17 +264,17 @@ describe('the policy', () => {
   test('leaves alone what it does not move: a question that stands, and reminders that were sent', async () => {
     const overdue = await life(['ordered'], {}, { resolvePolicy });
     await overdue.until(121);
-    await overdue.update('setPolicy', { policy: { giveUpAfter: 90 * dayMs } });
+    await overdue.update('setPolicy', { policy: { giveUpAfter: '90d' } });
     expect(overdue.events.slice(1)).toEqual(['120h order.attention_raised shipping_overdue']);
     const reminded = await lateLife(pathTo('with_customer'), {}, { resolvePolicy });
     await reminded.until(24 * 8);
-    await reminded.update('setPolicy', { policy: { giveUpAfter: 90 * dayMs } });
+    await reminded.update('setPolicy', { policy: { giveUpAfter: '90d' } });
     expect(reminded.events.slice(1)).toEqual(['168h order.registration_reminder 1']);
   });
 
   test('is not changed before it is known whose order it is, and not asked for if it is another’s or has ended', async () => {
     const early = await new Life(opening, { readChain: silent, resolvePolicy }).start({ rootOrderId: orderId, policy });
-    const change = { policy: { shippingDeadline: 8 * dayMs } };
+    const change = { policy: { shippingDeadline: '8d' } };
     await early.update('setPolicy', change);
     expect(early.run.accepted).toEqual(['setPolicy']);
     await early.signal('orderChanged', shownAt(awaited));
@@ -297,7 +295,7 @@ describe('the policy', () => {
   test('asks at once about what it makes overdue', async () => {
     const order = await life(['ordered'], {}, { resolvePolicy });
     await order.until(30);
-    await order.update('setPolicy', { policy: { shippingDeadline: dayMs } });
+    await order.update('setPolicy', { policy: { shippingDeadline: '1d' } });
     expect(order.calls).toEqual(['30h resolvePolicy', '30h readOrder']);
     expect(order.events.at(-1)).toBe('30h order.attention_raised shipping_overdue');
   });
@@ -310,13 +308,13 @@ describe('the policy', () => {
     );
     await order.until(145);
     expect((await stateOf(order)).attention).toMatchObject([{ reason: 'order_unreadable' }]);
-    expect(attentionIn(await order.update('setPolicy', { policy: { shippingDeadline: 8 * dayMs } }))).toEqual([]);
+    expect(attentionIn(await order.update('setPolicy', { policy: { shippingDeadline: '8d' } }))).toEqual([]);
   });
 
   test('is worked out again if another change came meanwhile', async () => {
     const order = await life(['ordered'], {}, { resolvePolicy: silent });
-    await order.update('setPolicy', { policy: { shippingDeadline: 8 * dayMs } });
-    await order.update('setPolicy', { policy: { giveUpAfter: 3 * dayMs } });
+    await order.update('setPolicy', { policy: { shippingDeadline: '8d' } });
+    await order.update('setPolicy', { policy: { giveUpAfter: '3d' } });
     order.answers['resolvePolicy'] = resolvePolicy;
     await order.settle();
     expect(order.calls).toEqual(['0h resolvePolicy', '0h resolvePolicy', '0h resolvePolicy']);
@@ -342,14 +340,14 @@ describe('the policy', () => {
 
   test('of an order that has ended is not changed, also if it ends while the change is worked out', async () => {
     const order = await life(['ordered'], {}, { notify: silent, resolvePolicy: silent });
-    const change = { policy: { shippingDeadline: 8 * dayMs } };
+    const change = { policy: { shippingDeadline: '8d' } };
     await order.update('setPolicy', change);
     await report(order, ['ordered', 'cancelled']);
     order.answers['resolvePolicy'] = resolvePolicy;
     await order.settle();
     expect(order.run.replies).toEqual([{ name: 'setPolicy', refused: 'OrderEnded' }]);
     expect(await order.update('setPolicy', change)).toEqual({ name: 'setPolicy', refused: 'OrderEnded' });
-    const last = { policy: { notificationDeadline: dayMs } };
+    const last = { policy: { notificationDeadline: '1d' } };
     expect(await order.update('setPolicy', last)).toEqual({ name: 'setPolicy', refused: 'OrderEnded' });
     expect(order.run.accepted).toEqual(['setPolicy']);
     expect(await order.run.query('policyPreview', change.policy)).toMatchObject({ refused: { type: 'OrderEnded' } });
@@ -358,23 +356,23 @@ describe('the policy', () => {
   test('of an order of another chain is not changed', async () => {
     const order = await life(awaited, {}, { resolvePolicy });
     await order.signal('replacementPlaced', { rootOrderId: newId, snapshot: shownAt(awaited) });
-    const reply = await order.update('setPolicy', { policy: { shippingDeadline: 8 * dayMs } });
+    const reply = await order.update('setPolicy', { policy: { shippingDeadline: '8d' } });
     expect(reply).toEqual({ name: 'setPolicy', refused: 'OrderForwarded' });
   });
 
   test('of an order with an open critical result is changed as far as it still counts', async () => {
     const order = await life(pathTo('delivered_to_lab'), {}, { resolvePolicy });
     const open = await order.signal('criticalResultReported', { orderId, interpretation: 'critical' });
-    await open.update('setPolicy', { policy: { resultsDeadline: 20 * dayMs } });
+    await open.update('setPolicy', { policy: { resultsDeadline: '20d' } });
     expect(order.run.replies.at(-1)).toMatchObject({ name: 'setPolicy', value: {} });
     await report(order, happyPath, { interpretation: 'critical' });
-    expect(await order.update('setPolicy', { policy: { resultsDeadline: dayMs } })).toEqual({
+    expect(await order.update('setPolicy', { policy: { resultsDeadline: '1d' } })).toEqual({
       ...{ name: 'setPolicy', refused: 'OrderEnded' },
     });
     expect(order.run.refusals.at(-1)).toMatchObject({ reason: 'completed' });
     const count = order.events.length;
     await order.until(1.5);
-    const more = { notificationDeadline: dayMs, criticalResultReminder: 2 * 3_600_000, resultsDeadline: dayMs };
+    const more = { notificationDeadline: '1d', criticalResultReminder: '2h', resultsDeadline: '1d' };
     expect(stateIn(await order.update('setPolicy', { policy: more }))).toMatchObject({ outcome: 'completed' });
     await order.until(6);
     expect(order.events.slice(count)).toEqual([
@@ -388,7 +386,7 @@ describe('the policy', () => {
     const order = await life(['ordered'], {}, { resolvePolicy });
     await order.until(121);
     const before = await stateOf(order);
-    expect(await order.run.query('policyPreview', { shippingDeadline: 8 * dayMs })).toEqual({
+    expect(await order.run.query('policyPreview', { shippingDeadline: '8d' })).toEqual({
       before: before.waiting,
       after: expect.objectContaining({ until: '2024-03-09T10:00:00.000Z' }) as unknown,
       moved: [
@@ -396,18 +394,22 @@ describe('the policy', () => {
         { name: 'give_up', before: '2024-05-05T10:00:00.000Z' },
       ],
     });
-    expect(await order.run.query('policyPreview', { giveUpAfter: dayMs })).toMatchObject({
+    expect(await order.run.query('policyPreview', { giveUpAfter: '1d' })).toMatchObject({
       moved: [{ name: 'give_up', before: '2024-05-05T10:00:00.000Z', after: '2024-03-07T10:00:00.000Z' }],
     });
     expect(await stateOf(order)).toEqual(before);
+    for (const unclear of [8, '8', 691_200_000, '691200000', '999ms']) {
+      const given = { shippingDeadline: unclear };
+      expect(await order.run.query('policyPreview', given)).toMatchObject({ refused: { type: 'InvalidCommand' } });
+    }
     const wrong = await order.run.query('policyPreview', { shippingDeadline: -1, unknown: 2 });
     expect(wrong).toMatchObject({ refused: { type: 'InvalidCommand', details: { fields: [{ field: 'policy' }] } } });
-    expect(JSON.stringify(wrong)).toContain('not in milliseconds: shippingDeadline, unknown');
+    expect(JSON.stringify(wrong)).toContain('without a unit: shippingDeadline, unknown');
   });
 
   test('is not previewed before an order was reported', async () => {
     const order = await new Life(opening, { readChain: silent }).start({ rootOrderId: orderId, policy });
-    const preview = await order.run.query('policyPreview', { shippingDeadline: 8 * dayMs });
+    const preview = await order.run.query('policyPreview', { shippingDeadline: '8d' });
     expect(preview).toMatchObject({ refused: { type: 'OrderNotFound' } });
   });
 
@@ -415,7 +417,7 @@ describe('the policy', () => {
     const order = await life(pathTo('delivered_to_lab'), {}, { resolvePolicy });
     await order.signal('criticalResultReported', { orderId, interpretation: 'critical' });
     await order.until(1.5);
-    expect(await order.run.query('policyPreview', { criticalResultReminder: 4 * 3_600_000 })).toMatchObject({
+    expect(await order.run.query('policyPreview', { criticalResultReminder: '4h' })).toMatchObject({
       moved: [
         { name: 'critical_result_reminder', before: '2024-03-01T12:00:00.000Z', after: '2024-03-01T15:00:00.000Z' },
       ],

@@ -553,7 +553,7 @@ describe('an order', () => {
     const order = await life(['ordered']);
     expect(await order.run.query('state')).toMatchObject({ phase: 'preparing', reference: 'ref-1' });
     expect(await order.run.query('state')).not.toHaveProperty('forwardsTo');
-    const preview = await order.run.query('policyPreview', { shippingDeadline: 172_800_000 });
+    const preview = await order.run.query('policyPreview', { shippingDeadline: '2d' });
     expect(preview).toMatchObject({ moved: [{ name: 'shipping_overdue', after: '2024-03-03T10:00:00.000Z' }] });
   });
 

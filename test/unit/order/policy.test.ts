@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   defaultPolicy,
   orderSettings,
-  readPolicyChanges,
+  checkedPolicyChanges,
   resolveOrderPolicy,
   type OrderPolicy,
 } from '../../../protocol/order/policy.js';
@@ -57,15 +57,15 @@ test('an empty policy is the documented default, in milliseconds', () => {
   expect(Object.keys(defaultsOf(orderSettings))).not.toContain('creationSettling');
 });
 
-test('given settings count: durations as text or milliseconds, remedies, lists even if empty, the limit even if 0', () => {
+test('given settings count: durations with their unit, remedies, lists even if empty, the limit even if 0', () => {
   const given = resolveOrderPolicy({
     shippingDeadline: '36 hours',
     deliveryDeadline: '1.5h',
-    returnDeadline: 1,
-    resultsDeadline: 0.4,
+    returnDeadline: '1s',
+    resultsDeadline: '999.5ms',
     problemLimit: '10y',
     registrationReminders: [],
-    returnReminders: ['1s', 2],
+    returnReminders: ['1s', '2 Min'],
     onProblem: 'replace',
     onLost: 'fail',
     replacementLimit: 0,
@@ -74,11 +74,11 @@ test('given settings count: durations as text or milliseconds, remedies, lists e
     ...resolveOrderPolicy(),
     shippingDeadline: 1.5 * day,
     deliveryDeadline: 5_400_000,
-    returnDeadline: 1,
-    resultsDeadline: 1,
+    returnDeadline: 1000,
+    resultsDeadline: 1000,
     problemLimit: 3652.5 * day,
     registrationReminders: [],
-    returnReminders: [1000, 2],
+    returnReminders: [1000, 120_000],
     onProblem: 'replace',
     onLost: 'fail',
     replacementLimit: 0,
@@ -87,8 +87,8 @@ test('given settings count: durations as text or milliseconds, remedies, lists e
 
 test.each([
   ['1s', 1000],
-  [1000, 1000],
-  [999.5, 1000],
+  ['1000ms', 1000],
+  ['999.5ms', 1000],
   ['45 seconds', 45_000],
   ['5m', 300_000],
 ])('a creation may take from 1 second to 5 minutes: %j', (creationTimeout, milliseconds) => {
@@ -109,7 +109,7 @@ describe('an invalid setting is named with its rule', () => {
     'too little time to settle for a creation of 30 seconds: %j',
     (creationSettling) => {
       expect(faultsOf({ creationSettling })).toEqual([
-        "creationSettling must be a duration such as '7d' or milliseconds, at least 30 seconds and at most 10 minutes",
+        "creationSettling must be a duration with its unit, such as '7d' or '36 hours', at least 30 seconds and at most 10 minutes",
       ]);
     },
   );
@@ -139,7 +139,7 @@ describe('an invalid setting is named with its rule', () => {
     '1'.repeat(200),
   ];
   test.each(badDurations)('an invalid duration: %j', (value) => {
-    const rule = "must be a duration such as '7d' or milliseconds, more than 0 and at most 10 years";
+    const rule = "must be a duration with its unit, such as '7d' or '36 hours', at least 1 second and at most 10 years";
     expect(faultsOf({ shippingDeadline: value })).toEqual([
       `shippingDeadline ${rule}, or 1 to 999 business days such as '6bd'`,
     ]);
@@ -150,7 +150,7 @@ describe('an invalid setting is named with its rule', () => {
     'an invalid time for a creation: %j',
     (creationTimeout) => {
       expect(faultsOf({ creationTimeout })).toEqual([
-        "creationTimeout must be a duration such as '7d' or milliseconds, at least 1 second and at most 5 minutes",
+        "creationTimeout must be a duration with its unit, such as '7d' or '36 hours', at least 1 second and at most 5 minutes",
       ]);
     },
   );
@@ -178,7 +178,7 @@ describe('the limits of a setting', () => {
   test.each([
     [{ holidays: many(200, '2026-12-25') }, { holidays: many(201, '2026-12-25') }],
     [{ returnReminders: many(20, '7d') }, { returnReminders: many(21, '7d') }],
-    [{ shippingDeadline: '1'.padEnd(98).concat('ms') }, { shippingDeadline: '1'.padEnd(99).concat('ms') }],
+    [{ shippingDeadline: '1'.padEnd(99).concat('d') }, { shippingDeadline: '1'.padEnd(100).concat('d') }],
     [{ shippingDeadline: '999bd' }, { shippingDeadline: '1000bd' }],
   ])('the greatest is taken, and nothing beyond it', (greatest, tooMuch) => {
     expect(faultsOf(greatest)).toEqual([]);
@@ -206,12 +206,12 @@ describe('the limits of a setting', () => {
   });
 });
 
-test('a duration has the bounds that its table gives, or from more than nothing to ten years', () => {
+test('a duration has the bounds that its table gives, or from a second to ten years', () => {
   const settings = { given: duration('1d', { least: '1h', most: '2d' }), open: duration('1d') };
   const resolved = (values: object) => resolveSettings({ of: 'invented', version: 1, settings }, values);
-  expect(resolved({ given: '1h', open: 1 })).toEqual({ given: 3_600_000, open: 1, version: 1 });
+  expect(resolved({ given: '1h', open: '1s' })).toEqual({ given: 3_600_000, open: 1_000, version: 1 });
   expect(resolved({ given: '2d', open: '10y' })).toEqual({ given: 2 * day, open: 3652.5 * day, version: 1 });
-  for (const values of [{ given: '59m' }, { given: '49h' }, { open: 0 }, { open: '11y' }])
+  for (const values of [{ given: '59m' }, { given: '49h' }, { open: '999ms' }, { open: '11y' }])
     expect(() => resolved(values)).toThrow(PolicyInvalid);
 });
 
@@ -258,22 +258,22 @@ describe('a policy as the base of another', () => {
   });
 
   test('keeps its form if an earlier release wrote it, whose workflow goes on', () => {
-    expect(resolveSettings(known, { first: 7 }, { first: 5, version: 1 })).toEqual({ first: 7, version: 1 });
-    expect(() => resolveSettings(known, { second: 7 }, { first: 5, version: 1 })).toThrow('second is not');
+    expect(resolveSettings(known, { first: '7s' }, { first: 5_000, version: 1 })).toEqual({ first: 7_000, version: 1 });
+    expect(() => resolveSettings(known, { second: '7s' }, { first: 5_000, version: 1 })).toThrow('second is not');
   });
 });
 
 describe('settings that change in a policy that is not known here', () => {
-  test('are those that are given, in milliseconds', () => {
-    const given = { shippingDeadline: '8d', onLost: undefined, returnReminders: null, deliveryDeadline: '1d' };
-    expect(readPolicyChanges(given as never)).toEqual({ shippingDeadline: 8 * day, deliveryDeadline: day });
+  test('are those that are given, as they are given, business days in one spelling', () => {
+    const given = { shippingDeadline: '8d', onLost: undefined, returnReminders: null, deliveryDeadline: '6 bd' };
+    expect(checkedPolicyChanges(given as never)).toEqual({ shippingDeadline: '8d', deliveryDeadline: '6bd' });
   });
 
   test('are checked against each other only if both are given', () => {
-    expect(readPolicyChanges({ creationSettling: '2s' })).toEqual({ creationSettling: 2_000 });
-    expect(readPolicyChanges({ creationTimeout: '1m' })).toEqual({ creationTimeout: 60_000 });
+    expect(checkedPolicyChanges({ creationSettling: '2s' })).toEqual({ creationSettling: '2s' });
+    expect(checkedPolicyChanges({ creationTimeout: '1m' })).toEqual({ creationTimeout: '1m' });
     const wrong = { creationTimeout: '1m', creationSettling: '30s' } as const;
-    expect(() => readPolicyChanges(wrong)).toThrow('creationSettling must be');
+    expect(() => checkedPolicyChanges(wrong)).toThrow('creationSettling must be');
   });
 
   test.each([
@@ -283,13 +283,14 @@ describe('settings that change in a policy that is not known here', () => {
     [{ graceDays: 2 }, 'graceDays is not a policy setting'],
     [{ shippingDeadline: '8d', version: 1 }, 'version is not a policy setting'],
     [{ creationSettling: '11m' }, 'creationSettling must be'],
+    [{ shippingDeadline: 691_200_000 }, 'shippingDeadline must be a duration with its unit'],
     ['8d', 'must be an object'],
   ])('are refused: %j', (given, why) => {
-    expect(() => readPolicyChanges(given as never)).toThrow(why);
+    expect(() => checkedPolicyChanges(given as never)).toThrow(why);
   });
 
   test('are refused for what is wrong, not also for having none that is right', () => {
     const faults = ['graceDays is not a policy setting'];
-    expect(() => readPolicyChanges({ graceDays: 2 } as never)).toThrow(expect.objectContaining({ faults }));
+    expect(() => checkedPolicyChanges({ graceDays: 2 } as never)).toThrow(expect.objectContaining({ faults }));
   });
 });

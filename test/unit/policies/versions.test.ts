@@ -46,8 +46,8 @@ function boundsOf(setting: Settings[string]): { within: unknown[]; beyond: unkno
       return { within: [least, most], beyond: [least - 1, most + 1, least + 0.5, String(least)] };
     }
     case 'deadline': {
-      const wrong = [0, 1.5, 3652.5 * day + 1, '0bd', '1000bd', '6 bd', '6d', 'bd'];
-      return { within: [1, 3652.5 * day, '1bd', '999bd'], beyond: wrong };
+      const wrong = [0, 999, 1000.5, 3652.5 * day + 1, '0bd', '1000bd', '6 bd', '6d', 'bd'];
+      return { within: [1000, 3652.5 * day, '1bd', '999bd'], beyond: wrong };
     }
     case 'dates':
       return {
@@ -58,8 +58,8 @@ function boundsOf(setting: Settings[string]): { within: unknown[]; beyond: unkno
       return { within: [setting.most], beyond: [setting.most + 1, 29_999] };
     case 'durations':
       return {
-        within: [[], [1, 3652.5 * day], Array(20).fill(1)],
-        beyond: [[0], [1.5], [3652.5 * day + 1], Array(21).fill(1), 1],
+        within: [[], [1000, 3652.5 * day], Array(20).fill(1000)],
+        beyond: [[0], [999], [1000.5], [3652.5 * day + 1], Array(21).fill(1000), 1000],
       };
     case 'choice':
       return { within: [...setting.choices], beyond: ['shrug', '', 1] };
@@ -86,6 +86,26 @@ describe.each(all)('of %j', (resolved, versions, table, resolve) => {
       }
     },
   );
+
+  const spans = names.filter((name) => /^d(?!ates)|following/.test(table[name]?.kind ?? ''));
+
+  test.each([7, 30, 86_400_000, '7', ' 7', '7 ', '.5', '86400000', '3e9', 'P7D', '999ms', '0.01s'])(
+    'no duration is %j: without a unit nobody knows what is meant, and nothing is waited for less than a second',
+    (value) => {
+      for (const name of spans) {
+        const list = table[name]?.kind === 'durations';
+        const faults = [expect.stringMatching(`^${name} (entry 1 )?must be a duration with its unit, such as '7d'`)];
+        expect(() => resolve({ [name]: list ? [value] : value } as never)).toThrow(expect.objectContaining({ faults }));
+      }
+    },
+  );
+
+  test('a duration with its unit is what it says', () => {
+    for (const name of spans.filter((each) => table[each]?.kind === 'durations')) {
+      expect(resolve({ [name]: ['36 hours', '1.5D'] } as never)).toMatchObject({ [name]: [1.5 * day, 1.5 * day] });
+    }
+    expect(resolve({ notificationDeadline: '90 Minutes' } as never)).toMatchObject({ notificationDeadline: 5_400_000 });
+  });
 
   test('a resolved policy resolves to itself and is followed as it is; one with a value beyond the bounds of its table is asked for', () => {
     // Settings that are compared with others, which are as far away as they may be.

@@ -21,8 +21,8 @@ describe('a report policy', () => {
     expect([parsingDeadline, reviewDeadline, submissionDeadline]).toEqual([ms('1h'), ms('4d'), ms('7d')]);
   });
 
-  test('takes durations as text and as milliseconds', () => {
-    expect(resolveReportPolicy({ firstPoll: '5s', lostAnswerWait: 1_500 })).toMatchObject({
+  test('takes durations with their unit', () => {
+    expect(resolveReportPolicy({ firstPoll: '5s', lostAnswerWait: '1500ms' })).toMatchObject({
       firstPoll: 5_000,
       lostAnswerWait: 1_500,
     });
