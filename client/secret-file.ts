@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { NotUtf8, utf8Text } from './utf8.js';
 
 /*
  * Secrets may be in files, as container platforms mount them: a process's environment is visible in /proc and in
@@ -12,7 +13,7 @@ export class SecretFileInvalid extends Error {
 
 /**
  * The value of a setting, or the content of the file that `<name>_FILE` names. Blank counts as not set.
- * @throws SecretFileInvalid when both are set, or the file cannot be read or is empty
+ * @throws SecretFileInvalid when both are set, or the file cannot be read, is empty or is not UTF-8
  */
 export function secretOf(env: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
   const value = env[name]?.trim() ?? '';
@@ -26,8 +27,9 @@ export function secretOf(env: Readonly<Record<string, string | undefined>>, name
 
 function contentOf(path: string): string {
   try {
-    return readFileSync(path, 'utf8').trim();
+    return utf8Text(readFileSync(path)).trim();
   } catch (error) {
+    if (error instanceof NotUtf8) throw new SecretFileInvalid(`names a file that is ${error.problem}`);
     throw new SecretFileInvalid(
       `names a file that cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`,
     );

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { NotUtf8, utf8Text } from '../client/utf8.js';
 import { z } from 'zod';
 import { checkHeaderSets } from '../activities/report-file/hosts.js';
 import type { HeaderSet, ReportFilesConfig } from '../activities/report-file/report-files.js';
@@ -31,6 +32,7 @@ export function reportFilesConfig(settings: ReportSettings, fault: (problem: str
 function readHeaderSets(file: string, fault: (problem: string) => void): Record<string, HeaderSet> {
   const text = textOf(file);
   if (text === undefined) return refused(fault, 'names a file that cannot be read');
+  if (text instanceof NotUtf8) return refused(fault, `names a file that is ${text.problem}`);
   const read = headerSetsSchema.safeParse(jsonOf(text));
   if (!read.success) return refused(fault, 'names a file that is not a JSON object of header sets');
   try {
@@ -47,11 +49,11 @@ function refused(fault: (problem: string) => void, problem: string): Record<stri
   return {};
 }
 
-function textOf(file: string): string | undefined {
+function textOf(file: string): string | NotUtf8 | undefined {
   try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
+    return utf8Text(readFileSync(file));
+  } catch (error) {
+    return error instanceof NotUtf8 ? error : undefined;
   }
 }
 

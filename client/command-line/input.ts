@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { durationMs, type Duration } from '../../protocol/durations.js';
+import { NotUtf8, utf8Text } from '../utf8.js';
 import { UsageError } from './exit-codes.js';
 import type { Terminal } from './terminal.js';
 
@@ -8,9 +9,18 @@ import type { Terminal } from './terminal.js';
  * command line ends up in the shell's history and is visible to everybody on the machine.
  */
 
-/** The text of a file, or of standard input for `-`. */
+/** The text of a file, or of standard input for `-`. An error quotes nothing of it. */
 export async function readText(terminal: Terminal, path: string): Promise<string> {
-  if (path === '-') return terminal.readAll();
+  const bytes = path === '-' ? await terminal.readAll() : await bytesOf(terminal, path);
+  try {
+    return utf8Text(bytes);
+  } catch (error) {
+    if (!(error instanceof NotUtf8)) throw error;
+    throw new UsageError(`${sourceOf(path)} is ${error.problem}`);
+  }
+}
+
+async function bytesOf(terminal: Terminal, path: string): Promise<Uint8Array> {
   try {
     return await terminal.readFile(path);
   } catch (error) {
@@ -21,10 +31,14 @@ export async function readText(terminal: Terminal, path: string): Promise<string
 
 /** A JSON object; the lab operations check its content. An error quotes nothing of the text. */
 export async function readObject(terminal: Terminal, path: string): Promise<object> {
-  const name = path === '-' ? 'Standard input' : `The file ${path}`;
+  const name = sourceOf(path);
   const value = parsed(await readText(terminal, path), name);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   throw new UsageError(`${name} is not a JSON object`);
+}
+
+function sourceOf(path: string): string {
+  return path === '-' ? 'Standard input' : `The file ${path}`;
 }
 
 function parsed(text: string, name: string): unknown {

@@ -4,7 +4,7 @@ import type { LinkStart, LinkSummary } from '../links/links.js';
 import type { CodeAnswer, LinkState } from '../../protocol/link/messages.js';
 import type { CommandLine } from './command-line.js';
 import { CodeNotAccepted, UsageError } from './exit-codes.js';
-import { collect, readObject } from './input.js';
+import { collect, readObject, readText } from './input.js';
 import { listCommand, ofLinks } from './lists.js';
 import { attentionText, facts, line, moment, sections, table, timelineTable, words } from './output.js';
 
@@ -114,7 +114,7 @@ async function submitCode(commandLine: CommandLine, which: WhichLink, fromStdin:
   const { terminal } = commandLine;
   if (!fromStdin && !terminal.canAsk)
     throw new UsageError('There is no terminal to prompt for the code: pass it with --stdin');
-  const code = fromStdin ? await terminal.readAll() : await terminal.ask('Code: ', { hidden: true });
+  const code = fromStdin ? await readText(terminal, '-') : await terminal.ask('Code: ', { hidden: true });
   await commandLine.run(async ({ lab }) => {
     const answer = await (await lab.links.get(idsOf(which))).submitMfaCode(code.replace(/\r?\n$/, ''));
     commandLine.print(answer, () =>

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { NotConfirmed } from './exit-codes.js';
 
 /** The program's input and output. */
@@ -13,8 +13,8 @@ export interface Terminal {
   /** True if a person can answer questions. */
   readonly canAsk: boolean;
   /** All of standard input. */
-  readAll(): Promise<string>;
-  readFile(path: string): Promise<string>;
+  readAll(): Promise<Uint8Array>;
+  readFile(path: string): Promise<Uint8Array>;
   /** One line; with `hidden`, the input is not shown. */
   ask(question: string, options?: { hidden?: boolean }): Promise<string>;
 }
@@ -24,8 +24,8 @@ export const processTerminal: Terminal = {
   err: (written) => void process.stderr.write(written),
   isWatched: process.stderr.isTTY,
   canAsk: process.stdin.isTTY && process.stderr.isTTY,
-  readAll: () => text(process.stdin),
-  readFile: (path) => readFile(path, 'utf8'),
+  readAll: () => buffer(process.stdin),
+  readFile: (path) => readFile(path),
   ask: async (question, { hidden = false } = {}) => {
     // Readline itself would write the question to the output of the typed text, which is discarded.
     if (hidden) process.stderr.write(question);

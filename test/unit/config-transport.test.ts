@@ -199,7 +199,7 @@ describe('a secret in a file', async () => {
     const config = readWorkerConfig({
       SERVICE_BASE_URL: service.SERVICE_BASE_URL,
       SERVICE_API_KEY_FILE: await file('a', 'sk_from_file\n'),
-      SERVICE_MANAGEMENT_KEY_FILE: await file('m', 'mk_from_file'),
+      SERVICE_MANAGEMENT_KEY_FILE: await file('m', '\uFEFFmk_from_file'),
       LABOPS_ENCRYPTION_KEYS_FILE: await file('k', `${keys}\n`),
       DATABASE_URL_FILE: await file('d', 'postgres://user:password@localhost/health'),
       TEMPORAL_API_KEY_FILE: await file('t', 'temporal_from_file'),
@@ -234,6 +234,13 @@ describe('a secret in a file', async () => {
     expect(faultsOf(() => readWorkerConfig(optional))).toEqual({
       NOTIFY_SECRET_FILE: 'names a file that cannot be read (ENOENT)',
       DATABASE_URL_FILE: 'names an empty file',
+    });
+    await writeFile(join(folder, 'latin1'), Buffer.from('clé', 'latin1'));
+    await writeFile(join(folder, 'utf16'), Buffer.from('\uFEFFsk_from_file', 'utf16le'));
+    const encoded = { NOTIFY_SECRET_FILE: join(folder, 'latin1'), TEMPORAL_API_KEY_FILE: join(folder, 'utf16') };
+    expect(faultsOf(() => readWorkerConfig({ ...service, ...encoded }))).toEqual({
+      NOTIFY_SECRET_FILE: 'names a file that is not UTF-8: the byte at position 2, counted from 0, is wrong',
+      TEMPORAL_API_KEY_FILE: 'names a file that is UTF-16 instead of UTF-8',
     });
     expect(() => readKeyRing({ LABOPS_ENCRYPTION_KEYS_FILE: join(folder, 'missing') })).toThrow(
       /^The key ring cannot be read: LABOPS_ENCRYPTION_KEYS_FILE names a file that cannot be read \(ENOENT\)/,

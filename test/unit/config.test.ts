@@ -249,6 +249,16 @@ describe('the headers for reports at URLs', () => {
     },
   );
 
+  test('the headers for reports at URLs from a file may begin with a byte order mark, and must be UTF-8', async () => {
+    const sets = '{"store":{"hosts":["files.example.com"],"headers":{"a":"b"}}}';
+    const marked = await headersFile(`\uFEFF${sets}`);
+    expect(readWorkerConfig({ ...service, REPORT_URL_HEADERS_FILE: marked })).toBeDefined();
+    await writeFile(marked, Buffer.from(sets, 'utf16le'));
+    expect(faultsOf(() => readWorkerConfig({ ...service, REPORT_URL_HEADERS_FILE: marked }))).toEqual({
+      REPORT_URL_HEADERS_FILE: 'names a file that is UTF-16 instead of UTF-8',
+    });
+  });
+
   test('the headers for reports at URLs from a file that does not exist are a fault', () => {
     const env = { ...service, REPORT_URL_HEADERS_FILE: join(folder, 'not-there.json') };
     expect(faultsOf(() => readWorkerConfig(env))).toEqual({

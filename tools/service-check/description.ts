@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { NotUtf8, utf8Text } from '../../client/utf8.js';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { parse } from 'yaml';
 
@@ -37,6 +38,15 @@ export interface Description {
   operations: readonly Operation[];
 }
 
+function textOf(file: string, bytes: Uint8Array): string {
+  try {
+    return utf8Text(bytes);
+  } catch (error) {
+    if (!(error instanceof NotUtf8)) throw error;
+    throw new DescriptionInvalid(`${file} is ${error.problem}: save it as UTF-8.`);
+  }
+}
+
 const methods = ['get', 'put', 'post', 'delete', 'patch'];
 
 /**
@@ -44,11 +54,11 @@ const methods = ['get', 'put', 'post', 'delete', 'patch'];
  * @throws DescriptionInvalid
  */
 export async function readDescription(file: string): Promise<Description> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+  const bytes = await readFile(file).catch((error: unknown) => {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     throw new DescriptionInvalid(`${file} cannot be read (${code}): check the path.`);
   });
-  const document = parsed(file, text);
+  const document = parsed(file, textOf(file, bytes));
   const validator = new Validator();
   const result = await validator.validate(structuredClone(document));
   const { version } = validator;

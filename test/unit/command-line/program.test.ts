@@ -115,6 +115,35 @@ describe('a file', () => {
   });
 
   test.each([
+    'orders place --file',
+    'orders register order-1 --file',
+    'orders set-policy --all --file',
+    'orders acknowledge-critical order-1 --by Testperson --outcome confirmed --note-file',
+    'reports submit --file',
+    'users delete user-1 --yes --client-user-id-file',
+    'webhooks headers ep_1 --org-id o --team-id t --environment sandbox --set-file',
+    'webhooks rotate ep_1 --org-id o --team-id t --environment sandbox --secret-file',
+  ])('that is not UTF-8 is refused before anything is sent: %s', async (line) => {
+    const text = Buffer.from('{ "receiver_name": "Jürgen" }', 'latin1');
+    for (const path of ['order.json', '-']) {
+      const terminal = new RecordedTerminal({ files: { 'order.json': text, '-': text } });
+      const { code, stderr } = await labops(`${line} ${path}`, terminal);
+      expect(stderr).toContain(' is not UTF-8: the byte at position 21, counted from 0, is wrong.');
+      expect({ code, quotes: stderr.includes('rgen') }).toEqual({ code: 2, quotes: false });
+    }
+  });
+
+  test('a file and standard input may begin with a byte order mark', async () => {
+    const text = '\uFEFF{ "unknown": true }';
+    for (const path of ['order.json', '-']) {
+      const terminal = new RecordedTerminal({ files: { 'order.json': text, '-': text } });
+      const lab = new LabOperations(new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }));
+      const { stderr } = await labops(`orders place --file ${path}`, terminal, () => Promise.resolve(lab));
+      expect(stderr).toMatch(/^OrderInvalid: /);
+    }
+  });
+
+  test.each([
     ['orders place --file -', {}, 'OrderInvalid'],
     ['orders register order-1 --file -', { sample_id: 17 }, 'RegistrationRefused'],
     ['reports submit --file -', {}, 'ReportInvalid'],

@@ -7,14 +7,14 @@ export class RecordedTerminal implements Terminal {
   readonly isWatched: boolean;
   readonly canAsk: boolean;
   readonly asked: { question: string; hidden: boolean }[] = [];
-  private readonly files: Readonly<Record<string, string>>;
+  private readonly files: Readonly<Record<string, string | Uint8Array>>;
   private readonly answers: string[];
 
   constructor({
     isWatched = false,
     files = {},
     answers,
-  }: { isWatched?: boolean; files?: Record<string, string>; answers?: string[] } = {}) {
+  }: { isWatched?: boolean; files?: Record<string, string | Uint8Array>; answers?: string[] } = {}) {
     this.isWatched = isWatched;
     this.canAsk = answers !== undefined;
     this.files = files;
@@ -29,15 +29,15 @@ export class RecordedTerminal implements Terminal {
     this.stderr += text;
   }
 
-  readAll(): Promise<string> {
+  readAll(): Promise<Uint8Array> {
     return this.readFile('-');
   }
 
-  readFile(path: string): Promise<string> {
-    const text = this.files[path];
-    return text === undefined
+  readFile(path: string): Promise<Uint8Array> {
+    const content = this.files[path];
+    return content === undefined
       ? Promise.reject(Object.assign(new Error('no such file'), { code: 'ENOENT' }))
-      : Promise.resolve(text);
+      : Promise.resolve(Buffer.from(content));
   }
 
   ask(question: string, { hidden = false } = {}): Promise<string> {
