@@ -1,5 +1,6 @@
 import ms from 'ms';
 import { countOf, type BusinessDays } from './business-days.js';
+import { isCalendarDate } from './calendar-date.js';
 import { durationMs } from './durations.js';
 import type { FollowingSetting, Setting } from './policy-settings.js';
 
@@ -82,17 +83,10 @@ function readDates(value: unknown, fault: Fault): string[] {
     return [];
   }
   return value.map((entry: unknown, index) => {
-    if (isDate(entry)) return entry;
+    if (isCalendarDate(entry)) return entry;
     fault(`entry ${index + 1} must be a date that exists, written YYYY-MM-DD`);
     return '';
   });
-}
-
-function isDate(value: unknown): value is string {
-  if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return false;
-  const midnight = new Date(`${value}T00:00:00Z`);
-  // V8 moves 30 February into March.
-  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(value);
 }
 
 /** @param first the other one; undefined if it is not known, and then there is a value */

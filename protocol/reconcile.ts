@@ -1,4 +1,5 @@
 import { defineQuery } from '@temporalio/workflow';
+import { isCalendarDate } from './calendar-date.js';
 
 /**
  * The reconciliation: its name, IDs, input, result and query. A schedule runs it to catch up on webhooks that an outage
@@ -114,6 +115,7 @@ export function rangeOf(input: ReconcileInput, watermark: string | undefined, no
   const from = input.from === undefined ? sinceWatermark(watermark, to) - overlap : timeOf('from', input.from);
   if (from > settled) throw new RangeError('from is less than ten minutes ago: its webhooks may be on their way');
   if (from > to) throw new RangeError('from is later than to');
+  if (from === to) throw new RangeError(`to ${mustBeLater}`);
   return { from: iso(from), to: iso(to) };
 }
 
@@ -123,7 +125,8 @@ export function rangeFaults(range: unknown): { field: string; message: string }[
   const faults = (['from', 'to'] as const).filter((field) => !isTime(given[field]));
   if (faults.length > 0) return faults.map((field) => ({ field, message: mustBeTime }));
   const { from, to } = given as { from: string; to: string };
-  return Date.parse(from) > Date.parse(to) ? [{ field: 'from', message: 'is later than to' }] : [];
+  if (Date.parse(from) > Date.parse(to)) return [{ field: 'from', message: 'is later than to' }];
+  return Date.parse(from) === Date.parse(to) ? [{ field: 'to', message: mustBeLater }] : [];
 }
 
 /** A watermark from a clock that ran ahead is no reason to skip a pass. */
@@ -136,11 +139,12 @@ function timeOf(field: string, text: unknown): number {
   return Date.parse(text);
 }
 
-const mustBeTime = 'must be a date, or a time with its zone, in ISO 8601';
+const mustBeTime = 'must be a date that exists, or a time with its zone, in ISO 8601';
+const mustBeLater = 'must be later than from, because the range ends before it: for one day, give the day after it';
 
 function isTime(text: unknown): text is string {
-  if (typeof text !== 'string' || !/^\d{4}-\d{2}-\d{2}(T.*(Z|[+-]\d{2}:\d{2}))?$/.test(text)) return false;
-  return !Number.isNaN(Date.parse(text));
+  if (typeof text !== 'string' || !/^.{10}(T.*(Z|[+-]\d{2}:\d{2}))?$/.test(text)) return false;
+  return isCalendarDate(text.slice(0, 10)) && !Number.isNaN(Date.parse(text));
 }
 
 function iso(time: number): string {

@@ -1,3 +1,4 @@
+import { resolveOrderPolicy, type OrderPolicy, type ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { carriedIn, type Choose, type Model, type Move, type State, type Step } from './model.js';
 import { Run, type ActivityCall, type Answer, type End, type Message } from './run.js';
 
@@ -129,8 +130,9 @@ function commonAnswer({ name, argument }: ActivityCall): Answer | undefined {
     return { value: { delivered: notifications.map(({ id }) => id), refused: [], handedOver: false } };
   }
   if (name === 'resolvePolicy') {
-    const { base, policy } = argument as { base?: object; policy?: object };
-    return { value: { ...base, ...policy } };
+    // Only an order's changes: every other policy of the model is resolved.
+    const { base, policy } = argument as { base: ResolvedOrderPolicy; policy: OrderPolicy };
+    return { value: resolveOrderPolicy(policy, base) };
   }
   return name === 'handOverNotifications' ? { value: null } : undefined;
 }

@@ -7,6 +7,7 @@ import type {
   SlotQuestion,
 } from '../../protocol/appointment/messages.js';
 import { slotOf } from '../../protocol/appointment/slots.js';
+import { isCalendarDate } from '../../protocol/calendar-date.js';
 import { refuse, refuseField } from '../entity/commands.js';
 import { currentPhase, type Appointment } from './appointment.js';
 import type { AppointmentRun } from './run.js';
@@ -15,8 +16,8 @@ import type { AppointmentRun } from './run.js';
 
 export function validateQuestion(run: AppointmentRun, question: SlotQuestion | undefined): void {
   const { startDate } = question ?? {};
-  if (startDate !== undefined && !isDate(startDate))
-    throw refuseField('startDate', 'must be a date, written YYYY-MM-DD');
+  if (startDate !== undefined && !isCalendarDate(startDate))
+    throw refuseField('startDate', 'must be a date that exists, written YYYY-MM-DD');
   checkPlace(question ?? {});
   validateOpen(run);
 }
@@ -77,10 +78,6 @@ function checkNotes(notes: unknown): void {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string';
-}
-
-function isDate(value: unknown): boolean {
-  return isText(value) && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value));
 }
 
 function validateOpen({ appointment }: Pick<AppointmentRun, 'appointment'>): void {

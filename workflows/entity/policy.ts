@@ -1,6 +1,7 @@
 import type { PolicyName, ResolvedPolicies } from '../../activities/policies.js';
 import { log, type ActivityOptions } from '@temporalio/workflow';
 import { countOf } from '../../protocol/business-days.js';
+import { isCalendarDate } from '../../protocol/calendar-date.js';
 import { durationMs } from '../../protocol/durations.js';
 import { activities } from '../activities.js';
 import { refusalOf } from './commands.js';
@@ -211,7 +212,7 @@ export function inMilliseconds<Of extends PolicyName>(
 }
 
 function isWithin(bounds: Bounds, value: unknown, others: Record<string, unknown>): boolean {
-  if (bounds === 'dates') return Array.isArray(value) && value.length <= mostDates && value.every(isDate);
+  if (bounds === 'dates') return Array.isArray(value) && value.length <= mostDates && value.every(isCalendarDate);
   if (Array.isArray(value)) return value.length <= longestList && value.every((each) => isWithin(bounds, each, others));
   if (isChoice(bounds)) return bounds.includes(String(value));
   // Where they are not allowed, `isLike` has refused them.
@@ -223,16 +224,12 @@ function isWithin(bounds: Bounds, value: unknown, others: Record<string, unknown
   return below === undefined || number < Number(others[below]);
 }
 
-function isDate(value: unknown): boolean {
-  return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value);
-}
-
 function isChoice(bounds: Bounds): bounds is readonly string[] {
   return Array.isArray(bounds);
 }
 
 function isLike(constant: Value, value: unknown, bounds: Bounds = {}): boolean {
-  if (bounds === 'dates') return Array.isArray(value) && value.every(isDate);
+  if (bounds === 'dates') return Array.isArray(value) && value.every(isCalendarDate);
   if (Array.isArray(constant)) return Array.isArray(value) && value.every((each) => isLike(0, each));
   if ('orBusinessDays' in Object(bounds) && countOf(value) !== undefined) return true;
   if (typeof constant === 'number') {

@@ -56,7 +56,7 @@ test.each([...names.map((name): [Name, object] => [name, {}]), ...taken])('%s ta
 });
 
 test.each<[Name, object, string]>([
-  ...['2026-3-2', '2026-13-01', 'x2026-03-02', '2026-03-02T00:00:00Z', 20_260_302, null].map(
+  ...['2026-3-2', '2026-13-01', '2026-02-30', 'x2026-03-02', '2026-03-02T00:00:00Z', 20_260_302, null].map(
     (startDate): [Name, object, string] => ['findSlots', { startDate }, 'startDate'],
   ),
   ...[[], ['a', 'b', 'c', 'd'], [''], [7], ['a', 7], 'a', null].map((siteCodes): [Name, object, string] => [

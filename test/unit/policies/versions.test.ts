@@ -52,7 +52,14 @@ function boundsOf(setting: Settings[string]): { within: unknown[]; beyond: unkno
     case 'dates':
       return {
         within: [[], Array(200).fill('2026-12-25')],
-        beyond: [['on 2026-12-25'], ['2026-12-25T00'], [['2026-12-25']], Array(201).fill('2026-12-25'), '2026-12-25'],
+        beyond: [
+          ['on 2026-12-25'],
+          ['2026-02-30'],
+          ['2026-12-25T00'],
+          [['2026-12-25']],
+          Array(201).fill('2026-12-25'),
+          '2026-12-25',
+        ],
       };
     case 'following':
       return { within: [setting.most], beyond: [setting.most + 1, 29_999] };

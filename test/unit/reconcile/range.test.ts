@@ -45,9 +45,14 @@ describe('a range that a caller gives', () => {
   test.each([
     [{ from: '2026-01-02', to: '2026-01-01' }, 'from is later than to'],
     [{ from: 'yesterday', to: '2026-01-01' }, 'from must be a date'],
-    [{ from: '2026-01-01T10:00:00', to: '2026-01-02' }, 'from must be a date, or a time with its zone'],
+    [{ from: '2026-01-01T10:00:00', to: '2026-01-02' }, 'from must be a date that exists, or a time with its zone'],
     [{ from: '2026-01-01', to: '2026-13-01' }, 'to must be a date'],
     [{ from: '', to: '2026-01-01' }, 'from must be a date'],
+    [{ from: '2026-01-01', to: '2026-01-01' }, 'to must be later than from'],
+    [{ from: '2026-01-01', to: '2026-01-01T02:00:00+02:00' }, 'for one day, give the day after it'],
+    [{ from: '2026-02-30', to: '2026-03-08' }, 'from must be a date that exists'],
+    [{ from: '2025-02-29T10:00:00Z', to: '2026-03-08' }, 'from must be a date that exists'],
+    [{ from: '2026-02-01', to: '2026-02-31T10:00:00+02:00' }, 'to must be a date that exists'],
   ])('%j is refused: %s', (input, message) => {
     expect(() => rangeOf(input, undefined, now)).toThrow(message);
   });
