@@ -100,7 +100,7 @@ test.each<[string, GrpcStatus, string, RegExp]>([
   ],
 ])('an update %s', async (_name, end, name, message) => {
   const { lab, close } = await endingUpdates(end);
-  const error = await rejection(lab.notifications.discard('kit-order/invented', ['invented'], { deadline: 700 }));
+  const error = await rejection(lab.notifications.discard('kit-order/invented', ['invented'], { deadline: '700ms' }));
   await close();
   expect(error).toMatchObject({ name });
   expect((error as Error).message).toMatch(message);
