@@ -15,8 +15,10 @@ import { code, hasCode } from './temporal-errors.js';
 
 /* Lists by search attributes: no workflow is woken. They lag by moments. */
 
-/** The conditions of a list; a result must meet all that are given. */
+/** The conditions of a list, at least one of them but `ended`; a result must meet all that are given. */
 export interface WorkflowFilter<Phase extends string, Reason extends string> {
+  /** Everybody's, which must be asked for by name. Beside it only `ended` is allowed. */
+  all?: true;
   phase?: Phase;
   /** `true`: those that ask for attention for any reason, and those that cannot go on. */
   attention?: true | Reason;
@@ -124,10 +126,13 @@ async function isLatest(
   }
 }
 
-const conditionNames: readonly string[] = ['phase', 'attention', 'userId', 'ended'] satisfies (keyof WorkflowFilter<
-  string,
-  string
->)[];
+const conditionNames: readonly string[] = [
+  'all',
+  'phase',
+  'attention',
+  'userId',
+  'ended',
+] satisfies (keyof WorkflowFilter<string, string>)[];
 
 /** @param asking the condition of those that need a person for any reason */
 function queryOf(
@@ -149,7 +154,11 @@ function queryOf(
     if (!conditionNames.includes(field)) throw refused(field, 'is not known here');
     if (value === undefined) throw refused(field, 'is undefined: leave it out to list without this condition');
   }
-  const { phase, attention, userId, ended = false } = filter;
+  const { all, phase, attention, userId, ended = false } = filter;
+  const narrowing = [phase, attention, userId].filter((condition) => condition !== undefined);
+  if (all === true ? narrowing.length > 0 : all !== undefined || narrowing.length === 0) {
+    throw refused('filter', "must have userId, phase or attention, or { all: true } for everybody's work");
+  }
   const conditions = [workflows];
   // A run that was continued is superseded by the next one.
   conditions.push(ended ? `ExecutionStatus != 'ContinuedAsNew'` : `ExecutionStatus = 'Running'`);

@@ -72,7 +72,7 @@ export class AppointmentOperations {
    * Appointments by their search attributes, a page per call to Temporal; no workflow is woken. Lags by moments. Deadline: 30 seconds a
    * page. @throws AppointmentInvalid
    */
-  list(filter: AppointmentFilter = {}, options: CallOptions = {}): AsyncGenerator<AppointmentSummary, void, undefined> {
+  list(filter: AppointmentFilter, options: CallOptions = {}): AsyncGenerator<AppointmentSummary, void, undefined> {
     return this.#calls.iterate(appointmentCalls.reading, options, () =>
       listWorkflows(this.#calls.client, appointments, filter),
     );

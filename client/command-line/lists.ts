@@ -190,12 +190,13 @@ export function filterOf<Phase extends string, Reason extends string>({
   user,
   ended,
 }: Omit<ListOptions<Phase, Reason>, 'limit'>): WorkflowFilter<Phase, Reason> {
-  return {
+  const conditions = {
     ...(phase !== undefined && { phase }),
     ...(attention !== undefined && { attention }),
     ...(user !== undefined && { userId: user }),
-    ...(ended === true && { ended }),
   };
+  const isEmpty = Object.keys(conditions).length === 0;
+  return { ...(isEmpty ? { all: true } : conditions), ...(ended === true && { ended }) };
 }
 
 /** Nothing is fetched beyond the page that the limit falls on. */

@@ -82,7 +82,7 @@ export class LinkOperations {
    * Links by their search attributes, a page per call to Temporal; no workflow is woken. Lags by moments. Deadline: 30 seconds a
    * page. @throws LinkInvalid
    */
-  list(filter: LinkFilter = {}, options: CallOptions = {}): AsyncGenerator<LinkSummary, void, undefined> {
+  list(filter: LinkFilter, options: CallOptions = {}): AsyncGenerator<LinkSummary, void, undefined> {
     return this.#calls.iterate(linkCalls.reading, options, () => listWorkflows(this.#calls.client, links, filter));
   }
 

@@ -70,7 +70,7 @@ export class MatchReviewOperations {
   }
 
   /** Reviews by their search attributes, a page per call to Temporal; no workflow is woken. Lags by moments. @throws MatchReviewInvalid */
-  list(filter: MatchReviewFilter = {}, options: CallOptions = {}): AsyncGenerator<MatchReviewSummary, void, undefined> {
+  list(filter: MatchReviewFilter, options: CallOptions = {}): AsyncGenerator<MatchReviewSummary, void, undefined> {
     return this.#calls.iterate(matchReviewCalls.reading, options, () =>
       listWorkflows(this.#calls.client, reviews, filter),
     );

@@ -2,10 +2,13 @@ import type { Order, OrderFilter } from '../../service/orders.js';
 import { snapshotOf } from '../../service/order-snapshot.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import { isCritical, isSameInterpretation, spellingsOf, readStatus } from '../../protocol/order/lifecycle.js';
-import { checkRead } from '../input-faults.js';
+import { ReadInvalid } from '../errors.js';
+import { checkRead, refuseFaulty } from '../input-faults.js';
 
-/** The conditions of a search; a result must meet all that are given. */
+/** The conditions of a search, at least one; a result must meet all that are given. */
 export interface OrderSearch {
+  /** Every order of the team, which must be asked for by name. */
+  all?: true;
   userId?: string;
   /** Low-level statuses of the service, for instance `awaiting_registration`; any of them. */
   status?: readonly string[];
@@ -18,6 +21,7 @@ export interface OrderSearch {
 }
 
 const searchable = {
+  all: 'true or false',
   userId: 'a non-empty string',
   status: 'a non-empty list of strings',
   interpretation: 'a non-empty string',
@@ -28,7 +32,11 @@ const searchable = {
 /** @throws ReadInvalid */
 export function serviceFilterOf(search: OrderSearch): OrderFilter {
   checkRead('The search', search, searchable);
-  const { from, to, ...same } = search;
+  const { all, from, to, ...same } = search;
+  if (all !== true && Object.keys(search).every((field) => field === 'all')) {
+    const message = 'must have a condition, or { all: true } for every order of the team';
+    refuseFaulty('The search', [{ field: 'search', message }], ReadInvalid);
+  }
   return {
     ...same,
     ...(from !== undefined && { startDate: from.toISOString() }),

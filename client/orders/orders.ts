@@ -59,7 +59,8 @@ export interface PolicyNotChanged {
 export type PolicyChange = PolicyChanged | PolicyNotChanged;
 
 /** Running orders: all of them, or those that match everything that is given, which is at least one thing. */
-export type OrderSelection = { all: true } | AtLeastOne<Omit<OrderFilter, 'ended' | 'phase'> & { phase?: OrderPhase }>;
+export type OrderSelection =
+  { all: true } | AtLeastOne<Omit<OrderFilter, 'all' | 'ended' | 'phase'> & { phase?: OrderPhase }>;
 
 type AtLeastOne<T> = { [Name in keyof T]-?: T & Required<Pick<T, Name>> }[keyof T];
 
@@ -145,7 +146,7 @@ export class OrderOperations {
    * @throws ReadInvalid and ServiceNotConfigured at once; later the service's own errors, such as `AnswerUnreadable` for an order
    * without an id
    */
-  search(search: OrderSearch = {}, options: CallOptions = {}): AsyncGenerator<Order, void, undefined> {
+  search(search: OrderSearch, options: CallOptions = {}): AsyncGenerator<Order, void, undefined> {
     const filter = serviceFilterOf(search);
     return listFromService(
       this.#access,
@@ -160,7 +161,7 @@ export class OrderOperations {
    * Orders by their search attributes, a page per call to Temporal; no workflow is woken. Lags by moments. Deadline: 30
    * seconds a page.
    */
-  list(filter: OrderFilter = {}, options: CallOptions = {}): AsyncGenerator<OrderSummary, void, undefined> {
+  list(filter: OrderFilter, options: CallOptions = {}): AsyncGenerator<OrderSummary, void, undefined> {
     return this.#access.calls.iterate(orderCalls.reading, options, () =>
       listWorkflows(this.#access.calls.client, orders, filter),
     );
@@ -227,12 +228,12 @@ const selectable = ['phase', 'attention', 'userId'] as const satisfies (keyof Or
  * of them.
  */
 function filterOf(selection: OrderSelection): OrderFilter {
-  const { all, ...filter }: { all?: unknown } & OrderFilter = { ...selection };
+  const { all, ...filter }: { all?: unknown } & Omit<OrderFilter, 'all'> = { ...selection };
   const names = Object.keys(filter);
   const isAll = all === true && names.length === 0;
   const faults = names.flatMap((name) => {
     if (!selectable.some((known) => known === name)) return [{ field: name, message: 'is not known here' }];
-    return filter[name as keyof OrderFilter] == null ? [{ field: name, message: 'has no value' }] : [];
+    return filter[name as keyof typeof filter] == null ? [{ field: name, message: 'has no value' }] : [];
   });
   if (filter.phase === 'placing') {
     faults.push({
@@ -244,7 +245,7 @@ function filterOf(selection: OrderSelection): OrderFilter {
     faults.push({ field: 'selection', message: `must have ${selectable.join(', ')}, or { all: true }` });
   }
   refuseFaulty('The selection', faults, OrderInvalid);
-  return filter;
+  return isAll ? { all } : filter;
 }
 
 function concernsEveryOrder(error: LabOperationsError): boolean {

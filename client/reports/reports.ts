@@ -87,7 +87,7 @@ export class ReportOperations {
    * Reports by their search attributes, a page per call to Temporal; no workflow is woken. Lags by moments. Deadline: 30 seconds a
    * page. @throws ReportInvalid
    */
-  list(filter: ReportFilter = {}, options: CallOptions = {}): AsyncGenerator<ReportSummary, void, undefined> {
+  list(filter: ReportFilter, options: CallOptions = {}): AsyncGenerator<ReportSummary, void, undefined> {
     return this.#access.calls.iterate(reportCalls.reading, options, () =>
       listWorkflows(this.#access.calls.client, reports, filter),
     );

@@ -37,6 +37,31 @@ test.each(areas)('the list of %s refuses an unknown field, and a filter that is 
   }
 });
 
+const everybody = [
+  {},
+  { ended: true },
+  { ended: false },
+  { all: false },
+  { all: 'yes' },
+  { all: true, userId: 'user-1' },
+];
+test.each(areas.flatMap((area) => everybody.map((filter) => ({ area, filter }))))(
+  'the list of $area does not list everybody’s work unless it is asked for by name: $filter',
+  async ({ area, filter }) => {
+    const message = "must have userId, phase or attention, or { all: true } for everybody's work";
+    await expect(lists[area].list(filter as object).next()).rejects.toMatchObject({
+      fields: [{ field: 'filter', message }],
+    });
+  },
+);
+
+test.each(areas)('the list of %s asks Temporal for everybody’s work by that name', async (area) => {
+  const asked = lists[area].list({ all: true, ended: true }, { deadline: '50ms' }).next();
+  await expect(asked).rejects.toMatchObject({
+    name: expect.stringMatching(/^(TimedOut|TemporalUnreachable)$/) as string,
+  });
+});
+
 test.each(["x' OR LabPhase != '", '', 5])('the list of orders refuses the user %j', async (userId) => {
   const listing = lab.orders.list({ userId: userId as string });
   await expect(listing.next()).rejects.toMatchObject({ fields: [{ field: 'userId' }] });
@@ -54,6 +79,7 @@ test.each<[string, () => Promise<unknown>, object]>([
   ],
   ['a report by nothing', () => lab.reports.get(null as never), { name: 'ReportInvalid' }],
   ['service centres near nothing', () => lab.appointments.sites(null as never), { name: 'ReadInvalid' }],
+  ['orders of everybody', () => lab.orders.search({}).next(), { name: 'ReadInvalid', fields: [{ field: 'search' }] }],
   ['orders by a bare user id', () => lab.orders.search('user-1' as never).next(), { name: 'ReadInvalid' }],
   [
     'users by their own reference',
