@@ -31,7 +31,10 @@ export class DeletionWorld implements World {
     const spans = [life.span(second, minute), life.span(minute, hour), life.span(hour, 7 * day)];
     this.grace = life.oneOf(spans);
     const reminderBefore = life.span(second, day);
-    const policy = resolveDeletionPolicy({ onRunningWork: 'leave', grace: this.grace, reminderBefore });
+    const policy = resolveDeletionPolicy({
+      ...resolveDeletionPolicy({ onRunningWork: 'leave' }),
+      ...{ grace: this.grace, reminderBefore },
+    });
     this.input = { userId, policy };
     if (this.user === 'scheduled') this.become('scheduled', 'at first');
   }

@@ -266,7 +266,7 @@ export class OrderWorld implements World {
       ['register', { orderId, registration }],
       ['resolveProblem', { orderId, decision }],
       ['replaceKit', { orderId }],
-      ['setPolicy', { policy: { shippingDeadline: life.span(hour, 4 * day) } }],
+      ['setPolicy', { policy: { shippingDeadline: `${life.span(hour, 4 * day)}ms` } }],
       ['acknowledgeCriticalResult', { orderId, by: 'person-1', outcome: 'confirmed' }],
     ]);
     void server.update(this.chainId, name, argument);
@@ -359,6 +359,7 @@ export class PlacingWorld extends OrderWorld {
 function policyOf(life: Life): ResolvedOrderPolicy {
   const span = () => life.span(hour, 4 * day);
   return resolveOrderPolicy({
+    ...resolveOrderPolicy(),
     ...{ shippingDeadline: span(), deliveryDeadline: span(), returnDeadline: span(), transitToLabDeadline: span() },
     ...{ resultsDeadline: span(), registrationDeadline: span(), problemLimit: span(), redrawWait: span() },
     ...{ decisionWait: span(), registrationReminders: [span()], returnReminders: [span()], assumedDelivery: span() },
