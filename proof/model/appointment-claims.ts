@@ -17,6 +17,7 @@ export function appointmentFaults(step: AppointmentStep): string[] {
     nothingWithoutARead,
     nothingLost,
     everythingAnnounced,
+    noEndInADoubt,
     endsAreTrue,
     commandsReflected,
   ];
@@ -29,12 +30,13 @@ function oneAppointment({ after }: AppointmentStep): string[] {
 
 const readings: readonly string[] = ['readAppointment', 'identifyAppointment'];
 
-/** What silence alone may bring waits for the service's answer; a question waits for an attempt to read. */
-function nothingWithoutARead({ before, after, calls }: AppointmentStep): string[] {
+/** No end comes of silence, or of a webhook, without the service's answer; a question waits for an attempt to read. */
+function nothingWithoutARead({ before, move, after, calls }: AppointmentStep): string[] {
   const { outcome } = resultOf(after) ?? {};
   const reads = calls.filter(({ call }) => readings.includes(call.name));
   const isAnswered = reads.some(({ answer: given }) => 'value' in given && hasReading(given.value));
-  const ends = ['expired', 'unresolved', 'order_ended', 'order_gone'].filter((end) => end === outcome && !isAnswered);
+  const isAsked = isAnswered || move.update?.name === 'cancel' || stayed(before, after);
+  const ends = outcome === undefined || outcome === 'abandoned' || isAsked ? [] : [outcome];
   const stood = knownBefore(before)?.attention ?? [];
   const asked = (knownAfter(after)?.attention ?? []).filter(
     ({ reason }) => !stood.some((raised) => raised.reason === reason),
@@ -88,6 +90,14 @@ function everythingAnnounced({ before, move, after }: AppointmentStep): string[]
   const hadVisit = then?.known !== undefined && isOpen(then.known);
   const hasFallen = hadVisit && now.stage.phase === 'awaiting_choice' && !now.fallen;
   return hasFallen ? missing(`${then?.known?.appointmentId}/`, 'choice_needed') : [];
+}
+
+/** Only an operator ends what a booking that may still be carried out would contradict. */
+function noEndInADoubt({ after }: AppointmentStep): string[] {
+  const { outcome } = resultOf(after) ?? {};
+  const { doubt } = after.world;
+  if (outcome === undefined || outcome === 'abandoned' || !doubt) return [];
+  return after.now < doubt.until ? [`the end ${outcome} while a booking may still be carried out`] : [];
 }
 
 /** An end is what the service has, or what somebody decided. */

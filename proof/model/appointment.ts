@@ -73,7 +73,8 @@ function moves(state: State<AppointmentWorld>): Move<AppointmentWorld>[] {
 }
 
 /** Each event is reported, or its webhook is lost; no webhook reports what happens to the order. */
-function serviceMoves({ world, result, now }: State<AppointmentWorld>): Move<AppointmentWorld>[] {
+function serviceMoves(state: State<AppointmentWorld>): Move<AppointmentWorld>[] {
+  const { world, result, now } = state;
   const after = (change: (next: AppointmentWorld) => void) => afterEvent(world, change);
   const events = [...visitEvents(world, now), ...(world.place === 'home' ? cancelledOrder(world, now) : [])];
   const found = events.flatMap(({ name, change }) => {
@@ -94,9 +95,20 @@ function serviceMoves({ world, result, now }: State<AppointmentWorld>): Move<App
   };
   return [
     ...found,
+    ...madeAgain(state),
     ...(result === undefined && world.order === 'open' ? orders : []),
     ...((presentIn(world)?.events ?? []).length > 1 ? [late] : []),
   ];
+}
+
+/** The webhook of the cancellation comes when there is another appointment, whose own webhook is lost. */
+function madeAgain({ world, now }: State<AppointmentWorld>): Move<AppointmentWorld>[] {
+  const present = presentIn(world);
+  if (!present || !isOpen(present) || world.order !== 'open') return [];
+  const cancelled = afterEvent(world, (next) => setStatus(next, 'cancelled', now));
+  const next = structuredClone(cancelled);
+  addAppointment(next, 'confirmed', slotAt(world.place, 2, now), now + 1);
+  return [{ name: 'cancelled, and made again unreported', world: next, signal: reported(cancelled) }];
 }
 
 interface ServiceEvent {

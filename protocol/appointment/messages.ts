@@ -221,4 +221,6 @@ export interface AppointmentResult extends AppointmentState {
   attention: RaisedAttention<AppointmentAttentionReason>[];
   /** How often each question was raised: one that is raised again is another notification. Absent is never. */
   raised?: Record<string, number>;
+  /** Of one that was abandoned: until when a booking without an answer may still be carried out. A later run waits for it. */
+  doubtUntil?: string;
 }

@@ -51,6 +51,8 @@ export interface Appointment
   received: number;
   /** Something was received that only the service can put in order. */
   unclear: boolean;
+  /** What is known was reported, and neither a read nor an answer has shown it since: a webhook may come late. */
+  reported?: true;
   /** The last of it. */
   doubtful?: AppointmentSnapshot;
   /** Reads in a row that showed no appointment though there is one. */
@@ -73,7 +75,7 @@ export interface Appointment
   refund?: { appointmentId: string; refundable: boolean };
   /** The appointment that fell away otherwise, until the order was asked why and the product notified. */
   fallen?: { appointmentId: string; reason: 'cancelled' | 'not_shown'; asked?: true };
-  /** When the order of one that fell away is asked once more: right after that, a read may be older than the order's own cancellation. */
+  /** When one that fell away, or that only a webhook shows as it is, is read once more: right after that, a read may be older. */
   askAgainAt?: number;
   /** Keys of deadlines that were acted on. */
   met: string[];
@@ -111,6 +113,11 @@ export function openAppointment({ orderId, policy, carried }: BookAppointmentInp
 /** The appointment for which somebody means to come. */
 export function openVisit({ known }: Appointment): AppointmentSnapshot | undefined {
   return known && isOpen(known) ? known : undefined;
+}
+
+/** Neither has it ended, nor may a booking still be under way that would contradict an end. */
+export function canEnd({ ending, doubtUntil }: Appointment): boolean {
+  return ending === undefined && doubtUntil === undefined;
 }
 
 export function currentPhase({ ending, stage }: Appointment): AppointmentPhase {
@@ -156,6 +163,7 @@ export function learnFromWebhook(appointment: Appointment, snapshot: Appointment
     appointment.doubtful = snapshot;
   } else {
     learn(appointment, snapshot, now);
+    appointment.reported = true;
   }
   return true;
 }
@@ -186,6 +194,7 @@ export function takeRead(appointment: Appointment, read: AppointmentSnapshot, as
 function takeIn(appointment: Appointment, answer: AppointmentSnapshot, isNow: boolean, now: number): boolean {
   if (answer.userId !== undefined) appointment.userId ??= answer.userId;
   appointment.missing = 0;
+  if (isNow) delete appointment.reported;
   const compared = isNow ? 'newer' : compareReceived(appointment.known, answer);
   if (compared === 'nothing') return false;
   if (compared === 'unclear') appointment.unclear = true;
@@ -195,7 +204,7 @@ function takeIn(appointment: Appointment, answer: AppointmentSnapshot, isNow: bo
 }
 
 /** It has fewer events, and none that is later. */
-function isOlder(read: AppointmentSnapshot, known: AppointmentSnapshot | undefined): boolean {
+export function isOlder(read: AppointmentSnapshot, known: AppointmentSnapshot | undefined): boolean {
   if (known?.appointmentId !== read.appointmentId || read.events.length === 0) return false;
   return read.events.length < known.events.length && latest(read) <= latest(known);
 }

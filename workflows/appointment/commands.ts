@@ -70,7 +70,7 @@ async function findSlots({ orderId }: Appointment, question: SlotQuestion): Prom
 }
 
 async function choose(appointment: Appointment, { slotId, notes }: SlotChoice): Promise<void> {
-  await outwaitDoubt(appointment);
+  await readUnlessSure(appointment);
   const { start, site } = slotOf(slotId) ?? {};
   const open = openVisit(appointment);
   // A webhook, or the same choice before it, was faster.
@@ -103,7 +103,7 @@ function isAt(appointment: Appointment, open: AppointmentSnapshot, slotId: strin
 }
 
 async function askProvider(appointment: Appointment, { provider, notes }: AppointmentRequest): Promise<void> {
-  await outwaitDoubt(appointment);
+  await readUnlessSure(appointment);
   const open = openVisit(appointment);
   // The same request before it.
   if (open && open.startAt === undefined && open.provider?.toLowerCase() === provider.toLowerCase()) return;
@@ -118,7 +118,7 @@ async function askProvider(appointment: Appointment, { provider, notes }: Appoin
 }
 
 async function reschedule(appointment: Appointment, { slotId, notes }: SlotChoice): Promise<void> {
-  await outwaitDoubt(appointment);
+  await readUnlessSure(appointment);
   const { start, site } = slotOf(slotId) ?? {};
   const open = openVisit(appointment);
   if (!open) throw nothingBooked();
@@ -181,10 +181,14 @@ async function arrange(appointment: Appointment, call: () => Promise<Appointment
 /** The alarm is set for the end of a doubt, too: timers of one moment may end in two tasks, and the second would come late. */
 const afterAlarm = second;
 
-/** A booking that may still be under way is not raced by another one: what came of it is read first. */
-async function outwaitDoubt(appointment: Appointment): Promise<void> {
-  if (appointment.doubtUntil === undefined) return;
-  const left = appointment.doubtUntil - Date.now();
+/**
+ * A booking that may still be under way is not raced by another one: what came of it is read first. So is what only a webhook has
+ * reported, because no answer must rest on one that may be old.
+ */
+async function readUnlessSure(appointment: Appointment): Promise<void> {
+  const { doubtUntil = 0, reported } = appointment;
+  if (doubtUntil === 0 && !reported) return;
+  const left = doubtUntil - Date.now();
   if (left > 0) await sleep(left + afterAlarm, { summary: 'an earlier booking may be under way' });
   await readOrRefuse(appointment);
 }
@@ -201,7 +205,7 @@ async function readOrRefuse(appointment: Appointment): Promise<void> {
 }
 
 async function cancel(appointment: Appointment, cancellation: AppointmentCancellation): Promise<void> {
-  await outwaitDoubt(appointment);
+  await readUnlessSure(appointment);
   // One that was made without a report must not be left behind.
   if (!openVisit(appointment)) await readOrRefuse(appointment);
   const open = openVisit(appointment);

@@ -5,7 +5,7 @@ import type { Moment } from '../entity/alarm.js';
 import { note } from '../entity/journal.js';
 import { words } from '../entity/operators.js';
 import { enqueue, headOf, raise } from './announcements.js';
-import { type Appointment, isOpenWalkIn, isReserved } from './appointment.js';
+import { type Appointment, canEnd, isOpenWalkIn, isReserved } from './appointment.js';
 import { readAppointment } from './reading.js';
 
 /** The moments at which silence means something. `deadlinesOf` derives them from what happened and from the policy, without a clock. */
@@ -70,10 +70,14 @@ function overdue(appointment: Appointment, name: 'confirmation' | 'visit', at: n
   return [end(appointment, 'give_up', since + appointment.policy.giveUpAfter)];
 }
 
-/** An action that cannot be undone waits until the service has answered, for a day at most. */
+/**
+ * An action that cannot be undone waits until the service has answered, for a day at most; and while it is not known what came of a
+ * booking, however long that is.
+ */
 function end(appointment: Appointment, name: 'choice' | 'give_up', from: number): Deadline {
-  const latest = from + longestOutage;
-  const at = appointment.unanswered ? Math.max(from, Math.min(nextRead(appointment), latest)) : from;
+  const { doubtUntil, unanswered } = appointment;
+  if (doubtUntil !== undefined) return deadline(appointment, name, Math.max(from, readFrom(appointment, doubtUntil)));
+  const at = unanswered ? Math.max(from, Math.min(nextRead(appointment), from + longestOutage)) : from;
   return deadline(appointment, name, at);
 }
 
@@ -100,10 +104,9 @@ function reads(appointment: Appointment): Deadline[] {
   const found: Deadline[] = [];
   const read = (at: number) => found.push({ name: 'read_the_appointment', key: '', at, ordinal: 1 });
   // What cannot be put in order is asked at once, but not again and again while the service is silent.
-  if (appointment.unclear || (fallen && !fallen.asked)) read(appointment.unanswered ? nextRead(appointment) : lookedAt);
-  for (const at of [doubtUntil, askAgainAt]) {
-    if (at !== undefined) read(appointment.unanswered ? Math.max(at, nextRead(appointment)) : at);
-  }
+  const isUnconfirmed = appointment.reported && askAgainAt === undefined && endOf(appointment) !== undefined;
+  if (appointment.unclear || isUnconfirmed || (fallen && !fallen.asked)) read(readFrom(appointment, lookedAt));
+  for (const at of [doubtUntil, askAgainAt]) if (at !== undefined) read(readFrom(appointment, at));
   if (absentSince !== undefined) {
     const believedAt = absentSince + absenceBelieved;
     read(lookedAt < believedAt ? believedAt : nextRead(appointment));
@@ -119,6 +122,11 @@ function reads(appointment: Appointment): Deadline[] {
 
 function isOverdue({ attention }: Appointment): boolean {
   return attention.some(({ reason }) => reason === 'visit_overdue');
+}
+
+/** The first read from that moment on that does not come too soon for a silent service. */
+function readFrom(appointment: Appointment, at: number): number {
+  return appointment.unanswered ? Math.max(at, nextRead(appointment)) : at;
 }
 
 /** Each read that says nothing new doubles the pause. */
@@ -154,13 +162,17 @@ function mayContradict({ ending, unclear, unanswered }: Appointment): boolean {
   return ending !== undefined && ending !== 'abandoned' && unclear && !unanswered;
 }
 
-/** The step that follows from what is known, without asking anybody. */
+/** The end that follows from what is known, without asking anybody, if it is more than a report. */
 function settle(appointment: Appointment): void {
-  if (appointment.ending !== undefined) return;
-  if (appointment.stage.phase === 'completed') appointment.ending = 'completed';
+  if (!canEnd(appointment) || appointment.reported) return;
+  const end = endOf(appointment);
+  if (end !== undefined) appointment.ending = end;
+}
+
+function endOf({ stage, identified, requested }: Appointment): 'completed' | 'cancelled' | undefined {
+  if (stage.phase === 'completed') return 'completed';
   // A product that never requested an appointment need not choose another one.
-  else if (appointment.identified && !appointment.requested && appointment.stage.phase === 'awaiting_choice')
-    appointment.ending = 'cancelled';
+  return identified && !requested && stage.phase === 'awaiting_choice' ? 'cancelled' : undefined;
 }
 
 /** An end is the last of what is due. */

@@ -3,13 +3,22 @@ import type { AppointmentReading } from '../../activities/appointment-reading.js
 import { isOpen, isWalkIn } from '../../protocol/appointment/lifecycle.js';
 import type { AppointmentEvent, AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import { activities } from '../activities.js';
-import { noteAbsence } from '../entity/spans.js';
+import { minute, noteAbsence } from '../entity/spans.js';
 import { resumeQuestions } from '../entity/attention.js';
 import { loggedRefusal, answeringMeanwhile } from '../entity/commands.js';
 import { isObject, readTime, textsOf, timesOf } from '../entity/fields.js';
 import { setPolicy } from '../entity/policy.js';
 import { answered, takeSilence } from '../entity/polling.js';
-import { openVisit, takeDoubtful, takeNone, takeRead, type Appointment, markRequested } from './appointment.js';
+import {
+  canEnd,
+  isOlder,
+  openVisit,
+  takeDoubtful,
+  takeNone,
+  takeRead,
+  type Appointment,
+  markRequested,
+} from './appointment.js';
 import { upgradeAppointmentResult } from './versions.js';
 import type { AppointmentRun } from './run.js';
 
@@ -38,20 +47,30 @@ export async function readOrThrow(appointment: Appointment): Promise<void> {
 function takeReading(appointment: Appointment, reading: AppointmentReading, asked: number, now: number): void {
   if (reading.order === 'gone' && !noteAbsence(appointment, now)) return takeSilence(appointment, now);
   if (reading.order !== 'gone') delete appointment.absentSince;
-  if (appointment.received === asked) appointment.unclear = false;
+  const snapshot = readAppointmentSnapshot(reading.appointment);
+  if (appointment.received === asked) {
+    appointment.unclear = false;
+    confirm(appointment, snapshot, now);
+  }
   if (appointment.doubtUntil !== undefined && now >= appointment.doubtUntil) delete appointment.doubtUntil;
   if (appointment.askAgainAt !== undefined && now >= appointment.askAgainAt) delete appointment.askAgainAt;
   if (reading.userId !== undefined) appointment.userId ??= reading.userId;
   const { order } = reading;
   if (order === 'open' || order === 'gone') delete appointment.order;
   else appointment.order = order;
-  if (order === 'gone' && appointment.ending === undefined) appointment.ending = 'order_gone';
-  const snapshot = readAppointmentSnapshot(reading.appointment);
+  if (order === 'gone' && canEnd(appointment)) appointment.ending = 'order_gone';
   const isNews = snapshot ? takeRead(appointment, snapshot, asked, now) : takeMissing(appointment, reading, asked, now);
   if (!appointment.unclear) delete appointment.doubtful;
   answered(appointment, isNews, now);
   if (appointment.fallen) appointment.fallen.asked = true;
   settleByOrder(appointment, now);
+}
+
+/** A read that is older than the webhook confirms nothing; if the service still shows no more a minute later, it will not. */
+function confirm(appointment: Appointment, read: AppointmentSnapshot | undefined, now: number): void {
+  const { reported, known, askAgainAt = Infinity } = appointment;
+  if (reported && read && isOlder(read, known) && now < askAgainAt) appointment.askAgainAt ??= now + minute;
+  else delete appointment.reported;
 }
 
 function takeMissing(appointment: Appointment, { isHidden }: AppointmentReading, asked: number, now: number): boolean {
@@ -60,8 +79,8 @@ function takeMissing(appointment: Appointment, { isHidden }: AppointmentReading,
 
 /** The order knows more than an appointment of which no outcome was reported. */
 function settleByOrder(appointment: Appointment, now: number): void {
-  const { order, known, ending, stage, requested } = appointment;
-  if (order === undefined || ending !== undefined) return;
+  const { order, known, stage, requested } = appointment;
+  if (order === undefined || !canEnd(appointment)) return;
   // One that was made all the same is followed, and ends like others of its kind.
   if (order === 'no_appointment' && known !== undefined && (isOpen(known) || !requested)) return;
   // It was not cancelled with its order: somebody has to (`order_cancelled`), or its time goes by.
@@ -98,6 +117,7 @@ export async function identify({ appointment, commands, earlierRun }: Appointmen
     resumeQuestions(appointment, previous);
     const { outcome, appointment: last } = previous;
     appointment.before = { outcome, ...(last && { appointmentId: last.appointmentId }) };
+    if (previous.doubtUntil !== undefined) appointment.doubtUntil = Date.parse(previous.doubtUntil);
     if (!appointment.requested) setPolicy(appointment, previous.policy);
   }
   setNotifies(appointment, notifies);

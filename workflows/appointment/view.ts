@@ -41,7 +41,7 @@ export function stateOf(appointment: Appointment): AppointmentState {
 }
 
 export function resultOf(appointment: Appointment): AppointmentResult {
-  const { ending = 'unresolved', policy, announced, attention, raised } = appointment;
+  const { ending = 'unresolved', policy, announced, attention, raised, doubtUntil } = appointment;
   return {
     version: appointmentResultVersion,
     ...stateOf(appointment),
@@ -50,6 +50,7 @@ export function resultOf(appointment: Appointment): AppointmentResult {
     announced,
     attention,
     ...(Object.keys(raised).length > 0 && { raised }),
+    ...(doubtUntil !== undefined && { doubtUntil: iso(doubtUntil) }),
   };
 }
 

@@ -280,6 +280,118 @@ describe('a booking that is not answered', () => {
   });
 });
 
+describe('while a booking may still be carried out', () => {
+  /** The choice is made so many seconds before nobody may choose any more. */
+  const wait = 14 * 24 * 3600;
+  const far = snapshot(['confirmed'], { startAt: at(20 * day), endAt: at(20 * day + hour), from: 14 * day });
+
+  test.each([
+    [40, 7],
+    [20, -5],
+    [1, 0],
+  ])(
+    'the wait for a choice does not end: %d s before it one is made, whose answer is lost %d s after it',
+    async (before, after) => {
+      const { of } = await begin(undefined, {});
+      of.answers['bookSlot'] = silent;
+      await of.until((wait - before) / 3600);
+      await choose(of, slotAt(20 * day));
+      await of.until((wait + after) / 3600);
+      Object.assign(of.answers, {
+        bookSlot: lost,
+        readAppointment: (now: number) => reading(now >= start + (wait + after + 30) * 1000 ? far : undefined),
+      });
+      await of.settle();
+      expect(of.run.replies.at(-1)).toMatchObject({ refused: 'AnswerLost' });
+      await of.until((wait + 600) / 3600);
+      expect(await stateOf(of)).toMatchObject({ phase: 'confirmed' });
+      expect(of.events.join()).not.toContain('ended');
+    },
+  );
+
+  test('nothing is given up however long the service is silent; then the wait ends', async () => {
+    const { of } = await begin(undefined, { bookSlot: lost });
+    await of.until((wait - 10) / 3600);
+    of.answers['readAppointment'] = unavailable;
+    await choose(of, slotAt(20 * day));
+    await of.until(wait / 3600 + 100);
+    expect(of.run.end).toBeUndefined();
+    of.answers['readAppointment'] = reading();
+    await of.until(wait / 3600 + 200);
+    expect(of.run.end).toMatchObject({ result: { outcome: 'expired' } });
+  });
+
+  test.each([
+    ['completed', reading(snapshot(['pending', 'confirmed', 'completed'])), 'completed'],
+    ['collected', reading(undefined, 'collected'), 'order_ended'],
+    ['cancelled', reading(undefined, 'cancelled'), 'order_ended'],
+  ])('nothing ends before that, whatever is read (%s)', async (_what, shown, outcome) => {
+    const { of } = await begin(confirmed, { rescheduleAppointment: lost });
+    await of.update('reschedule', { slotId: later });
+    of.answers['readAppointment'] = shown;
+    await of.until(10 / 3600);
+    await of.signal('appointmentChanged', { ...confirmed, canReschedule: true, events: [] });
+    await of.until(40 / 3600);
+    expect(of.run.end).toBeUndefined();
+    await of.until(1);
+    expect(of.run.end).toMatchObject({ result: { outcome } });
+    expect(readsOf(of).slice(0, 2)).toEqual([10, 45]);
+  });
+
+  test('an operator ends it, and the next run waits until then before it books', async () => {
+    const { of } = await begin(undefined, { bookSlot: lost });
+    await choose(of, atHome);
+    await of.run.cancel();
+    await of.settle();
+    const { result } = of.run.end as { result: object };
+    expect(result).toMatchObject({ outcome: 'abandoned', doubtUntil: at(45_000) });
+    const identifyAppointment = { notifies: true, previous: result, reading: reading() };
+    const next = await begin(undefined, { identifyAppointment, bookSlot: confirmed });
+    next.of.answers['readAppointment'] = reading(confirmed);
+    await choose(next.of, atHome);
+    await next.of.until(1);
+    expect(next.of.run.replies.at(-1)).toMatchObject({ value: { phase: 'confirmed' } });
+    expect(readsOf(next.of)).toEqual([46]);
+    expect(next.asked['bookSlot']).toBeUndefined();
+  });
+});
+
+describe('what only a webhook has reported', () => {
+  test.each([
+    ['chooseSlot', { slotId: atHome }],
+    ['reschedule', { slotId: atHome }],
+  ])('acknowledges no %s before it is read: the webhook may be old', async (name, argument) => {
+    const { of } = await begin(undefined, { bookSlot: confirmed });
+    await of.signal('appointmentChanged', confirmed);
+    of.answers['readAppointment'] = unavailable;
+    expect(await refusalOf(of.update(name, argument))).toBe('ServiceUnavailable');
+    of.answers['readAppointment'] = reading(cancelled);
+    const reply = await of.update(name, argument);
+    if (name === 'reschedule') expect(reply).toMatchObject({ refused: 'NothingBooked' });
+    else expect(of.calls.at(-1)).toBe('0h bookSlot');
+  });
+
+  test('acknowledges no request to a provider before it is read', async () => {
+    const pending = snapshot(['pending'], { provider: 'lab' });
+    const { startAt: _startAt, endAt: _endAt, ...timeless } = pending;
+    const { of } = await begin(undefined, {});
+    await of.signal('appointmentChanged', timeless);
+    of.answers['readAppointment'] = unavailable;
+    expect(await refusalOf(of.update('requestAppointment', { provider: 'lab' }))).toBe('ServiceUnavailable');
+    of.answers['readAppointment'] = reading(timeless);
+    expect(await of.update('requestAppointment', { provider: 'lab' })).toMatchObject({ value: { orderId } });
+    expect(of.secondsOf('requestAppointment')).toEqual([]);
+  });
+
+  test('is read once: a command that follows knows it', async () => {
+    const { of } = await begin(undefined, { rescheduleAppointment: moved });
+    await report(of, confirmed);
+    await choose(of, atHome);
+    await of.update('reschedule', { slotId: later });
+    expect(readsOf(of)).toEqual([0]);
+  });
+});
+
 describe('the key of a choice at a service centre', () => {
   const keysOf = (asked: Begun['asked']) =>
     (asked['bookSlot'] as { idempotencyKey: string; isRepeated?: true }[]).map(({ idempotencyKey }) => idempotencyKey);

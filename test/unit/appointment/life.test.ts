@@ -198,9 +198,9 @@ describe('an end that the product was not notified of yet', () => {
     await report(appointment, cancelled);
     appointment.answers['readAppointment'] = reading(snapshot(['pending', 'confirmed', 'cancelled', 'confirmed']));
     await appointment.signal('appointmentChanged', cancelled);
-    expect(appointment.calls).not.toContain('0h readAppointment');
+    expect(appointment.secondsOf('readAppointment')).toEqual([0]);
     await appointment.signal('appointmentChanged', unordered);
-    expect(appointment.calls).toContain('0h readAppointment');
+    expect(appointment.secondsOf('readAppointment')).toEqual([0, 0]);
     expect((await appointment.until(2)).run.end).toBeUndefined();
   });
 
@@ -213,6 +213,62 @@ describe('an end that the product was not notified of yet', () => {
     await appointment.until(2);
     expect(appointment.calls).not.toContain('0h readAppointment');
     expect(appointment.run.end).toMatchObject({ result: { outcome: 'abandoned' } });
+  });
+});
+
+describe('a webhook that would end the appointment', () => {
+  const ends = [
+    ['cancelled', snapshot(['pending', 'confirmed', 'cancelled'])],
+    ['completed', snapshot(['pending', 'confirmed', 'completed'])],
+  ] as const;
+
+  test.each(ends)(
+    'ends nothing while the service is silent, and ends it once a read shows it (%s)',
+    async (end, last) => {
+      const appointment = await life(reading(confirmed), {}, false);
+      appointment.answers['readAppointment'] = unavailable;
+      await appointment.signal('appointmentChanged', last);
+      await appointment.until(50);
+      expect(appointment.events.join()).not.toContain('ended');
+      appointment.answers['readAppointment'] = reading(last);
+      await appointment.until(100);
+      expect(appointment.run.end).toMatchObject({ result: { outcome: end } });
+    },
+  );
+
+  test.each(ends)('ends nothing if a read shows that somebody has made another one since (%s)', async (_end, last) => {
+    const another = snapshot(['confirmed'], { appointmentId: 'appointment-2', from: day });
+    const appointment = await life(reading(confirmed), {}, false);
+    appointment.answers['readAppointment'] = reading(another);
+    await appointment.signal('appointmentChanged', last);
+    await appointment.until(10);
+    expect(appointment.run.end).toBeUndefined();
+    expect(appointment.events.at(-1)).toBe('0h appointment.phase_changed confirmed');
+  });
+
+  test.each(ends)('ends it a minute later if the first read is older than the webhook (%s)', async (end, last) => {
+    const appointment = await life(reading(confirmed), {}, false);
+    await appointment.signal('appointmentChanged', last);
+    expect(appointment.run.end).toBeUndefined();
+    appointment.answers['readAppointment'] = reading(last);
+    await appointment.until(1);
+    expect(appointment.secondsOf('readAppointment')).toEqual([0, 60]);
+    expect(appointment.run.end).toMatchObject({ result: { outcome: end } });
+  });
+
+  test('ends it though the service never shows all of its events', async () => {
+    const appointment = await life(reading(confirmed), {}, false);
+    await appointment.signal('appointmentChanged', snapshot(['pending', 'confirmed', 'completed']));
+    await appointment.until(1);
+    expect(appointment.secondsOf('readAppointment')).toEqual([0, 60]);
+    expect(appointment.run.end).toMatchObject({ result: { outcome: 'completed' } });
+  });
+
+  test.each(ends)('acknowledges no cancellation while the service is silent (%s)', async (_end, last) => {
+    const appointment = await life(reading(confirmed), {}, false);
+    appointment.answers['readAppointment'] = unavailable;
+    await appointment.signal('appointmentChanged', last);
+    expect(await appointment.update('cancel', {})).toEqual({ name: 'cancel', refused: 'ServiceUnavailable' });
   });
 });
 
@@ -594,7 +650,7 @@ describe('a visit at a service centre', () => {
     await report(appointment, gone);
     appointment.answers['readAppointment'] = reading(gone, 'cancelled');
     await appointment.signal('appointmentChanged', { ...gone, canReschedule: true, events: [] });
-    expect(appointment.secondsOf('readAppointment')).toEqual([0]);
+    expect(appointment.secondsOf('readAppointment')).toEqual([0, 0]);
     expect(await appointment.run.query('state')).toMatchObject({ outcome: 'cancelled' });
   });
 
