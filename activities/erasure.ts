@@ -1,9 +1,37 @@
+import { activityInfo, ApplicationFailure } from '@temporalio/activity';
+import { canonicalId } from '../service/canonical-id.js';
+import { NotFound } from '../service/errors.js';
+import type { LabService } from '../service/lab-service.js';
+import { isScheduledForDeletion, isStatedUnknown } from '../service/users.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { heartbeating } from './attempt.js';
 import { asFailures } from './failures.js';
 import { withStore } from './worker-store.js';
 import { isThere, type DeletedUser } from './users.js';
 import { workIdsOf } from './work-ids.js';
+
+/**
+ * True if the product has given the reference to another user since: what names only the reference may be about that user. A 404 that
+ * is not the service's own answer shows nothing at first.
+ */
+async function isAnothers(service: LabService, userId: string, clientUserId: string): Promise<boolean> {
+  try {
+    return canonicalId((await service.users.resolve(clientUserId)).user_id) !== canonicalId(userId);
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+    if (!isStatedUnknown(error) && !isScheduledForDeletion(error) && activityInfo().attempt === 1) throw askedAgain();
+    return false;
+  }
+}
+
+function askedAgain(): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: 'A 404 to the read by client_user_id may not be the lab service’s own answer',
+    type: 'AnswerUnreadable',
+    nonRetryable: false,
+    nextRetryDelay: '10 minutes',
+  });
+}
 
 /** The end of a final deletion. */
 export function erasureActivities({
@@ -19,7 +47,8 @@ export function erasureActivities({
     async eraseHealthData({ userId, clientUserId }: DeletedUser): Promise<'erased' | 'present'> {
       const erase = async (): Promise<'erased' | 'present'> => {
         if (await isThere(service, userId)) return 'present';
-        const ids = clientUserId === undefined ? {} : { clientUserId };
+        const ids =
+          clientUserId === undefined || (await isAnothers(service, userId, clientUserId)) ? {} : { clientUserId };
         await withStore(workerStore, async (store) => {
           await store.deleteUserData(userId, { ...ids, workIds: await workIdsOf(temporal, userId) });
         });

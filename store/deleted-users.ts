@@ -1,7 +1,13 @@
 import type { Database, Transaction } from './database.js';
-import { textsOf, usersMentionedIn } from './mentioned-users.js';
+import { escapedInIds, textsOf, usersMentionedIn, withPlainIds } from './mentioned-users.js';
 import type { ReferenceHashes } from './reference-hashes.js';
 import { lockWithoutUser, type UserTransactions } from './user-transactions.js';
+
+/**
+ * For how many days after a deletion the reference alone refuses an event. The service repeats an event for a day and a bit, and sends events
+ * again for 60 days on request; after that the reference is somebody else's.
+ */
+const referenceRefusedDays = 62;
 
 /** True if the user's data were deleted, so later data are refused. Within a transaction of the user. */
 export async function isDeleted(transaction: Transaction, userId: string): Promise<boolean> {
@@ -17,7 +23,8 @@ export async function namesDeleted(transaction: Transaction, hashes: ReferenceHa
   const rows = await transaction.query(
     `select 1 as found from health_data.deleted_users
      where user_id in (select jsonb_array_elements_text($1::jsonb))
-       or client_user_hash in (select jsonb_array_elements_text($2::jsonb)) limit 1`,
+       or client_user_hash in (select jsonb_array_elements_text($2::jsonb))
+         and deleted_at > now() - make_interval(days => ${referenceRefusedDays}) limit 1`,
     [JSON.stringify(userIds), JSON.stringify(clientUserHashes)],
   );
   return rows.length > 0;
@@ -68,8 +75,9 @@ export async function deleteUser(
   });
   for (const table of tablesOfUsers) await deleteFrom(database, table, userId);
   const ofReference = clientUserId === undefined ? [] : textsOf(clientUserId, ['client_user_id']);
-  const texts = new Set([...ofReference, ...[userId, ...workIds].flatMap((id) => textsOf(id, idFields))]);
-  await deleteRejectedMentioning(database, [...texts]);
+  const ofUser = [...new Set([userId, ...workIds].flatMap((id) => textsOf(id, idFields)))];
+  await deleteRejectedMentioning(database, ofUser);
+  await deleteRejectedAbout(database, { userId, ofUser, ofReference });
   await database.scrub(tablesOfUsers.map((table) => `health_data.${table}`));
 }
 
@@ -95,7 +103,7 @@ const searchedAtOnce = 200;
 /** Each text reads the bodies once more: this many keep a statement that short. */
 const textsAtOnce = 5;
 
-/** An unreadable event may name the user anywhere. Events that arrive in the meantime are refused by the tombstone. */
+/** An unreadable event may name the user anywhere; `deleteRejectedAbout` reads those that spell an id in another way. Events that arrive in the meantime are refused by the tombstone. */
 async function deleteRejectedMentioning(database: Database, texts: readonly string[]): Promise<void> {
   for (let after: string | null = '0'; after !== null;) {
     let last: string | null = null;
@@ -106,6 +114,53 @@ async function deleteRejectedMentioning(database: Database, texts: readonly stri
     }
     after = last;
   }
+}
+
+interface Traces {
+  userId: string;
+  /** Texts of which one is enough. */
+  ofUser: readonly string[];
+  /** Texts that may be about somebody else, to whom the product has given the reference since. */
+  ofReference: readonly string[];
+}
+
+/** Deletes what only a look at the whole body shows to be about the user: by the reference, or with characters of an id spelled by number. */
+async function deleteRejectedAbout(database: Database, traces: Traces): Promise<void> {
+  const texts = JSON.stringify(traces.ofReference);
+  for (let after: string | null = '0'; after !== null;) {
+    const rows: { id: string; isCandidate: boolean }[] = await database.query(
+      `select id::text, body ~* '${escapedInIds}' or exists (
+         select 1 from (select lower(body) as lowered offset 0) as said, jsonb_array_elements_text($1::jsonb) as spelled
+         where position(lower(spelled) in lowered) > 0) as "isCandidate"
+       from (select id, body from health_data.rejected_events
+         where state = 'waiting' and id > $2::bigint order by id limit ${searchedAtOnce}) as searched order by searched.id`,
+      [texts, after],
+    );
+    for (const { id } of rows.filter(({ isCandidate }) => isCandidate)) await deleteIfAbout(database, traces, id);
+    after = rows.at(-1)?.id ?? null;
+  }
+}
+
+/** One body at a time: each may have 2 MiB and more. */
+async function deleteIfAbout(database: Database, traces: Traces, id: string): Promise<void> {
+  const [event] = await database.query<{ user: string | null; body: string | null }>(
+    `select user_id as user, body from health_data.rejected_events where id = $1::bigint and state = 'waiting'`,
+    [id],
+  );
+  if (!event || !isAbout(traces, event)) return;
+  await database.query(`delete from health_data.rejected_events where id = $1::bigint and state = 'waiting'`, [id]);
+}
+
+function isAbout(
+  { userId, ofUser, ofReference }: Traces,
+  event: { user: string | null; body: string | null },
+): boolean {
+  const body = withPlainIds(event.body ?? '');
+  const lowered = body.toLowerCase();
+  const isIn = (text: string) => lowered.includes(text.toLowerCase());
+  if (ofUser.some(isIn)) return true;
+  const named = [...usersMentionedIn(body).userIds, ...(event.user === null ? [] : [event.user])];
+  return ofReference.some(isIn) && named.every((id) => id === userId);
 }
 
 /** Deletes from the next rows those that contain one of the texts. Returns the id of the last row; null if there is none. */

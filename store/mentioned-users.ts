@@ -21,7 +21,7 @@ const member = /"(client_user_id|user_id)"\s*:\s*("(?:[^"\\]|\\.){1,1536}")/g;
 export function usersMentionedIn(body: string): MentionedUsers {
   const userIds = new Set<string>();
   const clientUserIds = new Set<string>();
-  for (const [, field, spelled = ''] of body.matchAll(member)) {
+  for (const [, field, spelled = ''] of withPlainIds(body).matchAll(member)) {
     const name = unspelled(spelled);
     const userId = userKey(name);
     if (field === 'client_user_id') clientUserIds.add(name);
@@ -29,6 +29,19 @@ export function usersMentionedIn(body: string): MentionedUsers {
     if (userIds.size + clientUserIds.size >= mostNames) break;
   }
   return { userIds: [...userIds], clientUserIds: userIds.size > 0 ? [] : [...clientUserIds] };
+}
+
+/**
+ * Characters of ids and of their fields' names that are spelled by their numbers, as any JSON writer may. Their own spelling cannot end a
+ * text or begin an escape.
+ */
+export const escapedInIds = '\\\\u00(2[de]|3[0-9a]|4[0-9a-f]|5[0-9af]|6[0-9a-f]|7[0-9a])';
+
+/** The body with these characters as they are. */
+export function withPlainIds(body: string): string {
+  return body.replaceAll(new RegExp(`${escapedInIds}|\\\\.`, 'gis'), (all, hex: string | undefined) =>
+    hex === undefined ? all : String.fromCharCode(Number.parseInt(hex, 16)),
+  );
 }
 
 /**

@@ -116,6 +116,54 @@ describeStores('deleting a user', (rig) => {
     expect(await store.rejected.count()).toBe(before - 1);
   });
 
+  test('leaves rejected events that name the reference and another user, who has it since', async () => {
+    const { store } = rig();
+    const [userId, other] = [randomUUID(), randomUUID()];
+    const clientUserId = `reference-${randomUUID()}`;
+    const named = { client_user_id: clientUserId };
+    const events = [
+      [{ reason: 'not_handled', userId: other }, JSON.stringify(named)],
+      [{ reason: 'not_handled' }, JSON.stringify({ ...named, user_id: other })],
+      [
+        { reason: 'not_json' },
+        `{"data":{"user_id":"${escaped(other.toUpperCase(), /[-A-F]/g)}","value":NaN},"client_user_id":"${clientUserId}"}`,
+      ],
+    ] as const;
+    const own = [
+      JSON.stringify(named),
+      JSON.stringify({ ...named, user_id: userId }),
+      `{"client\\u005fuser_id":"${escaped(clientUserId, /[0-9r]/g)}"}`,
+    ];
+    for (const [event, body] of events) await store.setAside(event, { id: randomUUID(), body });
+    for (const body of own) await store.setAside({ reason: 'not_handled' }, { id: randomUUID(), body });
+    const before = await store.rejected.count();
+    await store.deleteUserData(userId, { clientUserId });
+    expect(await store.rejected.count()).toBe(before - own.length);
+    expect((await countsOf(other)).slice(5)).toEqual([1, 1]);
+  });
+
+  test.each([
+    ['hyphens', /-/g],
+    ['digits', /[0-9]/g],
+    ['letters', /[a-f]/g],
+    ['every character', /[0-9a-f-]/g],
+  ])('finds rejected events whose ids have %s spelled by number', async (_which, characters) => {
+    const { store } = rig();
+    const [userId, orderId] = [randomUUID(), randomUUID()];
+    const spelled = (id: string) => escaped(id, characters);
+    const upper = (text: string) => text.replaceAll(/\\u00../g, (each) => each.toUpperCase().replace('U', 'u'));
+    const bodies = [
+      `{"data":{"user_id":"${spelled(userId)}","value":NaN}}`,
+      `{"data":{"order_id":"${upper(spelled(orderId))}"}}`,
+      `{"data":{"order_id":"${spelled('a-short-1')}"}}`,
+    ];
+    const kept = `{"data":{"order_id":"${spelled(randomUUID())}","note":"C:\\\\u0061"}}`;
+    for (const body of [...bodies, kept]) await store.setAside({ reason: 'not_json' }, { id: randomUUID(), body });
+    const before = await store.rejected.count();
+    await store.deleteUserData(userId, { workIds: [orderId, 'a-short-1'] });
+    expect(await store.rejected.count()).toBe(before - bodies.length);
+  });
+
   test('refuses later events that name the user only by the product’s own reference, in any spelling', async () => {
     const { store } = rig();
     const clientUserId = `Ren\u00e9e "${randomUUID()}" /`;

@@ -91,6 +91,17 @@ describe.skipIf(postgresUrl === undefined)('on PostgreSQL', () => {
     expect(await late(keyless)).toBe('set_aside');
   });
 
+  test('a tombstone refuses an event by the reference alone for as long as the service may send it again', async () => {
+    const { store, client } = await opened();
+    await store.deleteUserData(randomUUID(), { clientUserId });
+    const after = async (days: number) => {
+      await client.query('update health_data.deleted_users set deleted_at = now() - make_interval(days => $1)', [days]);
+      return late(store);
+    };
+    expect(await after(61)).toBe('user_deleted');
+    expect(await after(63)).toBe('set_aside');
+  });
+
   test('a tombstone keeps nothing of the reference without a key, and still refuses what names the user', async () => {
     const [keyless, keyed] = await openedWith([], [key]);
     const userId = randomUUID();
