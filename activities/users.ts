@@ -83,8 +83,9 @@ async function undo(service: LabService, deleted: UndoDeletion, options: CallOpt
     return 'undone';
   } catch (error) {
     if (!(error instanceof ServiceRefused) || error instanceof TooManyRequests) throw error;
+    const askedAt = Date.now();
     if (await isThere(service, deleted.userId, options).catch(rethrowIfTransient)) {
-      requireReadable(deleted);
+      requireReadable(deleted, askedAt);
       return isFirstOfActivity() ? 'present' : 'undone';
     }
     const isTaken = isTakenReason(error) || (await isTakenByNow(service, deleted, options).catch(unlessUnexpected));
@@ -93,8 +94,8 @@ async function undo(service: LabService, deleted: UndoDeletion, options: CallOpt
 }
 
 /** A read that may be older than the deletion shows nothing: the next attempt reads again. */
-function requireReadable({ readableAt = 0 }: UndoDeletion): void {
-  const left = readableAt - Date.now();
+function requireReadable({ readableAt = 0 }: UndoDeletion, askedAt: number): void {
+  const left = readableAt - askedAt;
   if (left <= 0) return;
   throw ApplicationFailure.create({
     message: 'The service refused the undo, and reads may not show the deletion yet',

@@ -1,5 +1,4 @@
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
-import type { UserStanding } from '../../activities/users.js';
 import { activities } from '../activities.js';
 import { note } from '../entity/journal.js';
 import { announce, end, endRestored, userDeleted } from './announcements.js';
@@ -32,18 +31,20 @@ export async function confirm(run: DeletionRun): Promise<void> {
   deletion.phase = 'confirming';
   show(deletion);
   await untilReadable(undoReadableAt(run));
-  const { standing, keepsNoHealthData } = await userAtTheEnd(run);
-  if (standing === 'present') return endRestored(run);
-  if (keepsNoHealthData !== true && (await eraseHealthData(run)) === 'present') return endRestored(run);
-  end(run, 'deleted', userDeleted());
+  for (;;) {
+    const askedAt = Date.now();
+    if (!(await isRestored(run))) return end(run, 'deleted', userDeleted());
+    // A user who is shown right after the last request may be scheduled all the same: a read may be as old as its call.
+    if (askedAt >= readableAt(run)) return endRestored(run);
+    await untilReadable(readableAt(run));
+  }
 }
 
-/** A user who is read as present right after the last request may be scheduled all the same: the read may be older than that. */
-async function userAtTheEnd(run: DeletionRun): Promise<UserStanding> {
-  const user = await userNow(run, 'confirmation_delayed');
-  if (user.standing !== 'present' || Date.now() >= readableAt(run)) return user;
-  await untilReadable(readableAt(run));
-  return userNow(run, 'confirmation_delayed');
+/** Erases the health data of a user who is not. */
+async function isRestored(run: DeletionRun): Promise<boolean> {
+  const { standing, keepsNoHealthData } = await userNow(run, 'confirmation_delayed');
+  if (standing === 'present') return true;
+  return keepsNoHealthData !== true && (await eraseHealthData(run)) === 'present';
 }
 
 /** Before the product is notified: the notification of a final deletion covers the health data as well. */

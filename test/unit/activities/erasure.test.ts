@@ -17,7 +17,7 @@ async function erasing(owner: Answer, attempt = 1): Promise<unknown> {
   };
   const activities = erasureActivities({
     service: serviceAt(baseUrl),
-    temporal: { workflow: { list: async function* () {} } } as never,
+    temporal: { workflow: { async *list() {} } } as never,
     workerStore: { store: { get: async () => store } } as never,
   });
   await new MockActivityEnvironment({ attempt }).run(() => activities.eraseHealthData({ userId, clientUserId }));
