@@ -37,6 +37,12 @@ interface Scheduled {
   retry: { initial: number; factor: number; longest: number; most: number; final: readonly string[] };
 }
 
+/** A worker's process: what it remembers between attempts is gone with it. */
+export interface Worker {
+  activities: Activities;
+  renew: () => void;
+}
+
 interface Owner {
   workflowId: string;
   runId: string;
@@ -53,14 +59,14 @@ const heartbeatsHeldBack = 32 * second;
 export class Attempts {
   private readonly life: Life;
   private readonly owner: Owner;
-  private readonly activities: Activities;
+  private readonly worker: Worker;
   private readonly report: (incoming: Incoming) => void;
   private readonly open = new Map<number, Scheduled>();
 
-  constructor(life: Life, owner: Owner, activities: Activities, report: (incoming: Incoming) => void) {
+  constructor(life: Life, owner: Owner, worker: Worker, report: (incoming: Incoming) => void) {
     this.life = life;
     this.owner = owner;
-    this.activities = activities;
+    this.worker = worker;
     this.report = report;
   }
 
@@ -121,7 +127,7 @@ export class Attempts {
     const process: Process = { isGone: false, ends: new Set() };
     scheduled.process = process;
     const startedAt = life.now;
-    const run = this.activities[name];
+    const run = this.worker.activities[name];
     if (!run) throw new TypeError(`no activity is called ${name}`);
     const { context, cancel } = this.contextOf(scheduled, startedAt);
     scheduled.cancelAttempt = cancel;
@@ -159,6 +165,7 @@ export class Attempts {
     const { life } = this;
     const { startToClose, heartbeat } = scheduled.limits;
     process.isGone = true;
+    this.worker.renew();
     for (const end of process.ends) end(new Error('the process is gone'));
     life.tell(`  [the worker of ${scheduled.name} is lost]`);
     const ownEnd = startedAt + startToClose;

@@ -4,6 +4,13 @@ import { deleteUser } from '../../workflows/deletion/workflow.js';
 import { placeKitOrder } from '../../workflows/order/placing.js';
 import { kitOrder } from '../../workflows/order/workflow.js';
 import { AppointmentWorld } from './appointment.js';
+import { LinkWorld } from './link.js';
+import { MatchReviewWorld } from './match-review.js';
+import { JobWorld, SubmissionWorld } from './report.js';
+import { linkProvider } from '../../workflows/link/workflow.js';
+import { matchReview } from '../../workflows/match-review/workflow.js';
+import { submitReport } from '../../workflows/report/submit.js';
+import { parsingJob } from '../../workflows/report/workflow.js';
 import { DeletionWorld } from './deletion.js';
 import { Life } from './life.js';
 import { OrderWorld, PlacingWorld } from './order.js';
@@ -20,7 +27,14 @@ export const kinds: Readonly<Record<string, Kind>> = {
   kitOrder: { workflows: { kitOrder }, world: OrderWorld },
   bookAppointment: { workflows: { bookAppointment }, world: AppointmentWorld },
   deleteUser: { workflows: { deleteUser }, world: DeletionWorld },
+  linkProvider: { workflows: { linkProvider }, world: LinkWorld },
+  matchReview: { workflows: { matchReview, kitOrder: nothing }, world: MatchReviewWorld },
+  submitReport: { workflows: { submitReport, parsingJob }, world: SubmissionWorld },
+  parsingJob: { workflows: { parsingJob }, world: JobWorld },
 };
+
+/** An order's own workflow, in lives that are about something else. */
+async function nothing(): Promise<void> {}
 
 export async function live(name: string, seed: number): Promise<Life> {
   const kind = kinds[name];

@@ -83,7 +83,7 @@ function everyAlarm({ life, server, receiver }: Stage, orders: Orders): void {
   if (server.executions.some(({ status }) => status === 'CANCELLED')) return;
   for (const { orderId, interpretation } of orders) {
     const isAlarmed = receiver.got.some(
-      ({ type, data }) => type.endsWith('critical_result') && data['order_id'] === orderId,
+      ({ type, data }) => type.endsWith('critical_result') && data['orderId'] === orderId,
     );
     if (interpretation === 'critical' && !isAlarmed)
       life.broken('every critical result is announced', `that of order ${orderId.at(-1)} is not`);

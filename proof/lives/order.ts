@@ -275,7 +275,7 @@ export class OrderWorld implements World {
   /** A product that does what it is asked for, some time. */
   private react({ id, type, data }: { id: string; type: string; data: Record<string, unknown> }): void {
     const { life, server } = this.stage;
-    const orderId = data['order_id'];
+    const orderId = data['orderId'];
     const later = (name: string, argument: object) =>
       life.after(life.span(second, 2 * day), () => void server.update(this.chainId, name, argument));
     if (type.endsWith('critical_result') && life.happens(0.6))
@@ -297,7 +297,7 @@ export class OrderWorld implements World {
       for (const { orderId, interpretation } of isOpen ? this.orders : []) {
         // The latest: an earlier one may have been acknowledged.
         const alarm = receiver.got.findLast(
-          ({ type, data }) => type.endsWith('critical_result') && data['order_id'] === orderId,
+          ({ type, data }) => type.endsWith('critical_result') && data['orderId'] === orderId,
         );
         const argument = { orderId, by: 'person-1', outcome: 'confirmed', ...(alarm && { alarm: alarm.id }) };
         if (interpretation === 'critical') void server.update(this.chainId, 'acknowledgeCriticalResult', argument);
@@ -366,7 +366,7 @@ function policyOf(life: Life): ResolvedOrderPolicy {
     ...{
       recheckEvery: life.span(6 * hour, day),
       giveUpAfter: span(),
-      criticalResultReminder: life.span(4 * hour, day),
+      criticalResultReminder: life.span(12 * hour, day),
     },
     ...{ onLost: life.oneOf(['ask', 'replace', 'fail']), onSampleError: life.oneOf(['ask', 'replace']) },
     replacementLimit: life.between(0, 2),

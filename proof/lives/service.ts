@@ -1,4 +1,7 @@
+import { ApplicationFailure } from '@temporalio/activity';
 import type { ActivityDependencies } from '../../activities/dependencies.js';
+import type { NotifyOutcome } from '../../activities/notifications.js';
+import type { Notification } from '../../protocol/notifications.js';
 import { createAppointments } from '../../service/appointments.js';
 import { createCentreDirectory } from '../../service/centres.js';
 import { factsOf, readAnswer, readEnd } from '../../service/answers.js';
@@ -22,6 +25,8 @@ export interface Request {
   query: Record<string, unknown>;
   headers: Record<string, string>;
   body: never;
+  /** The bytes of an upload, as text. */
+  file?: string;
 }
 
 export interface ServiceAnswer {
@@ -63,7 +68,7 @@ export class Network {
   }
 
   /** Answers, late or never; what was asked for may be done all the same, at once or later. */
-  private send(call: ServiceCall): Promise<ServiceAnswer> {
+  private send(call: ServiceCall, file?: string): Promise<ServiceAnswer> {
     const { life } = this;
     const limit = Math.min(
       call.options?.timeoutMs ?? Math.max(60 * second, call.slowestMs ?? 0),
@@ -78,7 +83,7 @@ export class Network {
       if (call.path.endsWith('/create_portal_url')) return { status: 422, body: { detail: 'no demographics' } };
       const answer = this.handle({
         ...{ method: call.method, path: call.path, params: call.params ?? {}, query: call.query ?? {} },
-        ...{ headers: call.headers ?? {}, body: call.body as never },
+        ...{ headers: headersOf(call), body: call.body as never, ...(file !== undefined && { file }) },
       });
       if (call.method !== 'GET') life.tell(`  the service does ${name}: ${answer.status}`);
       return answer;
@@ -120,7 +125,11 @@ export class Network {
   }
 
   get transport(): Transport {
-    const request = async <T>(call: AnsweredCall<T>): Promise<T> => readAnswer(call, rawOf(await this.send(call)), []);
+    const request = async <T>(call: AnsweredCall<T>): Promise<T> => {
+      let file = '';
+      for await (const chunk of call.upload?.bytes ?? []) file += Buffer.from(chunk).toString();
+      return readAnswer(call, rawOf(await this.send(call, file)), []);
+    };
     return {
       paths: { orders: '/orders', users: '/v2/user/', createOrder: '/v3/order' },
       request,
@@ -151,6 +160,11 @@ export class Network {
 }
 
 const unavailable: ServiceAnswer = { status: 503, body: { detail: 'try again later' } };
+
+/** A step of a link carries its token instead of the team's key. */
+function headersOf({ headers = {}, auth }: ServiceCall): Record<string, string> {
+  return typeof auth === 'object' ? { ...headers, 'x-service-link-token': auth.linkToken } : headers;
+}
 
 function rawOf({ status, body }: ServiceAnswer) {
   return { status, headers: {}, body: Buffer.from(body === undefined ? '' : JSON.stringify(body)) };
@@ -186,7 +200,6 @@ export class Past<State extends object> {
 /** The product's endpoint for notifications. What it got is there once, whatever was answered. */
 export class Receiver {
   readonly got: { id: string; type: string; data: Record<string, unknown>; at: number }[] = [];
-  readonly refused = new Set<string>();
   /** The product reacts. */
   onGot: (event: Receiver['got'][number]) => void = () => undefined;
   private readonly life: Life;
@@ -207,40 +220,35 @@ export class Receiver {
     return !life.isCalm && this.down.some(({ from, until }) => from <= life.now && life.now < until);
   }
 
-  /** Stands in for `fetch`. */
-  async fetch(_url: unknown, { body }: { body?: unknown } = {}): Promise<Response> {
+  /** Takes a batch in its order, as the activity `notify` reports it: fails only if the first did not arrive. */
+  async take(notifications: readonly Notification[]): Promise<NotifyOutcome> {
+    const outcome: NotifyOutcome = { delivered: [], refused: [], handedOver: false };
+    for (const [index, notification] of notifications.entries()) {
+      const answer = await this.send(notification);
+      if (answer === 'failed' && index === 0)
+        throw ApplicationFailure.retryable('it was not taken', 'NotificationRefused');
+      if (answer === 'failed') break;
+      if (answer === 'refused') outcome.refused.push({ notification, status: 400 });
+      else outcome.delivered.push(notification.id);
+    }
+    return outcome;
+  }
+
+  private async send({ id, type, data }: Notification): Promise<'delivered' | 'refused' | 'failed'> {
     const { life } = this;
     await life.pause(life.happens(0.9) ? life.between(5, 300) : life.span(300, 15 * second));
-    if (this.isDown) {
-      if (life.happens(0.3)) return answered(503);
-      throw new TypeError('fetch failed');
-    }
-    const { id, type, data } = JSON.parse(String(body)) as Receiver['got'][number];
-    if (life.fails(0.05)) {
-      this.refused.add(id);
-      return answered(400);
-    }
+    if (this.isDown) return 'failed';
+    if (life.fails(0.05)) return 'refused';
     if (!this.got.some((each) => each.id === id)) {
-      life.tell(`the product gets ${type.replace('labops.', '')} ${brief(data)}`);
+      life.tell(`the product gets ${type} ${brief(data)}`);
       const event = { id, type, data, at: life.now };
       this.got.push(event);
       if (!life.isCalm) this.onGot(event);
     }
-    if (life.fails(0.1)) throw new TypeError('fetch failed');
-    return answered(204);
+    return life.fails(0.1) ? 'failed' : 'delivered';
   }
 }
 
 function brief({ phase, outcome, reason, by }: Record<string, unknown>): string {
   return [phase, outcome, reason, by].filter((each) => typeof each === 'string').join(' ');
-}
-
-function answered(status: number): Response {
-  return {
-    status,
-    ok: status < 300,
-    headers: new Headers(),
-    body: null,
-    text: async () => '',
-  } as Partial<Response> as Response;
 }

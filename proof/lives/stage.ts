@@ -10,6 +10,8 @@ import { policyActivities } from '../../activities/policies.js';
 import { reportActivities } from '../../activities/reports.js';
 import { runningWorkActivities } from '../../activities/running-work.js';
 import { userActivities } from '../../activities/users.js';
+import type { NotificationsLeft } from '../../protocol/delivery.js';
+import { deliverNotificationsId } from '../../protocol/ids.js';
 import type { Notification } from '../../protocol/notifications.js';
 import { carriedIn } from '../model/model.js';
 import { deliverNotifications } from '../../workflows/delivery.js';
@@ -47,7 +49,6 @@ export type MakeWorld = new (stage: Stage) => World;
 
 /** Plays one life from its first command until the dust has settled. */
 export async function play(life: Life, workflows: Record<string, unknown>, Make: MakeWorld): Promise<void> {
-  const usualFetch = globalThis.fetch;
   await life.play(async () => {
     const server = new Server(life, { ...workflows, deliverNotifications });
     const receiver = new Receiver(life);
@@ -65,29 +66,25 @@ export async function play(life: Life, workflows: Record<string, unknown>, Make:
       },
       ...world.dependencies,
     } as ActivityDependencies;
-    server.activities = noting(stage, activitiesWith(dependencies));
+    server.worker.renew = () => (server.worker.activities = noting(stage, activitiesWith(dependencies)));
+    server.worker.renew();
     server.onNewRun = (input) => note(stage, carriedIn(input));
-    globalThis.fetch = (url, options) => receiver.fetch(url, options);
-    try {
-      world.begin();
-      await life.until(life.now + world.spans.disturbed);
-      life.tell('from here on nothing goes wrong');
-      life.isCalm = true;
-      world.calmDown();
-      await life.until(life.now + 2 * hour);
-      for (const { workflowId, status } of server.executions) {
-        const isWaiting = workflowId.startsWith('deliver-notifications/') && status === 'RUNNING';
-        if (isWaiting) void server.update(workflowId, 'resend', {});
-      }
-      await life.until(life.now + world.spans.calm);
-      if (life.violations.length === 0) {
-        checkAll(stage);
-        world.check();
-      }
-      await server.replayAll();
-    } finally {
-      globalThis.fetch = usualFetch;
+    world.begin();
+    await life.until(life.now + world.spans.disturbed);
+    life.tell('from here on nothing goes wrong');
+    life.isCalm = true;
+    world.calmDown();
+    await life.until(life.now + 2 * hour);
+    for (const { workflowId, status } of server.executions) {
+      const isWaiting = workflowId.startsWith('deliver-notifications/') && status === 'RUNNING';
+      if (isWaiting) void server.update(workflowId, 'resend', {});
     }
+    await life.until(life.now + world.spans.calm);
+    if (life.violations.length === 0) {
+      checkAll(stage);
+      world.check();
+    }
+    await server.replayAll();
   });
 }
 
@@ -102,17 +99,29 @@ function activitiesWith(dependencies: ActivityDependencies): Activities {
   ) as Activities;
 }
 
-/** Keeps what is announced before it is sent, or handed over. */
+/**
+ * Keeps what is announced before it is sent, or handed over. The sender is the product's only part that is not itself here: it would wait for
+ * real sockets. What it comes to is the receiver's.
+ */
 function noting(stage: Stage, activities: Activities): Activities {
-  const noted = (name: 'notify' | 'handOverNotifications'): Activities[string] => {
-    const usual = activities[name] as unknown as (call: object) => Promise<unknown>;
-    return async (call: { notifications: Notification[]; refused?: { notification: Notification }[] }) => {
-      note(stage, { outbox: [...call.notifications, ...(call.refused ?? []).map(({ notification }) => notification)] });
-      return usual(call);
-    };
+  const { receiver, server } = stage;
+  const handOver = activities['handOverNotifications'] as unknown as (left: HandedOver) => Promise<void>;
+  const handOverNotifications = async (left: HandedOver) => {
+    note(stage, { outbox: [...left.notifications, ...left.refused.map(({ notification }) => notification)] });
+    await handOver(left);
   };
-  return { ...activities, notify: noted('notify'), handOverNotifications: noted('handOverNotifications') };
+  const notify = async ({ notifications, mayBeBehind }: { notifications: Notification[]; mayBeBehind: boolean }) => {
+    note(stage, { outbox: notifications });
+    const isBehind =
+      mayBeBehind && server.running(deliverNotificationsId(notifications[0]?.source ?? '')) !== undefined;
+    if (!isBehind) return receiver.take(notifications);
+    await handOver({ notifications, refused: [], isPromised: true });
+    return { delivered: [], refused: [], handedOver: true };
+  };
+  return { ...activities, notify, handOverNotifications };
 }
+
+type HandedOver = NotificationsLeft & { isPromised: boolean };
 
 function note({ announced, life }: Stage, { outbox = [] }: { outbox?: Notification[] }): void {
   for (const each of outbox) {

@@ -5,7 +5,7 @@ import type { Client } from '@temporalio/client';
 import type { WorkflowStart } from '../../protocol/workflow-start.js';
 import type { End, Message } from '../model/run.js';
 import { fromPayload, typeOfFailure, type JsonPayload } from '../model/payloads.js';
-import { Attempts, type Activities } from './attempts.js';
+import { Attempts, type Worker } from './attempts.js';
 import { minute, second, type Life } from './life.js';
 import { RecordedRun, type Incoming } from './recorded-run.js';
 
@@ -51,8 +51,8 @@ export class Server {
   private readonly waiting = new Map<string, { reply: Reply; answer: (reply: Reply) => void }>();
   private runs = 0;
   private updates = 0;
-  /** Set once, because the activities get a client of this server. */
-  activities: Activities = {};
+  /** Its activities are set later, because they get a client of this server. */
+  readonly worker: Worker = { activities: {}, renew: () => undefined };
   /** Is given the input of a run that goes on after another one. */
   onNewRun: (input: unknown) => void = () => undefined;
 
@@ -112,9 +112,7 @@ export class Server {
       suggestsNewRunFrom: life.happens(0.25) ? life.between(2, 12) : Infinity,
       attempts: undefined as never,
     };
-    execution.attempts = new Attempts(life, execution, this.activities, (incoming) =>
-      this.deliver(execution, incoming),
-    );
+    execution.attempts = new Attempts(life, execution, this.worker, (incoming) => this.deliver(execution, incoming));
     this.executions.push(execution);
     life.count('runs');
     for (const each of [{ kind: 'start', input } as const, ...messages]) this.deliver(execution, each);
