@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 
 /** Text that is HTML already. */
@@ -21,6 +22,28 @@ function written(value: Part): string {
   if (value instanceof Html) return value.text;
   if (Array.isArray(value)) return value.map(written).join('');
   return String(value).replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** A link to an address of somebody else, if it is one of the web: `javascript:` would run in the page. */
+export function webLink(url: string, text: string): Part {
+  const isOfWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+  return isOfWeb ? html`<a href="${url}" rel="noreferrer">${text}</a>` : text;
+}
+
+const inlined = { style: new Set<string>(), script: new Set<string>() };
+
+/** A style or script of ours, in the page: browsers run no other one. */
+export function inline(kind: keyof typeof inlined, code: string): Html {
+  inlined[kind].add(`'sha256-${createHash('sha256').update(code).digest('base64')}'`);
+  return new Html(`<${kind}>${code}</${kind}>`);
+}
+
+function policy(): string {
+  const sources = (['style', 'script'] as const).map(
+    (kind) => `${kind}-src ${[...inlined[kind]].join(' ') || "'none'"}`,
+  );
+  const own = "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+  return ["default-src 'none'", ...sources, own].join('; ');
 }
 
 /** Who a page is for, which decides the pages that it links to. */
@@ -53,6 +76,7 @@ export function show(reply: FastifyReply, title: string, content: Part, options:
   return reply
     .code(status)
     .header('cache-control', 'no-store')
+    .header('content-security-policy', policy())
     .type('text/html; charset=utf-8')
     .send(page(title, content, audience));
 }
@@ -66,9 +90,7 @@ function page(title: string, content: Part, audience: Audience): string {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width" />
         <title>${title}</title>
-        <style>
-          ${style}
-        </style>
+        ${style}
       </head>
       <body>
         ${audience !== 'nobody' && html`<nav>${pages} ${signOut}</nav>`}
@@ -80,7 +102,9 @@ function page(title: string, content: Part, audience: Audience): string {
     </html>`.text;
 }
 
-const style = new Html(`
+const style = inline(
+  'style',
+  `
   body { font: 16px/1.5 system-ui, sans-serif; max-width: 45rem; margin: 0 auto; padding: 1rem; color: #222; }
   nav { display: flex; flex-wrap: wrap; gap: 1rem; align-items: center; border-bottom: 1px solid #ccc; padding-bottom: .5rem; }
   nav form { margin: 0 0 0 auto; }
@@ -100,7 +124,8 @@ const style = new Html(`
   table { border-collapse: collapse; width: 100%; }
   th, td { text-align: left; padding: .25rem .5rem; border-bottom: 1px solid #ddd; vertical-align: top; }
   td { overflow-wrap: anywhere; }
-`);
+`,
+);
 
 /** A table, or a sentence if it has no rows. */
 export function table(columns: readonly string[], rows: readonly (readonly Part[])[], none: string): Html {

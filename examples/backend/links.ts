@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 // In your backend: '@lab-operations/client'.
 import type { CodeAnswer, LabOperations, LinkState } from '../../client/index.js';
 import { form, type Field } from './forms.js';
-import { html, moment, phaseLine, show, table, words, type Html, type Part } from './html.js';
+import { html, moment, phaseLine, show, table, webLink, words, type Html, type Part } from './html.js';
 import { carryOut, FieldProblem, type Problem } from './problems.js';
 import { fieldsOf, userOf } from './session.js';
 
@@ -99,7 +99,7 @@ async function linkPage(lab: LabOperations, request: FastifyRequest, reply: Fast
   const login = isOpen && state.phase === 'awaiting_password' && (await link.linkUrl()).linkWebUrl;
   const content = html`${phaseLine(state.phase)}
     ${state.errorType !== undefined && html`<p>The last attempt failed: ${words(state.errorType)}.</p>`}
-    ${login && html`<p><a href="${login}" rel="noreferrer">Log in</a></p>`}
+    ${login && html`<p>${webLink(login, 'Log in')}</p>`}
     ${isOpen && state.phase === 'awaiting_code' && codeForm(here, state, problem)}
     ${isOpen && form(`${here}/cancel`, 'Cancel')} ${!isOpen && form(here, 'Link again')}
     <p><a href="/links">All devices</a></p>`;

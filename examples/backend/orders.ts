@@ -11,7 +11,7 @@ import {
 } from '../../client/index.js';
 import { refundField, refundSentence, requireConsent } from './refunds.js';
 import { form } from './forms.js';
-import { Html, html, phaseLine, show, table, words, type Part } from './html.js';
+import { type Html, html, inline, webLink, phaseLine, show, table, words, type Part } from './html.js';
 import { addressFields, addressOf, patientFields, patientOf } from './persons.js';
 import { carryOut, problemOf, type Problem } from './problems.js';
 import { fieldsOf, referenceOf, userOf } from './session.js';
@@ -115,7 +115,7 @@ function parcels({ details }: Order): Html {
     ['To you', shipment?.outbound_courier, shipment?.outbound_tracking_number, shipment?.outbound_tracking_url],
     ['To the laboratory', shipment?.inbound_courier, shipment?.inbound_tracking_number, shipment?.inbound_tracking_url],
   ].flatMap(([way, courier, number, url]): Part[][] =>
-    number == null ? [] : [[way, courier, url == null ? number : html`<a href="${url}">${number}</a>`]],
+    number == null ? [] : [[way, courier, url == null ? number : webLink(url, number)]],
   );
   return html`${rows.length > 0 && table(['Parcel', 'Courier', 'Number'], rows, '')}`;
 }
@@ -148,8 +148,10 @@ function registration(reference: string, sent?: Sent): Html {
 }
 
 /** Shows each change in the open page. Without scripts the user reloads it. */
-const follow = new Html(`<p id="news" role="status"></p>
-<script>
+const follow = html`<p id="news" role="status"></p>
+  ${inline(
+    'script',
+    `
   const events = new EventSource(location.pathname + '/events');
   const phase = document.getElementById('phase');
   events.onmessage = ({ data }) => {
@@ -158,7 +160,8 @@ const follow = new Html(`<p id="news" role="status"></p>
     document.getElementById('news').innerHTML = '<a href="">Show what has changed</a>';
   };
   events.addEventListener('end', () => events.close());
-</script>`);
+`,
+  )}`;
 
 async function cancelPage(lab: LabOperations, reply: FastifyReply, reference: string, problem?: Problem) {
   const state = await (await lab.orders.get({ reference })).state();

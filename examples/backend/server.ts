@@ -14,6 +14,7 @@ import { matchReviewRoutes } from './match-reviews.js';
 import { orderingRoutes } from './ordering.js';
 import { orderRoutes } from './orders.js';
 import { reportRoutes } from './reports.js';
+import { protect } from './protection.js';
 import { resultRoutes } from './results.js';
 import { sessionRoutes } from './session.js';
 import { staffRoutes } from './staff.js';
@@ -31,6 +32,7 @@ async function start(config: BackendConfig): Promise<void> {
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
     done(null, Object.fromEntries(new URLSearchParams(String(body)))),
   );
+  protect(app);
   answerErrors(app);
   await receiveNotifications(app, notifications);
   sessionRoutes(app, lab, config.staffKey);
