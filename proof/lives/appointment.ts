@@ -55,6 +55,7 @@ export class AppointmentWorld implements World {
     this.slots = [1, 2, 4].map((days) => slotIn(days, this.place, life));
     this.policy = resolveAppointmentPolicy({
       ...resolveAppointmentPolicy(),
+      ...resolveAppointmentPolicy(),
       choiceWait: life.span(life.oneOf([20 * second, minute, hour]), 6 * day),
       ...{ choiceReminders: [life.span(second, day)], confirmationWait: life.span(minute, 2 * day) },
       ...{ visitOverdue: life.span(hour, day), walkInOverdue: day, giveUpAfter: life.span(hour, 4 * day) },

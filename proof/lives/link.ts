@@ -35,6 +35,7 @@ export class LinkWorld implements World {
     this.past = new Past(life, this.state);
     const policy = resolveLinkPolicy({
       ...resolveLinkPolicy(),
+      ...resolveLinkPolicy(),
       ...{ passwordWait: life.span(30 * second, day), codeWait: life.span(30 * second, hour) },
       ...{ codeReminder: life.span(10 * second, 10 * minute), totalWait: life.span(5 * minute, 2 * day) },
       ...{ onTokenExpiry: life.oneOf(['renew', 'end'] as const), maxCodeAttempts: life.between(1, 3) },

@@ -39,6 +39,7 @@ export class MatchReviewWorld implements World {
     this.isShownWhenOver = life.happens(0.5);
     this.policy = resolveMatchReviewPolicy({
       ...resolveMatchReviewPolicy(),
+      ...resolveMatchReviewPolicy(),
       ...{ decisionReminders: [life.span(minute, 3 * day)], serviceReviewDeadline: life.span(hour, 7 * day) },
       ...{ firstPoll: life.span(10 * minute, 2 * hour), longestPoll: 12 * hour },
     });

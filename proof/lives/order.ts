@@ -360,6 +360,7 @@ function policyOf(life: Life): ResolvedOrderPolicy {
   const span = () => life.span(hour, 4 * day);
   return resolveOrderPolicy({
     ...resolveOrderPolicy(),
+    ...resolveOrderPolicy(),
     ...{ shippingDeadline: span(), deliveryDeadline: span(), returnDeadline: span(), transitToLabDeadline: span() },
     ...{ resultsDeadline: span(), registrationDeadline: span(), problemLimit: span(), redrawWait: span() },
     ...{ decisionWait: span(), registrationReminders: [span()], returnReminders: [span()], assumedDelivery: span() },

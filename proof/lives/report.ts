@@ -42,6 +42,7 @@ export class JobWorld implements World {
     this.past = new Past(life, { jobs: [] });
     this.policy = resolveReportPolicy({
       ...resolveReportPolicy(),
+      ...resolveReportPolicy(),
       ...{ parsingDeadline: life.span(minute, day), reviewDeadline: life.span(hour, 4 * day) },
       ...{ giveUpAfter: life.span(hour, 5 * day), lostAnswerWait: life.span(30 * second, hour) },
       submissionDeadline: life.span(hour, 7 * day),
