@@ -1,23 +1,18 @@
+import { closeSync, openSync } from 'node:fs';
 import { chmod, mkdir, readdir, realpath, stat } from 'node:fs/promises';
-import { lock } from 'proper-lockfile';
-import { StoreFailed } from './database.js';
+import { join } from 'node:path';
 
-/**
- * PGlite lets two processes open one directory, and they corrupt it. So its owner holds a lock beside it, which it renews
- * all the time; one that has not been renewed for this long belongs to a process that has died, and is taken over. Long
- * enough for statements that keep this process from renewing it.
- */
-const staleMs = 20_000;
-const renewMs = 2_000;
+/** Inside the directory, so processes that see it under different paths, as containers do, meet at one file. */
+const lockFile = 'labops.lock';
 
-/** Another process has the directory open, or died with it open less than 20 seconds ago. */
+/** Another process, or another part of this one, has the directory open. */
 export class DirectoryInUse extends Error {
   override readonly name = 'DirectoryInUse';
 
   constructor(directory: string) {
     super(
-      `The health-data directory ${directory} is open in another process (or in one that crashed within the last ` +
-        `${staleMs / 1000} seconds). Only one process can have it open: end that one, or use PostgreSQL (DATABASE_URL).`,
+      `The health-data directory ${directory} is open in another process, which may be suspended. Only one process ` +
+        `can have it open: end that one, or use PostgreSQL (DATABASE_URL).`,
     );
   }
 }
@@ -35,39 +30,31 @@ export class DirectoryOpenToOthers extends Error {
 }
 
 export interface DirectoryLock {
-  /** The directory, without symbolic links: one directory has one lock, whatever it is called. */
   directory: string;
-  /** @throws StoreFailed once another process may have taken over */
-  ensureHeld(): void;
-  release(): Promise<void>;
+  release(): void;
 }
 
 /**
- * Makes the directory if it is missing, closes it to other users, and locks it.
+ * Makes the directory if it is missing, closes it to other users, and locks it: PGlite lets two processes open one
+ * directory, and they corrupt it. The operating system holds the lock for as long as this process lives, suspended or
+ * not. A lock that has to be renewed is lost by a process that is suspended, which later writes over what others wrote.
  * @throws DirectoryInUse, DirectoryOpenToOthers
  */
 export async function lockDirectory(path: string): Promise<DirectoryLock> {
   await mkdir(path, { recursive: true, mode: 0o700 });
   const directory = await realpath(path);
   await closeToOthers(directory);
-  let lost = false;
-  const onCompromised = () => {
-    lost = true;
-  };
-  const options = { realpath: false, stale: staleMs, update: renewMs, onCompromised };
-  const release = await lock(directory, options).catch((error: unknown) => {
-    throw isLocked(error) ? new DirectoryInUse(path) : error;
-  });
-  return {
-    directory,
-    ensureHeld: () => {
-      if (lost)
-        throw new StoreFailed(`The lock on the health-data directory ${path} was lost: start the process again.`);
-    },
-    release: async () => {
-      if (!lost) await release();
-    },
-  };
+  // Native code is loaded only where a directory is locked.
+  const { tryLock } = await import('fs-native-extensions');
+  const fd = openSync(join(directory, lockFile), 'a', 0o600);
+  const release = () => closeSync(fd);
+  try {
+    if (!tryLock(fd)) throw new DirectoryInUse(path);
+  } catch (error) {
+    release();
+    throw error;
+  }
+  return { directory, release };
 }
 
 /** PGlite makes files that everybody may write, whatever the umask: only the directory keeps others out. */
@@ -82,8 +69,4 @@ async function closeToOthers(directory: string): Promise<void> {
 async function isOpen(directory: string): Promise<boolean> {
   // Windows has no such rights, and shows everything as open.
   return process.platform !== 'win32' && ((await stat(directory)).mode & 0o077) !== 0;
-}
-
-function isLocked(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ELOCKED';
 }

@@ -16,7 +16,6 @@ export async function pglite(directory: string): Promise<Database> {
   const database = await opened(lock);
   const guarded = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
-      lock.ensureHeld();
       return await work();
     } catch (error) {
       throw storeFailure(error);
@@ -43,7 +42,7 @@ export async function pglite(directory: string): Promise<Database> {
     close: async () => {
       if (database.closed) return;
       await database.close();
-      await lock.release();
+      lock.release();
     },
   };
 }
@@ -55,7 +54,7 @@ async function opened(lock: DirectoryLock): Promise<PGlite> {
     await database.exec('set wal_recycle = off');
     return database;
   } catch (error) {
-    await lock.release();
+    lock.release();
     throw storeFailure(error);
   }
 }

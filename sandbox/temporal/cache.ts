@@ -1,6 +1,8 @@
+import { closeSync, openSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { lock } from 'proper-lockfile';
+import { setTimeout as pause } from 'node:timers/promises';
+import { tryLock } from 'fs-native-extensions';
 import type { Report } from './report.js';
 
 /** Something that takes long to get and is kept in one folder of the cache. */
@@ -14,17 +16,9 @@ export interface CacheEntry {
   get(folder: string): Promise<void>;
 }
 
-/**
- * The holder of a lock renews it every few seconds; one that has not been renewed for this long belongs to a process
- * that has died, and is taken over. (Not a process id: those mean nothing across containers that share a cache.)
- */
-const staleMs = 15_000;
-const renewMs = 3_000;
-
 /** Longer than the slowest build on a small machine. */
 const waitMs = 20 * 60_000;
 const retryMs = 500;
-const retries = { retries: waitMs / retryMs, factor: 1, minTimeout: retryMs, maxTimeout: retryMs };
 
 /**
  * Gets it into the cache unless it is there. A process that comes second waits for the first. What is being fetched or
@@ -38,33 +32,29 @@ export async function cached(entry: CacheEntry, report: Report): Promise<string>
   try {
     return (await entry.usable(entry.folder)) ?? (await fill(entry));
   } finally {
-    await release();
+    release();
   }
 }
 
-async function acquire(entry: CacheEntry, report: Report): Promise<() => Promise<void>> {
-  let lost = false;
-  const options = {
-    realpath: false,
-    stale: staleMs,
-    update: renewMs,
-    onCompromised: () => {
-      lost = true;
-      report.say(`the lock on ${entry.folder} was lost; continuing without it`);
-    },
-  };
-  const release = await lock(entry.folder, options).catch(async (error: unknown) => {
-    if (!isLocked(error)) throw error;
+/** The operating system frees the lock of a process that has died. (Process ids mean nothing across containers.) */
+async function acquire(entry: CacheEntry, report: Report): Promise<() => void> {
+  const fd = openSync(`${entry.folder}.locked`, 'a');
+  const release = () => closeSync(fd);
+  try {
+    if (tryLock(fd)) return release;
     const waiting = `waiting for another process that is downloading or building ${entry.what}`;
-    return report.during(waiting, () => lock(entry.folder, { ...options, retries }));
-  });
-  return async () => {
-    if (!lost) await release();
-  };
-}
-
-function isLocked(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ELOCKED';
+    await report.during(waiting, async () => {
+      const until = Date.now() + waitMs;
+      while (!tryLock(fd)) {
+        if (Date.now() > until) throw new Error(`${entry.what}: the other process still has ${entry.folder} locked`);
+        await pause(retryMs);
+      }
+    });
+    return release;
+  } catch (error) {
+    release();
+    throw error;
+  }
 }
 
 async function fill(entry: CacheEntry): Promise<string> {

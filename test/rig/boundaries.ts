@@ -71,7 +71,7 @@ const table: Record<string, Folder> = {
     ],
     node: true,
   },
-  store: { folders: ['service'], packages: ['pg', '@electric-sql/pglite', 'proper-lockfile'], node: true },
+  store: { folders: ['service'], packages: ['pg', '@electric-sql/pglite', 'fs-native-extensions'], node: true },
   workers: {
     folders: ['service', 'protocol', 'workflows', 'activities', 'client', 'store'],
     packages: 'any',
@@ -79,7 +79,7 @@ const table: Record<string, Folder> = {
   },
   sandbox: {
     folders: ['service', 'protocol', 'client'],
-    packages: ['fastify', '@fastify/multipart', 'undici', 'zod', 'ms', 'proper-lockfile', '@temporalio/'],
+    packages: ['fastify', '@fastify/multipart', 'undici', 'zod', 'ms', 'fs-native-extensions', '@temporalio/'],
     node: true,
   },
   // The second is an entry of the client's package, too.

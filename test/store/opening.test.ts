@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -111,8 +111,21 @@ describe('a PGlite directory', () => {
   test('a PGlite directory that another process has open is refused with a helpful sentence', async () => {
     const directory = await emptyDatabase(join(folder, 'two'));
     const holder = await startProgram('test/rig/hold-store.ts', { args: [directory], ready: /holding/ });
-    await expect(openStore({ directory })).rejects.toThrow(/is open in another process .+DATABASE_URL/);
+    await expect(openStore({ directory })).rejects.toThrow(/is open in another process.+DATABASE_URL/);
     await holder.stop();
+  });
+
+  test('a PGlite directory stays with its opener while that is suspended, and is free once it was killed', async () => {
+    const directory = await emptyDatabase(join(folder, 'three'));
+    const holder = await startProgram('test/rig/hold-store.ts', { args: [directory], ready: /holding/ });
+    process.kill(holder.pid, 'SIGSTOP');
+    // As if it had been suspended for hours: nothing that it would have renewed is recent.
+    for (const around of [folder, directory]) {
+      for (const name of await readdir(around)) await utimes(join(around, name), new Date(0), new Date(0));
+    }
+    await expect(openStore({ directory })).rejects.toThrow(DirectoryInUse);
+    await holder.stop('SIGKILL');
+    await (await openStore({ directory })).close();
   });
 });
 
