@@ -3,6 +3,7 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type Logger } from '@temporalio/worker';
 import { encodingFailureConverterPath } from './encryption.js';
+import { StartFailed } from './process.js';
 
 /**
  * How the workflows of a bundle write failures: message and stack trace readable, or in a payload that the worker's codec
@@ -40,6 +41,7 @@ export function prebuiltBundlePath(failures: FailureForm): string {
 
 /** Bundles the workflows of this tree: TypeScript when it runs from the sources, JavaScript in dist/. Takes about 2 s. */
 export async function bundleWorkflows(failures: FailureForm, logger?: Logger): Promise<{ code: string }> {
+  requireBundlablePath(workflowsPath);
   const { code } = await bundleWorkflowCode({
     workflowsPath,
     workflowInterceptorModules: [interceptorsPath],
@@ -48,6 +50,15 @@ export async function bundleWorkflows(failures: FailureForm, logger?: Logger): P
     ...(logger && { logger }),
   });
   return { code };
+}
+
+/** @throws StartFailed for a path in which webpack finds a loader or a query, and ends the process with its own error */
+export function requireBundlablePath(path: string): void {
+  const sign = ['!', '?'].find((each) => path.includes(each));
+  if (sign === undefined) return;
+  throw new StartFailed(
+    `The workflows cannot be bundled in a folder whose path has a "${sign}": move the installation to another folder.`,
+  );
 }
 
 /**
