@@ -10,7 +10,13 @@ function terminal({ isTTY = true, shownOnTTY = true, asks = true, withinMs = 60_
   const screen = new Screen(output as unknown as NodeJS.WriteStream);
   const keyboard = new Keyboard({ input: keys, screen, asks, withinMs });
   onTestFinished(() => keyboard.close());
-  return { keyboard, keys, shown: () => String(output.read() ?? '') };
+  // Each read takes all that was written, or one piece of it: that depends on Node's version.
+  const shown = () => {
+    let text = '';
+    for (let piece: unknown; (piece = output.read()) !== null;) text += String(piece);
+    return text;
+  };
+  return { keyboard, keys, shown };
 }
 
 const unendingly = new AbortController().signal;
