@@ -48,6 +48,8 @@ interface CommonConfig extends ProcessConfig {
   exportsTraces: boolean;
   /** The keys that encrypt payloads. Without them payloads are readable in Temporal. */
   keyRing?: KeyRing;
+  /** The keys by which the store recognises references of deleted users. Default: `keyRing`. */
+  deletedUsersKeys?: KeyRing;
   /** `required`: the process does not start without keys, and a worker refuses input that is not encrypted. */
   encryption: Encryption;
   /** The store of health data and rejected events. Without it they are counted and dropped. */
@@ -314,6 +316,7 @@ function commonOf(settings: CommonSettings, temporal: TemporalConfig, given: Env
     encryption: settings.ENCRYPTION,
     exportsTraces: settings.TRACES === 'otlp',
     ...(settings.LABOPS_ENCRYPTION_KEYS && { keyRing: settings.LABOPS_ENCRYPTION_KEYS }),
+    ...(settings.DELETED_USERS_KEYS && { deletedUsersKeys: settings.DELETED_USERS_KEYS }),
     databasePoolSize: settings.DATABASE_POOL_SIZE,
     rejectedEventsDays: settings.REJECTED_EVENTS_DAYS,
     ...(settings.DATABASE_URL !== undefined && { databaseUrl: settings.DATABASE_URL }),

@@ -40,12 +40,14 @@ export async function storeOf(
 
 interface StoreConfig {
   keyRing?: KeyRing;
+  deletedUsersKeys?: KeyRing;
   rejectedEventsDays: number;
 }
 
-/** The keys of payloads serve for the tombstones as well: they are outside the database, and all processes have the same. */
-export function storeOptions({ keyRing, rejectedEventsDays }: StoreConfig): StoreOptions {
-  return { rejectedEventsDays, ...(keyRing && { referenceKeys: keyRing }) };
+/** Without keys of their own the tombstones take those of payloads, which are outside the database as well. */
+export function storeOptions({ keyRing, deletedUsersKeys, rejectedEventsDays }: StoreConfig): StoreOptions {
+  const referenceKeys = deletedUsersKeys ?? keyRing;
+  return { rejectedEventsDays, ...(referenceKeys && { referenceKeys }) };
 }
 
 /**

@@ -67,7 +67,7 @@ const environmentAddress = baseAddress.optional().meta({
 /** Settings that are secrets. Each may instead be in a file that `<name>_FILE` names. */
 export const secretSettings = [
   ...['SERVICE_API_KEY', 'SERVICE_MANAGEMENT_KEY', 'NOTIFY_SECRET', 'WEBHOOK_SECRETS'],
-  ...['LABOPS_ENCRYPTION_KEYS', 'CODEC_TOKEN', 'DATABASE_URL', 'TEMPORAL_API_KEY'],
+  ...['LABOPS_ENCRYPTION_KEYS', 'CODEC_TOKEN', 'DATABASE_URL', 'TEMPORAL_API_KEY', 'DELETED_USERS_KEYS'],
 ];
 
 /** The settings of every process. */
@@ -123,6 +123,12 @@ export const commonSettings = {
     more: '[Health data](health-data.md) describes its tables.',
     without:
       'the ingress counts health data and rejected events without keeping them, and deletions do not become final',
+  }),
+  DELETED_USERS_KEYS: keyRing.optional().meta({
+    description:
+      'set <key id>:<32 bytes in base64>, the same for worker and ingress; separate several with commas, the newest first',
+    more: 'By these keys the database recognises your own id of a deleted user. They let the ingress have [an encryption key of its own](operations.md#an-ingress-that-can-decrypt-little).',
+    without: 'LABOPS_ENCRYPTION_KEYS serve for this as well',
   }),
   HEALTH_DATA: onOff.meta({
     description:

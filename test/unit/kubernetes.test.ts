@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deployment } from 'kubernetes-types/apps/v1.js';
 import type { ConfigMap, Container, Service } from 'kubernetes-types/core/v1.js';
+import type { NetworkPolicy } from 'kubernetes-types/networking/v1.js';
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.js';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
@@ -153,6 +154,35 @@ describe.each(['base', 'worker-deployment'] as const)('%s', async (overlay) => {
     // Readiness depends on Temporal, whose outage must not hold up the drain of a node.
     expect(new Set(budgets.map(({ spec }) => spec?.unhealthyPodEvictionPolicy))).toEqual(new Set(['AlwaysAllow']));
     expect(several.length).toBeGreaterThan(0);
+  });
+
+  test('gives the ingress, which strangers reach, neither the keys nor the database role of the worker', () => {
+    const secretsOf = (part: string) => {
+      const { pod } = programs.find(({ program }) => program.includes(part)) ?? {};
+      const sources = pod?.volumes?.find(({ name }) => name === 'secrets')?.projected?.sources ?? [];
+      return new Map(sources.flatMap(({ secret }) => (secret?.items ?? []).map(({ path }) => [path, secret?.name])));
+    };
+    const [ingress, worker] = [secretsOf('ingress'), secretsOf('worker.js')];
+    for (const path of ['LABOPS_ENCRYPTION_KEYS', 'DATABASE_URL']) expect(ingress.get(path)).not.toBe(worker.get(path));
+    // By these both recognise a deleted user.
+    expect(ingress.get('DELETED_USERS_KEYS')).toBe(worker.get('DELETED_USERS_KEYS'));
+  });
+
+  test('names, for every port that a pod may reach, whom it may reach there', () => {
+    const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy') as unknown as NetworkPolicy[];
+    const rules = policies.flatMap(({ spec }) => spec?.egress ?? []);
+    for (const { to = [], ports = [] } of rules) {
+      expect(to.length, JSON.stringify(ports)).toBeGreaterThan(0);
+      const everywhere = to.filter(({ ipBlock }) => ipBlock?.cidr.endsWith('/0'));
+      // Whatever is everywhere is outside of the cluster: private addresses and the cloud's metadata are not.
+      for (const { ipBlock } of everywhere) {
+        expect(ipBlock?.except).toEqual(
+          expect.arrayContaining(
+            ipBlock?.cidr.includes(':') ? ['fc00::/7', 'fe80::/10'] : ['10.0.0.0/8', '169.254.0.0/16'],
+          ),
+        );
+      }
+    }
   });
 
   test('selects by labels that some pod has', () => {
