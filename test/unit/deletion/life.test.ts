@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { resolveDeletionPolicy, type DeletionPolicy } from '../../../protocol/deletion/policy.js';
+import {
+  resolveDeletionPolicy,
+  type DeletionPolicy,
+  type ResolvedDeletionPolicy,
+} from '../../../protocol/deletion/policy.js';
 import { deleteUser } from '../../../workflows/deletion/workflow.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 
@@ -25,7 +29,7 @@ const usual: Answers = {
 };
 
 /** A deletion that was requested as the client does it: the start and the first request arrive together. */
-async function requested(answers: Answers = {}, policy: DeletionPolicy = {}): Promise<Life> {
+async function requested(answers: Answers = {}, policy: DeletionPolicy | ResolvedDeletionPolicy = {}): Promise<Life> {
   const begun = new Life(opening, { ...usual, ...answers });
   return begin(begun, { userId, clientUserId: 'reference-1', policy: resolveDeletionPolicy(policy) });
 }
@@ -146,11 +150,14 @@ describe('the end of a grace that is over before a read can show the deletion', 
   });
 
   test.each([
-    ['it is short', 0, '5s'],
-    ['the service was down for longer', 72 * 3_600_000 + 60_000, '1d'],
+    ['it is short', 0, 5_000],
+    ['the service was down for longer', 72 * 3_600_000 + 60_000, 24 * 3_600_000],
   ] as const)('waits for such a read: %s', async (_why, acceptedAt, grace) => {
     const scheduleDeletion = (now: number) => (now - start < acceptedAt ? unavailable : 'accepted');
-    const life = await requested({ scheduleDeletion, readUser: lagging(acceptedAt) }, { grace });
+    const life = await requested(
+      { scheduleDeletion, readUser: lagging(acceptedAt) },
+      { ...resolveDeletionPolicy(), grace },
+    );
     await life.until(1000);
     expect(resultOf(life)).toMatchObject({ outcome: 'deleted' });
   });
