@@ -130,7 +130,7 @@ export async function requestOnce(service: LabService, input: RequestAppointment
     },
     act: async () => {
       const order = await readForCommand(service, orderId, attempt.call());
-      if (placeOf(snapshotOf(order)) === 'centre') throw noProvider();
+      if (placeOf(snapshotOf(order, [])) === 'centre') throw noProvider();
       const address = addressOf(order);
       const request = { address, provider, ...(notes !== undefined && { appointment_notes: notes }) };
       return snapshotAt('home', await service.appointments.request(orderId, request, attempt.call()));
@@ -280,7 +280,7 @@ async function translateRefusal(
 
 async function mayBeDrawn(service: LabService, orderId: string, timeoutMs: number): Promise<boolean> {
   try {
-    return effectOn(snapshotOf(await service.orders.get(orderId, { timeoutMs }))) === 'open';
+    return effectOn(snapshotOf(await service.orders.get(orderId, { timeoutMs }), [])) === 'open';
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return !(error instanceof NotFound);

@@ -58,7 +58,7 @@ async function offersFor(
 ): Promise<Offered & { timezone?: string }> {
   const order = await readForCommand(service, orderId, options);
   heartbeat();
-  const place = placeOf(snapshotOf(order));
+  const place = placeOf(snapshotOf(order, []));
   const availability = await availabilityFor(service, order, place, question, options);
   const { timezone } = availability;
   return { ...offersOf(availability, place, question), ...(timezone != null && { timezone }) };

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { kitOrderId, shownId } from '../protocol/ids.js';
 import { standingOf } from '../protocol/order/lifecycle.js';
-import { readPassthrough } from '../protocol/order/root-order.js';
+import { signerOf } from '../service/installation.js';
 import { snapshotOf } from '../service/order-snapshot.js';
 import type { ImportOrderRequest, Order } from '../service/orders.js';
 import type { ActivityDependencies } from './dependencies.js';
@@ -88,7 +88,7 @@ async function ownOf(
 function couldBe(order: Order, { order: { sample_id: sampleId }, since }: ImportCriteria): boolean {
   return (
     (isSameText(order.sample_id, '') || isSameText(order.sample_id, sampleId)) &&
-    readPassthrough(order.passthrough ?? undefined) === undefined &&
+    signerOf(order.passthrough) === undefined &&
     isSince(order.created_at, Date.parse(since) - anyTime) &&
     !isCancelled(order)
   );
@@ -99,7 +99,7 @@ function isRecent({ created_at: createdAt }: Order, { since }: ImportCriteria): 
 }
 
 function isCancelled(order: Order): boolean {
-  const { events, status } = snapshotOf(order);
+  const { events, status } = snapshotOf(order, []);
   return standingOf(events, status).phase === 'cancelled';
 }
 

@@ -147,7 +147,7 @@ async function send(
     ...(userId !== undefined && { user_id: userId }),
   };
   const order = await service.matchReviews.accept(rawResultId, { ...chosen, ...noted }, options);
-  return { order: snapshotOf(order), isOurs: true };
+  return { order: snapshotOf(order, service.installation), isOurs: true };
 }
 
 /** Not every deployment shows a review that is over: a webhook says what came of it, or the order itself does. */

@@ -5,12 +5,12 @@ import { numberedPages } from '../service/paging.js';
 import { knownInstant } from '../service/timestamps.js';
 import { kitOrderId, placeKitOrderId, shownId } from '../protocol/ids.js';
 import { isSameId } from '../service/canonical-id.js';
-import { readPassthrough } from '../protocol/order/root-order.js';
 import { standingOf } from '../protocol/order/lifecycle.js';
 import { kitOrderName } from '../protocol/order/messages.js';
 import type { KitRequest } from '../protocol/order/placing-messages.js';
 import { forwardedPhase, labPhaseKey, labReferenceKey, labUserIdKey } from '../protocol/search-attributes.js';
 import { ServiceRefused } from '../service/errors.js';
+import { signerOf, unsigned } from '../service/installation.js';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
 import type { LabService } from '../service/lab-service.js';
 import type { ActivityDependencies } from './dependencies.js';
@@ -67,7 +67,7 @@ export async function placedBefore(
   for await (const order of ordersOf(service, criteria, attempt, echoesPassthrough)) {
     attempt.call();
     if (isFollowUp(order) || !isOfItsUser(order, criteria)) continue;
-    if (order.passthrough === criteria.passthrough) return order;
+    if (unsigned(order.passthrough, service.installation) === criteria.passthrough) return order;
     if (couldBe(order, criteria)) candidates.set(order.id, order);
   }
   return candidates.size === 0 ? undefined : selectCandidate([...candidates.values()], dependencies, criteria);
@@ -182,7 +182,7 @@ function mayHaveMoved(kind: KitRequest['kind'], snapshot: OrderSnapshot): boolea
 /** The service may refuse to show an order of its own, or not show a new one yet. */
 async function readIfShown(service: LabService, orderId: string, attempt: Attempt): Promise<OrderSnapshot | undefined> {
   try {
-    return snapshotOf(await service.orders.get(orderId, attempt.call()));
+    return snapshotOf(await service.orders.get(orderId, attempt.call()), service.installation);
   } catch (error) {
     if (isIdRefused(error) || (error instanceof ServiceRefused && error.status === 404)) return undefined;
     throw error;
@@ -304,13 +304,13 @@ export function isFollowUp({ origin }: Order): boolean {
 
 /** A deployment's list may not be filtered by user, and a registration may have given the kit to another one. */
 function isOfItsUser(order: Order, { kind, userId }: OrderCriteria): boolean {
-  return isOfUser(order.user_id, userId) || mayHaveMoved(kind, snapshotOf(order));
+  return isOfUser(order.user_id, userId) || mayHaveMoved(kind, snapshotOf(order, []));
 }
 
 function couldBe(order: Order, { noneOf, labTestId, since }: OrderCriteria): boolean {
   return (
     noneOf?.includes(order.id) !== true &&
-    readPassthrough(order.passthrough ?? undefined) === undefined &&
+    signerOf(order.passthrough) === undefined &&
     isSince(order.created_at, Date.parse(since) - anyTime) &&
     (order.lab_test?.id == null || labTestId === undefined || isSameText(order.lab_test.id, labTestId))
   );

@@ -43,7 +43,7 @@ export function orderActivities({ service }: Pick<ActivityDependencies, 'service
         if (before && isCancelled(before)) return before;
         try {
           const { order } = await service.orders.cancel(orderId, options);
-          return snapshotOf(order);
+          return snapshotOf(order, service.installation);
         } catch (error) {
           if (!(error instanceof ServiceRefused)) throw error;
           // The service may have been at work on an earlier attempt, and refuses this one because the order is cancelled by now.
@@ -61,12 +61,12 @@ export function orderActivities({ service }: Pick<ActivityDependencies, 'service
     async registerKit({ orderId, registration, chain, labAccountId }: RegisterKit): Promise<OrderSnapshot> {
       return command('RegistrationRefused', async (options) => {
         const before = await readIfShown(service, orderId, options);
-        if (before && isRegisteredWith(before, registration.sample_id)) return snapshotOf(before);
+        if (before && isRegisteredWith(before, registration.sample_id)) return snapshotOf(before, service.installation);
         await requirePhysician(service, before?.lab_account_id ?? labAccountId, registration.physician, options);
         const registered = await registerOrFindRegistered(service, orderId, registration, options);
         if (registered.id !== orderId && !chain.includes(registered.id))
           throw registeredAnotherOrder(orderId, registered.id);
-        return snapshotOf(registered);
+        return snapshotOf(registered, service.installation);
       });
     },
   };
@@ -97,7 +97,7 @@ async function readIfShown(service: LabService, orderId: string, options: CallOp
 
 async function snapshotIfShown(...of: Parameters<typeof readIfShown>): Promise<OrderSnapshot | undefined> {
   const order = await readIfShown(...of);
-  return order && snapshotOf(order);
+  return order && snapshotOf(order, of[0].installation);
 }
 
 function isOwnAnswer(refusal: ServiceRefused): boolean {
@@ -111,7 +111,7 @@ export async function readIfKnown(
   options?: CallOptions,
 ): Promise<OrderSnapshot | null> {
   try {
-    return snapshotOf(await service.orders.get(orderId, options));
+    return snapshotOf(await service.orders.get(orderId, options), service.installation);
   } catch (error) {
     if (isStatedUnknownOrder(error)) return null;
     throw error;
@@ -145,7 +145,7 @@ function isRegisteredWith(order: Order, sampleId: string): boolean {
 }
 
 function isRegistered(order: Order): boolean {
-  const { events } = snapshotOf(order);
+  const { events } = snapshotOf(order, []);
   return standingOf(events, order.status ?? undefined).registered;
 }
 

@@ -2,6 +2,7 @@ import { activityInfo, ApplicationFailure, log } from '@temporalio/activity';
 import { AnswerLost, NotFound, ServiceRefused } from '../service/errors.js';
 import type { CallOptions } from '../service/http.js';
 import type { LabService } from '../service/lab-service.js';
+import { signed } from '../service/installation.js';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
 import {
   countryCodeOf,
@@ -184,7 +185,12 @@ async function findEarlier(given: ActivityDependencies, input: CreateKitOrder) {
           : placedBefore(dependencies, { ...criteriaOf(request, passthrough, reference), ...criteria }, attempt),
       isRefusedInWords,
     );
-    return { found: found && adopted(found), mayExist: mayHaveBeenSent(criteria), attempt, passthrough };
+    return {
+      found: found && adopted(found, dependencies.service),
+      mayExist: mayHaveBeenSent(criteria),
+      attempt,
+      passthrough,
+    };
   } catch (error) {
     if (times.sentSince === undefined) await reportProgress(dependencies, 'nothing_sent').catch(() => undefined);
     // There may be an order that would be missed: the placing knows more.
@@ -198,8 +204,8 @@ function isRefusedInWords({ status, reason, fields }: ServiceRefused): boolean {
   return status === 422 && reason !== undefined && fields.length === 0;
 }
 
-function adopted(order: Order): PlacedOrder {
-  return { snapshot: snapshotOf(order), adopted: true };
+function adopted(order: Order, { installation }: LabService): PlacedOrder {
+  return { snapshot: snapshotOf(order, installation), adopted: true };
 }
 
 /**
@@ -247,11 +253,11 @@ async function placeReplacement(dependencies: ActivityDependencies, input: Repla
     const found = await unreadableIfRefused(
       async () => (await placedBefore(dependencies, criteria, attempt)) ?? redrawOf(dependencies, failed, attempt),
     );
-    return found && adopted(found);
+    return found && adopted(found, dependencies.service);
   };
   const found = await search();
   if (found) return found;
-  requireUnmoved(snapshotOf(failed), input.decidedOn);
+  requireUnmoved(snapshotOf(failed, []), input.decidedOn);
   const creating = () => create(dependencies, request, passthrough, attempt);
   return mayHaveBeenSent(criteria) ? orEarlier(creating, search) : creating();
 }
@@ -278,15 +284,14 @@ async function create(
   attempt: Attempt,
 ): Promise<PlacedOrder> {
   attempt.requireFresh();
-  const { order } = await withFieldNamed('user_id', /\buser\b/i, () =>
-    send(service, request, passthrough, attempt.call()),
-  );
-  if (request.kind !== 'import' && echoesPassthrough && order.passthrough !== passthrough) {
+  const ours = signed(passthrough, service.installation);
+  const { order } = await withFieldNamed('user_id', /\buser\b/i, () => send(service, request, ours, attempt.call()));
+  if (request.kind !== 'import' && echoesPassthrough && order.passthrough !== ours) {
     log.error('the service did not echo our passthrough: set SERVICE_ECHOES_PASSTHROUGH=false', {
       orderId: shownId(order.id),
     });
   }
-  return { snapshot: snapshotOf(order), adopted: false };
+  return { snapshot: snapshotOf(order, service.installation), adopted: false };
 }
 
 function send({ orders }: LabService, request: KitRequest, passthrough: string, options: CallOptions) {

@@ -63,7 +63,7 @@ export function reconcileActivities(dependencies: ActivityDependencies) {
         const { orders, unreadable, number } = page === undefined ? await lastPage(read) : await numbered(read, page);
         const counts: PageCounts = { ...noPageCounts };
         passOver(unreadable, counts);
-        const snapshots = orders.map(snapshotOf);
+        const snapshots = orders.map((order) => snapshotOf(order, service.installation));
         const inside = snapshots.filter((snapshot) => isWithin(range, snapshot));
         for (const snapshot of inside) {
           heartbeat();

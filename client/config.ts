@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { type ClientConnectConfig, loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
+import { type Installation, isInstallationName, usualInstallation } from '../service/installation.js';
 import { proxyFor, ProxyInvalid } from '../service/proxy.config.js';
 import { type KeyRing, KeyRingInvalid, parseKeyRing } from './encryption/key-ring.js';
 import { SecretFileInvalid, secretOf } from './secret-file.js';
@@ -30,7 +31,11 @@ export type Encryption = 'required' | 'optional';
 type Env = Readonly<Record<string, string | undefined>>;
 
 export function defaultEncryption(env: Env): Encryption {
-  return env['NODE_ENV']?.trim() === 'production' ? 'required' : 'optional';
+  return isProduction(env) ? 'required' : 'optional';
+}
+
+export function isProduction(env: Env): boolean {
+  return env['NODE_ENV']?.trim() === 'production';
 }
 
 /**
@@ -42,6 +47,42 @@ export function readEncryption(env: Env = process.env): Encryption | undefined {
   if (text === 'required' || text === 'optional') return text;
   if (text !== '') throw new EncryptionSettingInvalid();
   return defaultEncryption(env) === 'required' ? 'required' : undefined;
+}
+
+/**
+ * The given installation, else that of the settings LABOPS_INSTALLATION and LABOPS_FORMER_INSTALLATIONS; without them the usual one, but
+ * not in production.
+ * @throws InstallationInvalid
+ */
+export function installationOf(given?: Installation, env: Env = process.env): Installation {
+  const name = env['LABOPS_INSTALLATION']?.trim() ?? '';
+  if (given === undefined && name === '' && !isProduction(env)) return usualInstallation;
+  const former = namesIn(env['LABOPS_FORMER_INSTALLATIONS']);
+  const installation = given ?? ([name, ...former] as const);
+  if (!installation.every(isInstallationName)) throw new InstallationInvalid(installation[0] === '');
+  return installation;
+}
+
+/** A list with commas between. */
+export function namesIn(list: string | undefined): string[] {
+  return (list ?? '')
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+}
+
+/** The name of the installation, or a former one, is not 1 to 32 letters, digits, dots, hyphens and underscores; or it is missing in production. */
+export class InstallationInvalid extends Error {
+  static readonly remedy = 'Set LABOPS_INSTALLATION, or the option `installation`, to the name that the worker has.';
+  override readonly name = 'InstallationInvalid';
+
+  constructor(isMissing: boolean) {
+    super(
+      isMissing
+        ? 'LABOPS_INSTALLATION is missing, but this is production'
+        : 'The name of an installation is not 1 to 32 letters, digits, dots, hyphens and underscores',
+    );
+  }
 }
 
 /** ENCRYPTION is neither `required` nor `optional`. */

@@ -116,7 +116,8 @@ export {
   LinkNotFound,
   LinkRefused,
 } from './links/errors.js';
-export { EncryptionSettingInvalid, type Encryption, TemporalSettingInvalid } from './config.js';
+export { EncryptionSettingInvalid, type Encryption, InstallationInvalid, TemporalSettingInvalid } from './config.js';
+export type { Installation } from '../service/installation.js';
 export {
   labDataConverter,
   createPayloadCodec,

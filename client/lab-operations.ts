@@ -6,7 +6,14 @@ import type { CallOptions, Deadline } from './call-options.js';
 import { AppointmentOperations } from './appointments/appointments.js';
 import { CatalogueOperations } from './catalogue/catalogue.js';
 import { DocumentOperations } from './documents/documents.js';
-import { type Encryption, readEncryption, readKeyRing, readTemporalSettings, temporalKeyFile } from './config.js';
+import {
+  type Encryption,
+  installationOf,
+  readEncryption,
+  readKeyRing,
+  readTemporalSettings,
+  temporalKeyFile,
+} from './config.js';
 import { labDataConverter } from './encryption/payload-codec.js';
 import { withKeysRequired, encryptionRequired } from './encryption/key-requirement.js';
 import { parseKeyRing } from './encryption/key-ring.js';
@@ -35,7 +42,8 @@ export interface LabOperationsOptions {
    * Access to the lab service, for what needs no workflow: `results`, `documents`, `catalogue`, `orders.read` and `search`,
    * `matchReviews.read` and `search`, `reports.job`, biomarkers, service centres, the reasons for cancelling an appointment,
    * providers and connections of links, and users except for requesting their deletion. Without it everything else works, and
-   * these throw `ServiceNotConfigured`.
+   * these throw `ServiceNotConfigured`. `service.installation` is by default that of the settings LABOPS_INSTALLATION and
+   * LABOPS_FORMER_INSTALLATIONS; without them `default`, except in production.
    */
   service?: ServiceConfig;
   /** The default deadline of calls. Without it, each method has its own, stated in its doc. */
@@ -83,12 +91,14 @@ export class LabOperations {
   /**
    * @param given a client of yours; it stays yours to close. Give its connection the options of `reconnection`. If the worker has encryption keys it needs them too,
    * as its `dataConverter`: see `labDataConverter`
-   * @throws EncryptionKeysMissing, EncryptionSettingInvalid
+   * @throws EncryptionKeysMissing, EncryptionSettingInvalid, InstallationInvalid
    */
   constructor(given: Client, options: LabOperationsOptions = {}, closeConnection?: () => Promise<void>) {
     const { taskQueue = usualTaskQueue, encryption = readEncryption(), deadline } = options;
     const temporal = withKeysRequired(given, taskQueue, encryption);
-    this.#service = options.service && createLabService(options.service);
+    this.#service =
+      options.service &&
+      createLabService({ ...options.service, installation: installationOf(options.service.installation) });
     this.#closeConnection = closeConnection;
     const calls = new TemporalCalls(temporal, { taskQueue, deadline });
     this.#calls = calls;
@@ -113,7 +123,7 @@ export class LabOperations {
    * files (TEMPORAL_API_KEY_FILE, LABOPS_ENCRYPTION_KEYS_FILE). The first is read again every ten seconds, so the API key of Temporal
    * can be replaced while the process runs.
    * Gives up after ten seconds. After an outage of Temporal it is connected again within five.
-   * @throws KeyRingInvalid, EncryptionKeysMissing, EncryptionSettingInvalid, TemporalSettingInvalid, TemporalUnreachable
+   * @throws KeyRingInvalid, EncryptionKeysMissing, EncryptionSettingInvalid, InstallationInvalid, TemporalSettingInvalid, TemporalUnreachable
    */
   static async connect(options: ConnectOptions = {}): Promise<LabOperations> {
     const { encryptionKeys, encryption = readEncryption() } = options;

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { factsOf, readAnswer, readEnd, readPdf, readPdfStream } from './answers.js';
 import { RequestInvalid } from './errors.js';
 import { type ExchangeLimits, type RawAnswer, exchange } from './exchange.js';
+import type { Installation } from './installation.js';
 import { defaultBrand, keyFault, managementHeader, warnOfDeprecatedHeader } from './keys.js';
 import { type CallObserver, observed } from './observed.js';
 import { pdfFirstBytes } from './pdf.js';
@@ -39,6 +40,8 @@ export interface ServiceConfig {
   deprecatedManagementHeader?: boolean;
   /** Receives warnings about the configuration, one sentence each, without a key. Default: a process warning. */
   warn?: (warning: string) => void;
+  /** The name of this installation, then its former names; see `Installation`. Default `default`, which is not for production. */
+  installation?: Installation;
   /** Path of the order list. Default `/orders`, as the specification writes; `/v3/orders` for a deployment that differs. */
   ordersPath?: string;
   /** Path of the user list. Default `/v2/user/` with its slash, as the specification writes. */

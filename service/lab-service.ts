@@ -3,6 +3,7 @@ import { type CentreDirectory, createCentreDirectory } from './centres.js';
 import { type Documents, createDocuments } from './documents.js';
 import { createTransport, type ServiceConfig, type Transport } from './http.js';
 import { type LabTests, createLabTests } from './lab-tests.js';
+import { type Installation, usualInstallation } from './installation.js';
 import { type Links, createLinks } from './link.js';
 import { type Orders, createOrders } from './orders.js';
 import { type Portal, createPortal } from './portal.js';
@@ -20,6 +21,8 @@ import { createTeamApiKeys, type TeamApiKeys } from './team-api-keys.js';
 
 /** One deployment of the lab service. Create one per process: its connections are kept open and shared. */
 export interface LabService {
+  /** Who signs what is created, and whose orders are ours. */
+  readonly installation: Installation;
   readonly users: Users;
   readonly links: Links;
   readonly providers: Providers;
@@ -44,6 +47,7 @@ export function createLabService(config: ServiceConfig): LabService {
   // The first has reported the warnings about the configuration.
   const management = baseUrl === undefined ? transport : createTransport({ ...config, baseUrl, warn: () => undefined });
   return {
+    installation: config.installation ?? usualInstallation,
     users: createUsers(transport),
     links: createLinks(transport),
     providers: createProviders(transport),

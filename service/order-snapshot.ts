@@ -1,3 +1,4 @@
+import { unsigned } from './installation.js';
 import type { Order } from './order.js';
 import { interpretationOf } from './interpretation.js';
 import { isCalendarDate, knownInstant } from './timestamps.js';
@@ -15,7 +16,7 @@ export interface OrderSnapshot {
   userId?: string;
   /** Collection method: `testkit`, `walk_in_test`, `at_home_phlebotomy`, `on_site_collection`, or one not known yet. */
   method?: string;
-  /** The caller's own key, echoed by the service. Ours reads `labops:<root order id or ->:<reference>:<n>`. */
+  /** `labops:<root order id or ->:<reference>:<n>`, on an order that this installation created: without its name. */
   passthrough?: string;
   /** `initial`, `redraw`, `recreation`, or one not known yet. */
   origin?: string;
@@ -75,8 +76,10 @@ export interface TransactionOrder {
  * Projects a whole order to its snapshot. Pure; never throws on an order that `orderSchema` accepts.
  *
  * Absent and null fields are left out, so equal orders have equal snapshots.
+ *
+ * @param ours the names of this installation: the passthrough of every other one is left out
  */
-export function snapshotOf(order: Order): OrderSnapshot {
+export function snapshotOf(order: Order, ours: readonly string[]): OrderSnapshot {
   const listed = order.order_transaction?.orders ?? [];
   const inTransaction = listed.find(({ id }) => id === order.id);
   const parent_id = order.parent_id ?? inTransaction?.parent_id;
@@ -88,7 +91,7 @@ export function snapshotOf(order: Order): OrderSnapshot {
     orderId: order.id,
     userId: order.user_id,
     method: lowerWordIn(order.details?.type ?? order.lab_test?.method ?? methodOf(events)),
-    passthrough: isOfAnother ? undefined : ownPassthrough(order.passthrough),
+    passthrough: isOfAnother ? undefined : unsigned(order.passthrough, ours),
     origin: wordIn(own.origin),
     parentId: isApart(own, listed) ? undefined : parent_id,
     status: lowerWordIn(order.status),
@@ -114,11 +117,6 @@ type Member = NonNullable<NonNullable<Order['order_transaction']>['orders']>[num
 function isApart({ id, origin, parent_id }: Member, listed: readonly Member[]): boolean {
   if (origin !== 'recreation' || parent_id == null || parent_id === id) return false;
   return listed.length > 0 && !listed.some((member) => member.id === parent_id);
-}
-
-/** Another system's may be anything, a person's data too, and only ours is read. */
-function ownPassthrough(text: string | null | undefined): string | undefined {
-  return text != null && /^labops:[\x21-\x7e]+$/.test(text) ? text : undefined;
 }
 
 /** A status or the like as it was sent if it is a word; a sentence in its place may be about a person. */

@@ -28,6 +28,7 @@ export function activityDependencies(
   return {
     service: createLabService({
       ...config.service,
+      installation: config.installation,
       warn: (warning) => log.warn(warning),
       ...(observers.length > 0 && { observe: together(observers) }),
     }),
@@ -39,7 +40,7 @@ export function activityDependencies(
     ...(config.notify && { target: config.notify }),
     ...(registry && { observer: observeActivities(registry) }),
     ...(store
-      ? { workerStore: workerStore(store, temporal, config.taskQueue) }
+      ? { workerStore: workerStore(store, temporal, config) }
       : config.healthData && { workerStore: config.healthData }),
   };
 }

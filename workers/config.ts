@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { ReportFilesConfig } from '../activities/report-file/report-files.js';
-import { defaultEncryption, type Encryption, withoutBlanks } from '../client/config.js';
+import { defaultEncryption, type Encryption, isProduction, withoutBlanks } from '../client/config.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import type { ServiceConfig } from '../service/http.js';
+import { type Installation, usualInstallation } from '../service/installation.js';
 import { isLoopback } from '../service/proxy.config.js';
 import { SecretFileInvalid, secretOf } from '../client/secret-file.js';
 import { parseSecret } from '../service/webhook-signature.js';
@@ -45,6 +46,7 @@ interface ProcessConfig {
 interface CommonConfig extends ProcessConfig {
   temporal: TemporalConfig;
   taskQueue: string;
+  installation: Installation;
   exportsTraces: boolean;
   /** The keys that encrypt payloads. Without them payloads are readable in Temporal. */
   keyRing?: KeyRing;
@@ -110,6 +112,7 @@ export function readWorkerConfig(env: Env = process.env): WorkerConfig {
   if (wrong) faults.push({ ...wrong, remedy: remedyOf(wrong.setting) });
   const reportFiles = settings && reportFilesConfig(settings, headersFileFault(faults));
   requireKeys(settings, faults);
+  requireInstallation(given, faults);
   const temporal = readTemporal(given, faults);
   if (faults.length > 0 || !settings || !temporal || !reportFiles || baseUrl === undefined)
     throw new ConfigInvalid(faults, misspeltSettings(given));
@@ -163,6 +166,7 @@ export function readIngressConfig(env: Env = process.env): IngressConfig {
   const settings = parse(ingressSettings, given, faults);
   checkOff(given, faults);
   requireKeys(settings, faults);
+  requireInstallation(given, faults);
   const temporal = readTemporal(given, faults);
   if (faults.length > 0 || !settings || !temporal) throw new ConfigInvalid(faults, misspeltSettings(given));
   const common = commonOf(settings, temporal, given);
@@ -205,6 +209,13 @@ function requireKeys(settings: CommonSettings | undefined, faults: SettingFault[
   if (settings?.ENCRYPTION !== 'required' || settings.LABOPS_ENCRYPTION_KEYS) return;
   const problem = 'is missing, but ENCRYPTION is required (the default in production)';
   faults.push({ setting: 'LABOPS_ENCRYPTION_KEYS', problem, remedy: remedyOf('LABOPS_ENCRYPTION_KEYS') });
+}
+
+/** In production another installation may share the account at the lab service, now or later. */
+function requireInstallation(given: Env, faults: SettingFault[]): void {
+  const setting = 'LABOPS_INSTALLATION';
+  if (!isProduction(given) || given[setting] !== undefined) return;
+  faults.push({ setting, problem: 'is missing, but this is production', remedy: remedyOf(setting) });
 }
 
 /** Addresses that keys, patients and results go to. */
@@ -309,6 +320,7 @@ function commonOf(settings: CommonSettings, temporal: TemporalConfig, given: Env
   return {
     temporal,
     taskQueue: settings.TASK_QUEUE,
+    installation: [settings.LABOPS_INSTALLATION ?? usualInstallation[0], ...settings.LABOPS_FORMER_INSTALLATIONS],
     logLevel: settings.LOG_LEVEL,
     shutdownGraceSeconds: settings.SHUTDOWN_GRACE_SECONDS ?? defaultGraceSeconds,
     ...monitoringOf(settings),

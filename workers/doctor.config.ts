@@ -68,6 +68,7 @@ const groups: readonly { of: RegExp; checks: readonly string[]; standIn?: Env }[
   { of: /^TEMPORAL_(DEPLOYMENT_NAME|WORKER_BUILD_ID)$/, checks: ['release'] },
   { of: /^(TEMPORAL_|TASK_QUEUE$)/, checks: ['Temporal'] },
   { of: /^(ENCRYPTION$|LABOPS_ENCRYPTION_KEYS)/, checks: ['encryption'], standIn: { ENCRYPTION: 'optional' } },
+  { of: /^LABOPS_(FORMER_)?INSTALLATION/, checks: ['installations'], standIn: { LABOPS_INSTALLATION: 'stand-in' } },
   { of: /^RECONCILE_/, checks: ['reconciliation', 'retention'] },
   { of: /^(DATABASE_|HEALTH_DATA)/, checks: ['database'] },
   { of: /^SERVICE_ECHOES_PASSTHROUGH$/, checks: ['retention'] },

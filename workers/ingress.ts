@@ -69,6 +69,7 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
     temporal: new Client({ connection, namespace, ...dataConverterOf(config.keyRing, log), ...tracing?.client }),
     secrets: config.webhookSecrets,
     taskQueue: config.taskQueue,
+    installation: config.installation,
     maxBytes: config.webhookMaxBytes,
     ...(config.teamId !== undefined && { teamId: config.teamId }),
     ...(store && { ...healthDataSinks(store), taken: takenMessages(store) }),

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { namesIn } from '../client/config.js';
 import { KeyRingInvalid, parseKeyRing } from '../client/encryption/key-ring.js';
+import { isInstallationName } from '../service/installation.js';
 import { parseSecret, WebhookSecretInvalid } from '../service/webhook-signature.js';
 
 /*
@@ -23,6 +25,15 @@ export function wholeNumber(least: number, most: number) {
 export function word(pattern: RegExp, error: string) {
   return z.string(missing).regex(pattern, { error });
 }
+
+const noInstallation = 'is not 1 to 32 letters, digits, dots, hyphens and underscores';
+
+export const installationName = z.string(missing).refine(isInstallationName, { error: noInstallation });
+
+export const installationNames = z
+  .string()
+  .transform(namesIn)
+  .refine((names) => names.every(isInstallationName), { error: `holds a name that ${noInstallation}` });
 
 export const webAddress = z
   .string(missing)

@@ -10,6 +10,8 @@ import {
   flag,
   host,
   hostList,
+  installationName,
+  installationNames,
   keyRing,
   mebibyte,
   onOff,
@@ -107,6 +109,16 @@ export const commonSettings = {
       description: 'use the same task queue for the worker, the ingress and the product',
       more: "The client's default is the same.",
     }),
+  LABOPS_INSTALLATION: installationName.optional().meta({
+    description:
+      'set a name for this installation, 1 to 32 letters, digits, dots, hyphens and underscores, which no other installation on the same account at the lab service has',
+    more: 'It signs the orders that are created, so another installation does not take them for its own. Worker, ingress and backends need the same. Keep it when the namespace or a key changes.',
+    without: '`default`; in production nothing starts',
+  }),
+  LABOPS_FORMER_INSTALLATIONS: installationNames.default([]).meta({
+    description: 'list the former names of this installation, with commas between, so their orders stay its own',
+    without: 'none',
+  }),
   LABOPS_ENCRYPTION_KEYS: keyRing.optional().meta({
     ...encryptionKeyTexts,
     without: 'payloads are readable in Temporal; with ENCRYPTION=required nothing starts',

@@ -5,6 +5,7 @@ import { answers } from '../client/webhooks/answers.js';
 import { route } from '../client/webhooks/route.js';
 import type { ReplayedMessage } from '../store/rejected-events.js';
 import type { StoreAccess } from '../store/store-access.js';
+import type { WorkerConfig } from './config.js';
 import { healthDataSinks } from './health-data.js';
 
 /** As long as the ingress waits for Temporal or the store. */
@@ -14,14 +15,26 @@ const deadlineMs = 10_000;
 const notTaken: readonly string[] = ['not_handled', 'unreadable', 'not_addressable', 'event_refused'];
 
 /** The store of a worker's activities: rejected events take the route that webhooks take in the ingress. */
-export function workerStore(store: StoreAccess, temporal: Client, taskQueue: string): WorkerStore {
+export function workerStore(
+  store: StoreAccess,
+  temporal: Client,
+  { taskQueue, installation }: Pick<WorkerConfig, 'taskQueue' | 'installation'>,
+): WorkerStore {
   return {
     store,
     route: async (message) => {
       const value = parsed(message);
       if (value === undefined) return { answer: 'unreadable', isTaken: false };
       const { healthData } = healthDataSinks(store, message.receivedAt);
-      const to = { temporal, taskQueue, healthData, rejected: undefined, deadlineMs, abandoned: new AbandonedCalls() };
+      const to = {
+        temporal,
+        taskQueue,
+        installation,
+        healthData,
+        rejected: undefined,
+        deadlineMs,
+        abandoned: new AbandonedCalls(),
+      };
       const { name } = await route({ ...message, value }, to);
       return { answer: name, isTaken: answers[name].status === 204 && !notTaken.includes(name) };
     },

@@ -8,7 +8,7 @@ import { RejectedEventsInvalid } from '../rejected-events/errors.js';
 import { ReportInvalid } from '../reports/errors.js';
 import { DeletionInvalid } from '../users/errors.js';
 import { WebhookInvalid } from '../webhook-endpoints/errors.js';
-import { EncryptionSettingInvalid, TemporalSettingInvalid } from '../config.js';
+import { EncryptionSettingInvalid, InstallationInvalid, TemporalSettingInvalid } from '../config.js';
 import { KeyRingInvalid } from '../encryption/key-ring.js';
 import { printable } from './output.js';
 
@@ -74,7 +74,13 @@ export interface FailureReport {
   status?: number;
 }
 
-const settingFaults = [UsageError, KeyRingInvalid, EncryptionSettingInvalid, TemporalSettingInvalid];
+const settingFaults = [
+  UsageError,
+  KeyRingInvalid,
+  EncryptionSettingInvalid,
+  InstallationInvalid,
+  TemporalSettingInvalid,
+];
 
 export function exitCodeOf(error: unknown): ExitCode {
   const isSetting = settingFaults.some((fault) => error instanceof fault);

@@ -67,7 +67,7 @@ async function rootByVisibility(temporal: Client, attribute: string, value: stri
 async function rootByService({ service }: ServiceAccess, call: OneCall, orderId: string): Promise<string | undefined> {
   if (!service) return undefined;
   try {
-    return rootOf(snapshotOf(await call.service((abort) => service.orders.get(orderId, abort))));
+    return rootOf(snapshotOf(await call.service((abort) => service.orders.get(orderId, abort)), service.installation));
   } catch (error) {
     if (error instanceof NotFound) return undefined;
     throw error;

@@ -49,7 +49,7 @@ export function serviceFilterOf(search: OrderSearch): OrderFilter {
  * ignores one lists everybody's orders. An order that shows neither status nor time is believed.
  */
 export function isSearched(order: Order, { userId, status, interpretation, from, to }: OrderSearch): boolean {
-  const { events, createdAt } = snapshotOf(order);
+  const { events, createdAt } = snapshotOf(order, []);
   const last = events.at(-1);
   const at = createdAt === undefined ? undefined : Date.parse(createdAt);
   return (

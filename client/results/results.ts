@@ -1,5 +1,6 @@
 import type { LabService } from '../../service/lab-service.js';
 import { NotFound } from '../../service/errors.js';
+import { unsigned } from '../../service/installation.js';
 import type { Results } from '../../service/results.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
 import type { CallOptions } from '../call-options.js';
@@ -57,7 +58,7 @@ export class ResultOperations {
 
 /** The replacements of an order have its reference, too, and an order that was replaced may arrive nevertheless. */
 async function resultsOfReference(
-  { orders }: LabService,
+  { orders, installation }: LabService,
   reference: string,
   userId: string,
   abort: { signal: AbortSignal },
@@ -66,7 +67,8 @@ async function resultsOfReference(
   let missing: NotFound | undefined;
   // The newest first.
   for await (const order of orders.list({ userId }, abort)) {
-    if (!isOf(order, userId) || readPassthrough(order.passthrough ?? undefined)?.reference !== reference) continue;
+    if (!isOf(order, userId) || readPassthrough(unsigned(order.passthrough, installation))?.reference !== reference)
+      continue;
     const transactionId = order.order_transaction?.id;
     const key = transactionId ?? order.id;
     if (read.has(key)) continue;

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import type { Installation } from '../../service/installation.js';
 import type { AbandonedCalls } from '../abandoned-calls.js';
 import type { AnswerName } from './answers.js';
 import type { HealthDataSink } from './health-data-events.js';
@@ -27,6 +28,8 @@ export interface Message {
 export interface Destinations {
   temporal: Client;
   taskQueue: string;
+  /** Whose orders are ours. */
+  installation: Installation;
   healthData: HealthDataSink | undefined;
   rejected: RejectedEventSink | undefined;
   taken?: TakenMessages | undefined;

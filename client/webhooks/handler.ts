@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Client } from '@temporalio/client';
+import type { Installation } from '../../service/installation.js';
 import { usualTaskQueue } from '../../protocol/task-queues.js';
 import { AbandonedCalls } from '../abandoned-calls.js';
-import { type Encryption, readEncryption } from '../config.js';
+import { type Encryption, installationOf, readEncryption } from '../config.js';
 import { withKeysRequired } from '../encryption/key-requirement.js';
 import { type AnswerName, answers } from './answers.js';
 import { BodyMemory, parseObject, usualBodyDeadlineMs, usualWebhookBytes } from './body.js';
@@ -42,6 +43,11 @@ export interface WebhookHandlerOptions {
   secrets: readonly string[];
   /** The worker's task queue. Default `lab-operations`. */
   taskQueue?: string;
+  /**
+   * The worker's installation: its name, then its former names. An order with another installation's passthrough counts as made elsewhere.
+   * Default: the settings LABOPS_INSTALLATION and LABOPS_FORMER_INSTALLATIONS; without them `default`, except in production.
+   */
+  installation?: Installation;
   /** The largest body that is read, in bytes. Default 2 MiB; the largest webhook seen is 0.4 MB. */
   maxBytes?: number;
   /**
@@ -100,7 +106,7 @@ export interface WebhookHandler {
  * holds an order's or a report's event; `answers` lists all of its answers with their meanings.
  *
  * @throws WebhookSecretInvalid and TypeError at once, for unusable secrets or limits; EncryptionKeysMissing,
- * EncryptionSettingInvalid
+ * EncryptionSettingInvalid, InstallationInvalid
  */
 export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHandler {
   const settings = checked(options);
@@ -155,7 +161,7 @@ const mebibyte = 1024 * 1024;
 function checked(options: WebhookHandlerOptions): Settings {
   const { temporal, secrets, taskQueue = usualTaskQueue, maxBytes = usualWebhookBytes } = options;
   const { healthData, rejected, taken, teamId, deadlineMs = 10_000, now = Date.now } = options;
-  const { encryption = readEncryption() } = options;
+  const { encryption = readEncryption(), installation } = options;
   const { maxBytesAtOnce = Math.max(64 * mebibyte, Math.ceil(maxBytes * (4 / 3))) } = options;
   const { bodyDeadlineMs = usualBodyDeadlineMs } = options;
   const limits = { maxBytes, maxBytesAtOnce, bodyDeadlineMs, deadlineMs };
@@ -165,6 +171,7 @@ function checked(options: WebhookHandlerOptions): Settings {
     temporal: withKeysRequired(temporal, taskQueue, encryption),
     secrets,
     taskQueue,
+    installation: installationOf(installation),
     maxBytes,
     maxBytesAtOnce,
     bodyDeadlineMs,

@@ -33,13 +33,16 @@ import { deliver } from './temporal-delivery.js';
  */
 
 /** From here on there is no name, address or birth date. */
-function project({ order, userId }: Pick<OrderEventReceived, 'order' | 'userId'>): OrderSnapshot {
-  const snapshot = snapshotOf(order);
+function project(
+  { order, userId }: Pick<OrderEventReceived, 'order' | 'userId'>,
+  { installation }: Destinations,
+): OrderSnapshot {
+  const snapshot = snapshotOf(order, installation);
   return userId === undefined ? snapshot : { userId, ...snapshot };
 }
 
 export async function deliverOrder(event: OrderEventReceived, destinations: Destinations): Promise<Routed> {
-  const snapshot = project(event);
+  const snapshot = project(event, destinations);
   const root = rootOf(snapshot);
   const { orderId } = snapshot;
   if (!isAddressable(orderId) || !isAddressable(root)) return { name: 'not_addressable' };
@@ -69,7 +72,7 @@ export async function deliverCriticalResult(
   const report: CriticalResultReported = {
     ...event.report,
     ...(userId !== undefined && { userId }),
-    ...(order && { order: project({ order, ...(userId !== undefined && { userId }) }) }),
+    ...(order && { order: project({ order, ...(userId !== undefined && { userId }) }, destinations) }),
   };
   const { orderId } = report;
   const root = report.order ? rootOf(report.order) : orderId;

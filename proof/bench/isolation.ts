@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createLabService, type LabService } from '../../client/index.js';
 import { sideQueueName } from '../../protocol/task-queues.js';
+import { usualInstallation } from '../../service/installation.js';
 import { snapshotOf } from '../../service/order-snapshot.js';
 import { registration, visitFor } from '../../test/rig/cast.js';
 import { backlogName, type Backlog } from './backlog.js';
@@ -82,7 +83,7 @@ async function readyToRegister({ sandbox }: Stage, side: Side): Promise<() => Pr
   const { order: placed } = await sandbox.createOrder({ webhook: false });
   const moved = await sandbox.move(placed.id, { status: 'with_customer', webhook: false });
   const { order, kit_sample_id: sampleId } = moved;
-  await handOver(side, snapshotOf(order), { notifies: true });
+  await handOver(side, snapshotOf(order, usualInstallation), { notifies: true });
   const handle = await side.labs.orders.get({ orderId: order.id });
   await handle.state();
   return () => handle.register(registration(sampleId ?? ''));

@@ -3,6 +3,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { orderChangedSignal } from '../../protocol/order/messages.js';
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
+import { usualInstallation } from '../../service/installation.js';
 import { type OrderSnapshot, snapshotOf } from '../../service/order-snapshot.js';
 import { consents, kitFor, patientAddress, patientDetails } from '../../test/rig/cast.js';
 import { bareOrderName, eventSignal, type BareEvent } from './bare-order.js';
@@ -39,7 +40,7 @@ export const playProject: Play = async (world, side) => {
   const patient = { patient_details: patientDetails, patient_address: patientAddress, consents };
   await handle.register({ user_id: userId, sample_id: sampleId ?? '', ...patient });
   const { order } = await world.sandbox.order(orderId);
-  await report(snapshotOf(order));
+  await report(snapshotOf(order, usualInstallation));
   for (const status of afterwards) await report(await moved(world, orderId, status));
   await workflow.result();
   return { placeKitOrder: placeKitOrderId(reference), kitOrder: kitOrderId(orderId) };
@@ -70,7 +71,7 @@ export const playBare: Play = async (world, side) => {
 
 async function moved(world: World, orderId: string, status: string): Promise<OrderSnapshot> {
   const { order } = await world.sandbox.move(orderId, status);
-  return snapshotOf(order);
+  return snapshotOf(order, usualInstallation);
 }
 
 function eventOf({ events }: { events: readonly { status: string; created_at: string }[] }): BareEvent {

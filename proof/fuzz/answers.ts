@@ -9,6 +9,7 @@ import { createLabService, type LabService } from '../../service/lab-service.js'
 import type { Marker } from '../../service/lab-tests.js';
 import { matchReviewSnapshotOf } from '../../service/match-review-snapshot.js';
 import type { MatchReview } from '../../service/match-reviews.js';
+import { usualInstallation } from '../../service/installation.js';
 import { snapshotOf } from '../../service/order-snapshot.js';
 import type { Order } from '../../service/order.js';
 import type { ParsingJob } from '../../service/parsing-job.js';
@@ -169,7 +170,7 @@ function projected({ name }: SampleCall, result: unknown, tally: Tally, input: (
 }
 
 function checkOrder(order: Order): void {
-  const snapshot: unknown = JSON.parse(JSON.stringify(snapshotOf(order)));
+  const snapshot: unknown = JSON.parse(JSON.stringify(snapshotOf(order, usualInstallation)));
   if (!readSnapshot(snapshot)) throw new Error('its snapshot is not read as one');
   if (personal.test(JSON.stringify(snapshot))) throw new Error('its snapshot is personal');
 }

@@ -54,7 +54,7 @@ async function play(): Promise<Record<string, string>> {
   const { order, order_transaction_id: transactionId } = await control.createOrder({
     user_id: user.user_id,
     patientKnown: true,
-    passthrough: 'labops:-:order-1001:1',
+    passthrough: 'labops/default:-:order-1001:1',
   });
   for (const status of ['transit_customer', 'out_for_delivery', 'with_customer', 'transit_lab', 'delivered_to_lab'])
     await control.move(order.id, status);

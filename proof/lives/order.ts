@@ -1,5 +1,6 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import { orderSchema } from '../../service/order.js';
+import { usualInstallation } from '../../service/installation.js';
 import { snapshotOf, type OrderSnapshot } from '../../service/order-snapshot.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { resolveOrderPolicy, type ResolvedOrderPolicy } from '../../protocol/order/policy.js';
@@ -106,7 +107,7 @@ export class OrderWorld implements World {
   }
 
   protected snapshot(order: Order): OrderSnapshot {
-    return snapshotOf(orderSchema.parse(this.body(order)));
+    return snapshotOf(orderSchema.parse(this.body(order)), usualInstallation);
   }
 
   private report(order: Order): void {

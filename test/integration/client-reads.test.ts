@@ -99,9 +99,9 @@ const toResults = ['transit_customer', 'with_customer', 'transit_lab', 'delivere
 test('lab values are read by order, by transaction, and by reference', async () => {
   const { lab, newKit, newUser, control } = await backend();
   const userId = await newUser();
-  const lost = await newKit({ user_id: userId, passthrough: 'labops:-:ref-1:1' });
-  await newKit({ user_id: userId, passthrough: `labops:${lost.id}:ref-1:2` });
-  await newKit({ user_id: userId, passthrough: 'labops:-:ref-10:1' });
+  const lost = await newKit({ user_id: userId, passthrough: 'labops/default:-:ref-1:1' });
+  await newKit({ user_id: userId, passthrough: `labops/default:${lost.id}:ref-1:2` });
+  await newKit({ user_id: userId, passthrough: 'labops/default:-:ref-10:1' });
   const byReference = () => lab.results.of({ reference: 'ref-1', userId: userId.toUpperCase() });
   await expect(lab.results.of({ orderId: lost.id })).rejects.toBeInstanceOf(NotFound);
   await expect(byReference()).rejects.toBeInstanceOf(NotFound);

@@ -9,6 +9,7 @@ import { readIngressConfig } from '../../workers/config.js';
 import { type RunningIngress, startIngress } from '../../workers/ingress.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { writePassthrough } from '../../protocol/order/root-order.js';
+import { signed as withSigner, usualInstallation } from '../../service/installation.js';
 import {
   labOrderIdKey,
   labPhaseKey,
@@ -120,7 +121,7 @@ describe('an order event', () => {
 
   test('an order event about a replacement goes to the workflow of its root', async () => {
     const [root, replacement] = [randomUUID(), randomUUID()];
-    const passthrough = writePassthrough({ root, reference: 'reference-1', n: 2 });
+    const passthrough = withSigner(writePassthrough({ root, reference: 'reference-1', n: 2 }), usualInstallation);
     expect((await send(ingress, orderEvent(replacement, { passthrough }))).status).toBe(204);
     expect((await historyOf(root)).text).toContain(replacement);
   });
@@ -166,7 +167,7 @@ describe('if Temporal does not take the event,', () => {
     'an event of %i MiB, which the server will never take, is counted and dropped with 204',
     async (size) => {
       const ingress = await ingressWith({ WEBHOOK_MAX_BYTES: String(8 * 1024 * 1024) });
-      const tooLarge = orderEvent(randomUUID(), { passthrough: `labops:${'x'.repeat(size * 1024 * 1024)}` });
+      const tooLarge = orderEvent(randomUUID(), { passthrough: `labops/default:${'x'.repeat(size * 1024 * 1024)}` });
       expect((await send(ingress, tooLarge)).status).toBe(204);
       expect(ingress.counts().answers).toMatchObject({ event_refused: 1, temporal_refused: 0 });
     },

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { installationOf, InstallationInvalid } from '../../client/config.js';
 import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
 import { ConfigInvalid } from '../../workers/setting-faults.js';
 import { readSingleProcessConfig } from '../../workers/single-process.config.js';
@@ -48,6 +49,7 @@ describe('the worker', () => {
         headersTimeoutMs: 30_000,
         timeoutMs: 60_000,
       },
+      installation: ['default'],
       echoesPassthrough: true,
       reportFiles: { maxBytes: 10_485_760, allowedHosts: [], headerSets: {} },
       queues: {
@@ -139,6 +141,7 @@ describe('the worker', () => {
       SERVICE_API_KEY: problem,
       NODE_ENV: problem,
       TEMPORAL_NAMESPACE: problem,
+      LABOPS_INSTALLATION: 'is missing, but this is production',
       LABOPS_ENCRYPTION_KEYS: 'is missing, but ENCRYPTION is required (the default in production)',
     });
   });
@@ -311,6 +314,37 @@ describe('the ingress', () => {
   });
 });
 
+describe('the name of the installation', () => {
+  test('is required in production, and default elsewhere', () => {
+    const production = { NODE_ENV: 'production', ...encryption };
+    const fault = { LABOPS_INSTALLATION: 'is missing, but this is production' };
+    expect(faultsOf(() => readWorkerConfig({ ...service, ...production }))).toEqual(fault);
+    expect(faultsOf(() => readIngressConfig({ ...webhooks, ...production, LABOPS_INSTALLATION: ' ' }))).toEqual(fault);
+    expect(readIngressConfig(webhooks).installation).toEqual(['default']);
+  });
+
+  test('is followed by its former names', () => {
+    const env = { ...service, LABOPS_INSTALLATION: 'eu-1', LABOPS_FORMER_INSTALLATIONS: ' eu, ,europe' };
+    expect(readWorkerConfig(env).installation).toEqual(['eu-1', 'eu', 'europe']);
+    expect(installationOf(undefined, env)).toEqual(['eu-1', 'eu', 'europe']);
+  });
+
+  test.each(['a:b', 'a b', 'a/b', 'ü', 'x'.repeat(33)])('is refused if it cannot stand in a signature: %j', (name) => {
+    const one = { ...service, LABOPS_INSTALLATION: name };
+    const former = { ...service, LABOPS_FORMER_INSTALLATIONS: `eu,${name}` };
+    expect(Object.keys(faultsOf(() => readWorkerConfig(one)))).toEqual(['LABOPS_INSTALLATION']);
+    expect(Object.keys(faultsOf(() => readWorkerConfig(former)))).toEqual(['LABOPS_FORMER_INSTALLATIONS']);
+    expect(() => installationOf([name])).toThrow(InstallationInvalid);
+    expect(() => installationOf(undefined, { LABOPS_INSTALLATION: name })).toThrow(InstallationInvalid);
+  });
+
+  test('is required of a backend in production', () => {
+    expect(() => installationOf(undefined, { NODE_ENV: 'production' })).toThrow(InstallationInvalid);
+    expect(installationOf(['eu'], { NODE_ENV: 'production' })).toEqual(['eu']);
+    expect(installationOf(undefined, {})).toEqual(['default']);
+  });
+});
+
 describe('encryption keys', () => {
   test.each([
     ['the worker', () => readWorkerConfig({ ...service, ...encryption })],
@@ -327,10 +361,11 @@ describe('encryption keys', () => {
   });
 
   test('are required if encryption is required, which it is in production', () => {
+    const named = { LABOPS_INSTALLATION: 'invented' };
     const read = {
-      worker: (env: object) => readWorkerConfig({ ...service, ...env }),
-      ingress: (env: object) => readIngressConfig({ ...webhooks, ...env }),
-      single: (env: object) => readSingleProcessConfig({ ...service, ...webhooks, ...env }).worker,
+      worker: (env: object) => readWorkerConfig({ ...service, ...named, ...env }),
+      ingress: (env: object) => readIngressConfig({ ...webhooks, ...named, ...env }),
+      single: (env: object) => readSingleProcessConfig({ ...service, ...webhooks, ...named, ...env }).worker,
     };
     for (const [name, readConfig] of Object.entries(read)) {
       const fault = { LABOPS_ENCRYPTION_KEYS: 'is missing, but ENCRYPTION is required (the default in production)' };

@@ -3,6 +3,7 @@ import { expect, inject, test } from 'vitest';
 import baseline from '../../proof/bench/baseline.json' with { type: 'json' };
 import { costOf } from '../../proof/bench/histories.js';
 import { playProject } from '../../proof/bench/lives.js';
+import { usualInstallation } from '../../service/installation.js';
 import { snapshotOf } from '../../service/order-snapshot.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { orderChangedSignal } from '../../protocol/order/messages.js';
@@ -82,7 +83,7 @@ test('a webhook that says nothing new costs its signal and no call', async () =>
   await kit.move('transit_customer');
   await stage.sandbox.settleWebhooks();
   const before = await historyOf(kitOrderId(kit.rootOrderId));
-  const snapshot = snapshotOf(await stage.service.orders.get(kit.rootOrderId));
+  const snapshot = snapshotOf(await stage.service.orders.get(kit.rootOrderId), usualInstallation);
   const repeats = 5;
   const workflow = stage.temporal.workflow.getHandle(kitOrderId(kit.rootOrderId));
   for (let n = 0; n < repeats; n += 1) await workflow.signal(orderChangedSignal, snapshot);

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { AmbiguousOrder, OrderInvalid, OrderRefused, ReferenceConflict } from '../../client/orders/errors.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { writePassthrough } from '../../protocol/order/root-order.js';
+import { signed, usualInstallation } from '../../service/installation.js';
 import {
   orderPlacedSignal,
   replacementPlacedSignal,
@@ -531,7 +532,7 @@ describe('the hand-over', () => {
 
 test('an order of ours that is first received long after its creation waits for no hand-over', async () => {
   await stage.syncClock();
-  const passthrough = writePassthrough({ reference: 'an-earlier-run', n: 1 });
+  const passthrough = signed(writePassthrough({ reference: 'an-earlier-run', n: 1 }), usualInstallation);
   const { order } = await stage.sandbox.createOrder({ passthrough, webhook: false, patientKnown: true });
   await stage.skip('15 minutes');
   await stage.syncClock();

@@ -218,7 +218,7 @@ export class Stage {
       ...common,
       // The pause of a receiver that does not answer is real time, which a story skips.
       target: notifies ? { url: receiver.url, secret, namesClientUser, ...tries, pauseMs: 0 } : 'off',
-      workerStore: access ? workerStore(access, temporal, taskQueue) : 'off',
+      workerStore: access ? workerStore(access, temporal, { taskQueue, installation: service.installation }) : 'off',
     });
     const cache = options.isCold ? { maxCachedWorkflows: 0 } : {};
     this.startAnother = (queues) => startWorker({ ...cache, activities: { ...activities, ...others } }, queues);

@@ -74,7 +74,7 @@ test('a kit with a problem on its way to the lab that is then lost is replaced, 
   ]);
   const { order, passthrough } = await stage.sandbox.order(orderId);
   expect(order).toMatchObject({ shipping_details: { first_line: '77 Fictional Avenue', zip: '62701' } });
-  expect(passthrough).toBe(`labops:${kit.rootOrderId}:${kit.handle.reference}:2`);
+  expect(passthrough).toBe(`labops/default:${kit.rootOrderId}:${kit.handle.reference}:2`);
   await kit.register();
   await kit.move('transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed');
   expect(await kit.result()).toMatchObject({ outcome: 'completed', orderId, rootOrderId: kit.rootOrderId });

@@ -1,5 +1,6 @@
 import { kitOrderId } from '../../../protocol/ids.js';
 import { criticalResultReportedSignal, orderChangedSignal } from '../../../protocol/order/messages.js';
+import { usualInstallation } from '../../../service/installation.js';
 import { snapshotOf } from '../../../service/order-snapshot.js';
 import { following } from '../../rig/followed.js';
 import { until } from '../stage.js';
@@ -12,7 +13,7 @@ export const cold: readonly Story[] = [
     const workflow = stage.temporal.workflow.getHandle(kitOrderId(orderId));
     await until(following(handle), ({ attention }) => attention.length > 0);
     await untilIdle(stage, workflow.workflowId);
-    const order = snapshotOf((await stage.sandbox.order(orderId)).order);
+    const order = snapshotOf((await stage.sandbox.order(orderId)).order, usualInstallation);
     const updatedAt = new Date(Date.now() + 1000).toISOString();
     const shipment = { ...order.shipment, outboundTrackingNumber: 'INVENTED-1' };
     await workflow.signal(orderChangedSignal, { ...order, updatedAt, shipment });

@@ -69,7 +69,7 @@ describe('an import that does not show the sample id that was sent', () => {
     ['if nothing was sent', silent, { triedBefore: false, heartbeatDetails: undefined }],
     ['if another reference has claimed it', silent, { claim: 'invented-2' }],
     ['if it is older', { ...silent, created_at: '2026-02-01T00:00:00.000Z' }],
-    ['if it carries a passthrough of ours', { ...silent, passthrough: 'labops:-:invented-2:1' }],
+    ['if it carries a passthrough of ours', { ...silent, passthrough: 'labops/default:-:invented-2:1' }],
     ['if it was cancelled', { ...silent, events: [event, { ...event, id: 2, status: 'cancelled.testkit.cancelled' }] }],
     ['if it is of another user', { ...silent, user_id: 'user-2' }],
     ['if it has another sample', { ...silent, sample_id: 'SAMPLE-2' }],

@@ -51,7 +51,13 @@ async function search(
   environment.on('heartbeat', (details: unknown) => (last = details));
   const dependencies = { service, echoesPassthrough } as ActivityDependencies;
   const wanted: OrderCriteria = {
-    ...{ kind: 'unregistered', passthrough: 'ours', reference: 'invented-1', userId, triedBefore: false },
+    ...{
+      kind: 'unregistered',
+      passthrough: 'labops:-:invented-1:1',
+      reference: 'invented-1',
+      userId,
+      triedBefore: false,
+    },
     address: { zip: '00000' },
     since: '2026-03-01T00:00:00.000Z',
     ...wants,
@@ -145,7 +151,13 @@ async function foundAmong(
   const body = { orders, total: orders.length, page: 1, size: 50 };
   await sandbox.addFault({ path: '/orders', action: { kind: 'answer', status: 200, body } });
   const criteria: OrderCriteria = {
-    ...{ kind: 'unregistered', passthrough: 'ours', reference: 'invented-1', userId, labTestId: 'invented-test' },
+    ...{
+      kind: 'unregistered',
+      passthrough: 'labops:-:invented-1:1',
+      reference: 'invented-1',
+      userId,
+      labTestId: 'invented-test',
+    },
     ...{ address: { zip: '12345', first_line: '1 Example Street' }, since: '2026-03-01T00:00:00.000Z' },
     triedBefore: attempt > 1,
     ...wants,
@@ -218,7 +230,7 @@ describe('an order of another user, in a list that is not filtered by user', () 
   });
 
   test('is not it though it carries the same passthrough', async () => {
-    expect(await foundIn({ ...another, passthrough: 'ours' })).toBeUndefined();
+    expect(await foundIn({ ...another, passthrough: 'labops/default:-:invented-1:1' })).toBeUndefined();
   });
 
   test('may be it if it was registered, which gives a kit to another user', async () => {

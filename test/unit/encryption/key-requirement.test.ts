@@ -29,6 +29,7 @@ describe.each([
       createWebhookHandler({
         temporal,
         secrets: [`whsec_${randomBytes(24).toString('base64')}`],
+        installation: ['invented'],
         ...said(encryption),
       }),
   ],

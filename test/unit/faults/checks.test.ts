@@ -28,8 +28,10 @@ function ended(id: string, outcome: string): Notification {
 
 test('two kits of one reference are found, and a replacement is not the same kit', () => {
   const made = (passthrough: string) => ({ id: ids[0], passthrough, statuses: [] });
-  expect(kitsPerReference(atService([made('labops:-:one:1'), made(`labops:${ids[0]}:one:2`)]))).toEqual([]);
-  expect(kitsPerReference(atService([made('labops:-:one:1'), made('labops:-:one:1')]))).toEqual([
+  expect(kitsPerReference(atService([made('labops/default:-:one:1'), made(`labops/default:${ids[0]}:one:2`)]))).toEqual(
+    [],
+  );
+  expect(kitsPerReference(atService([made('labops/default:-:one:1'), made('labops/default:-:one:1')]))).toEqual([
     '2 kits were made for one, number 1',
   ]);
 });

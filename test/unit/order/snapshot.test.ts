@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { rootOf } from '../../../protocol/order/root-order.js';
+import { usualInstallation } from '../../../service/installation.js';
 import { snapshotOf } from '../../../service/order-snapshot.js';
 import { orderSchema } from '../../../service/orders.js';
 import { announceNews } from '../../../workflows/order/announcements.js';
@@ -309,7 +310,7 @@ describe('what we send ourselves comes back unchanged:', () => {
   test('the snapshot of any order that the service answers with', () => {
     fc.assert(
       fc.property(untidyOrder, (order) => {
-        const snapshot = snapshotOf(orderSchema.parse(order));
+        const snapshot = snapshotOf(orderSchema.parse(order), usualInstallation);
         expect(readSnapshot(snapshot)).toEqual(snapshot);
         expect(readSnapshot(overTheWire(snapshot))).toEqual(snapshot);
       }),

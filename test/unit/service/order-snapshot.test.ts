@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { usualInstallation } from '../../../service/installation.js';
 import { snapshotOf } from '../../../service/order-snapshot.js';
 import { orderSchema } from '../../../service/orders.js';
 import { untidyOrder } from './untidy-orders.js';
 import { rootOf } from '../../../protocol/order/root-order.js';
 
-const snapshot = (order: object) => snapshotOf(orderSchema.parse({ id: 'order-1', ...order }));
+const snapshot = (order: object) => snapshotOf(orderSchema.parse({ id: 'order-1', ...order }), usualInstallation);
 const eventsOf = (order: object) => snapshot(order).events;
 
 const placedAt = '2024-03-01T10:00:00.000Z';
@@ -41,7 +42,7 @@ test('an order is projected to what the lifecycle needs, and nothing of a person
         },
       },
     },
-    passthrough: 'labops:-:ref-1:1',
+    passthrough: 'labops/default:-:ref-1:1',
     origin: 'redraw',
     status: 'completed',
     events: [
@@ -124,6 +125,7 @@ test('an order is followed whatever is odd about its other fields', () => {
   };
   const projected = snapshotOf(
     orderSchema.parse({ ...odd, events: [null, 5, event], created_at: 5, updated_at: placedAt }),
+    usualInstallation,
   );
   expect(projected).toEqual({
     orderId: '4711',
@@ -140,7 +142,7 @@ test('an unreadable value a million levels deep costs an order only that field',
   const order: unknown = JSON.parse(
     `{"id":"order-1","status":${deep},"shipping_details":${deep},"events":[${deep},${event}],"origin":"initial"}`,
   );
-  expect(snapshotOf(orderSchema.parse(order))).toEqual({
+  expect(snapshotOf(orderSchema.parse(order), usualInstallation)).toEqual({
     orderId: 'order-1',
     method: 'testkit',
     origin: 'initial',
@@ -164,7 +166,7 @@ test('origin and parent are read from the transaction if the order does not have
 });
 
 test('a redraw is one in whatever case its origin is written: it is not a root, though it has the passthrough of its parent', () => {
-  const passthrough = 'labops:-:reference-1:1';
+  const passthrough = 'labops/default:-:reference-1:1';
   const initial = { id: 'order-0', origin: 'INITIAL', created_at: '2024-03-02T10:00:00Z' };
   const order_transaction = { id: 't', orders: [{ id: 'order-1', origin: 'REDRAW', created_at: placedAt }, initial] };
   const redraw = snapshot({ origin: 'REDRAW', passthrough, order_transaction });
@@ -181,10 +183,10 @@ test.each([{ origin: 'recreation', parent_id: 'order-0' }, {}])(
     const listed = { id: 'order-1', origin: 'recreation', parent_id: 'order-0' };
     const redraw = { id: 'order-2', origin: 'redraw', parent_id: 'order-1' };
     const order_transaction = { id: 'other', orders: [listed, redraw] };
-    const read = snapshot({ ...own, passthrough: 'labops:order-0:reference-of-another:2', order_transaction });
+    const read = snapshot({ ...own, passthrough: 'labops/default:order-0:reference-of-another:2', order_transaction });
     expect(JSON.stringify(read)).not.toMatch(/order-0|reference-of-another/);
     expect(rootOf(read)).toBe('order-1');
-    const passthrough = 'labops:order-0:reference-of-another:2';
+    const passthrough = 'labops/default:order-0:reference-of-another:2';
     const follower = { id: 'order-2', origin: 'redraw', parent_id: 'order-1', passthrough, order_transaction };
     expect(rootOf(snapshot(follower))).toBe('order-1');
   },
@@ -317,12 +319,12 @@ describe('events', () => {
       details: { type: about },
       events: [{ id: 1, created_at: placedAt, status: about, status_detail: about }],
     });
-    expect(snapshotOf(order)).toMatchObject({
+    expect(snapshotOf(order, usualInstallation)).toMatchObject({
       status: 'other',
       interpretation: 'other',
       events: [{ detail: 'other' }],
     });
-    expect(JSON.stringify(snapshotOf(order))).not.toMatch(/Testperson|comment/);
+    expect(JSON.stringify(snapshotOf(order, usualInstallation))).not.toMatch(/Testperson|comment/);
   });
 
   test('events without a status are left out', () => {
@@ -342,7 +344,7 @@ describe('untidy orders', () => {
   test('are projected without a throw, to plain JSON, with ascending events that have a time', () => {
     fc.assert(
       fc.property(untidyOrder, (order) => {
-        const projected = snapshotOf(orderSchema.parse(order));
+        const projected = snapshotOf(orderSchema.parse(order), usualInstallation);
         expect(JSON.parse(JSON.stringify(projected))).toEqual(projected);
         const ids = projected.events.map(({ id }) => id);
         expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => a - b));

@@ -45,7 +45,7 @@ export const testkitRequest: TestkitOrderRequest = {
   user_id: 'user-1',
   lab_test_id: 'test-1',
   shipping_details: inventedShipping,
-  passthrough: 'labops:-:ref-1:1',
+  passthrough: 'labops/default:-:ref-1:1',
   lab_account_id: 'account-1',
 };
 
@@ -58,7 +58,7 @@ export const orderRequest: OrderRequest = {
   consents: [{ consentType: 'terms-of-use' }],
   clinical_notes: 'invented comment',
   lab_account_id: 'account-1',
-  passthrough: 'labops:-:ref-1:1',
+  passthrough: 'labops/default:-:ref-1:1',
 };
 
 export const registrationRequest: RegisterRequest = {
