@@ -7,7 +7,7 @@ import type { EarlierRun } from '../protocol/earlier-run.js';
 import { signalOrStart, startAfter } from '../protocol/signal-or-start.js';
 import { kitOrderId } from '../protocol/ids.js';
 import type { HandOver } from '../protocol/order/hand-over.js';
-import { realRoot, rootOf } from '../protocol/order/root-order.js';
+import { readPassthrough, realRoot, rootOf } from '../protocol/order/root-order.js';
 import {
   criticalResultReportedSignal,
   orderChangedSignal,
@@ -18,11 +18,12 @@ import {
   type ReplacementPlaced,
 } from '../protocol/order/messages.js';
 import { criticalResultStart, kitOrderStart } from '../protocol/order/start.js';
+import { labOrderIdKey } from '../protocol/search-attributes.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { failureOf } from './failures.js';
 import { hasEndpoint } from './notifications.js';
 import { readIfKnown } from './orders.js';
-import { lastResultOf } from './workflow-runs.js';
+import { described, lastResultOf } from './workflow-runs.js';
 
 /** Information that a run started by a webhook needs before it does anything. */
 export interface ChainReading {
@@ -74,6 +75,8 @@ export function chainActivities(dependencies: ActivityDependencies) {
     async readChain(rootOrderId: string, earlier?: EarlierRun): Promise<ChainReading> {
       const previous = await lastResultOf<KitOrderResult>(temporal, kitOrderId(rootOrderId), earlier);
       const own = await whenServiceAsks(() => readIfReadable(service, rootOrderId));
+      const isAlone = own.snapshot !== undefined && (await isForeign(dependencies, own.snapshot));
+      if (own.snapshot && isAlone) delete own.snapshot.passthrough;
       const snapshots = own.snapshot ? [own.snapshot, ...(await readSiblings(service, own.snapshot))] : [];
       return {
         snapshots,
@@ -112,6 +115,19 @@ async function whenServiceAsks<T>(read: () => Promise<T>): Promise<T> {
     const isStated = error instanceof TooManyRequests || error instanceof ServiceUnavailable;
     throw isStated ? failureOf(error, 'ServiceRefused') : error;
   }
+}
+
+/**
+ * True for an order that names another user's chain in its passthrough, and that this chain has not taken in: its workflow says which
+ * numbers it has reserved.
+ */
+async function isForeign({ service, temporal }: ActivityDependencies, own: OrderSnapshot): Promise<boolean> {
+  const root = readPassthrough(own.passthrough)?.root;
+  if (root === undefined || root === own.orderId || own.userId === undefined) return false;
+  const first = await whenServiceAsks(() => readIfReadable(service, root));
+  if (first.snapshot?.userId === undefined || first.snapshot.userId === own.userId) return false;
+  const chain = await described(temporal, kitOrderId(root));
+  return chain?.typedSearchAttributes.get(labOrderIdKey)?.includes(own.orderId) !== true;
 }
 
 /** An order whose id the service refuses is followed by its webhooks alone. */

@@ -56,6 +56,7 @@ export const ofOrders: KnownValues<OrderPhase | typeof placingPhase, AttentionRe
     unknown_interpretation: true,
     registered_another_order: true,
     reference_conflict: true,
+    foreign_order: true,
     cancellation_failed: true,
     replacement_failed: true,
     order_unreadable: true,

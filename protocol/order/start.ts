@@ -31,12 +31,14 @@ export function kitOrderStart(
   reference = readPassthrough(snapshot.passthrough)?.reference,
   policy: ResolvedOrderPolicy = usualPolicy,
 ): WorkflowStart<KitOrderInput> {
+  // The run itself says if it takes in an order that names it.
+  const namedByUs = readPassthrough(snapshot.passthrough)?.root !== undefined;
   return {
     name: kitOrderName,
     workflowId: kitOrderId(rootOrderId),
     args: [{ rootOrderId, policy }],
     typedSearchAttributes: new TypedSearchAttributes([
-      { key: labOrderIdKey, value: [...new Set([rootOrderId, snapshot.orderId])] },
+      { key: labOrderIdKey, value: namedByUs ? [rootOrderId] : [...new Set([rootOrderId, snapshot.orderId])] },
       { key: labPhaseKey, value: phaseOf(snapshot.events, snapshot.status) },
       ...(reference === undefined || reference === rootOrderId ? [] : [{ key: labReferenceKey, value: reference }]),
       ...ofUser(snapshot.userId),

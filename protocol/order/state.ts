@@ -42,6 +42,8 @@ export type AttentionReason =
   | 'registered_another_order'
   /** A second reference claims this order. */
   | 'reference_conflict'
+  /** Another user's order names this chain in its passthrough: it is followed by itself. */
+  | 'foreign_order'
   /** The placing was cancelled when its order was there already, and the order could not be cancelled either. */
   | 'cancellation_failed'
   | 'replacement_failed'

@@ -9,7 +9,7 @@ import type {
   Replacement,
 } from '../../protocol/order/state.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
-import { realRoot, rootOf } from '../../protocol/order/root-order.js';
+import { readPassthrough, realRoot, rootOf } from '../../protocol/order/root-order.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { type Attentive, nothingYet } from '../entity/attention.js';
 import type { Outbox } from '../entity/outbox.js';
@@ -51,6 +51,9 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   absent: Absence[];
   /** A decision waits for an order that could not be read. */
   unanswered?: Unanswered;
+  /** Orders that are not of this chain and were not passed on yet, and the reports of their critical results. */
+  foreign?: OrderSnapshot[];
+  foreignReports?: CriticalResultReported[];
   announced: Announced[];
   /** Reports of critical results that were not looked at yet. */
   criticalReports: CriticalResultReported[];
@@ -231,6 +234,30 @@ export function rootElsewhere({ handedOver, rootOrderId, orders }: Chain): strin
   return isSure ? root : undefined;
 }
 
+/**
+ * True for an order that nothing but our passthrough leads here: of another user, and not a replacement that was reserved. Everybody
+ * who uses the account may give an order any passthrough.
+ */
+export function isForeign(chain: Chain, snapshot: OrderSnapshot): boolean {
+  const { orderId, userId, parentId } = snapshot;
+  if (!claims(chain, snapshot) || isReserved(chain, snapshot)) return false;
+  const others = chain.orders.filter(
+    ({ greatest }) => greatest.orderId !== orderId && (!claims(chain, greatest) || isReserved(chain, greatest)),
+  );
+  const users = others.flatMap(({ greatest }) => greatest.userId ?? []);
+  if (userId === undefined || users.length === 0 || users.includes(userId)) return false;
+  return !others.some((other) => other.orderId === parentId || isOfTransactionOf({ greatest: snapshot }, other));
+}
+
+function claims({ rootOrderId }: Chain, { orderId, passthrough }: OrderSnapshot): boolean {
+  return orderId !== rootOrderId && readPassthrough(passthrough)?.root === rootOrderId;
+}
+
+function isReserved({ replacements }: Chain, { orderId, passthrough }: OrderSnapshot): boolean {
+  const number = readPassthrough(passthrough)?.n;
+  return replacements.some((reserved) => reserved.n === number && (reserved.orderId ?? orderId) === orderId);
+}
+
 /** An order that the service's transaction names and that was never reported. */
 export function unreadOrder(chain: Chain): string | undefined {
   const named = chain.orders.flatMap(({ greatest }) => greatest.transaction?.orders ?? []);
@@ -268,7 +295,10 @@ function isRedrawn(orders: Orders, order: OrderRecord): boolean {
 }
 
 /** The earlier order may have been reported without a transaction, before there was a redraw: then the later one's lists it. */
-export function isOfTransactionOf({ greatest: { transaction } }: OrderRecord, earlier: OrderRecord): boolean {
+export function isOfTransactionOf(
+  { greatest: { transaction } }: Pick<OrderRecord, 'greatest'>,
+  earlier: OrderRecord,
+): boolean {
   if (transaction === undefined) return false;
   const isListed = transaction.orders.some(({ id }) => id === earlier.orderId);
   return isListed || transaction.id === earlier.greatest.transaction?.id;

@@ -173,6 +173,7 @@ async function resolveProblem(run: KitOrderRun, orderId: string, decision: Decis
 /** Attention that needs no more than somebody's `wait`. */
 const acknowledged: readonly AttentionReason[] = [
   'reference_conflict',
+  'foreign_order',
   'cancellation_failed',
   'unknown_interpretation',
 ];

@@ -32,7 +32,7 @@ import {
 } from './chain.js';
 import { raiseCriticalResults, openReports, recountReminders } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
-import { receiveSnapshot } from './intake.js';
+import { expelForeign, receiveSnapshot } from './intake.js';
 import { isNewRunSuggested, untilWoken } from '../entity/loop.js';
 import { deliverBeforeEnd, setNotifies } from '../entity/outbox.js';
 import { setPolicy, settlePolicyOrKeep } from '../entity/policy.js';
@@ -62,6 +62,7 @@ export async function identify(run: KitOrderRun): Promise<void> {
   if (isHandOverExpected(chain)) await awaitHandOver(run);
   if (!chain.isNew && run.forwardsTo === undefined) await readWholeChain(run);
   chain.identified = true;
+  if (run.forwardsTo === undefined) expelForeign(run);
   raiseCriticalResults(run, Date.now());
 }
 

@@ -9,10 +9,20 @@ import type { OrderPlaced, ReplacementPlaced } from '../../protocol/order/messag
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { isReference } from '../../protocol/ids.js';
+import { activities } from '../activities.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { raise } from './announcements.js';
-import { currentOrder, lastEventId, learn, needsSuccessor, outcomeOf, type Chain } from './chain.js';
+import {
+  currentOrder,
+  findOrder,
+  isForeign,
+  lastEventId,
+  learn,
+  needsSuccessor,
+  outcomeOf,
+  type Chain,
+} from './chain.js';
 import { raiseCriticalResults, recountReminders } from './critical-results.js';
 import { readCriticalReport, readSnapshot } from './snapshots.js';
 import { orderPolicyVersions } from './versions.js';
@@ -27,6 +37,8 @@ export function receiveSnapshot(run: KitOrderRun, reported: OrderSnapshot): void
     return;
   }
   const { chain } = run;
+  const isNew = chain.identified && run.forwardsTo === undefined && !findOrder(chain, snapshot.orderId);
+  if (isNew && isForeign(chain, snapshot)) return takeForeign(run, snapshot);
   const believed = withoutFuture(chain, snapshot, Date.now());
   if (!learn(chain, believed)) return;
   recogniseReplacement(chain, believed);
@@ -51,6 +63,10 @@ export function receiveCriticalReport(run: KitOrderRun, reported: unknown): void
     ...(sampleId !== undefined && { sampleId }),
   };
   receiveSnapshot(run, order ?? stub);
+  if (chain.foreign?.some((foreign) => foreign.orderId === orderId)) {
+    chain.foreignReports = [...(chain.foreignReports ?? []), report];
+    return;
+  }
   const { updatedAt, ...withoutTime } = report;
   const isWrong = isAhead(updatedAt, Date.now());
   if (isWrong) sayOnce(chain, orderId, Date.now());
@@ -84,6 +100,52 @@ function sayOnce(chain: Chain, orderId: string, now: number): void {
   chain.saidAhead = true;
   log.warn('the service reports times in the future: they count as received now', { orderId });
   note(chain, 'the service reported a time in the future: it counts as received now', now, orderId);
+}
+
+/** Takes the orders out that do not belong to the chain, once it is known whose it is. An earlier run has judged those that it announced. */
+export function expelForeign(run: KitOrderRun): void {
+  const { chain } = run;
+  const isJudged = (id: string) => chain.announced.some(({ orderId }) => orderId === id);
+  const foreign = chain.orders.filter(({ orderId, greatest }) => !isJudged(orderId) && isForeign(chain, greatest));
+  if (foreign.length === 0) return;
+  chain.orders = chain.orders.filter((order) => !foreign.includes(order));
+  const isExpelled = (id: string) => foreign.some(({ orderId }) => orderId === id);
+  chain.foreignReports = chain.criticalReports.filter(({ orderId }) => isExpelled(orderId));
+  chain.criticalReports = chain.criticalReports.filter(({ orderId }) => !isExpelled(orderId));
+  for (const { greatest, events } of foreign) takeForeign(run, { ...greatest, events: [...events] });
+}
+
+function takeForeign(run: KitOrderRun, snapshot: OrderSnapshot): void {
+  const { chain } = run;
+  const { orderId } = snapshot;
+  const [key, reason] = [`${orderId}/foreign`, 'foreign_order'] as const;
+  if (chain.raised[`${key}.${reason}`] === undefined) {
+    note(
+      chain,
+      `order ${orderId} names this chain, but is another user's: it is followed by itself`,
+      Date.now(),
+      chain.rootOrderId,
+    );
+    raise(chain, { key, reason, orderId: chain.rootOrderId }, Date.now());
+  }
+  chain.foreign = [...(chain.foreign ?? []), snapshot];
+  run.hasNews = true;
+}
+
+/** Without its passthrough it is nobody's replacement, wherever it is reported. */
+export async function passOnForeign({ chain }: KitOrderRun): Promise<void> {
+  const { foreign = [], foreignReports = [] } = chain;
+  delete chain.foreign;
+  delete chain.foreignReports;
+  for (const { passthrough: _passthrough, ...snapshot } of foreign) {
+    const rootOrderId = snapshot.orderId;
+    const summary = `pass on to ${rootOrderId}`;
+    await activities.forwardOrder.executeWithOptions({ summary }, [{ snapshot, rootOrderId }]);
+  }
+  for (const { order: _order, ...report } of foreignReports) {
+    const summary = `pass a critical result on to ${report.orderId}`;
+    await activities.forwardCriticalResult.executeWithOptions({ summary }, [{ report, rootOrderId: report.orderId }]);
+  }
 }
 
 /**

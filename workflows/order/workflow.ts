@@ -35,7 +35,13 @@ import { nextMoment } from './deadlines.js';
 import { changePolicy, previewPolicy, validatePolicyChange } from './policy-change.js';
 import { awaitsDecision, decide, endRedrawWaits, remind } from './decisions.js';
 import { forward, awaitIdentity, identify, leaveTo, rootToLeaveTo } from './identify.js';
-import { receiveReplacement, receivePlacement, receiveSnapshot, receiveCriticalReport } from './intake.js';
+import {
+  passOnForeign,
+  receiveReplacement,
+  receivePlacement,
+  receiveSnapshot,
+  receiveCriticalReport,
+} from './intake.js';
 import { readUnfinishedOrders, readUnreadOrders } from './reading.js';
 import { bringInLine } from './bring-in-line.js';
 import { openRun, type KitOrderRun } from './run.js';
@@ -97,6 +103,7 @@ async function act(run: KitOrderRun): Promise<void> {
   remind(chain, Date.now());
   if (chain.cancelRequest === 'open') await carryOutCancelRequest(run);
   bringInLine(run);
+  if (chain.foreign !== undefined) await passOnForeign(run);
   if (unfinishedOrders(chain).length > 0) await readUnfinishedOrders(run);
   // An order with an open critical result announces its outcome and stays open, so this is not the loop's `announceEnd`.
   announceEnd(run);

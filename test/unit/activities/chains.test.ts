@@ -1,0 +1,43 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { expect, test } from 'vitest';
+import { chainActivities, type ChainReading } from '../../../activities/chains.js';
+import type { ActivityDependencies } from '../../../activities/dependencies.js';
+import { writePassthrough } from '../../../protocol/order/root-order.js';
+import { signed, usualInstallation } from '../../../service/installation.js';
+import { answering, serviceAt } from '../service/recording-server.js';
+
+const named = signed(writePassthrough({ root: 'root', reference: 'invented-1', n: 2 }), usualInstallation);
+
+/** What a run that a webhook started learns of this order, which names the chain of `root`; that chain lists these. */
+async function read(order: object, inChain?: readonly string[]): Promise<ChainReading> {
+  const { baseUrl } = await answering(({ url = '' }) => {
+    const id = url.split('/').at(-1);
+    return { body: { id, user_id: 'user-1', events: [], ...(id === 'order-1' && { passthrough: named, ...order }) } };
+  });
+  const describe = async () => {
+    if (inChain) return { typedSearchAttributes: { get: () => inChain } };
+    throw new WorkflowNotFoundError('none', 'kit-order/root', undefined);
+  };
+  const temporal = { workflow: { getHandle: () => ({ describe }) } };
+  const dependencies = { service: serviceAt(baseUrl), temporal, target: 'off' } as unknown as ActivityDependencies;
+  const { readChain } = chainActivities(dependencies);
+  return new MockActivityEnvironment().run(() => readChain('order-1', {}));
+}
+
+test('an order of another user belongs to itself, whatever chain its passthrough names', async () => {
+  for (const inChain of [undefined, ['root']]) {
+    const reading = await read({ user_id: 'user-2' }, inChain);
+    expect(reading).toMatchObject({ rootOrderId: 'order-1', snapshots: [{ orderId: 'order-1' }] });
+    // Neither reference nor number: they are another order's.
+    expect(JSON.stringify(reading)).not.toContain('invented-1');
+  }
+});
+
+test.each<[string, object, string[]?]>([
+  ['is of the same user', {}],
+  ['shows no user', { user_id: null }],
+  ['was taken in by the chain, and given to another user since', { user_id: 'user-2' }, ['root', 'order-1']],
+])('an order belongs to the chain that its passthrough names if it %s', async (_, order, inChain) => {
+  expect(await read(order, inChain)).toMatchObject({ rootOrderId: 'root' });
+});
