@@ -4,7 +4,7 @@ import { isIdRefused, type Order, type OrderPage } from '../service/orders.js';
 import { numberedPages } from '../service/paging.js';
 import { knownInstant } from '../service/timestamps.js';
 import { kitOrderId, placeKitOrderId, shownId } from '../protocol/ids.js';
-import { isSameId } from '../service/canonical-id.js';
+import { canonicalId } from '../service/canonical-id.js';
 import { standingOf } from '../protocol/order/lifecycle.js';
 import { kitOrderName } from '../protocol/order/messages.js';
 import type { KitRequest } from '../protocol/order/placing-messages.js';
@@ -171,7 +171,7 @@ export async function orderOfReference(
 
 /** An order that does not show its user may be anybody's. */
 export function isOfUser(owner: string | null | undefined, userId: string): boolean {
-  return owner == null || isSameId(owner, userId);
+  return owner == null || canonicalId(owner) === canonicalId(userId);
 }
 
 /** A registration may give a kit to another user. */

@@ -10,7 +10,7 @@ import {
   bookAppointmentName,
   cancelUpdate as cancelAppointmentUpdate,
 } from '../protocol/appointment/messages.js';
-import { deleteUserId, isAddressable, kitOrderId, parsingJobId } from '../protocol/ids.js';
+import { canonicalId, deleteUserId, isAddressable, kitOrderId, parsingJobId } from '../protocol/ids.js';
 import {
   deletionResultVersion,
   type DeleteUserResult,
@@ -70,7 +70,7 @@ export function runningWorkActivities({ temporal, target }: Pick<ActivityDepende
       // Nothing that goes into a query may end its quotes.
       if (!isAddressable(userId)) return { work: [], notifies };
       const names = Object.keys(cancelledBy).map((name) => `'${name}'`);
-      const query = `${labUserIdKey.name} = '${userId}' AND ExecutionStatus = 'Running' AND WorkflowType IN (${names.join(', ')})`;
+      const query = `${labUserIdKey.name} = '${canonicalId(userId)}' AND ExecutionStatus = 'Running' AND WorkflowType IN (${names.join(', ')})`;
       const runs = await listed(temporal, query);
       const work = runs.filter(({ type, typedSearchAttributes }) => {
         const phase = typedSearchAttributes.get(labPhaseKey) ?? '';

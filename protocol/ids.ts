@@ -1,4 +1,4 @@
-import { canonicalId } from '../service/canonical-id.js';
+import { canonicalId, isMisspeltUuid } from '../service/canonical-id.js';
 import type { WebhookPlace } from '../service/management-webhooks.js';
 import { sourceSlugOf } from './link/provider-source.js';
 
@@ -19,19 +19,31 @@ export function isReference(value: unknown): value is string {
 
 /**
  * The characters allowed in a workflow ID and in the path of a request, in which `.` and `..` would name another one.
- * Wider than a UUID, because some ids that the service sends are not UUIDs.
+ * Wider than a UUID, because some ids that the service sends are not UUIDs. A UUID is in our spelling there, however it came (`canonicalId`).
  */
 const addressablePattern = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
 
 export function isAddressable(id: string): boolean;
 export function isAddressable(id: unknown): id is string;
 export function isAddressable(id: unknown): boolean {
-  return typeof id === 'string' && addressablePattern.test(id);
+  return typeof id === 'string' && addressablePattern.test(canonicalId(id)) && !isMisspeltUuid(id);
 }
 
 /** For messages and logs. An id of the service that cannot be part of a workflow ID may be anything, a person's name too: only its length is shown. */
 export function shownId(id: string): string {
-  return isAddressable(id) ? id : `(an id of ${id.length} characters that cannot be part of a workflow ID)`;
+  return isAddressable(id)
+    ? canonicalId(id)
+    : `(an id of ${id.length} characters that cannot be part of a workflow ID)`;
+}
+
+/** A command with the ids that it names as we write them. */
+export function ofCanonicalIds<Command extends { orderId?: string; userId?: string }>(command: Command): Command {
+  const { orderId, userId } = command;
+  return {
+    ...command,
+    ...(typeof orderId === 'string' && { orderId: canonicalId(orderId) }),
+    ...(typeof userId === 'string' && { userId: canonicalId(userId) }),
+  };
 }
 
 /** A request to the service with the user's id as we write it. */
@@ -48,7 +60,7 @@ export function kitOrderId(rootOrderId: string): string {
 }
 
 export function isLinkAddressable(userId: unknown, provider: unknown): boolean {
-  return isAddressable(userId) && isAddressable(provider);
+  return isAddressable(userId) && typeof provider === 'string' && addressablePattern.test(provider);
 }
 
 /**
@@ -85,12 +97,12 @@ export function deleteUserId(userId: string): string {
 
 /** One command at a time for the endpoints of one team in one environment. */
 export function manageWebhooksId({ orgId, teamId, environment }: WebhookPlace): string {
-  return `manage-webhooks/${orgId}/${teamId}/${environment}`;
+  return `manage-webhooks/${canonicalId(orgId)}/${canonicalId(teamId)}/${environment}`;
 }
 
 /** One workflow per workout: a notice finds the fetching that is under way. */
 export function workoutStreamId(workoutId: string): string {
-  return `workout-stream/${workoutId}`;
+  return `workout-stream/${canonicalId(workoutId)}`;
 }
 
 /** One delivery for each workflow that ended before its product could be notified. */

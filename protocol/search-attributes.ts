@@ -56,7 +56,7 @@ export function ofUser(userId: string | undefined): SearchAttributePair[] {
 
 /** LabTransactionId if a transaction is known. */
 export function ofTransaction(transactionId: string | undefined): SearchAttributePair[] {
-  return isAddressable(transactionId) ? [{ key: labTransactionIdKey, value: transactionId }] : [];
+  return isAddressable(transactionId) ? [{ key: labTransactionIdKey, value: canonicalId(transactionId) }] : [];
 }
 
 /** LabPhase of a placing: there is no order yet. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { z } from 'zod';
-import { isSameId } from './canonical-id.js';
+import { canonicalId } from './canonical-id.js';
 import { type CallFacts, AnswerUnreadable } from './errors.js';
 import type { RawAnswer } from './exchange.js';
 import type { AnsweredCall, ServiceCall } from './http.js';
@@ -33,7 +33,8 @@ export function answerAbout<T>(
   shape: z.ZodType<T>,
   idOf: (answer: T) => string | null | undefined,
 ): z.ZodType<T> {
-  const isAbout = (answered: string | null | undefined) => answered == null || isSameId(answered, id);
+  const isAbout = (answered: string | null | undefined) =>
+    answered == null || canonicalId(answered) === canonicalId(id);
   return shape.refine((answer) => isAbout(idOf(answer)), 'is about another object than was asked for');
 }
 

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import { factsOf, readAnswer, readEnd, readPdf, readPdfStream } from './answers.js';
+import { canonicalId } from './canonical-id.js';
 import { RequestInvalid } from './errors.js';
 import { type ExchangeLimits, type RawAnswer, exchange } from './exchange.js';
 import type { Installation } from './installation.js';
@@ -281,7 +282,8 @@ function authentication(config: ServiceConfig, call: ServiceCall): Record<string
 /** Fills the template. Client user ids are free text, so every value is encoded and can never change the path. */
 function filledPath(call: ServiceCall): string {
   return call.path.replace(/\{(\w+)\}/g, (_match, name: string) => {
-    const value = call.params?.[name] ?? '';
+    const given = call.params?.[name] ?? '';
+    const value = name === 'client_user_id' ? given : canonicalId(given);
     // Dot segments are resolved away even when encoded, and a lone surrogate cannot be encoded at all.
     if (value !== '' && value !== '.' && value !== '..' && !/\p{Surrogate}/u.test(value)) {
       return encodeURIComponent(value);

@@ -1,4 +1,4 @@
-import { canonicalId } from '../service/canonical-id.js';
+import { canonicalId, isMisspeltUuid } from '../service/canonical-id.js';
 import type { HealthDataRead, SampleRead } from '../service/health-data.js';
 import { isStorableText, whyUnstorable } from './storable.js';
 
@@ -77,7 +77,8 @@ interface Keyed {
  */
 export function keyed(read: HealthDataRead): Keyed {
   const userId = userKey(read.userId);
-  if (userId === undefined) return { problem: `names no user, or one whose id ${unfit}` };
+  if (userId === undefined)
+    return { problem: `names no user, or one whose id ${unfit}, or is a UUID in a form that is not known` };
   if (read.kind === 'unknown') return { problem: read.problem };
   if (read.kind === 'samples') return keyedSamples(userId, read);
   const problem = whyUnstorable(read.data);
@@ -181,12 +182,12 @@ export function keyPart(text: string | undefined): string | undefined {
 }
 
 /**
- * The user's id as stored, if it can be a part of a key: the service treats a UUID in either case as one user, and otherwise a
- * deletion would miss data stored in the other case.
+ * The user's id as stored, if it can be a part of a key: the service treats every spelling of a UUID as one user, and otherwise a
+ * deletion would miss data stored in another. A UUID in a form that is not known here is no key.
  */
 export function userKey(userId: string | undefined): string | undefined {
   const part = keyPart(userId);
-  return part === undefined ? undefined : canonicalId(part);
+  return part === undefined || isMisspeltUuid(part) ? undefined : canonicalId(part);
 }
 
 /** A query with the user's id as the store writes it. */

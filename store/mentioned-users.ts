@@ -50,7 +50,7 @@ export function withPlainIds(body: string): string {
  * `fields`.
  */
 export function textsOf(id: string, fields: readonly string[]): string[] {
-  if (isUuid(id)) return [id];
+  if (isUuid(id)) return [id, id.replaceAll('-', '')];
   const values = spellings(id);
   if (id.length >= shortest && !/^\d+$/.test(id)) return values;
   return fields.flatMap((field) => values.flatMap((value) => colons.map((colon) => `"${field}"${colon}${value}`)));

@@ -1,5 +1,12 @@
 import type { Database, Transaction } from './database.js';
-import { deletedClientUsers, expiredEvents, streamVersions, tables, takeMessage } from './tables.js';
+import {
+  deletedClientUsers,
+  expiredEvents,
+  oneSpellingOfUsers,
+  streamVersions,
+  tables,
+  takeMessage,
+} from './tables.js';
 
 /**
  * All changes of the database, in order. Never change or remove one that was released: add another. A release must work
@@ -11,6 +18,7 @@ const migrations = [
   { name: '0003-deleted-client-users', sql: deletedClientUsers },
   { name: '0004-expired-events', sql: expiredEvents },
   { name: '0005-take-message', sql: takeMessage },
+  { name: '0006-one-spelling-of-users', sql: oneSpellingOfUsers },
 ];
 
 export const migrationNames: readonly string[] = migrations.map(({ name }) => name);

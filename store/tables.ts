@@ -112,6 +112,72 @@ export const expiredEvents = `
   update health_data.deleted_users set client_user_hash = null;
 `;
 
+/** In the order in which they are made canonical: the tombstones last, because they say which rows must go. */
+const tablesWithUsers = [
+  { table: 'summaries', rest: ['resource', 'summary_id'], at: 'received_at' },
+  { table: 'samples', rest: ['resource', 'sampled_at', 'provider', 'source_type'], at: 'received_at' },
+  { table: 'workout_streams', rest: ['workout_id'], at: `greatest(noticed_at, fetched_at, '-infinity')` },
+  { table: 'history_notices', rest: ['resource', 'provider', 'source_type'], at: 'received_at' },
+  { table: 'connections', rest: ['provider'], at: 'received_at' },
+  { table: 'deleted_users', rest: [], at: 'client_user_hash is not null desc, deleted_at' },
+];
+
+/** The users of a table whose id is a UUID in another spelling. Skips from user to user: a user may have millions of samples. */
+const respelled = (table: string): string => `
+    insert into respelled
+      with recursive users as (
+        select min(user_id) as user_id from health_data.${table}
+        union all
+        select (select min(user_id) from health_data.${table} where user_id > users.user_id) from users
+        where users.user_id is not null
+      )
+      select user_id, health_data.canonical_id(user_id) from users
+      where user_id <> health_data.canonical_id(user_id)
+      on conflict do nothing;`;
+
+/** Of two rows for the same thing the one that came last stays. */
+const oneSpelling = ({ table, rest, at }: (typeof tablesWithUsers)[number]): string => `
+    truncate respelled;
+    ${respelled(table)}
+    delete from health_data.${table} as kept using (
+      select ctid, row_number() over (
+        partition by health_data.canonical_id(user_id)${rest.map((column) => `, ${column}`).join('')} order by ${at} desc, user_id
+      ) as place
+      from health_data.${table}
+      where user_id in (select given from respelled union all select canonical from respelled)
+    ) as ranked where kept.ctid = ranked.ctid and ranked.place > 1;
+    update health_data.${table} as kept set user_id = canonical from respelled where user_id = given;`;
+
+/**
+ * The sixth: a UUID has one spelling (service/canonical-id.ts). Rows of a deleted user that the deletion missed because they had another
+ * one are deleted.
+ */
+export const oneSpellingOfUsers = `
+  create function health_data.canonical_id(given text) returns text language sql immutable as $$
+    select case when digits ~ '^[0-9a-f]{32}$'
+      then regexp_replace(digits, '^(.{8})(.{4})(.{4})(.{4})(.{12})$', '\\1-\\2-\\3-\\4-\\5') else given end
+    from (select replace(regexp_replace(lower(given), '^[\\s{]*(urn:)?(uuid:)?[\\s{]*([0-9a-f-]+)[\\s}]*$', '\\3'), '-', '') as digits) as read
+  $$;
+  create temporary table respelled (given text primary key, canonical text not null) on commit drop;
+  delete from health_data.workout_streams as kept using (
+    select ctid, row_number() over (
+      partition by user_id, health_data.canonical_id(workout_id) order by greatest(noticed_at, fetched_at, '-infinity') desc
+    ) as place
+    from health_data.workout_streams
+  ) as ranked where kept.ctid = ranked.ctid and ranked.place > 1;
+  update health_data.workout_streams set workout_id = health_data.canonical_id(workout_id)
+    where workout_id <> health_data.canonical_id(workout_id);
+  ${tablesWithUsers.map(oneSpelling).join('')}
+  update health_data.rejected_events set user_id = health_data.canonical_id(user_id)
+    where user_id <> health_data.canonical_id(user_id);
+  ${['samples', 'summaries', 'workout_streams', 'history_notices', 'connections', 'rejected_events']
+    .map(
+      (table) => `delete from health_data.${table} where user_id in (select user_id from health_data.deleted_users);`,
+    )
+    .join(' ')}
+  drop function health_data.canonical_id(text);
+`;
+
 /**
  * The fifth: takes a message of a known user within the statement that writes it, so one round trip does it all. Once the lock is
  * held (user-transactions.ts) each statement of the function sees what was committed meanwhile, which the statement around it does not.

@@ -1,5 +1,5 @@
 import { type ApplicationFailure, setCurrentDetails, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
-import { isAddressable, workoutStreamId } from '../protocol/ids.js';
+import { canonicalId, isAddressable, workoutStreamId } from '../protocol/ids.js';
 import {
   streamNoticedSignal,
   type FetchWorkoutStreamInput,
@@ -77,7 +77,7 @@ function checked(input: Partial<FetchWorkoutStreamInput> | undefined): FetchWork
   if (workflowInfo().workflowId !== workoutStreamId(workoutId)) {
     throw refuse('InvalidCommand', 'the workflow ID must be workout-stream/<workoutId>');
   }
-  return { userId, workoutId };
+  return { userId: canonicalId(userId), workoutId: canonicalId(workoutId) };
 }
 
 function detailsOf(userId: string, { workoutId, outcome, moments }: FetchWorkoutStreamResult): string {

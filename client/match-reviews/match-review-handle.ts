@@ -1,5 +1,5 @@
 import type { UpdateDefinition, WorkflowHandle } from '@temporalio/client';
-import { matchReviewId } from '../../protocol/ids.js';
+import { matchReviewId, ofCanonicalIds } from '../../protocol/ids.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import {
   acceptUpdate,
@@ -47,7 +47,8 @@ export class MatchReviewHandle {
    */
   async accept(acceptance: Acceptance = {}, options: CallOptions = {}): Promise<MatchReviewState> {
     checkIds(acceptance);
-    return this.decide(acceptUpdate, { ...acceptance, action: 'accept' }, acceptance, options);
+    const given = ofCanonicalIds(acceptance);
+    return this.decide(acceptUpdate, { ...given, action: 'accept' }, given, options);
   }
 
   /** Rejects the result: it belongs to none of the team's orders. */

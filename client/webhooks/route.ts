@@ -1,4 +1,5 @@
 import { appointmentSnapshotOf } from '../../service/appointment-snapshot.js';
+import { canonicalId } from '../../service/canonical-id.js';
 import { readEvent, type ReceivedEvent, teamOf } from '../../service/events.js';
 import { utcInstant } from '../../service/timestamps.js';
 import { replayableSeconds } from '../../service/webhook-signature.js';
@@ -57,7 +58,7 @@ function teamMatch(
 ): 'own' | 'foreign' | 'not_named' {
   const named = 'teamId' in event ? event.teamId : teamOf(value);
   if (teamId === undefined || named === undefined) return 'not_named';
-  return named.toLowerCase() === teamId.toLowerCase() ? 'own' : 'foreign';
+  return canonicalId(named).toLowerCase() === canonicalId(teamId).toLowerCase() ? 'own' : 'foreign';
 }
 
 async function deliverEvent(event: ReceivedEvent, message: Message, destinations: Destinations): Promise<Routed> {

@@ -1,6 +1,6 @@
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { compareText } from '../canonical-json.js';
-import { isAddressable } from '../ids.js';
+import { canonicalId, isAddressable } from '../ids.js';
 
 /*
  * The chain that an order belongs to: a pure function of its snapshot, so a webhook finds its workflow without a
@@ -31,7 +31,7 @@ export function readPassthrough(value: string | undefined): Passthrough | undefi
   if (!match) return undefined;
   const [, root = '', reference = '', n = ''] = match;
   if (!isAddressable(root)) return undefined;
-  return { ...(root !== '-' && { root }), reference, n: Number(n) };
+  return { ...(root !== '-' && { root: canonicalId(root) }), reference, n: Number(n) };
 }
 
 /**
@@ -97,7 +97,7 @@ function endOfParents(snapshot: OrderSnapshot, siblings: readonly Sibling[]): st
 }
 
 function addressable(id: string | undefined): string | undefined {
-  return isAddressable(id) ? id : undefined;
+  return isAddressable(id) ? canonicalId(id) : undefined;
 }
 
 function byCreationThenId(a: Sibling, b: Sibling): number {

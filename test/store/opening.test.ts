@@ -145,6 +145,7 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
       '0003-deleted-client-users',
       '0004-expired-events',
       '0005-take-message',
+      '0006-one-spelling-of-users',
     ]);
     await client.end();
     await Promise.all(stores.map((store) => store.close()));

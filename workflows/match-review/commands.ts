@@ -1,6 +1,6 @@
 import { sleep, type ApplicationFailure } from '@temporalio/workflow';
 import type { MatchReviewDecided } from '../../activities/match-reviews.js';
-import { canonicalId, isAddressable } from '../../protocol/ids.js';
+import { isAddressable, ofCanonicalIds } from '../../protocol/ids.js';
 import { outcomeOf } from '../../protocol/match-review/lifecycle.js';
 import type {
   Acceptance,
@@ -95,11 +95,7 @@ function isRepeated({ decision }: Review, command: MatchReviewDecision): boolean
 }
 
 function isSame(decision: MatchReviewDecision, { action, orderId, userId }: MatchReviewDecision): boolean {
-  return decision.action === action && isSameId(decision.orderId, orderId) && isSameId(decision.userId, userId);
-}
-
-function isSameId(one: string | undefined, other: string | undefined): boolean {
-  return one === undefined || other === undefined ? one === other : canonicalId(one) === canonicalId(other);
+  return decision.action === action && decision.orderId === orderId && decision.userId === userId;
 }
 
 /** The conditions for accepting a command at all; a refusal here leaves no trace in the history. */
@@ -115,7 +111,8 @@ export function validate(run: MatchReviewRun, action: MatchReviewAction, given: 
     throw refuseField('note', `must be a non-empty string of at most ${longestNote} characters`);
   }
   const { review } = run;
-  if (review.ending !== undefined && !isRepeated(review, { ...given, action })) throw ended(review);
+  if (review.ending !== undefined && !isRepeated(review, { ...ofCanonicalIds(given ?? {}), action }))
+    throw ended(review);
 }
 
 /** Counted in code points. The service documents no limit: a longer one would fill the history. */

@@ -1,6 +1,6 @@
 import { log, setHandler, workflowInfo } from '@temporalio/workflow';
 import { readEarlierRun } from '../../protocol/earlier-run.js';
-import { isAddressable, matchReviewId } from '../../protocol/ids.js';
+import { isAddressable, matchReviewId, ofCanonicalIds } from '../../protocol/ids.js';
 import {
   acceptUpdate,
   markUnsureUpdate,
@@ -104,7 +104,7 @@ function listen(run: MatchReviewRun): void {
     description: 'Where the review stands, what may be decided, and what it waits for.',
   });
   const decide = (action: MatchReviewAction) => (given: Acceptance | undefined) =>
-    run.commands.askThrough<MatchReviewState>({ ...given, action });
+    run.commands.askThrough<MatchReviewState>({ ...ofCanonicalIds(given ?? {}), action });
   const validator = (action: MatchReviewAction) => (given: Acceptance) => validate(run, action, given);
   setHandler(acceptUpdate, decide('accept'), {
     description: 'Gives the result to an order.',
