@@ -29,7 +29,10 @@ export const labAttentionKey = defineSearchAttributeKey('LabAttention', SearchAt
 export const labAttentionSinceKey = defineSearchAttributeKey('LabAttentionSince', SearchAttributeType.DATETIME);
 
 /** Temporal's own, from server 1.30 on: set while a workflow's tasks fail again and again, so it cannot go on. */
-export const reportedProblemsKey = defineSearchAttributeKey('TemporalReportedProblems', SearchAttributeType.KEYWORD_LIST);
+export const reportedProblemsKey = defineSearchAttributeKey(
+  'TemporalReportedProblems',
+  SearchAttributeType.KEYWORD_LIST,
+);
 
 /**
  * LabAttention and LabAttentionSince, for a start or an update.

@@ -1,4 +1,4 @@
-import { isUuid } from '../service/canonical-id.js';
+import { canonicalId, isUuid } from '../service/canonical-id.js';
 import { userKey } from './keys.js';
 
 /** The users that an unreadable event names. */
@@ -50,7 +50,8 @@ export function withPlainIds(body: string): string {
  * `fields`.
  */
 export function textsOf(id: string, fields: readonly string[]): string[] {
-  if (isUuid(id)) return [id, id.replaceAll('-', '')];
+  const uuid = canonicalId(id);
+  if (isUuid(uuid)) return [uuid, uuid.replaceAll('-', '')];
   const values = spellings(id);
   if (id.length >= shortest && !/^\d+$/.test(id)) return values;
   return fields.flatMap((field) => values.flatMap((value) => colons.map((colon) => `"${field}"${colon}${value}`)));
