@@ -220,6 +220,7 @@ const forLaterRuns = [
   'announced',
   'raised',
   'replacements',
+  'answers',
   'criticalResults',
   'reminded',
   'labTestId',

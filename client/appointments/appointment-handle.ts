@@ -16,6 +16,7 @@ import {
   type SlotQuestion,
   type Slots,
 } from '../../protocol/appointment/messages.js';
+import { isAtSlot } from '../../protocol/appointment/slots.js';
 import type { CallOptions } from '../call-options.js';
 import type { OneCall } from '../one-call.js';
 import { watchState, type WatchOptions } from '../watching.js';
@@ -53,13 +54,13 @@ export class AppointmentHandle {
   }
 
   /**
-   * Books a slot of `slots`. The same choice twice is one booking. With the policy `later`, and always for a walk-in, the
+   * Books a slot of `slots`. The same choice twice is one booking, even after the end. With the policy `later`, and always for a walk-in, the
    * appointment may be `awaiting_confirmation` until the provider confirms or cancels it.
    *
    * @throws SlotGone: let the person choose again; AppointmentExists, BookingRefused, AddressMissing
    */
   async choose(choice: SlotChoice, options: CallOptions = {}): Promise<AppointmentState> {
-    return this.update(chooseSlotUpdate, choice, options);
+    return this.update(chooseSlotUpdate, choice, options, (call) => this.chosen(call, choice));
   }
 
   /**
@@ -73,7 +74,7 @@ export class AppointmentHandle {
 
   /** Moves the appointment to another slot. @throws SlotGone, the first one then stays; NothingBooked, RescheduleRefused */
   async reschedule(choice: SlotChoice, options: CallOptions = {}): Promise<AppointmentState> {
-    return this.update(rescheduleUpdate, choice, options);
+    return this.update(rescheduleUpdate, choice, options, (call) => this.chosen(call, choice));
   }
 
   /**
@@ -109,6 +110,12 @@ export class AppointmentHandle {
     return this.#calls.call(appointmentCalls.waiting, options, (call) =>
       call.result(this.#workflow, appointmentCalls.waiting.underWay),
     );
+  }
+
+  /** The answer to a choice after the end: the appointment that ended may be the chosen one. */
+  private async chosen(call: OneCall, { slotId }: SlotChoice): Promise<AppointmentState> {
+    const state = await call.state(this.#workflow, stateQuery);
+    return isAtSlot(state.appointment, slotId) ? state : refuseEnded();
   }
 
   /** @param ended the answer after the end */

@@ -119,10 +119,16 @@ export class LinkHandle {
     );
   }
 
-  /** Ends the link. A connection that the user makes nevertheless stays. Deadline: 30 seconds. @throws LinkEnded */
+  /** Ends the link. A connection that the user makes nevertheless stays. Repeating it is a success. Deadline: 30 seconds. @throws LinkEnded */
   async cancel(options: CallOptions = {}): Promise<LinkState> {
     return this.#calls.call(linkCalls.command, options, (call) =>
-      this.command(() => call.update(this.#workflow, cancelUpdate)),
+      this.command(
+        () => call.update(this.#workflow, cancelUpdate),
+        async () => {
+          const state = await call.state(this.#workflow, stateQuery);
+          return state.outcome === 'cancelled' ? state : refuseEnded();
+        },
+      ),
     );
   }
 
@@ -181,14 +187,20 @@ export class LinkHandle {
     return this.command(() => call.update(this.#workflow, update, argument));
   }
 
-  private async command<Answer>(send: () => Promise<Answer>): Promise<Answer> {
+  /** @param whenEnded the answer after the end */
+  private async command<Answer>(
+    send: () => Promise<Answer>,
+    whenEnded: () => Promise<Answer> = refuseEnded,
+  ): Promise<Answer> {
     try {
-      return await orIfEnded(this.#workflow, send, () => {
-        throw new LinkEnded('The link has ended: start a new one');
-      });
+      return await orIfEnded(this.#workflow, send, whenEnded);
     } catch (error) {
       // The callers decide what an ended link means.
       throw toClientError(error, linkErrorMap);
     }
   }
+}
+
+async function refuseEnded(): Promise<never> {
+  throw new LinkEnded('The link has ended: start a new one');
 }

@@ -17,7 +17,6 @@ import {
   resolveProblemUpdate,
   stateQuery,
   type AcknowledgeCriticalResultCommand,
-  type Decision,
   type KitOrderResult,
   policyPreviewQuery,
   setPolicyUpdate,
@@ -31,11 +30,12 @@ import {
   type PlacingEnd,
   type PlacingState,
 } from '../../protocol/order/placing-messages.js';
-import type { ChainLink, OrderState } from '../../protocol/order/state.js';
+import { isSameSample } from '../../protocol/order/lifecycle.js';
+import type { ChainLink, Decision, OrderState } from '../../protocol/order/state.js';
 import type { CallOptions } from '../call-options.js';
 import { toClientError } from '../errors.js';
 import { requireService, type ServiceAccess } from '../service-calls.js';
-import type { OneCall } from '../one-call.js';
+import { stateIn, type OneCall } from '../one-call.js';
 import { callKinds } from '../workflow-calls.js';
 import { orIfEnded } from '../workflow-status.js';
 import { optionFaults, policyFaults, refuseFaulty } from '../input-faults.js';
@@ -121,7 +121,7 @@ export class KitOrderHandle {
 
   /**
    * Registers the kit with its patient: the body of `POST /v3/order/testkit/register`. Registering again with the
-   * same sample id succeeds. Deadline: 30 seconds.
+   * same sample id succeeds, even after the end. Deadline: 30 seconds.
    * @throws RegistrationRefused with all broken fields, before anything is sent, or with those that the service names; PhysicianRequired, RegisteredAnotherOrder, OrderEnded, ServiceDown
    */
   async register(
@@ -134,7 +134,13 @@ export class KitOrderHandle {
     }));
     refuseFaulty('The registration', fields, RegistrationRefused);
     refuseFaulty('The command', optionFaults(options), OrderInvalid);
-    return this.command(registerUpdate, { registration, ...whichOf(orderId) }, options);
+    const isDone = ({ chain }: OrderState) =>
+      chain.some(
+        (link) =>
+          isSameSample(link.sampleId, registration.sample_id) &&
+          (orderId === undefined || link.orderId === canonicalId(orderId)),
+      );
+    return this.command(registerUpdate, { registration, ...whichOf(orderId) }, options, isDone);
   }
 
   /**
@@ -167,8 +173,7 @@ export class KitOrderHandle {
     decision: Decision,
     { orderId, insteadOf, ...options }: ProblemOrder & CallOptions,
   ): Promise<OrderState> {
-    const isDone = (state: OrderState) =>
-      decision === 'replace' ? isReplaced(state, orderId) : decision === 'abandon' && state.outcome === 'abandoned';
+    const isDone = (state: LastState) => isResolved(state, orderId, decision);
     const command = { orderId, decision, ...(insteadOf !== undefined && { insteadOf }) };
     return this.command(resolveProblemUpdate, command, options, isDone);
   }
@@ -212,11 +217,13 @@ export class KitOrderHandle {
 
   /**
    * Changes some settings of the order's policy; the others stay. A deadline that this moves into the past is due at once; one
-   * that was missed and moves into the future counts again, and its attention is cleared. Deadline: 30 seconds.
+   * that was missed and moves into the future counts again, and its attention is cleared. Settings that the order has already succeed, even
+   * after the end. Deadline: 30 seconds.
    * @throws OrderInvalid naming every setting that is unknown or out of range, OrderEnded, ServiceDown
    */
   async setPolicy(policy: OrderPolicy, options: CallOptions = {}): Promise<OrderState> {
-    return this.command(setPolicyUpdate, { policy: policyChanges(policy) }, options);
+    const changes = policyChanges(policy);
+    return this.command(setPolicyUpdate, { policy: changes }, options, (state) => hasPolicy(state, changes));
   }
 
   /**
@@ -340,7 +347,7 @@ export class KitOrderHandle {
     update: UpdateDefinition<OrderState, [T]>,
     argument: T,
     options: CallOptions,
-    isDone?: (state: OrderState) => boolean,
+    isDone?: (state: LastState) => boolean,
   ): Promise<OrderState> {
     return this.#access.calls.call(orderCalls.command, options, (call) => this.send(call, update, argument, isDone));
   }
@@ -349,7 +356,7 @@ export class KitOrderHandle {
     call: OneCall,
     update: UpdateDefinition<OrderState, [T]>,
     argument: T,
-    isDone: ((state: OrderState) => boolean) | undefined,
+    isDone: ((state: LastState) => boolean) | undefined,
   ): Promise<OrderState> {
     const workflow = await this.workflow(call);
     try {
@@ -357,8 +364,12 @@ export class KitOrderHandle {
         workflow,
         () => call.update(workflow, update, argument),
         async () => {
-          const state = isDone && (await call.state(workflow, stateQuery));
-          if (state && isDone(state)) return state;
+          const last = await lastState(call, workflow);
+          if (last.forwardsTo !== undefined) {
+            const ofChain = new KitOrderHandle(this.#access, { rootOrderId: last.forwardsTo });
+            return ofChain.send(call, update, argument, isDone);
+          }
+          if (isDone?.(last)) return stateIn<OrderState>(last);
           throw new OrderEnded('The order has ended and takes no more commands');
         },
       );
@@ -368,6 +379,27 @@ export class KitOrderHandle {
       return new KitOrderHandle(this.#access, { rootOrderId: root }).send(call, update, argument, isDone);
     }
   }
+}
+
+/** The last state; that of an order that has ended by itself with what a later run continues with. */
+type LastState = OrderState & Partial<Pick<KitOrderResult, 'answers' | 'policy'>>;
+
+async function lastState(call: OneCall, workflow: WorkflowHandle): Promise<LastState> {
+  const { status } = await workflow.describe();
+  if (status.name !== 'COMPLETED') return call.query(workflow, stateQuery);
+  return call.result<KitOrderResult>(workflow, orderCalls.command.underWay);
+}
+
+function isResolved(state: LastState, orderId: string, decision: Decision): boolean {
+  if (decision === 'replace') return isReplaced(state, orderId);
+  if (decision === 'abandon') return state.outcome === 'abandoned';
+  const isMeant = (given: string) => given === canonicalId(orderId);
+  return state.answers?.some((answer) => isMeant(answer.orderId) && answer.decision === decision) ?? false;
+}
+
+function hasPolicy({ policy }: LastState, changes: PolicyChanges): boolean {
+  const names = Object.keys(changes) as (keyof PolicyChanges)[];
+  return policy !== undefined && names.every((name) => String(policy[name]) === String(changes[name]));
 }
 
 /** @throws OrderInvalid naming every setting that is unknown or out of range */

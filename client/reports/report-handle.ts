@@ -106,7 +106,7 @@ export class ReportHandle {
    * Stops the report at any stage. Before there is a job, nothing more is uploaded, and the answer is a
    * `CancelledSubmission`; a running upload is cancelled, which takes up to half a minute. A job is no longer followed
    * and ends `abandoned`, with the state as answer: the service cannot cancel a job and parses it nevertheless.
-   * Repeating it is a success as long as there is no job. Deadline: 60 seconds.
+   * Repeating it is a success. Deadline: 60 seconds.
    *
    * @throws ReportEnded, and the submission's failure if it had failed before
    */
@@ -124,7 +124,9 @@ export class ReportHandle {
         return orIfEnded(
           workflow,
           () => call.update(workflow, cancelReportUpdate),
-          () => {
+          async () => {
+            const state = await call.state(workflow, stateQuery);
+            if (state.outcome === 'abandoned') return state;
             throw new ReportEnded('The report has ended; there is nothing to stop');
           },
         );

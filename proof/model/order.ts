@@ -1,5 +1,5 @@
 import { resolveOrderPolicy, type OrderPolicy } from '../../protocol/order/policy.js';
-import type { Decision } from '../../protocol/order/messages.js';
+import type { Decision } from '../../protocol/order/state.js';
 import { currentOrder, type Chain } from '../../workflows/order/chain.js';
 import { kitOrder } from '../../workflows/order/workflow.js';
 import { beginning, carriedIn, type Choose, type Model, type Move, type State } from './model.js';

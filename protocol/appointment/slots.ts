@@ -27,6 +27,15 @@ const slotIdPattern = new RegExp(
   String.raw`^${day}_${instant}_${instant}(?:_(-?\d{1,9}(?:\.\d{1,6})?))?(?:~([!-~]{1,64}))?$`,
 );
 
+/** True if an appointment that was not cancelled is at the slot's time, and at its service centre, as far as that is known. */
+export function isAtSlot(
+  at: { status?: string; startAt?: string; siteCode?: string } | undefined,
+  slotId: string,
+): boolean {
+  const { start, site } = slotOf(slotId) ?? {};
+  return at !== undefined && at.status !== 'cancelled' && at.startAt === start && (at.siteCode ?? site) === site;
+}
+
 /** `undefined` if the text names no slot. */
 export function slotOf(slotId: unknown): SlotName | undefined {
   const match = typeof slotId === 'string' ? slotIdPattern.exec(slotId) : null;

@@ -102,6 +102,11 @@ export function isLost(status: string): boolean {
   return losses.includes(readStatus(status).low);
 }
 
+/** People type and scan sample ids in any letter case, with blanks around them. */
+export function isSameSample(one: string | undefined, other: string): boolean {
+  return one?.trim().toLowerCase() === other.trim().toLowerCase();
+}
+
 /** The service may follow this order up with a redraw of its own. */
 export function mayBeRedrawn(status: string): boolean {
   const { low } = readStatus(status);

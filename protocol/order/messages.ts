@@ -8,10 +8,12 @@ import type { OrderPolicy, ResolvedOrderPolicy } from './policy.js';
 import type {
   AcknowledgementOutcome,
   CriticalResultRecord,
+  Decision,
   OrderOutcome,
   OrderState,
   RaisedOrderAttention,
   Replacement,
+  Resolution,
   Waiting,
 } from './state.js';
 
@@ -84,9 +86,6 @@ export interface RegisterCommand extends OrderCommand {
 }
 
 export type CancelCommand = OrderCommand;
-
-/** `wait`: give it more time; `replace`: order a new kit; `abandon`: stop following; nothing is sent to the service. */
-export type Decision = 'wait' | 'replace' | 'abandon';
 
 export interface ResolveProblemCommand extends NamedOrderCommand {
   decision: Decision;
@@ -172,6 +171,8 @@ export interface KitOrderResult extends OrderState {
   /** The one that the order was placed with, for the same reason. */
   labAccountId?: string;
   replacements: Replacement[];
+  /** What people decided, the latest for each order. */
+  answers: Resolution[];
   /** The questions that stood at the end. */
   attention: RaisedOrderAttention[];
   /** How often each question was raised: one that is raised again is another notification. */

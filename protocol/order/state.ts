@@ -145,6 +145,8 @@ export interface ChainLink {
   phase: OrderPhase;
   status: string;
   interpretation?: string;
+  /** The sample id that it is registered with. */
+  sampleId?: string;
   /** The order that this one follows, and the one that follows it. */
   replaces?: string;
   replacedBy?: string;
@@ -213,6 +215,17 @@ export interface Replacement {
   /** The new order, once it is known. */
   orderId?: string;
 }
+
+/** A person's answer to what an order asks. */
+export interface Resolution {
+  orderId: string;
+  /** The order's last event at that time: one that has moved on since asks something else. */
+  eventId: number;
+  decision: Decision;
+}
+
+/** `wait`: give it more time; `replace`: order a new kit; `abandon`: stop following; nothing is sent to the service. */
+export type Decision = 'wait' | 'replace' | 'abandon';
 
 /** The facts about an order at the moment of a decision. */
 export interface DecidedOn {

@@ -130,3 +130,29 @@ describe('a cancellation that is sent again', () => {
     await expect(kit.handle.cancel()).rejects.toThrow(OrderEnded);
   });
 });
+
+test('a command that was carried out answers so from a workflow that has ended, and another one is refused', async () => {
+  const kit = await stage.place();
+  const registration = await kit.registration();
+  await kit.handle.register(registration);
+  const policy = { returnDeadline: '20d', onLost: 'fail' } as const;
+  await kit.handle.setPolicy(policy);
+  await kit.move('transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed');
+  await kit.result();
+  const { rootOrderId: orderId } = kit;
+  for (const which of [{}, { orderId }])
+    expect(await kit.handle.register(registration, which)).toMatchObject({ outcome: 'completed' });
+  const other = { ...registration, sample_id: 'NOT-ON-THIS-KIT' };
+  await expect(kit.handle.register(other)).rejects.toThrow(OrderEnded);
+  expect(await kit.handle.setPolicy(policy)).not.toHaveProperty('policy');
+  await expect(kit.handle.setPolicy({ ...policy, onLost: 'ask' })).rejects.toThrow(OrderEnded);
+});
+
+test('a decision to wait answers so from a workflow that has ended', async () => {
+  const { kit, orderId } = await lostKit({ decisionWait: '10 days' });
+  await kit.handle.resolveProblem('wait', { orderId });
+  await stage.skip('11 days');
+  expect(await kit.result()).toMatchObject({ outcome: 'failed' });
+  expect(await kit.handle.resolveProblem('wait', { orderId })).toMatchObject({ outcome: 'failed' });
+  await expect(kit.handle.resolveProblem('abandon', { orderId })).rejects.toThrow(OrderEnded);
+});

@@ -26,12 +26,18 @@ import {
 } from './appointment.js';
 import { readOrThrow, readAppointmentSnapshot } from './reading.js';
 import { stateOf } from './view.js';
-import { ended, isCancelledSo } from './validation.js';
+import { ended, isCancelledSo, isChosenSo } from './validation.js';
 import type { AppointmentAnswer, AppointmentCommand } from './run.js';
+
+/** True if an appointment that has ended shows the command's effect: its caller lost the answer. */
+function isDone(appointment: Appointment, command: AppointmentCommand): boolean {
+  if (command.kind === 'cancel') return isCancelledSo(appointment, command.cancellation);
+  return 'choice' in command && isChosenSo(appointment, command.choice);
+}
 
 /** Carries out one command and answers with what came of it. */
 export async function carryOut(appointment: Appointment, command: AppointmentCommand): Promise<AppointmentAnswer> {
-  if (command.kind === 'cancel' && isCancelledSo(appointment, command.cancellation)) return stateOf(appointment);
+  if (isDone(appointment, command)) return stateOf(appointment);
   if (appointment.ending !== undefined) throw ended({ appointment });
   if (command.kind !== 'cancel') markRequested(appointment, Date.now());
   switch (command.kind) {

@@ -6,11 +6,12 @@ import type {
   SlotChoice,
   SlotQuestion,
 } from '../../protocol/appointment/messages.js';
-import { slotOf } from '../../protocol/appointment/slots.js';
+import { isAtSlot, slotOf } from '../../protocol/appointment/slots.js';
 import { isCalendarDate } from '../../protocol/calendar-date.js';
 import { refuse, refuseField } from '../entity/commands.js';
 import { currentPhase, type Appointment } from './appointment.js';
 import type { AppointmentRun } from './run.js';
+import { stateOf } from './view.js';
 
 /** The conditions for accepting a command at all; a refusal here leaves no trace in the history. */
 
@@ -41,7 +42,12 @@ export function validateChoice(run: AppointmentRun, choice: SlotChoice | undefin
   if (slotOf(slotId) === undefined)
     throw refuseField('slotId', 'must be the id of a slot, as findSlots (labops appointments slots) answers with it');
   checkNotes(notes);
-  validateOpen(run);
+  if (!choice || !isChosenSo(run.appointment, choice)) validateOpen(run);
+}
+
+/** The same command before the appointment ended. */
+export function isChosenSo(appointment: Appointment, { slotId }: SlotChoice): boolean {
+  return appointment.ending !== undefined && isAtSlot(stateOf(appointment).appointment, slotId);
 }
 
 export function validateRequest(run: AppointmentRun, request: AppointmentRequest | undefined): void {

@@ -50,6 +50,7 @@ export async function carryOut(link: Link, command: LinkCommand): Promise<LinkAn
 }
 
 function cancel(link: Link): LinkState {
+  if (link.outcome === 'cancelled') return stateOf(link);
   if (link.outcome !== undefined) throw ended(link);
   end(link, 'cancelled', Date.now());
   return stateOf(link);
@@ -190,13 +191,18 @@ function answerOf(link: Link): CodeAnswer {
 
 /** The conditions for accepting a command at all; a refusal here leaves no trace in the history. */
 
-export function validateOpen({ link }: LinkRun): void {
+function validateOpen({ link }: LinkRun): void {
   if (link.outcome !== undefined) throw ended(link);
 }
 
 /** Webhooks are often faster than the product: a connected link is not a reason to refuse it. */
 function validateOpenOrConnected(run: LinkRun): void {
   if (run.link.outcome !== 'connected') validateOpen(run);
+}
+
+/** Repeated, it has happened. */
+export function validateCancellation(run: LinkRun): void {
+  if (run.link.outcome !== 'cancelled') validateOpen(run);
 }
 
 /** After a link's end the next one may begin, while the last notification is under way. */

@@ -22,7 +22,14 @@ import { anyProvider } from '../../protocol/link/provider-source.js';
 import { openRun, runLoop, takeCancellation, workThrough } from '../entity/loop.js';
 import { noticeUnreadable } from '../entity/unreadable.js';
 import { settlePolicy } from '../entity/policy.js';
-import { carryOut, checkOptions, validateCode, validateOpen, validateReport, validateRequest } from './commands.js';
+import {
+  carryOut,
+  checkOptions,
+  validateCancellation,
+  validateCode,
+  validateReport,
+  validateRequest,
+} from './commands.js';
 import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { readConnection } from './reading.js';
 import { openLink, codeRequestOf, receiveWebhook, end, clear, raise } from './link.js';
@@ -133,7 +140,7 @@ function listen(run: LinkRun): void {
   );
   setHandler(cancelUpdate, () => run.commands.askThrough<LinkState>({ kind: 'cancel' }), {
     description: 'Ends the link; a connection that is made nevertheless stays.',
-    validator: () => validateOpen(run),
+    validator: () => validateCancellation(run),
   });
 }
 

@@ -7,6 +7,7 @@ import type {
   OrderPhase,
   RaisedOrderAttention,
   Replacement,
+  Resolution,
 } from '../../protocol/order/state.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { readPassthrough, realRoot, rootOf } from '../../protocol/order/root-order.js';
@@ -15,7 +16,6 @@ import { type Attentive, nothingYet } from '../entity/attention.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { observe, type OrderRecord, type Orders } from './snapshots.js';
-import type { Resolution } from './resolutions.js';
 import { chainVersion, orderPolicyVersions, upgradeChain } from './versions.js';
 
 /**
@@ -65,6 +65,8 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   patience: Extension[];
   /** Names of the settings that `setPolicy` has changed. */
   changedSettings?: string[];
+  /** The sample id that each order was registered with here: the service may leave it out. */
+  registered?: Record<string, string>;
   /** The decisions of people, the latest for each order. */
   answers: Resolution[];
   /** When an overdue order is read again. */
@@ -169,6 +171,12 @@ function withStanding(record: OrderRecord): ChainOrder {
 export function findOrder(chain: Chain, orderId: string | undefined): ChainOrder | undefined {
   const record = chain.orders.find((order) => order.orderId === orderId);
   return record && withStanding(record);
+}
+
+/** The sample id that an order is registered with. */
+export function registeredAs(chain: Chain, orderId: string): string | undefined {
+  const order = findOrder(chain, orderId);
+  return chain.registered?.[orderId] ?? (order?.standing.registered ? order.greatest.sampleId : undefined);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { ApplicationFailure } from '@temporalio/workflow';
-import type { Decision, RegisterCommand } from '../../protocol/order/messages.js';
-import type { AttentionReason, OrderAttention, OrderState } from '../../protocol/order/state.js';
+import type { RegisterCommand } from '../../protocol/order/messages.js';
+import type { AttentionReason, Decision, OrderAttention, OrderState } from '../../protocol/order/state.js';
 import { activities, aheadOfBacklog } from '../activities.js';
 import { isNotFound, refusalOf, refuse } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
@@ -147,6 +147,7 @@ async function register(
     if (refusal.type === 'RegisteredAnotherOrder') raise(chain, question, Date.now());
     throw await refused(run, orderId, refusal);
   }
+  chain.registered = { ...chain.registered, [orderId]: registration.sample_id };
   clear(chain, ({ key, reason }) => key === question.key && reason === question.reason, Date.now());
 }
 

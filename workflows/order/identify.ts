@@ -243,6 +243,9 @@ function resume(chain: Chain, previous: KitOrderResult): void {
   for (const { greatest } of before.orders) learn(chain, greatest);
   chain.announced = before.announced;
   chain.replacements = previous.replacements;
+  chain.answers = previous.answers;
+  for (const { orderId, sampleId } of previous.chain)
+    if (sampleId !== undefined) chain.registered = { [orderId]: sampleId, ...chain.registered };
   chain.criticalResults = previous.criticalResults;
   chain.met = [...(previous.reminded ?? []), ...chain.met];
   recountReminders(chain, previous.policy.criticalResultReminder);

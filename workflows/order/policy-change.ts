@@ -32,7 +32,7 @@ export function validatePolicyChange(run: KitOrderRun, command: SetPolicyCommand
   const names = Object.keys(givenIn(command));
   if (names.length === 0) throw refusePolicy('must have at least one setting');
   if (names.includes('version')) throw refusePolicy('has a version, which is not a setting');
-  if (run.forwardsTo !== undefined || run.chain.identified) requireEffect(run, names);
+  if (run.forwardsTo !== undefined || run.chain.identified) requireEffect(run, givenIn(command));
 }
 
 function refusePolicy(problem: string): ApplicationFailure {
@@ -46,8 +46,11 @@ function givenIn(command: SetPolicyCommand | undefined): Record<string, unknown>
 }
 
 /** Another workflow may have taken the order over, and the order may have ended. */
-function requireEffect({ chain, forwardsTo }: KitOrderRun, names: readonly string[]): void {
+function requireEffect({ chain, forwardsTo }: KitOrderRun, given: object): void {
+  const names = Object.keys(given);
   if (forwardsTo !== undefined) throw forwarded(forwardsTo);
+  // Repeated: it has had its effect.
+  if (isPolicy(chain.policy, given)) return;
   if (!awaitsAcknowledgement(chain)) return requireOpen(chain);
   const reason = outcomeOf(chain);
   if (reason === undefined || names.some((name) => lastSettings.includes(name))) return;
@@ -59,7 +62,9 @@ function requireEffect({ chain, forwardsTo }: KitOrderRun, names: readonly strin
 export function changePolicy(run: KitOrderRun, command: SetPolicyCommand): Promise<OrderState> {
   return answerCaller(run, async () => {
     const given = givenIn(command);
-    apply(run, Object.keys(given), await resolved(run, given));
+    requireEffect(run, given);
+    if (outcomeOf(run.chain) === undefined || !isPolicy(run.chain.policy, given))
+      apply(run, given, await resolved(run, given));
     return stateOf(run.chain);
   });
 }
@@ -68,28 +73,36 @@ export function changePolicy(run: KitOrderRun, command: SetPolicyCommand): Promi
 async function resolved(run: KitOrderRun, given: object): Promise<ResolvedOrderPolicy> {
   const { chain } = run;
   for (;;) {
-    requireEffect(run, Object.keys(given));
+    requireEffect(run, given);
     const base = chain.policy;
     const policy = await obtainPolicy(orderPolicyVersions, given, { base, scheduleToCloseTimeout: commandWait });
     if (chain.policy === base) return policy;
   }
 }
 
-function apply(run: KitOrderRun, names: readonly string[], policy: ResolvedOrderPolicy): void {
-  requireEffect(run, names);
+function apply(run: KitOrderRun, given: object, policy: ResolvedOrderPolicy): void {
+  requireEffect(run, given);
   const { chain } = run;
   const now = Date.now();
   const before = chain.policy;
   const moved = movedOn(chain, policy, now);
   setPolicy(chain, policy);
   recountReminders(chain, before.criticalResultReminder);
-  chain.changedSettings = [...new Set([...(chain.changedSettings ?? []), ...names])].toSorted();
+  chain.changedSettings = [...new Set([...(chain.changedSettings ?? []), ...Object.keys(given)])].toSorted();
   chain.met = chain.met.filter((key) => !moved.includes(key));
   clear(chain, ({ key }) => moved.includes(key), now);
   const changed = differences(before, policy);
   if (changed.length > 0) note(chain, `the product changed the policy: ${changed.join(', ')}`, now);
   if (outcomeOf(chain) === undefined) endWaitingUnlessDue(run);
   bringInLine(run);
+}
+
+/** True if each of the settings is already what is asked for, in milliseconds. */
+function isPolicy(policy: ResolvedOrderPolicy, given: object): boolean {
+  const has: Record<string, unknown> = { ...policy };
+  return Object.entries(given).every(
+    ([name, value]) => Object.hasOwn(has, name) && String(has[name]) === String(value),
+  );
 }
 
 function differences(before: ResolvedOrderPolicy, after: ResolvedOrderPolicy): string[] {

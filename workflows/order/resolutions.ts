@@ -1,20 +1,12 @@
-import type { Decision } from '../../protocol/order/messages.js';
-import type { AttentionReason } from '../../protocol/order/state.js';
-import { currentOrder, findOrder, lastEventId, replacementOf, type Chain } from './chain.js';
+import { isSameSample } from '../../protocol/order/lifecycle.js';
+import type { AttentionReason, Decision } from '../../protocol/order/state.js';
+import { currentOrder, findOrder, lastEventId, registeredAs, replacementOf, type Chain } from './chain.js';
 import type { Command } from './validation.js';
 
 /*
  * The decision about an order's problem. A command whose answer was lost is sent again: it then does not do more,
  * and it does not undo what somebody else decided meanwhile.
  */
-
-/** A person's answer to what an order asks. */
-export interface Resolution {
-  orderId: string;
-  /** The order's last event at that time: one that has moved on since asks something else. */
-  eventId: number;
-  decision: Decision;
-}
 
 /** Attention that `resolveProblem` does not answer. */
 const otherwiseAnswered: readonly AttentionReason[] = [
@@ -37,7 +29,7 @@ export function isDone(chain: Chain, command: Command): boolean {
   const { orderId } = command;
   switch (command.kind) {
     case 'register':
-      return false;
+      return isSameSample(registeredAs(chain, orderId), command.registration.sample_id);
     case 'cancel':
       return findOrder(chain, orderId)?.standing.phase === 'cancelled';
     case 'replaceKit':
@@ -47,6 +39,11 @@ export function isDone(chain: Chain, command: Command): boolean {
     default:
       return command satisfies never;
   }
+}
+
+/** The order that is registered with a sample id. */
+export function registeredOrder(chain: Chain, sampleId: string): string | undefined {
+  return chain.orders.find(({ orderId }) => isSameSample(registeredAs(chain, orderId), sampleId))?.orderId;
 }
 
 function isReplaced(chain: Chain, orderId: string): boolean {

@@ -10,7 +10,7 @@ import type {
 import type { AcknowledgementOutcome } from '../../protocol/order/state.js';
 import { currentOrder, findOrder, outcomeOf, rootElsewhere, type Chain } from './chain.js';
 import { alarmsOf, findCriticalResult, isRepeated } from './critical-results.js';
-import { isDone, resolutionOf } from './resolutions.js';
+import { isDone, registeredOrder, resolutionOf } from './resolutions.js';
 import type { KitOrderRun } from './run.js';
 import { refuse } from '../entity/commands.js';
 
@@ -29,9 +29,10 @@ export type Command = Requested & { orderId: string };
  * service will do it, only the service knows.
  */
 
-/** A command with the order that it means: the one that it names, else the current one. */
+/** A command with the order that it means: the one that it names, else the one that its sample id belongs to, else the current one. */
 export function meant(chain: Chain, requested: Requested): Command {
-  return { ...requested, orderId: named(requested).orderId ?? currentOrder(chain).orderId };
+  const ofSample = requested.kind === 'register' ? registeredOrder(chain, requested.registration.sample_id) : undefined;
+  return { ...requested, orderId: named(requested).orderId ?? ofSample ?? currentOrder(chain).orderId };
 }
 
 /** The command with its order's id as we write it; whatever else a caller may have sent stays as it is. */

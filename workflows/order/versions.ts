@@ -93,6 +93,7 @@ const resultSteps: readonly Step[] = [
     chain: [],
     timeline: [],
     replacements: [],
+    answers: [],
     attention: [],
     raised: {},
     criticalResults: [],

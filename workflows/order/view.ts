@@ -26,6 +26,7 @@ import {
   isOfTransactionOf,
   needsSuccessor,
   outcomeOf,
+  registeredAs,
   replacementOf,
   type Chain,
   type ChainOrder,
@@ -80,6 +81,7 @@ export function resultOf(chain: Chain): KitOrderResult {
     ...(chain.labTestId !== undefined && { labTestId: chain.labTestId }),
     ...(chain.labAccountId !== undefined && { labAccountId: chain.labAccountId }),
     replacements: chain.replacements,
+    answers: chain.answers,
     attention: chain.attention,
     raised: chain.raised,
     criticalResults: chain.criticalResults,
@@ -94,6 +96,7 @@ export function shownOrderAttention(chain: Chain): OrderAttention[] {
 function linksOf(chain: Chain): ChainLink[] {
   const orders = ordersOf(chain);
   return orders.map((order) => {
+    const sampleId = registeredAs(chain, order.orderId);
     const replaces = predecessorOf(chain, orders, order);
     const replacedBy = orders.find((other) => predecessorOf(chain, orders, other) === order.orderId)?.orderId;
     return {
@@ -102,6 +105,7 @@ function linksOf(chain: Chain): ChainLink[] {
       phase: order.standing.phase,
       status: statusOf(order),
       ...(order.greatest.interpretation !== undefined && { interpretation: order.greatest.interpretation }),
+      ...(sampleId !== undefined && { sampleId }),
       ...(replaces !== undefined && { replaces }),
       ...(replacedBy !== undefined && { replacedBy }),
     };

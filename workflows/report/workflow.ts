@@ -76,7 +76,8 @@ function listen(run: ReportRun): void {
     description: 'Stops following the job. The service cannot cancel it, and learns nothing of it.',
     validator: () => {
       const outcome = outcomeOf(job);
-      if (outcome === undefined) return;
+      // Repeated, it has happened.
+      if (outcome === undefined || outcome === 'abandoned') return;
       throw refuse('ReportEnded', `The report has ended: ${outcome}`);
     },
   });
@@ -84,6 +85,7 @@ function listen(run: ReportRun): void {
 
 function abandon(run: ReportRun): ReportState {
   const { job } = run;
+  if (outcomeOf(job) === 'abandoned') return stateOf(job);
   job.ending = 'abandoned';
   note(job, 'the product stopped following the job', Date.now());
   run.hasNews = true;

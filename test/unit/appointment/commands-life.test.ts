@@ -612,6 +612,19 @@ describe('a cancellation', () => {
     expect(asked['cancelAppointment'] ?? []).toHaveLength(0);
   });
 
+  test('that chose the slot of an appointment that has ended has its answer again, and another choice is refused', async () => {
+    const drawn = snapshot(['pending', 'confirmed', 'in_progress', 'completed']);
+    const { of, asked } = await begin(confirmed, { bookSlot: drawn });
+    await of.until(121);
+    of.answers['notify'] = silent;
+    await report(of, drawn, 'collected');
+    for (const name of ['chooseSlot', 'reschedule']) {
+      expect(await valueOf(of.update(name, { slotId: atHome }))).toMatchObject({ outcome: 'completed' });
+      expect(await refusalOf(of.update(name, { slotId: later }))).toBe('AppointmentEnded');
+    }
+    expect(asked['bookSlot'] ?? []).toEqual([]);
+  });
+
   test('that comes after the blood draw is refused, and the appointment is completed', async () => {
     const drawn = snapshot(['pending', 'confirmed', 'in_progress', 'completed']);
     const { of } = await begin(confirmed, { cancelAppointment: drawn });

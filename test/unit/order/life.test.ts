@@ -292,6 +292,44 @@ describe('a command', () => {
     expect(order.calls).toEqual(['0h registerKit']);
   });
 
+  test.each(['SAMPLE-1', ' sample-1\n'])(
+    'that registered the kit with %j has the same answer again without asking the service, also at the end',
+    async (sample_id) => {
+      for (const shown of [{ sampleId: 'SAMPLE-1' }, {}]) {
+        const order = await life(awaited, {}, { registerKit: shownAt(registered, shown) });
+        const first = stateIn(await order.update('register', { registration }));
+        expect(first.chain).toMatchObject([{ orderId, sampleId: 'SAMPLE-1' }]);
+        const again = { registration: { ...registration, sample_id } };
+        expect(stateIn(await order.update('register', again))).toEqual(first);
+        order.answers['notify'] = silent;
+        await report(order, [...registered, 'completed'], shown);
+        for (const named of [{}, { orderId }])
+          expect(stateIn(await order.update('register', { ...again, ...named }))).toMatchObject({
+            outcome: 'completed',
+          });
+        const other = { registration: { sample_id: 'SAMPLE-2' } };
+        expect(await order.update('register', other)).toEqual({ name: 'register', refused: 'OrderEnded' });
+        expect(order.calls).toEqual(['0h registerKit']);
+      }
+    },
+  );
+
+  test('that changed the policy has the same answer again at the end, and another change is refused', async () => {
+    const resolvePolicy = (_now: number, { policy: given, base }: { policy: object; base: object }) => ({
+      ...base,
+      ...given,
+    });
+    const order = await life(awaited, {}, { resolvePolicy });
+    const policy = { shippingDeadline: 691_200_000, onLost: 'fail' };
+    await order.update('setPolicy', { policy });
+    order.answers['notify'] = silent;
+    await report(order, [...registered, 'completed']);
+    expect(stateIn(await order.update('setPolicy', { policy }))).toMatchObject({ outcome: 'completed' });
+    const other = { policy: { ...policy, onLost: 'ask' } };
+    expect(await order.update('setPolicy', other)).toEqual({ name: 'setPolicy', refused: 'OrderEnded' });
+    expect(order.calls).toEqual(['0h resolvePolicy']);
+  });
+
   test('that registers another order of the chain needs a person, until it registers the right one', async () => {
     const order = await life(awaited, {}, { registerKit: refusal('RegisteredAnotherOrder') });
     expect(await order.update('register', { registration })).toEqual({
