@@ -7,7 +7,7 @@ import type { EarlierRun } from '../protocol/earlier-run.js';
 import { signalOrStart, startAfter } from '../protocol/signal-or-start.js';
 import { kitOrderId } from '../protocol/ids.js';
 import type { HandOver } from '../protocol/order/hand-over.js';
-import { readPassthrough, realRoot, rootOf } from '../protocol/order/root-order.js';
+import { readPassthrough, realRoot, rootOf, siblingsToRead } from '../protocol/order/root-order.js';
 import {
   criticalResultReportedSignal,
   orderChangedSignal,
@@ -146,7 +146,7 @@ async function readIfReadable(
 
 async function readSiblings(service: LabService, own: OrderSnapshot): Promise<OrderSnapshot[]> {
   const siblings: OrderSnapshot[] = [];
-  for (const { id } of own.transaction?.orders ?? []) {
+  for (const { id } of siblingsToRead(own.transaction?.orders ?? [])) {
     if (id === own.orderId) continue;
     const { snapshot } = await readIfReadable(service, id).catch((error: unknown) => {
       // Only the root determines the chain; another order is read later, or sends webhooks of its own.

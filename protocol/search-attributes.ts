@@ -15,7 +15,7 @@ import { canonicalId } from '../service/canonical-id.js';
 
 /** The product's own key of the order or the lab report. */
 export const labReferenceKey = defineSearchAttributeKey('LabReference', SearchAttributeType.KEYWORD);
-/** Every order id of the chain, so each of them finds the workflow. */
+/** The order ids of the chain, so each of them finds the workflow: see `ofOrders`. */
 export const labOrderIdKey = defineSearchAttributeKey('LabOrderId', SearchAttributeType.KEYWORD_LIST);
 /** The service's order transaction of the current order. */
 export const labTransactionIdKey = defineSearchAttributeKey('LabTransactionId', SearchAttributeType.KEYWORD);
@@ -55,6 +55,28 @@ export function ofAttention(reasons: readonly string[], since: readonly string[]
 /** LabUserId if a user is known, in the spelling of searches. */
 export function ofUser(userId: string | undefined): SearchAttributePair[] {
   return isAddressable(userId) ? [{ key: labUserIdKey, value: canonicalId(userId) }] : [];
+}
+
+/** Temporal ends a workflow whose attribute is larger than 2,048 bytes; a UUID takes 39. */
+const mostOrderIds = 40;
+const mostOrderIdBytes = 2_000;
+
+/**
+ * LabOrderId: the first order, the current one, and the newest.
+ *
+ * @param orderIds the oldest first
+ */
+export function ofOrders(rootOrderId: string, currentId: string, orderIds: readonly string[]): SearchAttributePair {
+  const kept = new Set<string>();
+  let bytes = 2;
+  for (const id of [rootOrderId, currentId, ...orderIds.toReversed()]) {
+    if (kept.has(id) || !isAddressable(id)) continue;
+    bytes += id.length + 3;
+    if (kept.size === mostOrderIds || bytes > mostOrderIdBytes) break;
+    kept.add(id);
+  }
+  const all = new Set([rootOrderId, ...orderIds]);
+  return { key: labOrderIdKey, value: [...all].filter((id) => kept.has(id)) };
 }
 
 /** LabTransactionId if a transaction is known. */

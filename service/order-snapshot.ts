@@ -1,6 +1,7 @@
 import { unsigned } from './installation.js';
 import type { Order } from './order.js';
 import { interpretationOf } from './interpretation.js';
+import { boundedEvents } from './order-bounds.js';
 import { isCalendarDate, knownInstant } from './timestamps.js';
 import { wordOf } from './word.js';
 
@@ -24,7 +25,7 @@ export interface OrderSnapshot {
   parentId?: string;
   /** Top-level status, in lower case. */
   status?: string;
-  /** Ascending by `id`, without repetition. */
+  /** Ascending by `id`, without repetition; of more than a hundred those that say something: `boundedEvents`. */
   events: OrderEvent[];
   sampleId?: string;
   shipment?: ShipmentSnapshot;
@@ -166,7 +167,7 @@ function eventsOf(order: Order): OrderEvent[] {
       }),
     );
   });
-  return [...byId.values()].toSorted((a, b) => a.id - b.id);
+  return boundedEvents([...byId.values()].toSorted((a, b) => a.id - b.id));
 }
 
 /** The position of a last event without a list that has it would be unknown, so it needs an id that the list's events have, too. */

@@ -57,6 +57,16 @@ export function realRoot(orderId: string, snapshots: readonly OrderSnapshot[]): 
   return first ? rootOf(first) : root;
 }
 
+/** The most orders of a transaction that are read: a kit is redrawn once or twice. */
+const mostRead = 40;
+
+/** The first order and the newest of a transaction; webhooks report the others. */
+export function siblingsToRead(listed: readonly Sibling[]): readonly Sibling[] {
+  if (listed.length <= mostRead) return listed;
+  const [first, ...others] = listed.toSorted(byCreationThenId);
+  return first === undefined ? [] : [first, ...others.slice(1 - mostRead)];
+}
+
 /** A redraw that the service made from our order may carry a copy of its passthrough, but is not a root. */
 function followsAnother({ orderId, origin, parentId }: OrderSnapshot): boolean {
   return origin === 'redraw' || origin === 'recreation' || (parentId !== undefined && parentId !== orderId);

@@ -10,12 +10,12 @@ import type {
   Resolution,
 } from '../../protocol/order/state.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
-import { readPassthrough, realRoot, rootOf } from '../../protocol/order/root-order.js';
+import { readPassthrough, realRoot, rootOf, siblingsToRead } from '../../protocol/order/root-order.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { type Attentive, nothingYet } from '../entity/attention.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
-import { observe, type OrderRecord, type Orders } from './snapshots.js';
+import { observe, restoredOrders, type OrderRecord, type Orders } from './snapshots.js';
 import { chainVersion, orderPolicyVersions, upgradeChain } from './versions.js';
 
 /**
@@ -122,7 +122,10 @@ export interface ChainOrder extends OrderRecord {
 
 /** @param now milliseconds since the epoch */
 export function openChain({ rootOrderId, policy, carried }: KitOrderInput, now: number): Chain {
-  if (carried != null) return upgradeChain(carried);
+  if (carried != null) {
+    const chain = upgradeChain(carried);
+    return { ...chain, orders: restoredOrders(chain.orders) };
+  }
   return {
     version: chainVersion,
     rootOrderId,
@@ -268,7 +271,7 @@ function isReserved({ replacements }: Chain, { orderId, passthrough }: OrderSnap
 
 /** An order that the service's transaction names and that was never reported. */
 export function unreadOrder(chain: Chain): string | undefined {
-  const named = chain.orders.flatMap(({ greatest }) => greatest.transaction?.orders ?? []);
+  const named = chain.orders.flatMap(({ greatest }) => siblingsToRead(greatest.transaction?.orders ?? []));
   return named.find(({ id }) => !chain.unreadable.includes(id) && !chain.orders.some(({ orderId }) => orderId === id))
     ?.id;
 }

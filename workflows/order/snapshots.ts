@@ -1,6 +1,6 @@
 import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
 import { canonicalId, isAddressable } from '../../protocol/ids.js';
-import { isCritical, isEnd } from '../../protocol/order/lifecycle.js';
+import { boundedEvents, isCritical, isEnd } from '../../protocol/order/lifecycle.js';
 import type { CriticalResultReported } from '../../protocol/order/messages.js';
 import type { OrderEvent, OrderSnapshot, TransactionOrder, TransactionSnapshot } from '../../service/order-snapshot.js';
 import { isObject, readDate, readTime, textsOf, timesOf } from '../entity/fields.js';
@@ -14,7 +14,7 @@ export type Orders = readonly OrderRecord[];
 
 export interface OrderRecord {
   orderId: string;
-  /** All events ever reported of the order, ascending by id. The order's status is that of the last one. */
+  /** The events that were reported of the order, ascending by id, within bounds. The order's status is that of the last one. */
   events: readonly OrderEvent[];
   /** The greatest snapshot by (highest event id, `updatedAt`, an alarm, an own status that is an end, a date, the number of fields, canonical JSON): it gives the fields without an event id. */
   greatest: OrderSnapshot;
@@ -22,6 +22,21 @@ export interface OrderRecord {
   wasScheduled?: true;
   /** Any snapshot had a critical interpretation, whichever came first. */
   wasCritical?: true;
+}
+
+/** The records as a later run gets them: with each event once. */
+export function carriedOrders(orders: Orders): object[] {
+  return orders.map(({ greatest, ...record }) => {
+    const { events, ...fields } = greatest;
+    return { ...record, greatest: canonicalJson(events) === canonicalJson(record.events) ? fields : greatest };
+  });
+}
+
+export function restoredOrders(carried: Orders): Orders {
+  return carried.map((record) => ({
+    ...record,
+    greatest: { ...record.greatest, events: record.greatest.events ?? record.events },
+  }));
 }
 
 /** Folds one snapshot in. Answers with the same object when it says nothing new. */
@@ -33,7 +48,7 @@ export function observe(orders: Orders, snapshot: OrderSnapshot): Orders {
 }
 
 function recordOf(snapshot: OrderSnapshot): OrderRecord {
-  const record = { orderId: snapshot.orderId, events: unionOf(snapshot.events, []), greatest: snapshot };
+  const record = { orderId: snapshot.orderId, events: boundedEvents(unionOf(snapshot.events, [])), greatest: snapshot };
   return { ...record, ...everSaid(snapshot) };
 }
 
@@ -49,9 +64,11 @@ function merge(record: OrderRecord, snapshot: OrderSnapshot): OrderRecord {
   const greatest = newer ? snapshot : record.greatest;
   const last = record.events.at(-1)?.id ?? -Infinity;
   // Later events need no sorting: a burst of them would sort all events each time.
-  const events = snapshot.events.every(({ id }) => id > last)
-    ? [...record.events, ...unionOf(snapshot.events, [])]
-    : unionOf(greatest.events, [...record.events, ...snapshot.events]);
+  const events = boundedEvents(
+    snapshot.events.every(({ id }) => id > last)
+      ? [...record.events, ...unionOf(snapshot.events, [])]
+      : unionOf(greatest.events, [...record.events, ...snapshot.events]),
+  );
   const said = everSaid(snapshot);
   const learns = (said.wasScheduled && !record.wasScheduled) || (said.wasCritical && !record.wasCritical);
   // No event of the record is missing in the union. Most are the very same ones: comparing texts is expensive.
@@ -112,7 +129,7 @@ function createdAt({ greatest, events }: OrderRecord): string {
  */
 export function readSnapshot(value: unknown): OrderSnapshot | undefined {
   if (!isObject(value) || typeof value['orderId'] !== 'string' || !Array.isArray(value['events'])) return undefined;
-  const events = value['events'].flatMap((event) => readEvent(event) ?? []);
+  const events = boundedEvents(value['events'].flatMap((event) => readEvent(event) ?? []));
   const [resultsBy, activateBy] = [readDate(value['resultsBy']), readDate(value['activateBy'])];
   const transaction = readTransaction(value['transaction']);
   const shipment = isObject(value['shipment']) ? textsOf(value['shipment'], shipmentFields) : undefined;

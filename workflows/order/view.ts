@@ -10,13 +10,7 @@ import type {
   Waiting,
   CriticalResult,
 } from '../../protocol/order/state.js';
-import {
-  labOrderIdKey,
-  labPhaseKey,
-  labReferenceKey,
-  ofTransaction,
-  ofUser,
-} from '../../protocol/search-attributes.js';
+import { labPhaseKey, labReferenceKey, ofOrders, ofTransaction, ofUser } from '../../protocol/search-attributes.js';
 import { attentionAttributes, attentionLines } from '../entity/attention.js';
 import { code, moment, plain, sentence, table, waitingLine, words, showToOperators } from '../entity/operators.js';
 import { iso } from '../entity/spans.js';
@@ -291,7 +285,11 @@ export function show({ chain }: KitOrderRun): void {
   const transactionId = currentOrder(chain).greatest.transaction?.id;
   showToOperators(caseFileOf(chain, state), [
     { key: labPhaseKey, value: phase },
-    { key: labOrderIdKey, value: [...new Set([chain.rootOrderId, ...links.map(({ orderId }) => orderId)])] },
+    ofOrders(
+      chain.rootOrderId,
+      state.orderId,
+      links.map(({ orderId }) => orderId),
+    ),
     ...attentionAttributes(attention),
     ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
     ...ofTransaction(transactionId),

@@ -45,6 +45,7 @@ import {
 import { readUnfinishedOrders, readUnreadOrders } from './reading.js';
 import { bringInLine } from './bring-in-line.js';
 import { openRun, type KitOrderRun } from './run.js';
+import { carriedOrders } from './snapshots.js';
 import {
   named,
   validateAcknowledgement,
@@ -88,7 +89,10 @@ function loopOf(run: KitOrderRun) {
     isForwarded: () => run.forwardsTo !== undefined,
     nextMoment: () => nextMoment(chain),
     workflowType: kitOrderName,
-    nextInput: (): KitOrderInput => ({ rootOrderId: chain.rootOrderId, carried: chain }),
+    nextInput: (): KitOrderInput => ({
+      rootOrderId: chain.rootOrderId,
+      carried: { ...chain, orders: carriedOrders(chain.orders) },
+    }),
   };
 }
 

@@ -643,7 +643,10 @@ describe('a link that is cancelled', () => {
     await link.update('cancel');
     link.answers['findConnection'] = { found: 'none' };
     await link.settle();
-    expect(link.run.replies.slice(1)).toMatchObject([{ value: { phase: 'cancelled' } }, { value: { phase: 'cancelled' } }]);
+    expect(link.run.replies.slice(1)).toMatchObject([
+      { value: { phase: 'cancelled' } },
+      { value: { phase: 'cancelled' } },
+    ]);
     expect(link.events).toEqual(['0h link.ended cancelled', '0h completed']);
   });
 

@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
+import { standingOf } from '../../../protocol/order/lifecycle.js';
+import type { AttentionReason } from '../../../protocol/order/state.js';
+import { ofAttention } from '../../../protocol/search-attributes.js';
+import { boundedEvents } from '../../../service/order-bounds.js';
+import { orderSchema } from '../../../service/order.js';
+import { snapshotOf, type OrderEvent, type OrderSnapshot } from '../../../service/order-snapshot.js';
+import { Life, silent } from '../life.js';
+import { kitOf, pathTo, start, statusOf } from './histories.js';
+import { opening, orderId, shownAt } from './lives.js';
+
+/* Orders that report more than anybody expects: what is carried, shown and answered has a size. */
+
+const minute = 60_000;
+/** Temporal refuses a payload of 2 MB, and warns of one of 512 KB; a search attribute of 2,048 bytes. */
+const payloadBytes = 400_000;
+const attributeBytes = 2_048;
+const sizeOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+
+const path = pathTo('transit_lab');
+
+/** The way to the lab, and then so many reports of the same place, or of two in turn. */
+function manyEvents(count: number, lows: readonly string[]): OrderEvent[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: index + 1,
+    at: new Date(start + index * minute).toISOString(),
+    status: statusOf(path[index] ?? lows[index % lows.length] ?? ''),
+  }));
+}
+
+const reporting = {
+  'one place': ['transit_lab'],
+  'two places in turn': ['problem_in_transit_lab', 'transit_lab'],
+  'hundreds of unknown places': Array.from({ length: 499 }, (_, n) => `collecting_sample.testkit.scan_${n}`),
+};
+
+describe.each(Object.entries(reporting))('an order that reports %s', (_name, lows) => {
+  test.each([101, 1_000, 13_300, 25_000])('%i times means the same as all of its events', (count) => {
+    const all = manyEvents(count, lows);
+    const kept = boundedEvents(all);
+    expect(kept.length).toBeLessThanOrEqual(100);
+    const { turn: _turn, problem: _problem, ...meaning } = standingOf(all);
+    expect(standingOf(kept)).toMatchObject({
+      phase: meaning.phase,
+      registered: true,
+      registeredAt: meaning.registeredAt,
+    });
+    expect(standingOf(kept)).toMatchObject({ placedAt: meaning.placedAt, last: meaning.last });
+    expect(boundedEvents(kept)).toEqual(kept);
+    const sent = { id: orderId, events: all.map(({ at, ...event }) => ({ ...event, created_at: at })) };
+    expect(snapshotOf(orderSchema.parse(sent)).events).toEqual(kept);
+  });
+
+  test('25,000 times goes on in a new run that is small and knows the same, with each event once', async () => {
+    const snapshot = { ...shownAt(path), events: manyEvents(25_000, lows) };
+    const now = start + 25_000 * minute;
+    const placed = { reference: 'ref-1', policy: resolveOrderPolicy(), adopted: false, notifies: true, snapshot };
+    const order = await new Life({ ...opening, now }, { readOrder: snapshot }).start(
+      { rootOrderId: orderId },
+      { name: 'orderPlaced', argument: placed },
+    );
+    const state = await order.run.query('state');
+    expect(sizeOf(state)).toBeLessThan(payloadBytes);
+    const turns = order.run.summaries.length;
+    await order.signal('orderChanged', snapshot);
+    expect(order.run.summaries).toHaveLength(turns);
+    order.run.suggestNewRun();
+    await order.signal('orderChanged', { ...snapshot, sampleId: 'SAMPLE-1' });
+    const { input } = order.run.end as unknown as { input: { carried: { orders: { events: object[] }[] } } };
+    const written = JSON.stringify(input);
+    expect(written.length).toBeLessThan(payloadBytes);
+    const last = snapshot.events.at(-1)?.at ?? '';
+    expect(written.split(`"at":"${last}"`).length - 1).toBe(1);
+    const next = await new Life({ ...opening, now, continuedFrom: 'run-1' }, { readOrder: snapshot }).start(input);
+    expect(await next.run.query('state')).toMatchObject({ ...(state as object), sampleId: 'SAMPLE-1' });
+  });
+});
+
+describe.each([
+  [53, (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`],
+  [400, (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`],
+  [53, (n: number) => `${'long-'.repeat(23)}${String(n).padStart(5, '0')}`],
+])('a transaction of %i orders', (count, idOf) => {
+  const ids = Array.from({ length: count }, (_, n) => (n === 0 ? orderId : idOf(n)));
+  const createdAt = (n: number) => new Date(start - (count - n) * minute).toISOString();
+  const orders = ids.map((id, n) => ({ id, origin: n === 0 ? 'initial' : 'redraw', createdAt: createdAt(n) }));
+  const snapshotFor = (id: string): OrderSnapshot => {
+    const n = ids.indexOf(id);
+    const events = [{ id: 1, at: createdAt(n), status: statusOf(n === count - 1 ? 'ordered' : 'sample_error') }];
+    const more = { origin: n === 0 ? 'initial' : 'redraw', createdAt: createdAt(n), events };
+    return kitOf(id, [], { ...more, transaction: { id: 'transaction-1', orders } });
+  };
+
+  test('shows the first, the current and the newest in the search attribute, and is read with bounds', async () => {
+    const order = new Life(opening, { readOrder: (_now: number, id: string) => snapshotFor(id), notify: silent });
+    const snapshot = snapshotFor(orderId);
+    const placed = { reference: 'ref-1', policy: resolveOrderPolicy(), adopted: false, notifies: true, snapshot };
+    await order.start({ rootOrderId: orderId }, { name: 'orderPlaced', argument: placed });
+    expect(order.calls.length).toBeLessThanOrEqual(40);
+    const shown = order.run.shown.attributes['LabOrderId'] as string[];
+    expect(sizeOf(shown)).toBeLessThan(attributeBytes);
+    expect(shown.length).toBeLessThanOrEqual(40);
+    expect(shown).toEqual(expect.arrayContaining([orderId, ids.at(-1)]));
+    const state = (await order.run.query('state')) as { orderId: string };
+    expect(shown).toContain(state.orderId);
+    for (const value of Object.values(order.run.shown.attributes)) expect(sizeOf(value)).toBeLessThan(attributeBytes);
+    expect(sizeOf(state)).toBeLessThan(payloadBytes);
+    await order.signal('orderChanged', { ...snapshotFor(ids.at(-1) ?? ''), interpretation: 'normal' });
+    expect(order.run.end).toBeUndefined();
+  });
+});
+
+test('all reasons for attention together are a search attribute that Temporal takes', () => {
+  const reasons: AttentionReason[] = [
+    'registration_overdue',
+    'shipping_overdue',
+    'delivery_overdue',
+    'return_overdue',
+    'transit_to_lab_overdue',
+    'results_overdue',
+    'collection_overdue',
+    'problem_persists',
+    'decision_needed',
+    'late_arrival',
+    'registered_another_order',
+    'reference_conflict',
+    'cancellation_failed',
+    'replacement_failed',
+    'order_unreadable',
+    'unknown_interpretation',
+    'critical_result',
+    'notifications_undelivered',
+    'ambiguous_order',
+    'placing_delayed',
+  ];
+  expect(sizeOf(ofAttention(reasons, [])[0]?.value)).toBeLessThan(attributeBytes);
+});
