@@ -39,7 +39,8 @@ import { stateIn, type OneCall } from '../one-call.js';
 import { callKinds } from '../workflow-calls.js';
 import { orIfEnded } from '../workflow-status.js';
 import { optionFaults, policyFaults, refuseFaulty } from '../input-faults.js';
-import { checkedPolicyChanges, type OrderPolicy } from '../../protocol/order/policy.js';
+import { canonicalJson } from '../../protocol/canonical-json.js';
+import { checkedPolicyChanges, resolveOrderPolicy, type OrderPolicy } from '../../protocol/order/policy.js';
 import {
   forwardedTo,
   OrderEnded,
@@ -397,9 +398,8 @@ function isResolved(state: LastState, orderId: string, decision: Decision): bool
   return state.answers?.some((answer) => isMeant(answer.orderId) && answer.decision === decision) ?? false;
 }
 
-function hasPolicy({ policy }: LastState, changes: PolicyChanges): boolean {
-  const names = Object.keys(changes) as (keyof PolicyChanges)[];
-  return policy !== undefined && names.every((name) => String(policy[name]) === String(changes[name]));
+function hasPolicy({ policy }: LastState, changes: OrderPolicy): boolean {
+  return policy !== undefined && canonicalJson(resolveOrderPolicy(changes, policy)) === canonicalJson(policy);
 }
 
 /** @throws OrderInvalid naming every setting that is unknown or out of range */

@@ -67,6 +67,8 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   changedSettings?: string[];
   /** The sample id that each order was registered with here: the service may leave it out. */
   registered?: Record<string, string>;
+  /** The latest change of the policy, as canonical JSON: it may be repeated after the end. */
+  policyChange?: string;
   /** The decisions of people, the latest for each order. */
   answers: Resolution[];
   /** When an overdue order is read again. */

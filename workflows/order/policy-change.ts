@@ -3,6 +3,7 @@ import type { FailureDetails } from '../../protocol/failure-details.js';
 import type { MovedMoment, PolicyPreview, PolicyRefusal, SetPolicyCommand } from '../../protocol/order/messages.js';
 import type { OrderState } from '../../protocol/order/state.js';
 import type { OrderPolicy, ResolvedOrderPolicy } from '../../protocol/order/policy.js';
+import { canonicalJson } from '../../protocol/canonical-json.js';
 import type { Moment } from '../entity/alarm.js';
 import { commandWait, refusalOf, refuse } from '../entity/commands.js';
 import { isObject } from '../entity/fields.js';
@@ -50,7 +51,7 @@ function requireEffect({ chain, forwardsTo }: KitOrderRun, given: object): void 
   const names = Object.keys(given);
   if (forwardsTo !== undefined) throw forwarded(forwardsTo);
   // Repeated: it has had its effect.
-  if (isPolicy(chain.policy, given)) return;
+  if (chain.policyChange === canonicalJson(given)) return;
   if (!awaitsAcknowledgement(chain)) return requireOpen(chain);
   const reason = outcomeOf(chain);
   if (reason === undefined || names.some((name) => lastSettings.includes(name))) return;
@@ -63,7 +64,7 @@ export function changePolicy(run: KitOrderRun, command: SetPolicyCommand): Promi
   return answerCaller(run, async () => {
     const given = givenIn(command);
     requireEffect(run, given);
-    if (outcomeOf(run.chain) === undefined || !isPolicy(run.chain.policy, given))
+    if (outcomeOf(run.chain) === undefined || run.chain.policyChange !== canonicalJson(given))
       apply(run, given, await resolved(run, given));
     return stateOf(run.chain);
   });
@@ -88,6 +89,7 @@ function apply(run: KitOrderRun, given: object, policy: ResolvedOrderPolicy): vo
   const moved = movedOn(chain, policy, now);
   setPolicy(chain, policy);
   recountReminders(chain, before.criticalResultReminder);
+  chain.policyChange = canonicalJson(given);
   chain.changedSettings = [...new Set([...(chain.changedSettings ?? []), ...Object.keys(given)])].toSorted();
   chain.met = chain.met.filter((key) => !moved.includes(key));
   clear(chain, ({ key }) => moved.includes(key), now);
@@ -95,14 +97,6 @@ function apply(run: KitOrderRun, given: object, policy: ResolvedOrderPolicy): vo
   if (changed.length > 0) note(chain, `the product changed the policy: ${changed.join(', ')}`, now);
   if (outcomeOf(chain) === undefined) endWaitingUnlessDue(run);
   bringInLine(run);
-}
-
-/** True if each of the settings is already what is asked for, in milliseconds. */
-function isPolicy(policy: ResolvedOrderPolicy, given: object): boolean {
-  const has: Record<string, unknown> = { ...policy };
-  return Object.entries(given).every(
-    ([name, value]) => Object.hasOwn(has, name) && String(has[name]) === String(value),
-  );
 }
 
 function differences(before: ResolvedOrderPolicy, after: ResolvedOrderPolicy): string[] {
