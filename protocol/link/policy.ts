@@ -43,7 +43,7 @@ export const linkSettings = {
    * How much earlier than our start a new connection may be dated, 1 second to 1 hour: clocks differ. Default 1 minute. A link that is begun
    * sooner after a connection may be confirmed by that one.
    */
-  clockTolerance: duration('1m', { most: '1h' }),
+  clockTolerance: duration('1m', { most: '1d' }),
   /** How long the service may take to show a connection that it reported, by a success or a webhook. Default 2 minutes. */
   confirmationWait: duration('2m'),
   /** How long a notification may stay undelivered before it shows as attention. Default 1 hour. */

@@ -27,7 +27,7 @@ export const linkPolicyVersions: PolicyVersions<'link'> = {
   ],
   bounds: {
     tokenLife: { least: 10 * second, most: day },
-    clockTolerance: { most: hour },
+    clockTolerance: { most: day },
     onTokenExpiry: ['renew', 'end'],
     codeForm: ['as_typed', 'tidied'],
     maxCodeAttempts: attempts,

@@ -46,7 +46,7 @@ test('given settings count, up to their bounds', () => {
     maxPasswordAttempts: 20,
     codeForm: 'tidied',
     confirmedBy: 'any',
-    clockTolerance: '1h',
+    clockTolerance: '1d',
     confirmationWait: '1s',
     notificationDeadline: '2d',
   };
@@ -62,7 +62,7 @@ test('given settings count, up to their bounds', () => {
     maxCodeAttempts: 1,
     maxPasswordAttempts: 20,
     confirmedBy: 'any',
-    clockTolerance: hour,
+    clockTolerance: day,
     confirmationWait: second,
     notificationDeadline: 2 * day,
   });
