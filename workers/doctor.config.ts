@@ -71,10 +71,10 @@ const groups: readonly { of: RegExp; checks: readonly string[]; standIn?: Env }[
   { of: /^LABOPS_(FORMER_)?INSTALLATION/, checks: ['installations'], standIn: { LABOPS_INSTALLATION: 'stand-in' } },
   { of: /^RECONCILE_/, checks: ['reconciliation', 'retention'] },
   { of: /^(DATABASE_|HEALTH_DATA)/, checks: ['database'] },
-  { of: /^SERVICE_ECHOES_PASSTHROUGH$/, checks: ['retention'] },
+  { of: /^SERVICE_ECHOES_PASSTHROUGH$/, checks: ['retention', 'installations'] },
   {
     of: /^SERVICE_/,
-    checks: ['lab service', 'clock (service)', 'webhook endpoint'],
+    checks: ['lab service', 'clock (service)', 'webhook endpoint', 'installations'],
     standIn: { SERVICE_BASE_URL: 'https://service.invalid', SERVICE_API_KEY: 'stand-in' },
   },
   { of: /^NOTIF/, checks: ['notifications'] },

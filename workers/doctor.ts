@@ -6,6 +6,7 @@ import { database } from './doctor/database.js';
 import { encryption } from './doctor/encryption.js';
 import { type Finding, linesOf, notChecked, ok, runChecks, type Verdict } from './doctor/findings.js';
 import { notificationTarget } from './doctor/notification-target.js';
+import { installations } from './doctor/installations.js';
 import * as server from './doctor/server.js';
 import { serviceKey, webhookEndpoint } from './doctor/service.js';
 import { currentRelease, failingWorkflows, pollers, reconciliation } from './doctor/workers.js';
@@ -37,6 +38,14 @@ const otherChecks: Checks<[Subject]> = [
   ['lab service', ({ worker }) => serviceKey(worker.service)],
   ['clock (service)', ({ worker }) => clockOfService(worker.service)],
   ['webhook endpoint', ({ worker, place, ingress }) => webhookEndpoint(worker.service, place, ingress?.webhookSecrets)],
+  [
+    'installations',
+    ({ worker, unreadable }) =>
+      installations(
+        worker,
+        unreadable.includes('Temporal') ? undefined : () => server.connectTemporal(worker.temporal),
+      ),
+  ],
   ['notifications', ({ worker }) => notificationTarget(worker.notify)],
   ['codec server', ({ worker, codec }) => codecServer(codec, worker.keyRing)],
 ];
@@ -109,8 +118,9 @@ function unchecked(names: readonly string[], because: string): Finding[] {
 const help = `Usage: labops doctor [--json]
 
 Checks a deployment: Temporal, its namespace, encryption, clocks, database, reconciliation, the lab service, the webhook
-endpoint, the receiver of notifications, the codec server, and the workers. It changes nothing and needs no running worker. Set what
-the worker is started with, WEBHOOK_SECRETS for the settings of the ingress, and TEMPORAL_CODEC_ENDPOINT for the codec server.
+endpoint, other installations on the account, the receiver of notifications, the codec server, and the workers. It changes
+nothing and needs no running worker. Set what the worker is started with, WEBHOOK_SECRETS for the settings of the ingress, and
+TEMPORAL_CODEC_ENDPOINT for the codec server.
 
 Exit status: 0 no fault; 1 a fault; 2 the command line is invalid.
 `;

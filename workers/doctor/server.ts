@@ -147,15 +147,13 @@ type Retaining = Pick<WorkerConfig, 'echoesPassthrough' | 'reconcileEveryMinutes
  * an ended order knew, and a deletion asks for an earlier one that is still in its grace period, a week at most.
  */
 export async function retention(
-  { connection, namespace }: Temporal,
+  temporal: Temporal,
   { echoesPassthrough, reconcileEveryMinutes }: Retaining,
 ): Promise<Verdict> {
   const leastDays = Math.ceil((assumedBackdating + reachOfPasses(reconcileEveryMinutes)) / dayMs);
-  const { config } = await connection.workflowService.describeNamespace({ namespace });
-  const seconds = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
-  const days = Math.round(seconds / 8640) / 10;
+  const days = Math.round(((await retentionMs(temporal)) / dayMs) * 10) / 10;
   const kept = `Ended workflows are retained for ${days} ${days === 1 ? 'day' : 'days'}`;
-  const remedy = `Keep them for at least ${leastDays} days: temporal operator namespace update --namespace ${namespace} --retention 30d${inCloud}`;
+  const remedy = `Keep them for at least ${leastDays} days: temporal operator namespace update --namespace ${temporal.namespace} --retention 30d${inCloud}`;
   if (echoesPassthrough) {
     if (days >= leastDays) return ok(`${kept}.`);
     return warning(`${kept}: a critical result that was acknowledged before that may be announced again.`, remedy);
@@ -167,4 +165,10 @@ export async function retention(
     `${kept}, and SERVICE_ECHOES_PASSTHROUGH=false: after that, the same reference orders a second kit.`,
     remedy,
   );
+}
+
+/** How long the namespace keeps a workflow after its end. */
+export async function retentionMs({ connection, namespace }: Temporal): Promise<number> {
+  const { config } = await connection.workflowService.describeNamespace({ namespace });
+  return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) * 1000;
 }

@@ -115,7 +115,10 @@ function endpointVerdict(all: readonly Webhook[], enabled: readonly Webhook[], i
   return ok('An endpoint for webhooks is enabled.');
 }
 
-async function withService(config: ServiceConfig, check: (service: LabService) => Promise<Verdict>): Promise<Verdict> {
+export async function withService(
+  config: ServiceConfig,
+  check: (service: LabService) => Promise<Verdict>,
+): Promise<Verdict> {
   const service = createLabService({ ...config, warn: () => undefined });
   try {
     return await check(service);

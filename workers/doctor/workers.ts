@@ -139,7 +139,8 @@ async function lastPass({ connection, namespace }: Temporal, passes: readonly st
   return ok('The schedule is there. No pass of it has ended yet.');
 }
 
-async function found<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
+/** What was asked for, or undefined if it does not exist. */
+export async function found<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await asked;
   } catch (error) {
