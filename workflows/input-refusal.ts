@@ -105,9 +105,11 @@ export class InputRefusal implements WorkflowInboundCallsInterceptor, WorkflowIn
   private markOfAnswer({ completed, failed }: ActivityResult): Mark | undefined {
     const bare: Mark = { fault: 'unencrypted', refused: this.isRequired };
     if (completed) return completed.result ? unmark([completed.result]) : bare;
-    const own = failed?.failure?.cause;
-    if (!own?.applicationFailureInfo) return undefined;
-    return unmark(payloadsOf(own)) ?? (own.encodedAttributes ? undefined : bare);
+    const causes = causesOf(failed?.failure);
+    const faults = unmark(causes.flatMap(payloadsOf));
+    // The workflow takes the first that says something (`refusalOf`), also within what looks like a failure of the server.
+    const isBare = causes.some((own) => own.applicationFailureInfo && !own.encodedAttributes);
+    return faults ?? (isBare ? bare : undefined);
   }
 
   private refuses(what: string, mark: Mark | undefined): Fault | undefined {
@@ -147,9 +149,13 @@ function lostAnswer(fault: Fault): Failure {
   };
 }
 
-function payloadsOf({ encodedAttributes, applicationFailureInfo, cause }: Failure): (Payload | null | undefined)[] {
-  const details = applicationFailureInfo?.details?.payloads ?? [];
-  return [encodedAttributes, ...details, ...(cause ? payloadsOf(cause) : [])];
+/** The failure of the activity, and what caused it. */
+function causesOf(failure: Failure | null | undefined): Failure[] {
+  return failure?.cause ? [failure.cause, ...causesOf(failure.cause)] : [];
+}
+
+function payloadsOf({ encodedAttributes, applicationFailureInfo }: Failure): (Payload | null | undefined)[] {
+  return [encodedAttributes, ...(applicationFailureInfo?.details?.payloads ?? [])];
 }
 
 /** Takes the marks off. @returns the worst of them */

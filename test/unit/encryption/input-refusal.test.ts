@@ -15,6 +15,9 @@ const keys = (id: string) => parseKeyRing(`${id}:${randomBytes(32).toString('bas
 const ours = keys('ours');
 const silent = pino({ level: 'silent' });
 
+type Failure = NonNullable<
+  NonNullable<NonNullable<NonNullable<Jobs[number]['resolveActivity']>['result']>['failed']>['failure']
+>;
 type Jobs = NonNullable<Parameters<InputRefusal['activate']>[0]['activation']['jobs']>;
 
 /** A run with its worker's codec before it. */
@@ -61,6 +64,15 @@ function runWith(encryption: 'required' | 'optional', { recorded = [] as string[
       const { completed, failed } = job?.resolveActivity?.result ?? {};
       if (failed) return failed.failure?.cause?.applicationFailureInfo?.type;
       return completed?.result && defaultPayloadConverter.fromPayload(completed.result);
+    },
+    /** @returns the failures of an activity, from the outermost, as the workflow gets them */
+    failure: (cause: Failure) => {
+      const failure = { message: 'Activity task failed', activityFailureInfo: {}, cause };
+      const [job] = pass([{ resolveActivity: { seq: 3, result: { failed: { failure } } } }]);
+      const types: string[] = [];
+      for (let each = job?.resolveActivity?.result?.failed?.failure; each; each = each.cause)
+        if (each.applicationFailureInfo) types.push(each.applicationFailureInfo.type ?? '');
+      return types;
     },
   };
 }
@@ -167,4 +179,23 @@ test('what is encrypted with the keys of the worker reaches the workflow as it w
     expect(await run.result(await encrypted(undefined))).toBeUndefined();
     expect(run.markers).toEqual([]);
   }
+});
+
+test('with encryption required, a failure in clear counts as a lost answer, also within one that looks like the server’s', async () => {
+  const own = { message: 'no', applicationFailureInfo: { type: 'OrderRefused', nonRetryable: true } };
+  const forged: Failure[] = [
+    own,
+    { message: 'timeout', timeoutFailureInfo: { timeoutType: 3 }, cause: own },
+    { message: 'server', serverFailureInfo: { nonRetryable: true }, cause: own },
+    { message: 'cancelled', canceledFailureInfo: {}, cause: own },
+  ];
+  for (const failure of forged) {
+    const run = runWith('required');
+    await run.start(await encrypted({}));
+    expect(run.failure(failure)).toEqual(['AnswerLost']);
+  }
+  const run = runWith('required');
+  await run.start(await encrypted({}));
+  expect(run.failure({ message: 'timeout', timeoutFailureInfo: { timeoutType: 3 } })).toEqual([]);
+  expect(run.markers).toEqual([]);
 });
