@@ -9,7 +9,7 @@ import type { RaisedAttention } from '../../protocol/attention.js';
 import { Alarm, type Moment } from './alarm.js';
 import { deliveryOf, type AttentionVerbs } from './attention.js';
 import { CommandQueue } from './commands.js';
-import { deliverBeforeEnd, keepDelivering, type Outbox } from './outbox.js';
+import { deliverAtLast, deliverBeforeEnd, keepDelivering, type Outbox } from './outbox.js';
 import { afterMessages } from './steps.js';
 
 /** One run of a long-running workflow: the commands that wait for its main loop, and all that wakes it. */
@@ -81,7 +81,7 @@ export async function runLoop<State extends Outbox, Raised extends RaisedAttenti
     } while (!isForwarded() && !(await end(run, state, loop)));
   } catch (error) {
     // An operator cancelled the workflow, or its work failed: what was announced is delivered all the same.
-    if (error instanceof TemporalFailure) await CancellationScope.nonCancellable(() => deliverBeforeEnd(state));
+    if (error instanceof TemporalFailure) await CancellationScope.nonCancellable(() => deliverAtLast(state));
     throw error;
   }
   run.alarm.disarm();

@@ -107,6 +107,11 @@ export async function deliverBeforeEnd(from: Outbox, hasNews = () => false): Pro
   if (!isInTime) await handOverNotifications(from, from.outbox, []);
 }
 
+/** The same for a run that acts on nothing any more: what is announced while the rest is handed over, an alarm above all, follows it. */
+export async function deliverAtLast(from: Outbox): Promise<void> {
+  while (!isEmpty(from)) await deliverBeforeEnd(from);
+}
+
 /**
  * Empties the outbox, beside everything else: no fold and no command ever waits for a receiver. Goes on as long as the run does.
  * @param isItsTurn false for the moment in which something else has to be scheduled first

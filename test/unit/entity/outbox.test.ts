@@ -241,6 +241,22 @@ describe('an end', () => {
     expect(handed).toEqual([[all, [], true]]);
   });
 
+  test('by an operator hands over an alarm, too, that comes while the rest is handed over', async () => {
+    const handed: unknown[] = [];
+    const life = await placed({ notify: silent, handOverNotifications: silent });
+    await life.run.cancel();
+    await life.until(minutes(2));
+    await alarm(life);
+    life.answers['handOverNotifications'] = handingOver(handed);
+    await life.settle();
+    await life.until(minutes(4));
+    expect(life.run.end).toEqual({ kind: 'failed', type: 'cancelled' });
+    expect(handed).toEqual([
+      [['preparing'], [], true],
+      [['order.critical_result', 'critical_result'], [], true],
+    ]);
+  });
+
   test('waits a minute for the receiver, then hands over what is left, in its order', async () => {
     const handed: unknown[] = [];
     const life = await placed({ notify: silent, handOverNotifications: handingOver(handed) });
