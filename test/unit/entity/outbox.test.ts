@@ -229,6 +229,20 @@ describe('notifications of an earlier run that are still being delivered', () =>
   });
 });
 
+test('a hand-over whose answer was refused is repeated: the workflow goes on', async () => {
+  const handed: unknown[] = [];
+  const lost = { failure: { type: 'AnswerLost', isFinal: false } };
+  const life = await placed({ notify: () => outcome({ handedOver: true }), handOverNotifications: lost });
+  await reported(life, pathTo('transit_customer'));
+  await alarm(life);
+  life.answers['handOverNotifications'] = handingOver(handed);
+  await life.until(minutes(3));
+  expect(handed).toEqual([
+    [['in_transit_to_customer'], [], true],
+    [['order.critical_result', 'critical_result'], [], true],
+  ]);
+});
+
 describe('an end', () => {
   test('by an operator hands over what is undelivered, too, an alarm above all', async () => {
     const handed: unknown[] = [];
