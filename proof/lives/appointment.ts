@@ -60,7 +60,7 @@ export class AppointmentWorld implements World {
       ...{ choiceReminders: [life.span(second, day)], confirmationWait: life.span(minute, 2 * day) },
       ...{ visitOverdue: life.span(hour, day), walkInOverdue: day, giveUpAfter: life.span(hour, 4 * day) },
       ...{ confirmation: life.oneOf(['wait', 'later'] as const), firstPoll: life.span(minute, hour) },
-      longestPoll: 12 * hour,
+      ...{ longestPoll: 12 * hour, bookingTimeout: life.oneOf([5 * second, 30 * second, 2 * minute]) },
     });
   }
 
@@ -89,7 +89,12 @@ export class AppointmentWorld implements World {
     if (!open.includes(status) && last?.visit === visit) last.until = life.now;
     const snapshot = appointmentSnapshotOf(appointmentSchema.parse(structuredClone(this.body(visit))));
     const start = bookAppointmentStart(orderId, snapshot, this.policy);
-    webhook(this.stage, `${visit.id} ${status}`, () => server.signalOrStart(start, 'appointmentChanged', snapshot));
+    webhook(this.stage, `${visit.id} ${status}`, () => {
+      server.signalOrStart(start, 'appointmentChanged', snapshot);
+      // The product does the same, at the same time.
+      if (status === 'cancelled' && !life.isCalm && life.happens(0.2))
+        life.after(life.span(10, minute), () => void server.update(workflowId, 'cancel', {}));
+    });
   }
 
   private book(by: Visit['by'], slot: Slot | undefined, isLater: boolean): Visit {
@@ -192,8 +197,9 @@ export class AppointmentWorld implements World {
     const soon = () => life.span(life.oneOf([200, 5 * second, choiceWait / 2]), 5 * day);
     for (let count = life.between(1, 5); count > 0; count -= 1) life.after(soon(), () => this.command());
     // Just before the wait for a choice ends.
-    if (life.happens(0.4)) life.after(choiceWait - life.span(second, 2 * minute), () => this.choose());
-    for (let count = life.between(-1, 2); count > 0; count -= 1) life.after(soon(), () => this.elsewhere());
+    if (life.happens(0.5)) life.after(choiceWait - life.span(second, 6 * minute), () => this.choose());
+    const others = isRequested ? life.between(-1, 2) : life.between(0, 4);
+    for (let count = others; count > 0; count -= 1) life.after(soon(), () => this.elsewhere());
     if (life.happens(0.1)) life.after(soon(), () => this.cancelOrder());
     if (life.happens(0.05)) life.after(soon(), () => server.cancel(workflowId));
     if (life.happens(0.1)) life.after(soon(), () => this.request());
@@ -263,8 +269,12 @@ export class AppointmentWorld implements World {
         ({ visit, from, until }) =>
           visit.by === 'product' && from <= closedAt + minute && until > closedAt + minute && !isOfNext(closedAt, from),
       );
+      const claim = 'no end contradicts what the service shows';
       if (booked && ['expired', 'cancelled', 'order_ended'].includes(outcome))
-        life.broken('no end contradicts what the service shows', `${outcome}, and the visit that was booked stands`);
+        life.broken(claim, `${outcome}, and the visit that was booked stands`);
+      // Whoever made it, a read would have shown it.
+      const shown = this.stood.find(({ from, until }) => from < closedAt - 10 * minute && until > closedAt + minute);
+      if (shown && outcome === 'cancelled') life.broken(claim, `cancelled, and ${shown.visit.id} stands`);
     }
     function isOfNext(closedAt: number, from: number): boolean {
       return server.executions.some(({ startedAt }) => closedAt <= startedAt && startedAt <= from);

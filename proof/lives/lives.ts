@@ -14,12 +14,8 @@ import { parsingJob } from '../../workflows/report/workflow.js';
 import { DeletionWorld } from './deletion.js';
 import { Life } from './life.js';
 import { OrderWorld, PlacingWorld } from './order.js';
-import { play, type MakeWorld } from './stage.js';
-
-interface Kind {
-  workflows: Record<string, unknown>;
-  world: MakeWorld;
-}
+import type { Joins } from './recorded-run.js';
+import { play, type Kind } from './stage.js';
 
 /** Every workflow whose lives are played, with those that it hands things over to. */
 export const kinds: Readonly<Record<string, Kind>> = {
@@ -36,10 +32,15 @@ export const kinds: Readonly<Record<string, Kind>> = {
 /** An order's own workflow, in lives that are about something else. */
 async function nothing(): Promise<void> {}
 
-export async function live(name: string, seed: number): Promise<Life> {
+/** @param joinings which empty tasks a replay joins with the next one; each is tried */
+export async function live(
+  name: string,
+  seed: number,
+  joinings: readonly Joins[] = ['none', 'commands', 'all'],
+): Promise<Life> {
   const kind = kinds[name];
   if (!kind) throw new TypeError(`No lives of ${name} are played: there are ${Object.keys(kinds).join(', ')}`);
   const life = new Life(seed);
-  await play(life, kind.workflows, kind.world);
+  await play(life, kind, joinings);
   return life;
 }

@@ -28,7 +28,9 @@ for (const name of of === undefined ? Object.keys(kinds) : [of]) {
     const { counts, violations, story } = await live(name, each);
     for (const [what, many] of Object.entries(counts)) totals[what] = (totals[what] ?? 0) + many;
     for (const { claim, what } of violations) {
-      const kind = `${claim}: ${what.replaceAll(/\d[\d.:TZ-]*/g, '#').slice(0, 160)}`;
+      const kind = claim.startsWith('a replay')
+        ? claim
+        : `${claim}: ${what.replaceAll(/\d[\d.:TZ-]*/g, '#').slice(0, 160)}`;
       const seeds = broken.get(kind) ?? [];
       broken.set(kind, [...seeds, each]);
       if (seeds.length < Number(most))

@@ -1,6 +1,6 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import { orderSchema } from '../../service/order.js';
-import { usualInstallation } from '../../service/installation.js';
+import { signed, usualInstallation } from '../../service/installation.js';
 import { snapshotOf, type OrderSnapshot } from '../../service/order-snapshot.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { resolveOrderPolicy, type ResolvedOrderPolicy } from '../../protocol/order/policy.js';
@@ -242,7 +242,9 @@ export class OrderWorld implements World {
   protected open(): void {
     const { life, server } = this.stage;
     if (life.happens(0.3)) return void this.add('elsewhere', 'initial');
-    const order = this.add('product', 'initial', { passthrough: writePassthrough({ reference, n: 1 }) });
+    const order = this.add('product', 'initial', {
+      passthrough: signed(writePassthrough({ reference, n: 1 }), usualInstallation),
+    });
     const { policy } = this;
     const snapshot = this.snapshot(order);
     const placed = { reference, policy, snapshot, labTestId: 'test-1', adopted: false, notifies: true };

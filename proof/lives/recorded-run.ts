@@ -3,6 +3,9 @@ import { asJson, failureOf } from '../model/payloads.js';
 import { encodeUnifiedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import type { SearchAttributePair } from '@temporalio/common';
 
+/** Which empty tasks a replay joins with the next one: as the run did, none, those before a command, or all that can be. */
+export type Joins = 'recorded' | 'none' | 'commands' | 'all';
+
 /** What a workflow task brings. */
 export type Incoming =
   | { kind: 'start'; input: unknown }
@@ -17,6 +20,8 @@ interface Task {
   at: number;
   incoming: Incoming[];
   suggestsNewRun: boolean;
+  /** The run did the empty task before it together with it. */
+  isJoined: boolean;
   /** In the order of the history: `activity 3 notify`, `timer 4`, `accepted 1`. */
   commands: string[];
 }
@@ -50,7 +55,7 @@ export class RecordedRun extends Run {
   /** @param joined an empty task before this one is given to the workflow together with it */
   async perform(incoming: Incoming[], at: number, suggestsNewRun: boolean, joined: Incoming[] = []): Promise<void> {
     const commands = await this.step([...joined, ...incoming], at, suggestsNewRun);
-    this.tasks.push({ at, incoming, suggestsNewRun, commands });
+    this.tasks.push({ at, incoming, suggestsNewRun, isJoined: joined.length > 0, commands });
   }
 
   private async step(incoming: readonly Incoming[], at: number, suggestsNewRun: boolean): Promise<string[]> {
@@ -138,24 +143,32 @@ export class RecordedRun extends Run {
     const last = this.tasks.at(-1);
     const isJoined = directlyAfter && this.tasks.length > 1 && last?.commands.length === 0;
     const done = isJoined ? this.tasks.slice(0, -1) : this.tasks;
-    const { run } = await this.replayed(done, () => false);
+    const { run } = await this.replayed(done, this.joinedBy('recorded'));
     run.tasks.push(...this.tasks);
     for (const id of this.rejected) run.rejected.add(id);
     return { run, left: isJoined ? kept(last.incoming, this.rejected) : [] };
   }
 
-  /** @param joins if an empty task is done together with the one after it. @returns the commands in their order */
+  /** For each task, whether a replay does it together with the next one. */
+  joinedBy(joins: Joins): boolean[] {
+    return this.tasks.map(({ at, commands }, index) => {
+      const next = this.tasks[index + 1];
+      if (index === 0 || next === undefined || commands.length > 0) return false;
+      return joins === 'recorded' ? next.isJoined : isJoined(joins, at, next);
+    });
+  }
+
+  /** @param joined for each task, if it is done together with the next one. @returns the commands in their order */
   async replayed(
     tasks: readonly Task[],
-    joins: (index: number) => boolean,
+    joined: readonly boolean[],
   ): Promise<{ run: RecordedRun; commands: string[] }> {
     const run = new RecordedRun(this.opening);
     const commands: string[] = [];
     let waiting: Incoming[] = [];
-    for (const [index, { at, incoming, suggestsNewRun, commands: done }] of tasks.entries()) {
+    for (const [index, { at, incoming, suggestsNewRun }] of tasks.entries()) {
       waiting.push(...kept(incoming, this.rejected));
-      const next = tasks[index + 1];
-      if (index > 0 && next && done.length === 0 && mayBeDirectlyBefore(at, next) && joins(index)) continue;
+      if (joined[index] === true && index < tasks.length - 1) continue;
       if (waiting.length > 0) commands.push(...(await run.step(waiting, at, suggestsNewRun)));
       waiting = [];
     }
@@ -167,8 +180,9 @@ export class RecordedRun extends Run {
  * Nothing but its own events may stand between two tasks that are joined. A command writes none before its task, however much later it
  * comes; anything else may come in while a task that a refused command has had scheduled waits for a busy worker.
  */
-function mayBeDirectlyBefore(at: number, next: Task): boolean {
-  return next.at - at <= busyFor || next.incoming.every(({ kind }) => kind === 'update');
+function isJoined(joins: Joins, at: number, next: Task): boolean {
+  if (joins === 'none') return false;
+  return next.incoming.every(({ kind }) => kind === 'update') || (joins === 'all' && next.at - at <= busyFor);
 }
 
 /** Milliseconds. */

@@ -7,6 +7,7 @@ import { createCentreDirectory } from '../../service/centres.js';
 import { factsOf, readAnswer, readEnd } from '../../service/answers.js';
 import { AnswerLost, ServiceUnreachable } from '../../service/errors.js';
 import type { AnsweredCall, ServiceCall, Transport } from '../../service/http.js';
+import { usualInstallation } from '../../service/installation.js';
 import { createLabTests } from '../../service/lab-tests.js';
 import { createLinks } from '../../service/link.js';
 import { createMatchReviews } from '../../service/match-reviews.js';
@@ -108,7 +109,7 @@ export class Network {
         const opened = life.now;
         return;
       }
-      const fate = life.between(1, 6);
+      const fate = life.between(1, call.method === 'GET' ? 6 : 10);
       if (fate === 1)
         return life.after(life.between(1, 5 * second), () =>
           reject(new ServiceUnreachable(factsOf(call), 'was not sent')),
@@ -154,8 +155,14 @@ export class Network {
       matchReviews: createMatchReviews(transport),
       centres: createCentreDirectory(transport),
       walkIns: createWalkIns(transport),
-      management: {} as never,
-    } as Partial<ActivityDependencies['service']> as ActivityDependencies['service'];
+      // No life reads these.
+      ...({ providers: {}, documents: {}, timeseries: {}, management: {} } as Pick<
+        ActivityDependencies['service'],
+        'providers' | 'documents' | 'timeseries' | 'management'
+      >),
+      installation: usualInstallation,
+      close: () => Promise.resolve(),
+    };
   }
 }
 

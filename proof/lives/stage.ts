@@ -17,6 +17,7 @@ import { carriedIn } from '../model/model.js';
 import { deliverNotifications } from '../../workflows/delivery.js';
 import { day, hour, second, type Life } from './life.js';
 import { Network, Receiver, type Handle } from './service.js';
+import type { Joins } from './recorded-run.js';
 import { Server } from './temporal.js';
 import type { Activities } from './attempts.js';
 
@@ -45,10 +46,14 @@ export interface Stage {
   announced: Notification[];
 }
 
-export type MakeWorld = new (stage: Stage) => World;
+/** Whose lives are played, with the workflows that it hands things over to. */
+export interface Kind {
+  workflows: Record<string, unknown>;
+  world: new (stage: Stage) => World;
+}
 
 /** Plays one life from its first command until the dust has settled. */
-export async function play(life: Life, workflows: Record<string, unknown>, Make: MakeWorld): Promise<void> {
+export async function play(life: Life, { workflows, world: Make }: Kind, joinings: readonly Joins[]): Promise<void> {
   await life.play(async () => {
     const server = new Server(life, { ...workflows, deliverNotifications });
     const receiver = new Receiver(life);
@@ -56,7 +61,7 @@ export async function play(life: Life, workflows: Record<string, unknown>, Make:
     const world = new Make(stage);
     const network = new Network(life, (request) => world.handle(request));
     const target = { url: 'http://product.invalid/notifications', secret: `whsec_${'c2VjcmV0'.repeat(6)}` };
-    const dependencies = {
+    const dependencies: ActivityDependencies = {
       ...{ service: network.service, temporal: server.client(), taskQueue: 'lives', echoesPassthrough: true },
       ...{
         reportFiles: { open: () => Promise.reject(new TypeError('no file')) },
@@ -65,7 +70,7 @@ export async function play(life: Life, workflows: Record<string, unknown>, Make:
         workerStore: 'off',
       },
       ...world.dependencies,
-    } as ActivityDependencies;
+    };
     server.worker.renew = () => (server.worker.activities = noting(stage, activitiesWith(dependencies)));
     server.worker.renew();
     server.onNewRun = (input) => note(stage, carriedIn(input));
@@ -84,7 +89,7 @@ export async function play(life: Life, workflows: Record<string, unknown>, Make:
       checkAll(stage);
       world.check();
     }
-    await server.replayAll();
+    await server.replayAll(joinings);
   });
 }
 

@@ -7,7 +7,7 @@ import type { End, Message } from '../model/run.js';
 import { fromPayload, typeOfFailure, type JsonPayload } from '../model/payloads.js';
 import { Attempts, type Worker } from './attempts.js';
 import { minute, second, type Life } from './life.js';
-import { RecordedRun, type Incoming } from './recorded-run.js';
+import { RecordedRun, type Incoming, type Joins } from './recorded-run.js';
 
 /** The answer to a command: what it came to, or the type of its refusal. */
 export interface Reply {
@@ -264,25 +264,21 @@ export class Server {
   }
 
   /** Each recorded run, with its tasks divided otherwise. */
-  async replayAll(): Promise<void> {
+  async replayAll(joinings: readonly Joins[]): Promise<void> {
     for (const { run, type } of this.executions) {
-      const tasks = run.tasks;
-      const recorded = tasks.flatMap(({ commands }) => commands);
-      for (const [how, joins] of [
-        ['as they were', () => false],
-        ['with every empty task joined with the next', () => true],
-        ['with some of them joined', (index: number) => index % 2 === 0],
-      ] as const) {
-        const { commands } = await run.replayed(tasks, joins);
+      const recorded = run.tasks.flatMap(({ commands }) => commands);
+      const seen = new Set([String(run.joinedBy('recorded'))]);
+      for (const joins of joinings) {
+        const joined = run.joinedBy(joins);
+        if (seen.has(String(joined))) continue;
+        seen.add(String(joined));
+        const { commands } = await run.replayed(run.tasks, joined);
         const at = commands.findIndex((command, index) => command !== recorded[index]);
         if (at < 0 && commands.length === recorded.length) continue;
         const from = Math.max((at < 0 ? recorded.length : at) - 2, 0);
-        const seen = (list: readonly string[]) => list.slice(from, from + 6).join(', ');
-        this.life.broken(
-          `a replay of ${type} gives the same commands`,
-          `tasks ${how}: recorded ${seen(recorded)}; replayed ${seen(commands)}`,
-        );
-        return;
+        const shown = (list: readonly string[]) => list.slice(from, from + 6).join(', ');
+        const claim = `a replay of ${type} gives the same commands, ${divisions[joins]}`;
+        return this.life.broken(claim, `recorded ${shown(recorded)}; replayed ${shown(commands)}`);
       }
     }
   }
@@ -354,6 +350,13 @@ export class Server {
     }
   }
 }
+
+const divisions: Readonly<Record<Joins, string>> = {
+  recorded: 'tasks as the run did them',
+  none: 'tasks as they were',
+  commands: 'a command joined with the empty task before it',
+  all: 'whatever follows an empty task in moments joined with it',
+};
 
 interface Described {
   workflowId: string;

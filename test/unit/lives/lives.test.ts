@@ -1,0 +1,26 @@
+import { describe, expect, test } from 'vitest';
+import { kinds, live } from '../../../proof/lives/lives.js';
+
+/*
+ * A part of `npm run lives`: some lives of each workflow, always the same. A seed that stands here is played again by
+ * `npm run lives -- --of <workflow> --lives 1 --seed <seed>`, which prints its story.
+ */
+
+const lives = 100;
+
+describe('whatever answers are late, lost or older than they look, every claim holds when the dust has settled:', () => {
+  test.each(Object.keys(kinds))(
+    '%s: nothing is done twice, acknowledged commands are reflected, ends are true, nothing announced is lost or goes back, nothing hangs, and replays agree',
+    async (name) => {
+      const broken: string[] = [];
+      let counted = 0;
+      for (let seed = 1; seed <= lives; seed += 1) {
+        const { violations, counts } = await live(name, seed, ['none', 'commands']);
+        counted += counts['tasks'] ?? 0;
+        for (const { claim, what } of violations) broken.push(`seed ${seed}: ${claim}: ${what}`);
+      }
+      expect(broken).toEqual([]);
+      expect(counted).toBeGreaterThan(lives * 3);
+    },
+  );
+});
