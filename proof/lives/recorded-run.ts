@@ -139,14 +139,15 @@ export class RecordedRun extends Run {
   }
 
   /** As a worker does that takes the run up without having it in its cache. @returns the run, and the empty task that it has yet to do */
-  async rebuilt(directlyAfter: boolean): Promise<{ run: RecordedRun; left: Incoming[] }> {
+  async rebuilt(directlyAfter: boolean): Promise<{ run: RecordedRun; left: Incoming[]; isSame: boolean }> {
     const last = this.tasks.at(-1);
     const isJoined = directlyAfter && this.tasks.length > 1 && last?.commands.length === 0;
     const done = isJoined ? this.tasks.slice(0, -1) : this.tasks;
-    const { run } = await this.replayed(done, this.joinedBy('recorded'));
+    const { run, commands } = await this.replayed(done, this.joinedBy('none'));
+    const isSame = String(commands) === String(done.flatMap((task) => task.commands));
     run.tasks.push(...this.tasks);
     for (const id of this.rejected) run.rejected.add(id);
-    return { run, left: isJoined ? kept(last.incoming, this.rejected) : [] };
+    return { run, left: isJoined ? kept(last.incoming, this.rejected) : [], isSame };
   }
 
   /** For each task, whether a replay does it together with the next one. */

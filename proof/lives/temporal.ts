@@ -202,7 +202,9 @@ export class Server {
     const isDirectlyAfter = incoming.every(({ kind }) => kind === 'update');
     let joined: Incoming[] = [];
     if (!isFirst && life.happens(isDirectlyAfter ? 0.5 : 0.02)) {
-      const { run, left } = await execution.run.rebuilt(isDirectlyAfter);
+      const { run, left, isSame } = await execution.run.rebuilt(isDirectlyAfter);
+      // The task of a run that does not replay fails again and again.
+      if (!isSame) return this.fail(execution);
       execution.run = run;
       joined = left;
       life.tell(`  [${execution.type}: a cold worker${left.length > 0 ? ', with the empty task before' : ''}]`);
@@ -215,6 +217,16 @@ export class Server {
       `  [${execution.type}: ${[...joined, ...incoming].map(inBrief).join(', ')} → ${(run.tasks.at(-1)?.commands ?? []).join(', ') || 'nothing'}]`,
     );
     this.carryOut(execution);
+  }
+
+  private fail(execution: Execution): void {
+    const { type } = execution;
+    execution.status = 'FAILED';
+    execution.attempts.abandon();
+    this.life.broken(
+      `a replay of ${type} gives the same commands, ${divisions.none}`,
+      'a cold worker cannot rebuild it',
+    );
   }
 
   private carryOut(execution: Execution): void {
