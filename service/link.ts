@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CallOptions, ServiceCall, Transport } from './http.js';
 import { textSchema } from './order.js';
-import { requiredTextSchema } from './order-requests.js';
+import { exactTextSchema, requiredTextSchema } from './order-requests.js';
 import { plainSentence } from './word.js';
 import { checkedRequest } from './validation.js';
 
@@ -93,7 +93,7 @@ export type LinkTokenRequest = z.output<typeof linkTokenRequestSchema>;
 
 const passwordSchema = z.strictObject({
   username: requiredTextSchema,
-  password: requiredTextSchema,
+  password: exactTextSchema,
   /** A country's code in lower case, or `eu`, where a provider keeps regions apart. */
   region: requiredTextSchema.nullish(),
 });

@@ -19,7 +19,11 @@ function isObject({ value }: { value: unknown }): boolean {
   return typeof value === 'object' && value !== null;
 }
 
-export const requiredTextSchema = z.string().regex(/\S/, 'must not be empty');
+/** For what means something else with a blank at its end: a password, a product's own key. */
+export const exactTextSchema = z.string().regex(/\S/, 'must not be empty');
+
+/** Scanners add a line end, and keyboards and clipboards a blank: they are not sent. */
+export const requiredTextSchema = z.string().trim().regex(/\S/, 'must not be empty');
 const optionalTextSchema = z.string().nullish();
 
 /** For fields that may be absent at the service, but not null. */
@@ -29,6 +33,7 @@ function absentIfNull<T>(schema: z.ZodType<T>) {
 
 const nameSchema = z
   .string()
+  .trim()
   .min(1, { error: 'must be 1 to 50 characters long', abort: true })
   .max(50, { error: 'must be 1 to 50 characters long', abort: true })
   .regex(/\S/, 'must not be empty');
@@ -36,6 +41,7 @@ const nameSchema = z
 /** Not documented beyond "validated": one `@`, something before it and a dotted domain after; 254 is SMTP's limit. */
 export const emailSchema = z
   .string()
+  .trim()
   .max(254, { error: 'must be at most 254 characters long', abort: true })
   .regex(emailPattern, 'must be an e-mail address');
 

@@ -13,7 +13,13 @@ import {
   timestampSchema,
 } from './order.js';
 import { noneIfPastTheEnd } from './paging.js';
-import { birthDateSchema, emailSchema, medicalProxySchema, requiredTextSchema } from './order-requests.js';
+import {
+  birthDateSchema,
+  emailSchema,
+  exactTextSchema,
+  medicalProxySchema,
+  requiredTextSchema,
+} from './order-requests.js';
 import { checkedRequest } from './validation.js';
 
 const sourceFieldsSchema = z.looseObject({
@@ -71,7 +77,7 @@ const userPageSchema = z.looseObject({
 
 /** `POST /v2/user` (docs/lab-service.md; the specification gives no body). Dates are YYYY-MM-DD. */
 const createUserRequestSchema = z.strictObject({
-  client_user_id: requiredTextSchema,
+  client_user_id: exactTextSchema,
   /** IANA zone name. */
   fallback_time_zone: z.string().nullish(),
   fallback_birth_date: birthDateSchema.nullish(),
@@ -85,9 +91,7 @@ export type CreateUserRequest = z.output<typeof createUserRequestSchema>;
  * `PATCH /v2/user/{user_id}`: absent fields stay; an empty request is refused with 400. Every field may be null, which is sent; its meaning
  * is not documented.
  */
-const updateUserRequestSchema = createUserRequestSchema
-  .partial()
-  .extend({ client_user_id: requiredTextSchema.nullish() });
+const updateUserRequestSchema = createUserRequestSchema.partial().extend({ client_user_id: exactTextSchema.nullish() });
 
 export type UpdateUserRequest = z.output<typeof updateUserRequestSchema>;
 

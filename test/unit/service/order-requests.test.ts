@@ -86,7 +86,7 @@ test('null in a field that the service knows only as absent is not sent', async 
 const dayAfterTomorrow = new Date(Date.now() + 48 * 3_600_000).toISOString().slice(0, 10);
 
 describe('names', () => {
-  test.each(['José', '-John', ' John', 'John ', "O'Brien!", 'A  B', 'Ünal', '李'])(
+  test.each(['José', '-John', "O'Brien!", 'A  B', 'Ünal', '李'])(
     '%j is refused by documented rules',
     async (first_name) => {
       expect(await strictPatient({ first_name })).toEqual([
@@ -163,14 +163,9 @@ describe('other rules', () => {
   );
 
   // proves 75
-  test.each(['9118', '123456', '12345-678', 'ABCDE', '12345 '])(
-    'the zip %j is refused by documented rules',
-    async (zip) => {
-      expect(await strictAddress({ zip })).toEqual([
-        expect.stringMatching(/^patient_address\.zip must be five digits/),
-      ]);
-    },
-  );
+  test.each(['9118', '123456', '12345-678', 'ABCDE'])('the zip %j is refused by documented rules', async (zip) => {
+    expect(await strictAddress({ zip })).toEqual([expect.stringMatching(/^patient_address\.zip must be five digits/)]);
+  });
 
   // proves 76
   test.each(['us', 'USA', 'United States'])('the country %j is refused by documented rules', async (country) => {
@@ -299,3 +294,13 @@ describe('the error', () => {
     );
   });
 });
+
+test.each(['\r\n', '\n', ' ', '\t', '\u00a0', '\uFEFF'])(
+  'what is scanned or typed is sent without %j around it',
+  (blank) => {
+    const around = (text: string) => `${blank}${text}${blank}`;
+    const given = { ...importRequest, sample_id: around(importRequest.sample_id) };
+    expect(importOrderRequestSchema.parse(given)).toMatchObject({ sample_id: importRequest.sample_id });
+    expect(importOrderRequestSchema.safeParse({ ...importRequest, sample_id: blank }).success).toBe(false);
+  },
+);
