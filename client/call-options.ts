@@ -6,7 +6,7 @@ export type Deadline = Duration | 'none';
 
 /**
  * Options of every method of the client. Each may reject with TimedOut, and one that needs a workflow also with NoWorker,
- * WorkerFailing, TemporalUnreachable, TemporalRefused and UnexpectedFailure, in addition to the errors that it names.
+ * WorkerFailing, TemporalUnreachable, TemporalRefused, CallTooLarge and UnexpectedFailure, in addition to the errors that it names.
  */
 export interface CallOptions {
   /**

@@ -166,6 +166,19 @@ export class TemporalRefused extends LabOperationsError {
   override readonly name = 'TemporalRefused';
 }
 
+/** The call is larger than Temporal takes, encoded as it would be sent. Nothing was sent. */
+export class CallTooLarge extends LabOperationsError {
+  static readonly remedy = 'Shorten what the call carries: its texts and lists.';
+  override readonly name = 'CallTooLarge';
+  /** The size of the call's arguments, encoded and encrypted. */
+  readonly bytes: number;
+
+  constructor(bytes: number, mostBytes: number) {
+    super(`The call has ${bytes} bytes, and at most ${mostBytes} are sent to Temporal: nothing was sent`);
+    this.bytes = bytes;
+  }
+}
+
 /** The worker answered with a failure that this client does not know. */
 export class UnexpectedFailure extends LabOperationsError {
   static readonly remedy = "Use one version for client and worker; `labops --version` shows the client's.";

@@ -67,6 +67,7 @@ export {
 } from './match-reviews/errors.js';
 export type { CallOptions, Deadline } from './call-options.js';
 export {
+  CallTooLarge,
   EncryptionKeysMissing,
   FeatureNotEnabled,
   LabOperationsError,

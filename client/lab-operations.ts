@@ -24,6 +24,7 @@ import type { ServiceAccess } from './service-calls.js';
 import { OrderOperations } from './orders/orders.js';
 import { UndeliveredNotifications } from './notifications/undelivered.js';
 import { UserOperations } from './users/users.js';
+import { withPayloadLimit } from './payload-limit.js';
 import { addressAndWay, throughProxy } from './proxied.js';
 import { connectionFault } from './reachability.js';
 import { reconnection } from './reconnection.js';
@@ -95,7 +96,7 @@ export class LabOperations {
    */
   constructor(given: Client, options: LabOperationsOptions = {}, closeConnection?: () => Promise<void>) {
     const { taskQueue = usualTaskQueue, encryption = readEncryption(), deadline } = options;
-    const temporal = withKeysRequired(given, taskQueue, encryption);
+    const temporal = withPayloadLimit(withKeysRequired(given, taskQueue, encryption));
     this.#service =
       options.service &&
       createLabService({ ...options.service, installation: installationOf(options.service.installation) });

@@ -84,7 +84,7 @@ export class TemporalCalls {
 
   /**
    * Does the work of one public method within its time.
-   * @throws TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused, the signal's reason, and the
+   * @throws TimedOut, NoWorker, WorkerFailing, TemporalUnreachable, TemporalRefused, CallTooLarge, the signal's reason, and the
    * area's own errors
    */
   async call<T>(kind: CallKind, options: CallOptions, work: (call: OneCall) => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 import { AppointmentInvalid } from '../appointments/errors.js';
-import { LabOperationsError, Refusal, type RefusedField } from '../errors.js';
+import { CallTooLarge, LabOperationsError, Refusal, type RefusedField } from '../errors.js';
 import { LinkInvalid } from '../links/errors.js';
 import { MatchReviewInvalid } from '../match-reviews/errors.js';
 import { NotificationsInvalid } from '../notifications/errors.js';
@@ -51,6 +51,7 @@ export class CodeNotAccepted extends CommandLineError {
 /** Errors that mean an option or a file. */
 const invalidInput = [
   AppointmentInvalid,
+  CallTooLarge,
   DeletionInvalid,
   LinkInvalid,
   MatchReviewInvalid,

@@ -1,7 +1,9 @@
 import { hostname } from 'node:os';
-import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
+import type { Client, WorkflowClientInterceptor } from '@temporalio/client';
 import type { Encryption } from '../config.js';
+import { derivedClient } from '../derived-client.js';
 import { EncryptionKeysMissing } from '../errors.js';
+import { hasKeys } from '../payload-limit.js';
 
 /** The error without keys if encryption is required. */
 export const encryptionRequired =
@@ -19,31 +21,16 @@ const answerCountsMs = 60_000;
 export function withKeysRequired(temporal: Client, taskQueue: string, encryption: Encryption | undefined): Client {
   if (encryption === 'required') requireKeys(temporal);
   if (hasKeys(temporal) || encryption === 'optional') return temporal;
-  const { connection, options } = temporal;
-  const { namespace, identity, interceptors, workflow } = options;
+  const { interceptors } = temporal.options;
   const present = interceptors.workflow;
   // With the older form of interceptors, which is deprecated, no other can be combined: such a client does not ask.
   const all = Array.isArray(present) ? [...present, guardOf(temporal, taskQueue)] : present;
-  const { dataConverter } = options as {
-    dataConverter?: NonNullable<ConstructorParameters<typeof Client>[0]>['dataConverter'];
-  };
-  return new Client({
-    connection,
-    namespace,
-    identity,
-    interceptors: { ...interceptors, ...(all && { workflow: all }) },
-    workflow,
-    ...(dataConverter && { dataConverter }),
-  });
+  return derivedClient(temporal, { interceptors: { ...interceptors, ...(all && { workflow: all }) } });
 }
 
 /** @throws EncryptionKeysMissing if the client has none */
 function requireKeys(temporal: Client): void {
   if (!hasKeys(temporal)) throw new EncryptionKeysMissing(encryptionRequired);
-}
-
-function hasKeys({ options }: Client): boolean {
-  return options.loadedDataConverter.payloadCodecs.length > 0;
 }
 
 function guardOf(temporal: Client, taskQueue: string): WorkflowClientInterceptor {

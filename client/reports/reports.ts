@@ -13,6 +13,7 @@ import { resolveReportPolicy } from '../../protocol/report/policy.js';
 import { isSignedUrl } from '../../protocol/report/signed-url.js';
 import { labReferenceKey, labUserIdKey, type supersededPhase } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
+import { hasKeys } from '../payload-limit.js';
 import type { RefusedField } from '../errors.js';
 import {
   isText,
@@ -123,7 +124,7 @@ export class ReportOperations {
   /** Refuses a signed URL unless this client encrypts its payloads: it must not reach Temporal unencrypted. */
   private requireUnsigned({ file }: ReportSubmission): void {
     if (!('url' in file) || !isSignedUrl(file.url)) return;
-    if (this.#access.calls.client.options.loadedDataConverter.payloadCodecs.length > 0) return;
+    if (hasKeys(this.#access.calls.client)) return;
     const message = 'is a credential by itself, and payloads are not encrypted: use headersFrom, or encryption keys';
     throw new SignedUrlRefused(`The file's url ${message}`, { fields: [{ field: 'file.url', message }] });
   }

@@ -19,6 +19,7 @@ import {
 } from '../../protocol/webhook-endpoints.js';
 import type { CallOptions } from '../call-options.js';
 import type { OneCall } from '../one-call.js';
+import { hasKeys } from '../payload-limit.js';
 import type { CallKind, TemporalCalls } from '../workflow-calls.js';
 import { EncryptionRequired, webhookErrorMap } from './errors.js';
 import { changeFaults, checkCommand, headerFaults, idFaults, secretFaults, urlFaults } from './faults.js';
@@ -221,7 +222,7 @@ export class WebhookOperations {
 
   /** Refuses the call unless this client encrypts its payloads and can read encrypted answers. */
   private requireEncryption(what: string): void {
-    if (this.#calls.client.options.loadedDataConverter.payloadCodecs.length > 0) return;
+    if (hasKeys(this.#calls.client)) return;
     throw new EncryptionRequired(
       `${what} would be readable in Temporal, because payloads are not encrypted: set LABOPS_ENCRYPTION_KEYS for worker and client`,
     );

@@ -5,6 +5,7 @@ import { usualTaskQueue } from '../../protocol/task-queues.js';
 import { AbandonedCalls } from '../abandoned-calls.js';
 import { type Encryption, installationOf, readEncryption } from '../config.js';
 import { withKeysRequired } from '../encryption/key-requirement.js';
+import { withPayloadLimit } from '../payload-limit.js';
 import { type AnswerName, answers } from './answers.js';
 import { BodyMemory, parseObject, usualBodyDeadlineMs, usualWebhookBytes } from './body.js';
 import type { WebhookAnswer } from './common-answers.js';
@@ -168,7 +169,7 @@ function checked(options: WebhookHandlerOptions): Settings {
   checkOptions('createWebhookHandler', { secrets, setting: 'WEBHOOK_SECRETS', limits });
   return {
     // A worker that requires encryption would drop the signals of a handler without keys.
-    temporal: withKeysRequired(temporal, taskQueue, encryption),
+    temporal: withPayloadLimit(withKeysRequired(temporal, taskQueue, encryption)),
     secrets,
     taskQueue,
     installation: installationOf(installation),

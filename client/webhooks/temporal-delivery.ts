@@ -1,5 +1,5 @@
 import { type Client, isGrpcServiceError } from '@temporalio/client';
-import { EncryptionKeysMissing } from '../errors.js';
+import { CallTooLarge, EncryptionKeysMissing } from '../errors.js';
 import { code, DeadlinePassed, maySucceedLater, within } from '../temporal-errors.js';
 import type { Destinations, Routed } from './destinations.js';
 
@@ -32,6 +32,7 @@ export function temporalAnswer(
   if (error instanceof EncryptionKeysMissing) return 'encryption_keys_missing';
   if (error instanceof DeadlinePassed) return 'temporal_unavailable';
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  if (cause instanceof CallTooLarge) return 'event_refused';
   if (!isGrpcServiceError(cause)) return 'temporal_refused';
   if (isOfTheEvent(cause)) return 'event_refused';
   return maySucceedLater(cause) || isOfTheRun(cause) ? 'temporal_unavailable' : 'temporal_refused';
