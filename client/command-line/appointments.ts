@@ -42,7 +42,10 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
   const onOrder = (name: string, description: string): Command => orderCommand(appointments, name, description);
 
   onOrder('start', 'start arranging an appointment, or join the one already running').action(async (orderId: string) =>
-    commandLine.run(async ({ lab }) => show(commandLine, await (await lab.appointments.start({ orderId })).state())),
+    commandLine.send(
+      `The appointment may be arranged nevertheless: \`labops appointments cancel ${orderId}\` cancels it`,
+      async ({ lab }) => show(commandLine, await (await lab.appointments.start({ orderId })).state()),
+    ),
   );
   slotsCommand(appointments, commandLine);
   onOrder('choose', 'book a slot for the draw')
@@ -66,7 +69,10 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
     );
   cancelCommand(appointments, commandLine);
   onOrder('show', 'show the state of an appointment').action(async (orderId: string) =>
-    send(commandLine, orderId, (handle) => handle.state()),
+    commandLine.run(
+      async ({ lab }) => show(commandLine, await (await lab.appointments.get({ orderId })).state()),
+      patience,
+    ),
   );
   onOrder('watch', 'print every change of an appointment, one per line, until it has ended').action(
     async (orderId: string) => commandLine.watch((lab) => lab.appointments.get({ orderId }), changeLine),
@@ -112,7 +118,8 @@ async function send(
   orderId: string,
   command: (handle: AppointmentHandle) => Promise<AppointmentState>,
 ): Promise<void> {
-  await commandLine.run(
+  await commandLine.send(
+    `The command may be carried out nevertheless: \`labops appointments show ${orderId}\` shows the appointment`,
     async ({ lab }) => show(commandLine, await command(await lab.appointments.get({ orderId }))),
     patience,
   );

@@ -3,7 +3,7 @@ import type { LabOperations } from '../lab-operations.js';
 import type { Duration } from '../../protocol/durations.js';
 import type { Deadline } from '../call-options.js';
 import type { WatchOptions } from '../watching.js';
-import { NotConfirmed, UsageError } from './exit-codes.js';
+import { Interrupted, NotConfirmed, UsageError } from './exit-codes.js';
 import { Progress } from './progress.js';
 import type { Terminal } from './terminal.js';
 
@@ -73,6 +73,28 @@ export class CommandLine {
     } finally {
       progress.end();
     }
+  }
+
+  /**
+   * Runs work that changes something, and continues without the command line: Ctrl-C ends the command with a line that says so.
+   * @param goesOn that line: what may still happen, and which command ends or shows it
+   */
+  async send(goesOn: string, work: (call: Call) => Promise<void>, patience?: Patience): Promise<void> {
+    let sentence = 'Nothing was sent';
+    let stop = (): void => undefined;
+    const interrupted = new Promise<never>((_resolve, reject) => {
+      stop = this.terminal.onInterrupt(() => {
+        this.progress.end();
+        reject(new Interrupted(sentence));
+      });
+    });
+    const sending = this.run(async (call) => {
+      sentence = goesOn;
+      // What is interrupted after its answer has nothing to add.
+      await work(call).finally(stop);
+    }, patience);
+    // After an interrupt it keeps listening: npm passes Ctrl-C on, too, which must not end the process before the line is written.
+    await Promise.race([sending.finally(stop), interrupted]);
   }
 
   /** Prints every change, one per line, until what is watched has ended. */

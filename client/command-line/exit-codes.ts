@@ -12,13 +12,15 @@ import { EncryptionSettingInvalid, InstallationInvalid, TemporalSettingInvalid }
 import { KeyRingInvalid } from '../encryption/key-ring.js';
 import { printable } from './output.js';
 
-/** The process's exit codes. A signal (Ctrl-C) ends it as the shell expects. */
+/** The process's exit codes. Ctrl-C at a command that only reads ends the process as any signal does. */
 export const exitCodes = {
   done: 0,
   /** The command was understood and did not succeed. */
   failed: 1,
   /** The command line, a setting or a file is not valid: nothing was sent. */
   wrongUsage: 2,
+  /** Ctrl-C, as the shell counts it: 128 and the signal's number. */
+  interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
@@ -35,6 +37,11 @@ export class UsageError extends CommandLineError {
 /** A confirmation was not answered with yes: nothing was sent. */
 export class NotConfirmed extends CommandLineError {
   override readonly name = 'NotConfirmed';
+}
+
+/** Ctrl-C ended a command that may have sent something; the message says what may continue, and which command ends or shows it. */
+export class Interrupted extends CommandLineError {
+  override readonly name = 'Interrupted';
 }
 
 /** Some of many orders were not changed; the answer says which, and why. */
@@ -84,6 +91,7 @@ const settingFaults = [
 ];
 
 export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof Interrupted) return exitCodes.interrupted;
   const isSetting = settingFaults.some((fault) => error instanceof fault);
   return isSetting || isInvalidInput(error) ? exitCodes.wrongUsage : exitCodes.failed;
 }

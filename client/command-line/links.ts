@@ -29,7 +29,7 @@ export function linkCommands(program: Command, commandLine: CommandLine): void {
   startCommand(links, commandLine);
   urlCommand(links, commandLine);
   onLink('show', 'show the state of a link').action(async (which: WhichLink) =>
-    send(commandLine, which, (link) => link.state()),
+    commandLine.run(async ({ lab }) => show(commandLine, await (await lab.links.get(idsOf(which))).state())),
   );
   onLink('watch', 'print every change of a link, one per line, until it has ended').action(async (which: WhichLink) =>
     commandLine.watch((lab) => lab.links.get(idsOf(which)), linkLine),
@@ -57,7 +57,7 @@ function startCommand(links: Command, commandLine: CommandLine): void {
     .option('--redirect-errors', 'send the user to the redirect URL after a failed login, too')
     .option('--redirect-close', 'send the user to the redirect URL after closing the page, too')
     .action(async ({ redirectUrl, only, redirectErrors, redirectClose, ...which }: WhichLink & PageOptions) =>
-      commandLine.run(async ({ lab }) => {
+      commandLine.send(`The link may be started nevertheless: ${linkIs('cancel', which)} ends it`, async ({ lab }) => {
         const start: LinkStart = {
           ...idsOf(which),
           ...(redirectUrl !== undefined && { redirectUrl }),
@@ -102,7 +102,17 @@ async function send(
   which: WhichLink,
   command: (handle: LinkHandle) => Promise<LinkState>,
 ): Promise<void> {
-  await commandLine.run(async ({ lab }) => show(commandLine, await command(await lab.links.get(idsOf(which)))));
+  await commandLine.send(mayHappen(which), async ({ lab }) =>
+    show(commandLine, await command(await lab.links.get(idsOf(which)))),
+  );
+}
+
+function mayHappen(which: WhichLink): string {
+  return `The command may be carried out nevertheless: ${linkIs('show', which)} shows the link`;
+}
+
+function linkIs(command: string, { user, provider }: WhichLink): string {
+  return `\`labops links ${command} --user ${user} --provider ${provider}\``;
 }
 
 function show(commandLine: CommandLine, state: LinkState): void {
@@ -115,7 +125,7 @@ async function submitCode(commandLine: CommandLine, which: WhichLink, fromStdin:
   if (!fromStdin && !terminal.canAsk)
     throw new UsageError('There is no terminal to prompt for the code: pass it with --stdin');
   const code = fromStdin ? await readText(terminal, '-') : await terminal.ask('Code: ', { hidden: true });
-  await commandLine.run(async ({ lab }) => {
+  await commandLine.send(mayHappen(which), async ({ lab }) => {
     const answer = await (await lab.links.get(idsOf(which))).submitMfaCode(code.replace(/\r?\n$/, ''));
     commandLine.print(answer, () =>
       sections(

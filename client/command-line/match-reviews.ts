@@ -28,10 +28,14 @@ export function matchReviewCommands(program: Command, commandLine: CommandLine):
     reviews.command(`${name} <raw-result-id>`).description(description);
   const show = (state: MatchReviewState): void => commandLine.print(state, () => reviewText(state));
   const send = (rawResultId: string, command: (handle: MatchReviewHandle) => Promise<MatchReviewState>) =>
-    commandLine.run(async ({ lab }) => show(await command(await lab.matchReviews.get({ rawResultId }))));
+    commandLine.send(mayHappen(rawResultId), async ({ lab }) =>
+      show(await command(await lab.matchReviews.get({ rawResultId }))),
+    );
 
   onResult('start', 'follow a review that no webhook has reported').action(async (rawResultId: string) =>
-    commandLine.run(async ({ lab }) => show(await (await lab.matchReviews.start({ rawResultId })).state())),
+    commandLine.send(mayHappen(rawResultId), async ({ lab }) =>
+      show(await (await lab.matchReviews.start({ rawResultId })).state()),
+    ),
   );
   onResult('accept', 'give the result to an order')
     .option('--order <order-id>', "the order that it belongs to (default: the lab service's only candidate)")
@@ -55,11 +59,15 @@ export function matchReviewCommands(program: Command, commandLine: CommandLine):
       await send(rawResultId, (handle) => handle.markUnsure(rejection));
     });
   onResult('show', 'show the state of a review').action(async (rawResultId: string) =>
-    send(rawResultId, (handle) => handle.state()),
+    commandLine.run(async ({ lab }) => show(await (await lab.matchReviews.get({ rawResultId })).state())),
   );
   onResult('watch', 'print every change of a review, one per line, until it is over').action(
     async (rawResultId: string) => commandLine.watch((lab) => lab.matchReviews.get({ rawResultId }), changeLine),
   );
+}
+
+function mayHappen(rawResultId: string): string {
+  return `The command may be carried out nevertheless: \`labops reviews show ${rawResultId}\` shows the review`;
 }
 
 /** A note may be about the person, and a command line ends up in the shell's history. */

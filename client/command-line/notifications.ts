@@ -39,7 +39,7 @@ export function notificationCommands(program: Command, commandLine: CommandLine)
     .command('resend <workflow-id> [notification-id...]')
     .description('send notifications now, even those that the receiver refused; without ids, all of them')
     .action(async (source: string, ids: string[]) =>
-      commandLine.run(async ({ lab }) => {
+      commandLine.send(mayHappen(source), async ({ lab }) => {
         const state = await lab.notifications.resend(source, ids.length > 0 ? ids : undefined);
         commandLine.print(state, () => deliveryText(state));
       }),
@@ -51,11 +51,15 @@ export function notificationCommands(program: Command, commandLine: CommandLine)
     .action(async (source: string, ids: string[], { yes }: { yes?: true }) => {
       const which = ids.length === 1 ? 'This notification' : `These ${ids.length} notifications`;
       await commandLine.confirm(`${which} will never be sent.`, yes === true);
-      await commandLine.run(async ({ lab }) => {
+      await commandLine.send(mayHappen(source), async ({ lab }) => {
         const state = await lab.notifications.discard(source, ids);
         commandLine.print(state, () => deliveryText(state));
       });
     });
+}
+
+function mayHappen(source: string): string {
+  return `The command may be carried out nevertheless: \`labops notifications show ${source}\` shows what is undelivered`;
 }
 
 function deliveryText({ undelivered, triedUntil, delivered, discarded }: DeliveryState): string {

@@ -70,17 +70,23 @@ export function orderCommands(program: Command, commandLine: CommandLine): void 
     .action(async (orderId: string | undefined, { reference, file }: ReferenceOption & { file: string }) => {
       const which = whichOrder(orderId, reference);
       const registration = (await readObject(commandLine.terminal, file)) as RegisterCommand['registration'];
-      await command(commandLine, which, (handle, meant) => handle.register(registration, meant));
+      await command(commandLine, which, 'The kit may be registered', (handle, meant) =>
+        handle.register(registration, meant),
+      );
     });
   onOrder('cancel', 'cancel an order that has not shipped, or its placing').action(
     async (orderId: string | undefined, { reference }: ReferenceOption) =>
-      command(commandLine, whichOrder(orderId, reference), (handle, meant) => handle.cancel(meant)),
+      command(commandLine, whichOrder(orderId, reference), 'The order may be cancelled', (handle, meant) =>
+        handle.cancel(meant),
+      ),
   );
   resolveCommand(orders, commandLine);
   orders
     .command('replace <order-id>')
     .description('order a new kit for one that is lost, failed or stuck, to the same address')
-    .action(async (orderId: string) => command(commandLine, { orderId }, (handle) => handle.replaceKit({ orderId })));
+    .action(async (orderId: string) =>
+      command(commandLine, { orderId }, newKit, (handle) => handle.replaceKit({ orderId })),
+    );
   acknowledgeCriticalCommand(orders, commandLine);
   setPolicyCommand(orders, commandLine);
 }
@@ -100,7 +106,7 @@ function resolveCommand(orders: Command, commandLine: CommandLine): void {
     )
     .addOption(new Option('--instead-of <decision>', 'change an earlier wait that is not over yet').choices(['wait']))
     .action(async (orderId: string, { decision, insteadOf }: ResolveOptions) =>
-      command(commandLine, { orderId }, (handle) =>
+      command(commandLine, { orderId }, decision === 'replace' ? newKit : 'The decision may be carried out', (handle) =>
         handle.resolveProblem(decision, { orderId, ...(insteadOf !== undefined && { insteadOf }) }),
       ),
     );
@@ -123,7 +129,8 @@ function setPolicyCommand(orders: Command, commandLine: CommandLine): void {
       }
       const policy = (await readObject(commandLine.terminal, file)) as OrderPolicy;
       const selection = all === true ? { all } : (filterOf(filter) as OrderSelection);
-      await commandLine.run(async ({ lab }) => {
+      const goesOn = 'Some orders may be changed: repeat `labops orders set-policy`, which changes nothing twice';
+      await commandLine.send(goesOn, async ({ lab }) => {
         const changes: PolicyChange[] = [];
         try {
           for await (const change of lab.orders.setPolicy(selection, policy, { dryRun })) changes.push(change);
@@ -155,10 +162,11 @@ function placeCommand(orders: Command, commandLine: CommandLine): void {
     .option('--no-wait', 'return as soon as the placing is started')
     .action(async ({ file, wait }: { file: string; wait: boolean }) => {
       const input = (await readObject(commandLine.terminal, file)) as PlaceKitOrderInput;
-      await commandLine.run(
+      const { reference } = input;
+      await commandLine.send(
+        `The order may be placed nevertheless: \`labops orders cancel --reference ${reference}\` cancels it`,
         async ({ lab, progress }) => {
           const handle = await lab.orders.place(input);
-          const { reference } = input;
           if (!wait) {
             commandLine.print({ reference }, () => `The order with the reference ${reference} is being placed.`);
             return;
@@ -204,17 +212,26 @@ function acknowledgeCriticalCommand(orders: Command, commandLine: CommandLine): 
         ...(alarm !== undefined && { alarm }),
         ...(note !== '' && { note }),
       };
-      await command(commandLine, { orderId }, (handle) => handle.acknowledgeCriticalResult(acknowledgement));
+      await command(commandLine, { orderId }, 'The result may be acknowledged', (handle) =>
+        handle.acknowledgeCriticalResult(acknowledgement),
+      );
     });
 }
 
-/** Runs a command on the very order whose id was given, or on the current one of a reference's chain. */
+const newKit = 'A new kit, which `labops orders cancel` cancels by its id, may be ordered';
+
+/**
+ * Runs a command on the very order whose id was given, or on the current one of a reference's chain.
+ * @param effect what may happen after an interrupt
+ */
 async function command(
   commandLine: CommandLine,
   which: WhichHandle,
+  effect: string,
   send: (handle: KitOrderHandle, meant: WhichOrder) => Promise<OrderState | CancelledPlacing>,
 ): Promise<void> {
-  await commandLine.run(async ({ lab }) => {
+  const named = 'orderId' in which ? which.orderId : `--reference ${which.reference}`;
+  await commandLine.send(`${effect} nevertheless: \`labops orders show ${named}\` shows the order`, async ({ lab }) => {
     const handle = await lab.orders.get(which);
     show(commandLine, await send(handle, 'orderId' in which ? which : {}));
   });

@@ -37,7 +37,8 @@ TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS…, or a pr
 If the worker encrypts, set LABOPS_ENCRYPTION_KEYS to its keys.`;
 
 const exitStatus = `
-Exit status: 0 done; 1 the command did not succeed; 2 the command line, a file or a setting is invalid.`;
+Exit status: 0 done; 1 the command did not succeed; 2 the command line, a file or a setting is invalid;
+130 interrupted by Ctrl-C.`;
 
 /** A blank TASK_QUEUE is not set. */
 function taskQueueOption(): Option {

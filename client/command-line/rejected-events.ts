@@ -56,13 +56,18 @@ export function rejectedEventCommands(program: Command, commandLine: CommandLine
     .option('--limit <number>', 'the most to replay (default: 1000)', count)
     .action(async (id: string | undefined, options: ReplayOptions) => {
       const which = whichEvents(id, options);
-      await commandLine.run(async ({ lab, progress }) => {
-        progress.say('replaying');
-        const result = await lab.rejectedEvents.replay(which);
-        commandLine.print(result, () => replayText(result));
-        if (result.next !== undefined)
-          commandLine.note(`The limit was reached: continue with --before ${result.next}.`);
-      }, 'endless');
+      const goesOn = 'The replay may continue, for a day at most: `labops rejected list` shows what still waits';
+      await commandLine.send(
+        goesOn,
+        async ({ lab, progress }) => {
+          progress.say('replaying');
+          const result = await lab.rejectedEvents.replay(which);
+          commandLine.print(result, () => replayText(result));
+          if (result.next !== undefined)
+            commandLine.note(`The limit was reached: continue with --before ${result.next}.`);
+        },
+        'endless',
+      );
     });
   rejected
     .command('discard <event-id>')
@@ -71,7 +76,8 @@ export function rejectedEventCommands(program: Command, commandLine: CommandLine
     .option('--yes', 'do not ask for a confirmation')
     .action(async (id: string, { reason, yes }: { reason: string; yes?: true }) => {
       await commandLine.confirm(`The content of event ${id} will be erased.`, yes === true);
-      await commandLine.run(async ({ lab }) => {
+      const goesOn = 'The event may be discarded nevertheless: `labops rejected list --state discarded` shows it then';
+      await commandLine.send(goesOn, async ({ lab }) => {
         await lab.rejectedEvents.discard(id, reason);
         commandLine.print({ id, state: 'discarded' }, () => `Event ${id} is discarded.`);
       });

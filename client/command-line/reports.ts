@@ -20,20 +20,21 @@ export function reportCommands(program: Command, commandLine: CommandLine): void
       .command(`${name} [job-id]`)
       .description(description)
       .option('--reference <reference>', "identify the report by your reference instead of its parsing job's id");
-  const send = async (
-    which: ReturnType<typeof whichReport>,
-    command: (report: ReportHandle) => Promise<ReportState | CancelledSubmission>,
-  ): Promise<void> =>
-    commandLine.run(async ({ lab }) => {
-      const answer = await command(await lab.reports.get(which));
-      commandLine.print(answer, () => ('jobId' in answer ? reportText(answer) : cancelledText(answer)));
-    });
+  const answer =
+    (
+      which: WhichReport,
+      ask: (report: ReportHandle) => Promise<ReportState | CancelledSubmission>,
+    ): Parameters<CommandLine['run']>[0] =>
+    async ({ lab }) => {
+      const state = await ask(await lab.reports.get(which));
+      commandLine.print(state, () => ('jobId' in state ? reportText(state) : cancelledText(state)));
+    };
 
   listCommand(reports, commandLine, ofReports, (lab, filter) => lab.reports.list(filter), reportTable);
   submitCommand(reports, commandLine);
   onReport('show', 'show the state of a report, with how many biomarkers were read').action(
     async (jobId: string | undefined, { reference }: ReferenceOption) =>
-      send(whichReport(jobId, reference), (report) => report.state()),
+      commandLine.run(answer(whichReport(jobId, reference), (report) => report.state())),
   );
   onReport('watch', 'print every change of a report, one per line, until it has ended').action(
     async (jobId: string | undefined, { reference }: ReferenceOption) => {
@@ -42,8 +43,14 @@ export function reportCommands(program: Command, commandLine: CommandLine): void
     },
   );
   onReport('cancel', 'stop an upload, or stop following a report that the lab service will still read').action(
-    async (jobId: string | undefined, { reference }: ReferenceOption) =>
-      send(whichReport(jobId, reference), (report) => report.cancel()),
+    async (jobId: string | undefined, { reference }: ReferenceOption) => {
+      const which = whichReport(jobId, reference);
+      const named = jobId ?? `--reference ${reference}`;
+      await commandLine.send(
+        `The report may be cancelled nevertheless: \`labops reports show ${named}\` shows it`,
+        answer(which, (report) => report.cancel()),
+      );
+    },
   );
 }
 
@@ -58,10 +65,11 @@ function submitCommand(reports: Command, commandLine: CommandLine): void {
     .option('--no-wait', 'return as soon as the upload is started')
     .action(async ({ file, wait }: { file: string; wait: boolean }) => {
       const submission = (await readObject(commandLine.terminal, file)) as ReportSubmission;
-      await commandLine.run(
+      const { reference } = submission;
+      await commandLine.send(
+        `The report may be uploaded nevertheless: \`labops reports cancel --reference ${reference}\` cancels it`,
         async ({ lab, progress }) => {
           const report = await lab.reports.submit(submission);
-          const { reference } = submission;
           if (!wait) {
             commandLine.print({ reference }, () => `The report with the reference ${reference} is being uploaded.`);
             return;
@@ -75,7 +83,9 @@ function submitCommand(reports: Command, commandLine: CommandLine): void {
     });
 }
 
-function whichReport(jobId: string | undefined, reference: string | undefined) {
+type WhichReport = { jobId: string } | { reference: string };
+
+function whichReport(jobId: string | undefined, reference: string | undefined): WhichReport {
   if (jobId !== undefined && reference === undefined) return { jobId };
   if (jobId === undefined && reference !== undefined) return { reference };
   throw new UsageError("Give one report: its parsing job's id, or --reference");

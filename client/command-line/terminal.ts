@@ -17,6 +17,8 @@ export interface Terminal {
   readFile(path: string): Promise<Uint8Array>;
   /** One line; with `hidden`, the input is not shown. */
   ask(question: string, options?: { hidden?: boolean }): Promise<string>;
+  /** Calls back for each Ctrl-C, which then does not end the process, until the function that this returns is called. */
+  onInterrupt(listener: () => void): () => void;
 }
 
 export const processTerminal: Terminal = {
@@ -25,6 +27,10 @@ export const processTerminal: Terminal = {
   isWatched: process.stderr.isTTY,
   canAsk: process.stdin.isTTY && process.stderr.isTTY,
   readAll: () => buffer(process.stdin),
+  onInterrupt: (listener) => {
+    process.on('SIGINT', listener);
+    return () => process.off('SIGINT', listener);
+  },
   readFile: (path) => readFile(path),
   ask: async (question, { hidden = false } = {}) => {
     // Readline itself would write the question to the output of the typed text, which is discarded.

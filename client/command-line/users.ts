@@ -35,7 +35,8 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
     .action(async (userId: string, options: DeleteOptions) => {
       const input = await deletionOf(commandLine, userId, options);
       await commandLine.confirm(`User ${userId} will be deleted.`, options.yes === true);
-      await commandLine.run(async ({ lab }) => {
+      const goesOn = `The user may be deleted nevertheless: \`labops users undo ${userId}\` restores them within the grace period`;
+      await commandLine.send(goesOn, async ({ lab }) => {
         const deletion = await lab.users.requestDeletion(input);
         show(deletion.requested ?? (await deletion.state()));
       });
@@ -50,7 +51,10 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
     .command('undo <user-id>')
     .description('restore a user within the grace period; connections must be made again')
     .action(async (userId: string) =>
-      commandLine.run(async ({ lab }) => show(await (await lab.users.deletion(userId)).undo())),
+      commandLine.send(
+        `The user may be restored nevertheless: \`labops users show ${userId}\` shows the deletion`,
+        async ({ lab }) => show(await (await lab.users.deletion(userId)).undo()),
+      ),
     );
 }
 

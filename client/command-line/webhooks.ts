@@ -31,6 +31,8 @@ interface RegisterOptions extends PlaceOptions {
 /** As long as such a command may run: it may wait for another one before it. */
 const patience: Patience = '10m';
 
+const mayHappen = 'The command may be carried out nevertheless: `labops webhooks list` shows the endpoints';
+
 type OfTeam = (name: string, description: string) => Command;
 
 /** The endpoints to which the lab service delivers a team's events. Needs a worker with a management key. */
@@ -85,11 +87,15 @@ function changingCommands(ofTeam: OfTeam, commandLine: CommandLine): void {
     .option('--event-type <type>', 'only events of this type; can be repeated (default: all)', collect)
     .option('--show-secret', "print the signing secret, which belongs in the ingress's WEBHOOK_SECRETS")
     .action(async ({ url, eventType, showSecret, ...options }: RegisterOptions) =>
-      commandLine.run(async ({ lab }) => {
-        const endpoint = { url, ...(eventType && { eventTypes: eventType }) };
-        const registered = await lab.webhooks.register(placeOf(options), endpoint);
-        showRegistered(commandLine, registered, showSecret === true);
-      }, patience),
+      commandLine.send(
+        mayHappen,
+        async ({ lab }) => {
+          const endpoint = { url, ...(eventType && { eventTypes: eventType }) };
+          const registered = await lab.webhooks.register(placeOf(options), endpoint);
+          showRegistered(commandLine, registered, showSecret === true);
+        },
+        patience,
+      ),
     );
   ofTeam('update <webhook-id>', 'change an endpoint; what is not named stays')
     .option('--url <url>', 'the new address')
@@ -102,16 +108,24 @@ function changingCommands(ofTeam: OfTeam, commandLine: CommandLine): void {
     .addOption(new Option('--unlimited', 'remove the rate limit').conflicts('rateLimit'))
     .option('--disable', 'deliver nothing more; `enable` is the opposite')
     .action(async (webhookId: string, options: UpdateOptions) =>
-      commandLine.run(async ({ lab }) => {
-        show(await lab.webhooks.update(placeOf(options), webhookId, changeOf(options)));
-      }, patience),
+      commandLine.send(
+        mayHappen,
+        async ({ lab }) => {
+          show(await lab.webhooks.update(placeOf(options), webhookId, changeOf(options)));
+        },
+        patience,
+      ),
     );
   ofTeam('enable <webhook-id>', 'deliver events again to an endpoint that was disabled').action(
     async (webhookId: string, options: PlaceOptions) =>
-      commandLine.run(async ({ lab }) => {
-        show(await lab.webhooks.enable(placeOf(options), webhookId));
-        commandLine.note('Events missed meanwhile are not sent again: see `labops reconcile --help`.');
-      }, patience),
+      commandLine.send(
+        mayHappen,
+        async ({ lab }) => {
+          show(await lab.webhooks.enable(placeOf(options), webhookId));
+          commandLine.note('Events missed meanwhile are not sent again: see `labops reconcile --help`.');
+        },
+        patience,
+      ),
   );
 }
 
@@ -120,12 +134,18 @@ function headerCommands(ofTeam: OfTeam, commandLine: CommandLine): void {
     .option('--set-file <path>', 'replace all headers with a JSON object of names and values; - reads standard input')
     .action(async (webhookId: string, { setFile, ...options }: PlaceOptions & { setFile?: string }) => {
       const headers = setFile === undefined ? undefined : await readObject(commandLine.terminal, setFile);
+      if (headers !== undefined) {
+        await commandLine.send(
+          mayHappen,
+          async ({ lab }) => {
+            const set = await lab.webhooks.setHeaders(placeOf(options), webhookId, headers as Record<string, string>);
+            commandLine.print(set, () => facts([['Headers', set.names.join(', ') || 'none']]));
+          },
+          patience,
+        );
+        return;
+      }
       await commandLine.run(async ({ lab }) => {
-        if (headers !== undefined) {
-          const set = await lab.webhooks.setHeaders(placeOf(options), webhookId, headers as Record<string, string>);
-          commandLine.print(set, () => facts([['Headers', set.names.join(', ') || 'none']]));
-          return;
-        }
         const read = await lab.webhooks.headers(placeOf(options), webhookId);
         commandLine.print(read, () =>
           table(
@@ -143,27 +163,31 @@ function rotateCommand(ofTeam: OfTeam, commandLine: CommandLine): void {
     .option('--show-secret', "print the new secret, which belongs in the ingress's WEBHOOK_SECRETS")
     .action(async (webhookId: string, { showSecret, secretFile, ...options }: RotateOptions) => {
       const given = secretFile === undefined ? undefined : (await readText(commandLine.terminal, secretFile)).trim();
-      await commandLine.run(async ({ lab }) => {
-        const input = given === undefined ? {} : { secret: given };
-        const { secret, ...rotated } = await lab.webhooks.rotate(placeOf(options), webhookId, input);
-        const shown = showSecret === true ? { secret } : {};
-        commandLine.print({ ...rotated, ...shown }, () =>
-          facts([
-            ['Endpoint', rotated.webhookId],
-            ['New secret', shown.secret],
-          ]),
-        );
-        if (given !== undefined) {
-          commandLine.note(
-            "Keep the old secret in the ingress's WEBHOOK_SECRETS for two days: events may still carry it.",
+      await commandLine.send(
+        mayHappen,
+        async ({ lab }) => {
+          const input = given === undefined ? {} : { secret: given };
+          const { secret, ...rotated } = await lab.webhooks.rotate(placeOf(options), webhookId, input);
+          const shown = showSecret === true ? { secret } : {};
+          commandLine.print({ ...rotated, ...shown }, () =>
+            facts([
+              ['Endpoint', rotated.webhookId],
+              ['New secret', shown.secret],
+            ]),
           );
-          return;
-        }
-        commandLine.note("Add the new secret to the ingress's WEBHOOK_SECRETS before the old one expires.");
-        if (showSecret !== true) {
-          commandLine.note('To see it: `labops webhooks register --show-secret` with the address of the endpoint.');
-        }
-      }, patience);
+          if (given !== undefined) {
+            commandLine.note(
+              "Keep the old secret in the ingress's WEBHOOK_SECRETS for two days: events may still carry it.",
+            );
+            return;
+          }
+          commandLine.note("Add the new secret to the ingress's WEBHOOK_SECRETS before the old one expires.");
+          if (showSecret !== true) {
+            commandLine.note('To see it: `labops webhooks register --show-secret` with the address of the endpoint.');
+          }
+        },
+        patience,
+      );
     });
 }
 
@@ -172,12 +196,16 @@ function deleteCommand(ofTeam: OfTeam, commandLine: CommandLine): void {
     .option('--yes', 'do not ask for a confirmation')
     .action(async (webhookId: string, { yes, ...options }: PlaceOptions & { yes?: true }) => {
       await commandLine.confirm(`Endpoint ${webhookId} will be deleted and will receive no more events.`, yes === true);
-      await commandLine.run(async ({ lab }) => {
-        const answer = await lab.webhooks.delete(placeOf(options), webhookId);
-        commandLine.print(answer, () =>
-          answer.deleted ? `Deleted ${webhookId}.` : `There is no endpoint ${webhookId}.`,
-        );
-      }, patience);
+      await commandLine.send(
+        mayHappen,
+        async ({ lab }) => {
+          const answer = await lab.webhooks.delete(placeOf(options), webhookId);
+          commandLine.print(answer, () =>
+            answer.deleted ? `Deleted ${webhookId}.` : `There is no endpoint ${webhookId}.`,
+          );
+        },
+        patience,
+      );
     });
 }
 

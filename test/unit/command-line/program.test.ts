@@ -207,6 +207,110 @@ describe('a failure', () => {
   });
 });
 
+describe('Ctrl-C', () => {
+  /** Interrupts the command at its first call, which has no answer. */
+  async function interrupted(line: string) {
+    const terminal = new RecordedTerminal({ isWatched: true, files: { '-': '{ "reference": "ref-1" }' } });
+    let end = (_reason: Error): void => undefined;
+    const silence = new Promise<never>((_resolve, reject) => (end = reject));
+    const call = () => {
+      setImmediate(() => terminal.interrupt());
+      return Object.assign(silence, { [Symbol.asyncIterator]: () => ({ next: () => silence }) });
+    };
+    const area = new Proxy({}, { get: () => call });
+    const lab = new Proxy({}, { get: (_target, name) => (name === 'then' ? undefined : area) });
+    const { stderr, ...ran } = await labops(line, terminal, () => Promise.resolve(lab as LabOperations));
+    end(new Error('The process would have ended'));
+    return { ...ran, stderr: stderr.slice(stderr.lastIndexOf('\r\u001B[2K') + 5) };
+  }
+
+  const place = '--org-id o --team-id t --environment sandbox';
+  const changing: [line: string, next: string][] = [
+    ['orders place --file -', 'orders cancel --reference ref-1'],
+    ['orders place --file - --no-wait', 'orders cancel --reference ref-1'],
+    ['orders register order-1 --file -', 'orders show order-1'],
+    ['orders cancel --reference ref-2', 'orders show --reference ref-2'],
+    ['orders resolve order-1 --decision wait', 'orders show order-1'],
+    ['orders resolve order-1 --decision replace', 'orders cancel'],
+    ['orders replace order-1', 'orders cancel'],
+    ['orders acknowledge-critical order-1 --by p-1 --outcome confirmed', 'orders show order-1'],
+    ['links start --user u-1 --provider invented', 'links cancel --user u-1 --provider invented'],
+    ['links report --user u-1 --provider invented --file -', 'links show --user u-1 --provider invented'],
+    ['links code --user u-1 --provider invented --stdin', 'links show --user u-1 --provider invented'],
+    ['links cancel --user u-1 --provider invented', 'links show --user u-1 --provider invented'],
+    ['reports submit --file -', 'reports cancel --reference ref-1'],
+    ['reports cancel job-1', 'reports show job-1'],
+    ['users delete u-1 --yes', 'users undo u-1'],
+    ['users undo u-1', 'users show u-1'],
+    ['appointments start order-1', 'appointments cancel order-1'],
+    ['appointments choose order-1 --slot s-1', 'appointments show order-1'],
+    ['appointments request order-1 --provider invented', 'appointments show order-1'],
+    ['appointments reschedule order-1 --slot s-1', 'appointments show order-1'],
+    ['appointments cancel order-1', 'appointments show order-1'],
+    ['reviews start r-1', 'reviews show r-1'],
+    ['reviews accept r-1', 'reviews show r-1'],
+    ['reviews reject r-1', 'reviews show r-1'],
+    ['reviews unsure r-1', 'reviews show r-1'],
+    ['notifications resend kit-order/o-1', 'notifications show kit-order/o-1'],
+    ['notifications discard kit-order/o-1 n-1 --yes', 'notifications show kit-order/o-1'],
+    [`webhooks register ${place} --url https://labs.example.com`, 'webhooks list'],
+    [`webhooks update w-1 ${place} --disable`, 'webhooks list'],
+    [`webhooks enable w-1 ${place}`, 'webhooks list'],
+    [`webhooks headers w-1 ${place} --set-file -`, 'webhooks list'],
+    [`webhooks rotate w-1 ${place}`, 'webhooks list'],
+    [`webhooks delete w-1 ${place} --yes`, 'webhooks list'],
+    ['rejected replay --all', 'rejected list'],
+    ['rejected discard 17 --reason invented --yes', 'rejected list'],
+    ['orders set-policy --all --file -', 'orders set-policy'],
+    ['reconcile --from 2026-01-01 --to 2026-01-02', 'the same command'],
+  ];
+
+  test.each(changing)('at `labops %s` prints one line with what comes next, and exits with 130', async (line, next) => {
+    const { code, stdout, stderr } = await interrupted(line);
+    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+    expect(stderr).toMatch(/^Interrupted: .* may .*\.\n$/);
+    expect(stderr).toContain(next.startsWith('the same') ? next : `\`labops ${next}`);
+  });
+
+  const reading = [
+    ...['orders', 'links', 'reports', 'appointments', 'reviews', 'notifications', 'webhooks', 'rejected'].map(
+      (area) => `${area} list`,
+    ),
+    ...['orders', 'links', 'reports', 'users', 'appointments', 'reviews', 'notifications', 'webhooks'].map(
+      (area) => `${area} show`,
+    ),
+    ...['orders', 'links', 'reports', 'appointments', 'reviews'].map((area) => `${area} watch`),
+    ...['links url', 'appointments slots', 'doctor', 'replay'],
+  ];
+
+  test('is left to the shell by no other command than those that only read', () => {
+    const others = commands.map(nameOf).filter((name) => !changing.some(([line]) => `${line} `.startsWith(`${name} `)));
+    expect(others.toSorted()).toEqual(reading.toSorted());
+  });
+
+  test('before anything was sent says so, and after the answer nothing', async () => {
+    const terminal = new RecordedTerminal();
+    const early = labops('orders cancel order-1', terminal, () => {
+      setImmediate(() => terminal.interrupt());
+      return new Promise(() => undefined);
+    });
+    expect(await early).toMatchObject({ code: 130, stderr: 'Interrupted: Nothing was sent.\n' });
+    const lab = {
+      notifications: { resend: () => Promise.resolve({ undelivered: [] }) },
+      close: () => Promise.resolve(expect(answered.interrupted.size).toBe(0)),
+    };
+    const answered = new RecordedTerminal();
+    const sent = labops('notifications resend kit-order/o-1', answered, () => Promise.resolve(lab as never));
+    expect(await sent).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('with --json is an error like any other', async () => {
+    const { code, stdout, stderr } = await interrupted('reports submit --file - --json');
+    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+    expect(JSON.parse(stderr)).toMatchObject({ error: { name: 'Interrupted' } });
+  });
+});
+
 describe('the help', () => {
   test('is printed on standard output, for the program, its areas and its commands', async () => {
     for (const line of ['--help', 'orders --help', 'orders place --help', 'help orders']) {

@@ -7,6 +7,8 @@ export class RecordedTerminal implements Terminal {
   readonly isWatched: boolean;
   readonly canAsk: boolean;
   readonly asked: { question: string; hidden: boolean }[] = [];
+  /** Those that listen for Ctrl-C now. */
+  readonly interrupted = new Set<() => void>();
   private readonly files: Readonly<Record<string, string | Uint8Array>>;
   private readonly answers: string[];
 
@@ -38,6 +40,15 @@ export class RecordedTerminal implements Terminal {
     return content === undefined
       ? Promise.reject(Object.assign(new Error('no such file'), { code: 'ENOENT' }))
       : Promise.resolve(Buffer.from(content));
+  }
+
+  onInterrupt(listener: () => void): () => void {
+    this.interrupted.add(listener);
+    return () => this.interrupted.delete(listener);
+  }
+
+  interrupt(): void {
+    for (const listener of this.interrupted) listener();
   }
 
   ask(question: string, { hidden = false } = {}): Promise<string> {
