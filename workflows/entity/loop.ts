@@ -107,8 +107,12 @@ async function workToTheEnd(run: Wakeable, turns: Turns): Promise<void> {
 /** Waits for what wakes a main loop, and lets everything go first that handles a message (`steps.ts`). */
 export async function untilWoken(run: Wakeable, isWoken: () => boolean): Promise<void> {
   run.isWoken = isWoken;
-  await afterMessages(isWoken);
-  delete run.isWoken;
+  try {
+    await afterMessages(isWoken);
+  } finally {
+    // Cancelled, it does not go on: a delivery would wait for it.
+    delete run.isWoken;
+  }
 }
 
 /**

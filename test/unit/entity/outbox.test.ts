@@ -267,8 +267,19 @@ describe('an end', () => {
     expect(life.run.end).toEqual({ kind: 'failed', type: 'cancelled' });
     expect(handed).toEqual([
       [['preparing'], [], true],
-      [['order.critical_result', 'critical_result'], [], true],
+      [['preparing', 'order.critical_result', 'critical_result'], [], true],
     ]);
+  });
+
+  test('by an operator still delivers an alarm that comes then, if the receiver answers', async () => {
+    const handed: unknown[] = [];
+    const life = await placed({ notify: silent, handOverNotifications: handingOver(handed) });
+    await life.run.cancel();
+    await alarm(life);
+    delete life.answers['notify'];
+    await life.settle();
+    expect(life.announced.map(({ type }) => type)).toContain('order.critical_result');
+    expect([handed, life.run.end]).toEqual([[], { kind: 'failed', type: 'cancelled' }]);
   });
 
   test('waits a minute for the receiver, then hands over what is left, in its order', async () => {
