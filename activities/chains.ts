@@ -118,7 +118,7 @@ async function whenServiceAsks<T>(read: () => Promise<T>): Promise<T> {
 }
 
 /**
- * True for an order that names another user's chain in its passthrough, and that this chain has not taken in: its workflow says which
+ * True for an order whose passthrough names another user's chain, unless that chain has taken it in: the chain's workflow says which
  * numbers it has reserved.
  */
 async function isForeign({ service, temporal }: ActivityDependencies, own: OrderSnapshot): Promise<boolean> {

@@ -11,8 +11,8 @@ import { isThere, type DeletedUser } from './users.js';
 import { workIdsOf } from './work-ids.js';
 
 /**
- * True if the product has given the reference to another user since: what names only the reference may be about that user. A 404 that
- * is not the service's own answer shows nothing at first.
+ * True if the product has given the reference to another user since: what names only the reference may be about that user. The first
+ * 404 that is not the service's own answer proves nothing.
  */
 async function isAnothers(service: LabService, userId: string, clientUserId: string): Promise<boolean> {
   try {

@@ -33,7 +33,7 @@ interface ImportCriteria extends Pick<OrderCriteria, 'reference' | 'since' | 'se
  * another time, does not count: its sample may be imported again.
  *
  * @throws ApplicationFailure `OrderRefused` if the sample's order has another reference; `AmbiguousOrder` if a lost answer may
- * have created an import that twice shows no sample id
+ * have created an import that in two reads shows no sample id, or ours in another spelling
  */
 export async function importedBefore(
   dependencies: ActivityDependencies,
@@ -84,7 +84,7 @@ async function ownOf(
   throw ApplicationFailure.retryable(`The import may be among these orders: ${ids}`, 'OrderUnclaimed');
 }
 
-/** No sample id, or ours written another way, and of about that time. What an order does not show says nothing. */
+/** True for an order of about that time that shows no sample id, or ours in another spelling: it may be the import. */
 function couldBe(order: Order, { order: { sample_id: sampleId }, since }: ImportCriteria): boolean {
   return (
     (isSameText(order.sample_id, '') || isSameText(order.sample_id, sampleId)) &&

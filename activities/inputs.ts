@@ -15,11 +15,12 @@ export function takingMarkedInput<Activities extends object>(activities: Activit
 
 function taken(input: unknown): unknown {
   if (markOf(input)?.fault !== 'unreadable') return unwrapped(input);
-  const message = 'The input cannot be decrypted with the keys of this worker: it waits for one with the key';
+  const message =
+    'The input cannot be decrypted with the keys of this worker: the activity waits for a worker with the key';
   throw ApplicationFailure.retryable(message, 'EncryptionKeyUnknown');
 }
 
-/** The details of the previous attempt's last heartbeat, unless nobody with the keys has written them: then they are unknown. */
+/** The details of the previous attempt's last heartbeat; undefined unless somebody with the keys has written them. */
 export function lastHeartbeat(): unknown {
   const details: unknown = activityInfo().heartbeatDetails;
   return markOf(details)?.refused ? undefined : unwrapped(details);

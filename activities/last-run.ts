@@ -21,7 +21,7 @@ export type LastRun =
    * forwarded, the critical results are those of another chain's workflow, which may still run.
    */
   | { ended: 'by_itself'; timeline: KitOrderResult['timeline']; criticalOrders: string[]; isForwarded: boolean }
-  /** An operator ended it, or it failed: that says nothing of what became of its orders. */
+  /** An operator ended it, or it failed: that says nothing about what became of its orders. */
   | { ended: 'otherwise' }
   /** It ended by itself, and what it knew cannot be decoded: it is assumed to have known everything until then. */
   | { ended: 'undecodable'; at: Date }

@@ -302,7 +302,7 @@ export function isFollowUp({ origin }: Order): boolean {
   return origin === 'redraw' || origin === 'recreation';
 }
 
-/** A deployment's list may not be filtered by user, and a registration may have given the kit to another one. */
+/** The list may contain other users' orders, and a registration may have given the kit to another user. */
 function isOfItsUser(order: Order, { kind, userId }: OrderCriteria): boolean {
   return isOfUser(order.user_id, userId) || mayHaveMoved(kind, snapshotOf(order, []));
 }
@@ -316,7 +316,7 @@ function couldBe(order: Order, { noneOf, labTestId, since }: OrderCriteria): boo
   );
 }
 
-/** True if nothing that the order shows is written otherwise than it was sent. */
+/** True if everything that the order shows is written as it was sent. */
 function isAsSent(order: Order, { address, since }: OrderCriteria): boolean {
   const shown: Address | null | undefined = order.shipping_details ?? order.patient_address;
   return (
@@ -342,7 +342,7 @@ export function folded(text: string | null | undefined): string {
   return (text ?? '').trim().toLowerCase();
 }
 
-/** However a service writes it: its letters and digits are the same. A number has lost its leading zeros. */
+/** True if letters and digits are the same but for their case. Leading zeros do not count: a number loses them. */
 export function isSameText(a: string | null | undefined, b: string | null | undefined): boolean {
   const bare = (text: string | null | undefined) =>
     (text ?? '')

@@ -336,7 +336,7 @@ async function redrawOf(
   const listed = failed.order_transaction?.orders ?? [];
   const own = listed.findIndex(({ id }) => id === failed.id);
   const failedAt = timeOf(listed[own] ?? failed);
-  // The list is in the order of creation, which counts where a time cannot be read.
+  // The list is in the order of creation, which counts if a time cannot be read.
   const isLater = (member: Member, index: number) =>
     Number.isNaN(timeOf(member) - failedAt) ? index > own : timeOf(member) > failedAt;
   const isRedraw = ({ origin }: Member) => origin === 'redraw' || origin === 'recreation';

@@ -190,7 +190,7 @@ async function notify(
   const start = kitOrderStart(snapshot, root);
   const standing = standingOf(snapshot.events, snapshot.status);
   const { final, last } = standing;
-  // The sweep for critical results sees an order again and again: one whose end and acknowledgement are known is not started each time.
+  // The sweep for critical results sees an order in each pass: once its end and its acknowledgement are known, nothing is started.
   if (!final && !critical) {
     await signalOrStart(temporal.workflow, taskQueue, start, orderChangedSignal, snapshot);
     return 'notified';

@@ -31,7 +31,7 @@ export interface DeletedUser {
 }
 
 export interface UndoDeletion extends DeletedUser {
-  /** From when on a read can show what was sent before; milliseconds since the epoch, absent if nothing was sent. */
+  /** The time from which a read shows what was sent, in milliseconds since the epoch; absent if nothing was sent. */
   readableAt?: number;
 }
 
@@ -67,9 +67,9 @@ export function userActivities({ service, workerStore }: Pick<ActivityDependenci
 
     /**
      * The service decides, whatever a read would show: right after a deletion it may still show the user. A refused undo is a
-     * success if the user is there: an earlier attempt whose answer was lost has carried it out, or somebody else, or the user was
-     * not deleted.
-     * @returns `present` if no attempt has restored the user, who is there
+     * success if the user is there: an earlier attempt whose answer was lost, or somebody else, has restored the user, or the user was
+     * never deleted.
+     * @returns `present` if the user is there, and no attempt restored them
      */
     async undoDeletion(deleted: UndoDeletion): Promise<'undone' | 'present'> {
       return asFailures('UndoRefused', () => endingWithActivity((options) => undo(service, deleted, options)));

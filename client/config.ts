@@ -71,7 +71,7 @@ export function namesIn(list: string | undefined): string[] {
     .filter((each) => each !== '');
 }
 
-/** The name of the installation, or a former one, is not 1 to 32 letters, digits, dots, hyphens and underscores; or it is missing in production. */
+/** The name of the installation is missing in production; or it, or a former one, breaks the rule: 1 to 32 letters, digits, dots, hyphens and underscores. */
 export class InstallationInvalid extends Error {
   static readonly remedy = 'Set LABOPS_INSTALLATION, or the option `installation`, to the name that the worker has.';
   override readonly name = 'InstallationInvalid';
@@ -80,7 +80,7 @@ export class InstallationInvalid extends Error {
     super(
       isMissing
         ? 'LABOPS_INSTALLATION is missing, but this is production'
-        : 'The name of an installation is not 1 to 32 letters, digits, dots, hyphens and underscores',
+        : 'The name of an installation must be 1 to 32 letters, digits, dots, hyphens and underscores',
     );
   }
 }
@@ -115,7 +115,7 @@ interface Fault {
 }
 
 /**
- * Reads the settings and the profile; `fault` is what would fail later, or that the SDK would silently leave out.
+ * Reads the settings and the profile; `fault` names what would fail later, or what the SDK would silently ignore.
  * @throws the SDK's own error for a file that it cannot read
  */
 export function readConnection(given: Record<string, string>): {
@@ -225,8 +225,8 @@ function temporalKeyOf(env: Env): string | undefined {
 /**
  * TEMPORAL_API_KEY_FILE names no file with a key, or TEMPORAL_API_KEY is set as well; a key or a header (TEMPORAL_GRPC_META_…) is not
  * printable ASCII on one line; TEMPORAL_CONFIG_FILE names no file; TEMPORAL_TLS or TEMPORAL_TLS_DISABLE_HOST_VERIFICATION is neither
- * true nor false; a client's certificate is given without its key, a key without its certificate, or the two do not match; or the
- * variable of a proxy holds something else.
+ * true nor false; a client's certificate is given without its key, a key without its certificate, or the two do not match; or a
+ * proxy's variable does not hold the address of a proxy.
  */
 export class TemporalSettingInvalid extends Error {
   static readonly remedy = 'Correct the setting that the message names, or leave it unset.';

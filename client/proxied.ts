@@ -8,7 +8,7 @@ export function addressAndWay(address: string): string {
 
 /**
  * The options of a `Connection` that follows the same rule for proxies as all others (docs/operations.md#proxies). Left to itself, gRPC
- * knows the variables in small letters only, and sends traffic of this machine through the proxy, too.
+ * reads the variables in lower case only, and reaches this machine through the proxy, too.
  */
 export function throughProxy<Options extends ConnectionOptions & { address: string }>(options: Options): Options {
   const { address } = options;

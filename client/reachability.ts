@@ -4,7 +4,7 @@ import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls, TLSSocket, type ConnectionOptions } from 'node:tls';
 import { proxyFor } from '../service/proxy.config.js';
 
-/** A connection to Temporal as its settings describe it, for both kinds of the SDK. */
+/** The settings of a connection to Temporal that both kinds of the SDK's connections have. */
 interface Described {
   address?: string | undefined;
   tls?: boolean | TemporalTls | null | undefined;
@@ -24,8 +24,8 @@ const enoughMs = 3_000;
 const greeting = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', 'latin1');
 
 /**
- * The reason why no connection to Temporal comes about; undefined if one does. The SDK's client says only that time is up, and its native
- * core prints the inside of its libraries, so this takes the same way once more: the proxy, the host, TLS and the certificates.
+ * The reason why no connection to Temporal succeeds; undefined if one does. The SDK's client says only that time is up, and its native
+ * core prints the inside of its libraries, so this takes the same steps again: the proxy, the host, TLS and the certificates.
  */
 export async function connectionFault({
   address = '127.0.0.1:7233',
@@ -113,7 +113,7 @@ function optionsOf(tls: true | TemporalTls): ConnectionOptions {
 }
 
 const closedAfterTls =
-  'the server closes the connection once TLS is agreed on: it may refuse the certificate of the client';
+  'the server closes the connection after the TLS handshake: it may refuse the client’s certificate';
 
 /** A server refuses a client's certificate only after the handshake: nothing but its answer shows that it let the client in. */
 async function greet(socket: Socket, signal: AbortSignal): Promise<void> {

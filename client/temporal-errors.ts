@@ -139,10 +139,7 @@ export function temporalErrorOf(error: unknown, endpoint: Endpoint, underWay = '
   return new TemporalRefused(`Temporal refuses the call (${details}): see its log`, options);
 }
 
-/**
- * For a Temporal that answered neither the call nor the question why.
- * @param fault the reason, if it was looked for
- */
+/** @param fault the reason, if `connectionFault` found one */
 export function noAnswerFromTemporal(
   { address }: Endpoint,
   error: unknown,
@@ -162,14 +159,12 @@ function whyUnreachable(details: string): string {
   return `(${details}): ${connectionRemedy(details)}`;
 }
 
-/** What to do about a connection that does not come about, by its reason. */
+/** What to do about a connection that fails, by its reason. */
 export function connectionRemedy(reason: string): string {
   return /\b(ssl|tls|tlsv\d+|certificate|cert|wrong version number|EPROTO|HTTP2|protocol error)\b/i.test(reason)
     ? 'check TEMPORAL_TLS and the certificates: client and server must both use TLS, or neither'
     : 'start it, or correct TEMPORAL_ADDRESS (and TEMPORAL_TLS, if the server uses TLS)';
 }
-
-/** The sender of a webhook waits, so nothing that it is handed to may take longer than a deadline. */
 
 /** Rejects if the work takes longer; the work itself continues, and its result is ignored. */
 export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-/** Bytes that are no text in UTF-8. The problem is a text that follows "is"; it quotes nothing of the text. */
+/** Bytes that are not UTF-8. `problem` completes a sentence after "is", and quotes nothing. */
 export class NotUtf8 extends Error {
   override readonly name = 'NotUtf8';
   readonly problem: string;

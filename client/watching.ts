@@ -137,7 +137,7 @@ function rethrowUnlessTransient(error: unknown): undefined {
   throw error;
 }
 
-/** A shorter pause would poll without end, and each question is billed. */
+/** A shorter pause would poll without end, and each query is billed. */
 const shortestPauseMs = 100;
 
 function milliseconds(duration: Duration): number {

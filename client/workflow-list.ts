@@ -17,7 +17,7 @@ import { code, hasCode } from './temporal-errors.js';
 
 /** The conditions of a list, at least one of them but `ended`; a result must meet all that are given. */
 export interface WorkflowFilter<Phase extends string, Reason extends string> {
-  /** Everybody's, which must be asked for by name. Beside it only `ended` is allowed. */
+  /** Everybody's work, which must be requested explicitly. Only `ended` is allowed beside it. */
   all?: true;
   phase?: Phase;
   /** `true`: those that ask for attention for any reason, and those that cannot go on. */

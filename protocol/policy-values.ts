@@ -8,7 +8,7 @@ import type { FollowingSetting, Setting } from './policy-settings.js';
 
 export const longest = ms('10y');
 
-/** Nothing here is waited for less: a shorter pause between two reads would be none. */
+/** The shortest duration of any setting: a shorter pause between two reads would be none. */
 export const shortest = 1000;
 
 /** Receives the fault of one setting, as a text that follows its name. */

@@ -21,7 +21,7 @@ export function isUuid(text: string): boolean {
   return digits.test(text.replaceAll('-', '')) && canonicalId(text) === text;
 }
 
-/** True if it is a UUID in a form that is not known here. Somebody may take it for the UUID, and we would take it for another user. */
+/** True for a UUID in an unknown form: somebody may take it for the UUID, and we would take it for another user. */
 export function isMisspeltUuid(id: string): boolean {
   const plain = id.replaceAll(/[^0-9a-z]/gi, '').toLowerCase();
   return /^(?:urn|uuid|guid)*[0-9a-f]{32}$/.test(plain) && !isUuid(canonicalId(id));

@@ -27,7 +27,7 @@ const known: Readonly<Record<string, Coding>> = {
   br: { decode: promisify(brotliDecompress), decoder: () => createBrotliDecompress() },
 };
 
-/** A file that was stored with one, behind a proxy that adds another. Each may multiply the work by a thousand. */
+/** One of the stored file, and one that a proxy adds. Each may multiply the work by a thousand. */
 const mostCodings = 2;
 
 /** The content codings that a header names, in the order in which they are undone; undefined if they are not known, or too many. */

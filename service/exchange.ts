@@ -133,7 +133,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const { stream } = this.#limits;
     const head = this.#head;
     if (this.#settled || stream === undefined || head === undefined || head.status >= 300) return;
-    // A coding was not asked for: such a body is decoded as a whole.
+    // No coding was requested: such a body is decoded as a whole.
     if (codingsOf(head.headers['content-encoding'])?.length !== 0) return;
     if (this.#size >= stream.firstBytes) this.#open(controller, head, stream);
   }

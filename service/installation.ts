@@ -1,6 +1,6 @@
 /**
  * The name of an installation of this product, then its former names, which stay its own. Several installations may share one account
- * at the lab service: each signs what it creates, so none takes another's orders for its own. The name is a setting and nothing
+ * at the lab service: each signs what it creates, so none takes another's orders for its own. The name is a setting, and is not
  * derived, because namespaces are renamed and restored, and keys rotate.
  */
 export type Installation = readonly [name: string, ...former: string[]];

@@ -21,7 +21,7 @@ import { createTeamApiKeys, type TeamApiKeys } from './team-api-keys.js';
 
 /** One deployment of the lab service. Create one per process: its connections are kept open and shared. */
 export interface LabService {
-  /** Who signs what is created, and whose orders are ours. */
+  /** Signs what is created, and says which orders are ours. */
   readonly installation: Installation;
   readonly users: Users;
   readonly links: Links;

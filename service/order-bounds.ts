@@ -8,8 +8,8 @@ import type { OrderEvent } from './order-snapshot.js';
 const mostOfEach = 33;
 
 /**
- * An order's events, if there are more than a hundred: the first with each status, the newest turns, and the newest of all. An event
- * that repeats the status and the detail of the one before it changes nothing.
+ * An order's events, if there are more than 99: of each kind at most 33, the first with each status, the newest that change
+ * status or detail, and the newest of all.
  *
  * @param events ascending by id
  */

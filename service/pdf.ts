@@ -1,4 +1,4 @@
-/** Readers look for a PDF's header within so many bytes: scanners and mail gateways put others before it. */
+/** Readers look for a PDF's header within so many bytes: scanners and mail gateways put other bytes before it. */
 export const pdfFirstBytes = 1024;
 
 /**

@@ -65,7 +65,7 @@ export function parseSecret(secret: string): Buffer {
   const given = secret.trim();
   // A signature is `v1,<base64>`, and a secret is often pasted in the same form.
   if (/^v1([,=\s]|$)/.test(given)) {
-    throw new WebhookSecretInvalid('begins with v1, which is the version of a signature and no part of a secret');
+    throw new WebhookSecretInvalid('begins with v1, which is the version of a signature and not part of a secret');
   }
   const encoded = given.replace(/^whsec_/, '');
   if (encoded === '') throw new WebhookSecretInvalid('is empty after whsec_');

@@ -55,7 +55,7 @@ export class StoreFailed extends Error {
   }
 }
 
-/** The database can never store what the service sends: a name, or an emoji in a note, would be refused for ever. */
+/** The database can never store what the service sends: a name, or an emoji in a note, would be refused forever. */
 export class DatabaseNotUtf8 extends StoreFailed {
   static readonly remedy = "Create one with encoding 'UTF8' from template0, and set DATABASE_URL to it.";
   readonly problem: string;

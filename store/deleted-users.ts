@@ -118,7 +118,7 @@ async function deleteRejectedMentioning(database: Database, texts: readonly stri
 
 interface Traces {
   userId: string;
-  /** Texts of which one is enough. */
+  /** One of these texts is enough. */
   ofUser: readonly string[];
   /** Texts that may be about somebody else, to whom the product has given the reference since. */
   ofReference: readonly string[];

@@ -78,7 +78,7 @@ interface Keyed {
 export function keyed(read: HealthDataRead): Keyed {
   const userId = userKey(read.userId);
   if (userId === undefined)
-    return { problem: `names no user, or one whose id ${unfit}, or is a UUID in a form that is not known` };
+    return { problem: `names no user, or one whose id ${unfit}, or is a UUID in an unknown form` };
   if (read.kind === 'unknown') return { problem: read.problem };
   if (read.kind === 'samples') return keyedSamples(userId, read);
   const problem = whyUnstorable(read.data);
@@ -183,7 +183,7 @@ export function keyPart(text: string | undefined): string | undefined {
 
 /**
  * The user's id as stored, if it can be a part of a key: the service treats every spelling of a UUID as one user, and otherwise a
- * deletion would miss data stored in another. A UUID in a form that is not known here is no key.
+ * deletion would miss data stored in another. A UUID in an unknown form is not a key.
  */
 export function userKey(userId: string | undefined): string | undefined {
   const part = keyPart(userId);

@@ -32,7 +32,7 @@ export function usersMentionedIn(body: string): MentionedUsers {
 }
 
 /**
- * Characters of ids and of their fields' names that are spelled by their numbers, as any JSON writer may. Their own spelling cannot end a
+ * Characters of ids and of their fields' names as escapes (`\u0031`), which any JSON writer may use. None of these characters can end a
  * text or begin an escape.
  */
 export const escapedInIds = '\\\\u00(2[de]|3[0-9a]|4[0-9a-f]|5[0-9af]|6[0-9a-f]|7[0-9a])';

@@ -78,7 +78,7 @@ async function withConnection<Result>(pool: Pool, work: (client: PoolClient) => 
   }
 }
 
-/** The session reads only, or its server shuts down or starts: after a fail-over it goes on failing for as long as it lives. */
+/** The session is read-only, or its server shuts down or starts. After a fail-over such a session never recovers. */
 const sessionFailures = ['25006', '57P01', '57P02', '57P03'];
 
 /**

@@ -154,7 +154,7 @@ function digest(text: string): Uint8Array {
   return createHash('sha256').update(text).digest();
 }
 
-/** Each bounds what a request costs: the text of a number or a list is short, and what it asks for may not be. */
+/** Bounds on what a request costs: a short text can ask for a large list. */
 const mostPayloads = 1_000;
 const mostMetadata = 100;
 

@@ -12,7 +12,7 @@ import { openedStore, type StoreAccess, storeOnDemand } from '../store/store-acc
 import { isAddressable } from '../protocol/ids.js';
 import { StartFailed } from './process.js';
 
-/** A database that is away, or takes longer, is waited for later: orders do not need it. */
+/** A start does not wait longer for the database: orders do not need it. */
 const openedAtStartWithinMs = 3_000;
 
 /**

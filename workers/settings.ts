@@ -113,10 +113,10 @@ export const commonSettings = {
     description:
       'set a name for this installation, 1 to 32 letters, digits, dots, hyphens and underscores, which no other installation on the same account at the lab service has',
     more: 'It signs the orders that are created, so another installation does not take them for its own. Worker, ingress and backends need the same. Keep it when the namespace or a key changes.',
-    without: '`default`; in production nothing starts',
+    without: '`default`; in production the process does not start',
   }),
   LABOPS_FORMER_INSTALLATIONS: installationNames.default([]).meta({
-    description: 'list the former names of this installation, with commas between, so their orders stay its own',
+    description: 'list the former names of this installation, separated by commas, so their orders stay its own',
     without: 'none',
   }),
   LABOPS_ENCRYPTION_KEYS: keyRing.optional().meta({

@@ -16,7 +16,7 @@ interface Row extends ActivityOptions {
   queue?: SideQueue;
 }
 
-/** What is cancelled is not waited for: it has no effect, or whoever goes on reads first what came of it. */
+/** Nobody waits for what is cancelled: it has no effect, or the next step first reads what came of it. */
 const notAwaited = { cancellationType: 'TRY_CANCEL' } as const;
 
 /** One call of the service takes seconds; an activity makes a few. If it takes longer, its worker is gone. */

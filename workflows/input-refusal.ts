@@ -138,7 +138,7 @@ function keyMissing(what: string): Error {
   return new Error(`${what} cannot be read: add the key to the worker's LABOPS_ENCRYPTION_KEYS`);
 }
 
-/** Whatever the forger did not do has happened or not, as if the answer had been lost on its way. */
+/** Whether the activity was carried out is unknown, as after a lost answer. */
 function lostAnswer(fault: Fault): Failure {
   const details = { payloads: [defaultPayloadConverter.toPayload({ fields: [] })] };
   const message = `The result ${reasons[fault]}`;

@@ -71,7 +71,7 @@ async function* measure(
 function decodedWithin(source: ByteSource, maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
   const codings = codingsOf(source.coding);
   if (codings === undefined) {
-    throw new ReportFileRefused('unexpected_answer', 'its host encodes it in a way that is not known, or too often');
+    throw new ReportFileRefused('unexpected_answer', 'its host names an unknown content coding, or too many of them');
   }
   return measure({ bytes: decodedBytes(measure(source, maxBytes), codings) }, maxBytes);
 }
@@ -123,7 +123,7 @@ function isReportType(mime: string): mime is ReportType {
   return reportTypes.some((type) => type === mime);
 }
 
-/** Without it a file has the beginning of its type, and nothing of a report. */
+/** A file without this begins as its type does, but has no content. */
 const contentOf: Record<ReportType, RegExp> = {
   'application/pdf': /\d\s+\d+\s+obj/, // its objects
   'image/png': /IDAT/, // its image data
@@ -136,7 +136,7 @@ const pdfEncryption = /\/Encrypt\s*(?:\d+\s+\d+\s+R|<<)/;
 /** Longer than what these expressions match, unless somebody pads it. */
 const overlap = 100;
 
-/** Looks at a file while it is sent. The service makes nothing of a form without its end, so the end is not too late for a refusal. */
+/** Checks a file while it is sent. The service ignores a form without its end, so the last byte is early enough for a refusal. */
 async function* lookedThrough(
   bytes: AsyncIterable<Uint8Array>,
   type: ReportType,

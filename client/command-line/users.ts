@@ -20,7 +20,7 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
   users
     .command('delete <user-id>')
     .description('delete a user: connections at once, data after the grace period')
-    .option('--grace-days <days>', 'for how many days the deletion can be undone, from an hour (0.05) to 7', days)
+    .option('--grace-days <days>', 'for how many days the deletion can be undone, from 0.05 (72 minutes) to 7', days)
     .addOption(
       new Option(
         '--running-work <what>',

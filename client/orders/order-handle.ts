@@ -218,7 +218,7 @@ export class KitOrderHandle {
 
   /**
    * Changes some settings of the order's policy; the others stay. A deadline that this moves into the past is due at once; one
-   * that was missed and moves into the future counts again, and its attention is cleared. Settings that the order has already succeed, even
+   * that was missed and moves into the future counts again, and its attention is cleared. To set what is set already succeeds, even
    * after the end. Deadline: 30 seconds.
    * @throws OrderInvalid naming every setting that is unknown or out of range, OrderEnded, ServiceDown
    */
@@ -382,7 +382,7 @@ export class KitOrderHandle {
   }
 }
 
-/** The last state; that of an order that has ended by itself with what a later run continues with. */
+/** The last state. That of an order that has ended by itself also has what a later run continues with. */
 type LastState = OrderState & Partial<Pick<KitOrderResult, 'answers' | 'policy'>>;
 
 async function lastState(call: OneCall, workflow: WorkflowHandle): Promise<LastState> {

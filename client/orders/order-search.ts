@@ -7,7 +7,7 @@ import { checkRead, refuseFaulty } from '../input-faults.js';
 
 /** The conditions of a search, at least one; a result must meet all that are given. */
 export interface OrderSearch {
-  /** Every order of the team, which must be asked for by name. */
+  /** Every order of the team, which must be requested explicitly. */
   all?: true;
   userId?: string;
   /** Low-level statuses of the service, for instance `awaiting_registration`; any of them. */

@@ -42,8 +42,8 @@ export class DeletionHandle {
 
   /**
    * Restores the user and the data; the state's `undo` lists what was not restored: connections have to be linked
-   * again. Until the service has accepted the deletion, it withdraws it, by asking the service unless the user was there and nothing was sent
-   * since; if a request to the service got no answer, it first waits until that can no longer arrive. Repeating it is a success. Deadline: 150 seconds.
+   * again. Before the service has accepted the deletion, it asks the service, unless the user was read as present and nothing was
+   * sent since. If a request to the service got no answer, it first waits until that can no longer arrive. Repeating it is a success. Deadline: 150 seconds.
    *
    * @throws GraceEnded, GraceNotBegun, NothingToUndo, UndoImpossible, UndoRefused, DeletionNotFound,
    * DeletionInterrupted, ServiceAccessDenied, FeatureNotEnabled, ServiceDown (the deletion continues: try again; an

@@ -28,7 +28,7 @@ export interface Message {
 export interface Destinations {
   temporal: Client;
   taskQueue: string;
-  /** Whose orders are ours. */
+  /** Says which orders are ours. */
   installation: Installation;
   healthData: HealthDataSink | undefined;
   rejected: RejectedEventSink | undefined;

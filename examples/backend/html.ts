@@ -24,7 +24,7 @@ function written(value: Part): string {
   return String(value).replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** A link to an address of somebody else, if it is one of the web: `javascript:` would run in the page. */
+/** A link to somebody else's address, if it is a web address: `javascript:` would run in the page. */
 export function webLink(url: string, text: string): Part {
   const isOfWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
   return isOfWeb ? html`<a href="${url}" rel="noreferrer">${text}</a>` : text;

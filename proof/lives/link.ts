@@ -126,7 +126,7 @@ export class LinkWorld implements World {
     const { life, server } = this.stage;
     const report = this.outcomeOf(this.lastToken, 'password');
     life.tell(`the user logs in: ${JSON.stringify(report)}`);
-    // The browser may be closed before the product hears of it.
+    // The browser may be closed before the product learns of it.
     if (life.happens(0.85))
       life.after(life.span(50, minute), () => void server.update(workflowId, 'reportLinkResult', report));
   }

@@ -294,7 +294,7 @@ export class OrderWorld implements World {
       if (ends.includes(lowOf(order))) this.report(order);
       else this.become(order, 'completed');
     }
-    // Without an acknowledgement an alarm reminds for ever.
+    // Without an acknowledgement an alarm reminds forever.
     const acknowledge = () => {
       const isOpen = server.running(this.chainId) !== undefined;
       for (const { orderId, interpretation } of isOpen ? this.orders : []) {

@@ -126,7 +126,7 @@ export class Server {
     return open !== undefined;
   }
 
-  /** As senders of webhooks do it: the run before it is told to a new one. */
+  /** As senders of webhooks do it: a new run is given the id of the one before it. */
   signalOrStart(start: WorkflowStart<object>, name: string, argument: unknown): void {
     if (this.signal(start.workflowId, name, argument)) return;
     const last = this.latest(start.workflowId);

@@ -14,7 +14,7 @@ export const deletionSettings = {
   onRunningWork: choice('refuse', treatments),
   /**
    * How long the deletion can be undone, 1 hour to 7 days. Default 7 days: it is the service's own grace period (specification,
-   * "User deletion"), and a longer one could not be kept. In less than an hour nobody who is asked could undo it.
+   * "User deletion"), and a longer one could not be kept. In less than an hour nobody could decide to undo it.
    */
   grace: duration('7d', { most: '7d', leastGiven: '1h' }),
   /**

@@ -49,7 +49,7 @@ export type AttentionReason =
   | 'replacement_failed'
   /** A decision is due, and the service has not shown the order for a day, or refuses to: nothing is decided meanwhile. */
   | 'order_unreadable'
-  /** The results mean something in a word that is not known here, perhaps an alarm: read them, then answer with `resolveProblem`, `wait`. */
+  /** The service describes the results in an unknown word, which may be an alarm: read them, then answer with `resolveProblem`, `wait`. */
   | 'unknown_interpretation'
   /** The service reported a critical result: answer with `acknowledgeCriticalResult`, and nothing else. */
   | 'critical_result'

@@ -38,7 +38,7 @@ describeStores('a user', (rig) => {
     }
   });
 
-  test('whose id is a UUID in a form that is not known has no data: the event waits for a person', async () => {
+  test('whose id is a UUID in an unknown form has no data: the event waits for a person', async () => {
     const { store } = rig();
     const userId = randomUUID().replaceAll('-', '_');
     expect(await receive(store, activity(userId, '1'))).not.toBe('stored');

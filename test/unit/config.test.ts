@@ -302,7 +302,7 @@ describe('the ingress', () => {
     ['whsec_!', 'is not whsec_ followed by base64'],
     [`${secret},whsec_!`, '(secret 2 of 2) is not whsec_ followed by base64'],
     [`${secret},c2hvcnQ=`, '(secret 2 of 2) has 5 bytes instead of at least 16'],
-    [`v1,${secret}`, '(secret 1 of 2) begins with v1, which is the version of a signature and no part of a secret'],
+    [`v1,${secret}`, '(secret 1 of 2) begins with v1, which is the version of a signature and not part of a secret'],
   ])('refuses the secrets %j', (secrets, problem) => {
     expect(faultsOf(() => readIngressConfig({ WEBHOOK_SECRETS: secrets }))).toEqual({ WEBHOOK_SECRETS: problem });
   });

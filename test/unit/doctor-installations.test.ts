@@ -95,7 +95,14 @@ test('one page of orders is read', async () => {
   expect(await checked(orders, { known })).toMatchObject({ status: 'ok', requests: 1 });
 });
 
+const refuses = () => Promise.reject(new ServiceError('PERMISSION_DENIED'));
+const refusing = {
+  connection: { workflowService: { describeNamespace: refuses }, close: () => Promise.resolve() } as unknown,
+  ...{ address: '', namespace: 'labs', skewMs: () => undefined },
+} as Temporal;
+
 const unreachable: [string, (() => Promise<Temporal>) | undefined][] = [
+  ['refuses to answer', () => Promise.resolve(refusing)],
   ['cannot be reached', () => Promise.reject(new ServiceError('UNAVAILABLE'))],
   ['has settings with faults', undefined],
 ];

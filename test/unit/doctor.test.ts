@@ -83,7 +83,7 @@ test.each([
 );
 
 test.each(['Keyword', 'KeywordList', 'Datetime'])(
-  'a namespace without room for search attributes of type %s is no place for a worker',
+  'a namespace without room for search attributes of type %s cannot be used by a worker',
   async (type) => {
     const details = `Unable to create search attributes: cannot have more than 3 search attribute of type ${type}.`;
     const { client, close } = await clientAnsweredWith((method) =>

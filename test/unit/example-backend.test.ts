@@ -39,7 +39,7 @@ test.each([
   expect(html`${webLink(url, 'text')}`.text).toBe('text');
 });
 
-test('the example links to addresses of the web, and tells their hosts nothing', () => {
+test('the example links to web addresses only, and sends their hosts no referrer', () => {
   const { text } = html`${webLink('https://courier.example/?a=1&b="2"', 'text')}`;
   expect(text).toBe('<a href="https://courier.example/?a=1&#38;b=&#34;2&#34;" rel="noreferrer">text</a>');
 });

@@ -32,7 +32,7 @@ export async function pollers(temporal: Temporal, taskQueue: string): Promise<Ve
   return ok('Workers poll all task queues.');
 }
 
-/** Workflows whose tasks fail again and again: they do nothing, also not about a critical result, and ask for nothing. */
+/** Workflows whose tasks fail again and again: they do nothing, not even about a critical result, and raise no attention. */
 export async function failingWorkflows({ connection, namespace }: Temporal, taskQueue: string): Promise<Verdict> {
   const query = `${reportedProblemsKey.name} IS NOT NULL AND ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue}'`;
   try {

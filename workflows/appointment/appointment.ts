@@ -51,7 +51,7 @@ export interface Appointment
   received: number;
   /** Something was received that only the service can put in order. */
   unclear: boolean;
-  /** What is known was reported, and neither a read nor an answer has shown it since: a webhook may come late. */
+  /** Only a webhook has reported what is known, and it may be late: no read and no answer has confirmed it. */
   reported?: true;
   /** The last of it. */
   doubtful?: AppointmentSnapshot;
@@ -75,7 +75,7 @@ export interface Appointment
   refund?: { appointmentId: string; refundable: boolean };
   /** The appointment that fell away otherwise, until the order was asked why and the product notified. */
   fallen?: { appointmentId: string; reason: 'cancelled' | 'not_shown'; asked?: true };
-  /** When one that fell away, or that only a webhook shows as it is, is read once more: right after that, a read may be older. */
+  /** When to read once more one that fell away, or that only a webhook has reported: an earlier read may be older than that. */
   askAgainAt?: number;
   /** Keys of deadlines that were acted on. */
   met: string[];
@@ -115,7 +115,7 @@ export function openVisit({ known }: Appointment): AppointmentSnapshot | undefin
   return known && isOpen(known) ? known : undefined;
 }
 
-/** Neither has it ended, nor may a booking still be under way that would contradict an end. */
+/** False after an end, and while a booking may be under way that would contradict one. */
 export function canEnd({ ending, doubtUntil }: Appointment): boolean {
   return ending === undefined && doubtUntil === undefined;
 }
@@ -134,7 +134,7 @@ export function stands(appointment: Appointment, reason: AppointmentAttentionRea
       return isOpen && appointment.met.some((key) => isOfStage(appointment, key));
     case 'order_cancelled':
       return isOpen && appointment.order === 'cancelled' && isOpenWalkIn(appointment);
-    // The one is cleared by the delivery itself; what was dropped stays unknown.
+    // The delivery clears the first; nothing shows what a dropped signal was about.
     case 'notifications_undelivered':
     case 'unreadable_signal':
       return true;

@@ -55,7 +55,7 @@ function untilVisitIsOver(appointment: Appointment): Deadline[] {
 /** Nobody books visits further ahead: such a time is wrong. */
 const farthestVisit = 366 * day;
 
-/** Nobody knows when an appointment without a time that can be true is over: the provider has as long to name it as to confirm it. */
+/** If its time is missing or impossible, nobody knows when it is over: the provider has as long to name the time as to confirm it. */
 function visitOverAt({ known, stage, policy }: Appointment): number {
   const end = Date.parse(known?.endAt ?? known?.startAt ?? '');
   if (!(end <= stage.since + farthestVisit)) return stage.since + policy.confirmationWait;
@@ -71,8 +71,8 @@ function overdue(appointment: Appointment, name: 'confirmation' | 'visit', at: n
 }
 
 /**
- * An action that cannot be undone waits until the service has answered, for a day at most; and while it is not known what came of a
- * booking, however long that is.
+ * An action that cannot be undone waits until the service has answered, for a day at most; and without a limit
+ * until it is known what came of a booking.
  */
 function end(appointment: Appointment, name: 'choice' | 'give_up', from: number): Deadline {
   const { doubtUntil, unanswered } = appointment;
@@ -162,7 +162,7 @@ function mayContradict({ ending, unclear, unanswered }: Appointment): boolean {
   return ending !== undefined && ending !== 'abandoned' && unclear && !unanswered;
 }
 
-/** The end that follows from what is known, without asking anybody, if it is more than a report. */
+/** Ends it if that follows from what is known, unless only a webhook has reported it. */
 function settle(appointment: Appointment): void {
   if (!canEnd(appointment) || appointment.reported) return;
   const end = endOf(appointment);

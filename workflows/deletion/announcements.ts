@@ -74,7 +74,7 @@ export function end(run: DeletionRun, outcome: DeletionOutcome, refusal?: Applic
   show(deletion);
 }
 
-/** @param undone `present`: the service did not have to take anything back; it may have before, if something was sent */
+/** @param undone `present`: the service had nothing to take back, unless an earlier attempt was carried out */
 export function endUndone(run: DeletionRun, by: UndoReport['by'], undone: 'undone' | 'present'): void {
   const { deletion } = run;
   const { connections, before, scheduledAt } = deletion;

@@ -57,7 +57,7 @@ export async function undo(run: DeletionRun): Promise<DeletionState> {
   return stateOf(deletion);
 }
 
-/** Only then is there nothing that the service would have to take back: a user who was not read may be scheduled by somebody else. */
+/** True if the service has nothing to take back. A user who was not read may have been scheduled by somebody else. */
 function isThere({ before, scheduledAt }: Deletion): boolean {
   return scheduledAt === undefined && before === 'present';
 }

@@ -62,8 +62,8 @@ export async function findLateWork(run: DeletionRun): Promise<void> {
 }
 
 /**
- * How the user's last deletion that was not refused has ended, as far as Temporal retains it.
- * @param limits of a caller who waits for nothing else: without an answer within them it fails
+ * The end of the user's last deletion that was not refused, as far as Temporal retains it.
+ * @param limits for a caller who waits: the search fails without an answer within them
  */
 export async function findEarlierEnd(run: DeletionRun, limits?: ActivityOptions): Promise<DeletionOutcome | undefined> {
   const ask = (options: ActivityOptions) =>

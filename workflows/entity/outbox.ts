@@ -169,7 +169,7 @@ async function deliverBatch(from: Outbox, outcome: Delivery, isItsTurn: () => bo
     outcome.delivered();
     return 0;
   } catch (error) {
-    // Whatever its last attempt came to.
+    // An alarm called them back: the result of the last attempt does not matter.
     if (attempts.consideredCancelled) return 0;
     const refusal = refusalOf(error);
     outcome.undelivered();

@@ -194,7 +194,7 @@ export function wrongSettings<Of extends PolicyName>(
 }
 
 /**
- * A caller's part of a policy in the form of a resolved one, as far as it can be read. In a caller's policy a number is no duration: a wrong
+ * A caller's part of a policy in the form of a resolved one, as far as it can be read. In a caller's policy a number is not a duration: a wrong
  * setting stays as it is, or becomes `NaN`.
  */
 export function inMilliseconds<Of extends PolicyName>(

@@ -200,7 +200,7 @@ function validateOpenOrConnected(run: LinkRun): void {
   if (run.link.outcome !== 'connected') validateOpen(run);
 }
 
-/** Repeated, it has happened. */
+/** A repetition succeeds. */
 export function validateCancellation(run: LinkRun): void {
   if (run.link.outcome !== 'cancelled') validateOpen(run);
 }

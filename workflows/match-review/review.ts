@@ -95,7 +95,7 @@ export function stands(review: Review, reason: MatchReviewAttentionReason): bool
       return currentPhase(review) === 'awaiting_decision';
     case 'service_review_overdue':
       return currentPhase(review) === 'with_service';
-    // The one is cleared by the delivery itself; what was dropped stays unknown.
+    // The delivery clears the first; nothing shows what a dropped signal was about.
     case 'notifications_undelivered':
     case 'unreadable_signal':
       return true;

@@ -214,7 +214,7 @@ export const { raise, clear } = attentionVerbsFor<RaisedOrderAttention, Chain>({
   },
 });
 
-/** A word that may mean an alarm is asked about once, until another one takes its place. Its id is logged, and the word is part of a result. */
+/** Asks once about a word that may mean an alarm, until another takes its place. The key has a digest: it is logged, and the word is a result. */
 export function askAboutWords(chain: Chain, now: number): void {
   const reason = 'unknown_interpretation';
   for (const { orderId, greatest } of chain.orders) {

@@ -73,7 +73,7 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   answers: Resolution[];
   /** When an overdue order is read again. */
   recheckAt?: number;
-  /** It was said that the service reports times in the future. */
+  /** True once the log and the case file say that the service reports times in the future. */
   saidAhead?: true;
   ending?: OrderOutcome;
   /** The ending was put into the outbox. */

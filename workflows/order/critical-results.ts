@@ -28,7 +28,7 @@ interface News extends Pick<CriticalResultReport, 'orderId' | 'interpretation' |
   correctedBy?: number;
   /** The order said something else before. */
   isChange?: boolean;
-  /** A report, which may be another result; the order's own interpretation is none. */
+  /** True for a report, which may be another result, unlike the order's own interpretation. */
   isReport?: boolean;
 }
 

@@ -76,7 +76,7 @@ function listen(run: ReportRun): void {
     description: 'Stops following the job. The service cannot cancel it, and learns nothing of it.',
     validator: () => {
       const outcome = outcomeOf(job);
-      // Repeated, it has happened.
+      // A repetition succeeds.
       if (outcome === undefined || outcome === 'abandoned') return;
       throw refuse('ReportEnded', `The report has ended: ${outcome}`);
     },

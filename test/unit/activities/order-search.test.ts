@@ -207,7 +207,7 @@ describe('an order whose creation may have got no answer, and which the service 
     expect(await foundIn(written)).toMatchObject({ type: 'AmbiguousOrder', details: [{ orderIds: ['order-1'] }] });
   });
 
-  test('is told from others by its address', async () => {
+  test('is distinguished from others by its address', async () => {
     expect(await foundAmong([{ shipping_details: otherwise }, {}])).toMatchObject({ id: 'order-2' });
     const both = await foundAmong([{ shipping_details: otherwise }, { shipping_details: otherwise }]);
     expect(both).toMatchObject({ type: 'AmbiguousOrder', details: [{ orderIds: ['order-1', 'order-2'] }] });

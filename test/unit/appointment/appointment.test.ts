@@ -76,7 +76,7 @@ describe('a webhook', () => {
   });
 
   test.each(['2062-03-01T10:00:00.000Z', '9999-12-31T23:00:00.000Z'])(
-    'of another appointment than one whose events are dated %s has the service asked which one is the present one',
+    'about another appointment than one whose events are dated %s is unclear: the service decides which one is current',
     (at) => {
       const dated = { ...booked, events: booked.events.map((event) => ({ ...event, at })) };
       const appointment = requestedCase(dated);

@@ -46,7 +46,7 @@ const everybody = [
   { all: true, userId: 'user-1' },
 ];
 test.each(areas.flatMap((area) => everybody.map((filter) => ({ area, filter }))))(
-  'the list of $area does not list everybody’s work unless it is asked for by name: $filter',
+  'the list of $area does not list everybody’s work unless that is requested explicitly: $filter',
   async ({ area, filter }) => {
     const message = "must have userId, phase or attention, or { all: true } for everybody's work";
     await expect(lists[area].list(filter as object).next()).rejects.toMatchObject({
@@ -55,7 +55,7 @@ test.each(areas.flatMap((area) => everybody.map((filter) => ({ area, filter })))
   },
 );
 
-test.each(areas)('the list of %s asks Temporal for everybody’s work by that name', async (area) => {
+test.each(areas)('the list of %s asks Temporal for everybody’s work if that is requested', async (area) => {
   const asked = lists[area].list({ all: true, ended: true }, { deadline: '50ms' }).next();
   await expect(asked).rejects.toMatchObject({
     name: expect.stringMatching(/^(TimedOut|TemporalUnreachable)$/) as string,

@@ -97,7 +97,7 @@ describe.each(all)('of %j', (resolved, versions, table, resolve) => {
   const spans = names.filter((name) => /^d(?!ates)|following/.test(table[name]?.kind ?? ''));
 
   test.each([7, 30, 86_400_000, '7', ' 7', '7 ', '.5', '86400000', '3e9', 'P7D', '999ms', '0.01s'])(
-    'no duration is %j: without a unit nobody knows what is meant, and nothing is waited for less than a second',
+    '%j is not a duration: it has no unit, or is shorter than a second',
     (value) => {
       for (const name of spans) {
         const list = table[name]?.kind === 'durations';

@@ -59,7 +59,7 @@ describe('the type is judged by content', () => {
     ['a text that mentions a header', 'Not found: a file that starts with %PDF-1.4 1 0 obj'],
     ['JSON with a header', '{\n"error": "no\n%PDF-1.4 1 0 obj"}'],
     ['a list in XML', '\ufeff<?xml version="1.0"?>\r\n%PDF-1.5 1 0 obj'],
-  ])('%s is no PDF', async (_what, text) => {
+  ])('%s is not a PDF', async (_what, text) => {
     expect(await outcomeOf(inspected(source(Buffer.from(text)).opened, limit))).toBe('refused: wrong_type');
   });
 

@@ -47,7 +47,7 @@ test('every spelling of a UUID is one id, in workflow IDs, search attributes, an
   );
 });
 
-test('a UUID in a form that is not known is no id: it could be taken for another user', () => {
+test('a UUID in an unknown form is not an id: it could be taken for another user', () => {
   const separated = ['_', '.', ':', '/', '\u2011', ' '].map((by) => (uuid: string) => uuid.replaceAll('-', by));
   const odd = [
     ...separated,
@@ -65,7 +65,7 @@ test('a UUID in a form that is not known is no id: it could be taken for another
   );
 });
 
-test('an id that is no UUID stays as it is', () => {
+test('an id that is not a UUID stays as it is', () => {
   for (const id of [
     'u-1',
     'User_17',

@@ -174,7 +174,7 @@ describe('reading a secret', () => {
   });
 
   test.each(['v1', ' v1 ', `v1,${published.secret}`, `v1=${published.secret}`, `v1 ${published.secret}`])(
-    'says of %j that v1 is no part of a secret',
+    'says of %j that v1 is not part of a secret',
     (secret) => {
       expect(() => parseSecret(secret)).toThrow(/begins with v1, which is the version of a signature/);
     },
