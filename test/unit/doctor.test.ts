@@ -90,7 +90,7 @@ test.each(['Keyword', 'KeywordList', 'Datetime'])(
       method === 'AddSearchAttributes' ? { code: 3, details } : undefined,
     );
     onTestFinished(close);
-    const error = await rejection(ensureSearchAttributes(client.connection as Connection, 'shared'));
+    const error = await rejection(ensureSearchAttributes(client.connection, 'shared'));
     expect(error).toBeInstanceOf(SearchAttributesMissing);
     expect((error as Error).message).toMatch(new RegExp(`no room .+ of type ${type}.+ Give it a namespace of its own`));
   },

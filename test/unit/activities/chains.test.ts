@@ -21,8 +21,8 @@ async function read(order: object, inChain?: readonly string[]): Promise<ChainRe
   };
   const temporal = { workflow: { getHandle: () => ({ describe }) } };
   const dependencies = { service: serviceAt(baseUrl), temporal, target: 'off' } as unknown as ActivityDependencies;
-  const { readChain } = chainActivities(dependencies);
-  return new MockActivityEnvironment().run(() => readChain('order-1', {}));
+  const activities = chainActivities(dependencies);
+  return new MockActivityEnvironment().run(() => activities.readChain('order-1', {}));
 }
 
 test('an order of another user belongs to itself, whatever chain its passthrough names', async () => {

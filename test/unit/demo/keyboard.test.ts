@@ -13,7 +13,7 @@ function terminal({ isTTY = true, shownOnTTY = true, asks = true, withinMs = 60_
   // Each read takes all that was written, or one piece of it: that depends on Node's version.
   const shown = () => {
     let text = '';
-    for (let piece: unknown; (piece = output.read()) !== null;) text += String(piece);
+    for (let piece: Buffer | null; (piece = output.read() as Buffer | null) !== null;) text += piece.toString();
     return text;
   };
   return { keyboard, keys, shown };

@@ -142,16 +142,18 @@ describe('an alarm', () => {
   });
 
   test.each([
-    ['arrives', takes([]), ['in_transit_to_customer', 'order.critical_result', 'critical_result']],
-    ['fails', unavailable, ['preparing', 'in_transit_to_customer', 'order.critical_result', 'critical_result']],
-  ])('goes after the attempt that is running, if that %s', async (_, answer, next) => {
+    ['arrives', true, ['in_transit_to_customer', 'order.critical_result', 'critical_result']],
+    ['fails', false, ['preparing', 'in_transit_to_customer', 'order.critical_result', 'critical_result']],
+  ])('goes after the attempt that is running, if that %s', async (_, isTaken, next) => {
     const life = await placed({ notify: silent });
     await reported(life, pathTo('transit_customer'));
     await life.run.signal({ name: 'criticalResultReported', argument: { orderId, interpretation: 'critical' } });
-    const [{ seq, call } = { seq: 0, call: undefined }] = life.run.calls;
-    expect(call?.isCalledBack).toBe(true);
-    const { notifications } = call?.argument as unknown as { notifications: Notification[] };
-    await life.run.answer(seq, 'notify', 'failure' in answer ? (answer as never) : { value: takes(notifications) });
+    const [running] = life.run.calls;
+    if (!running) throw new Error('No attempt is running');
+    const { seq, call } = running;
+    expect(call.isCalledBack).toBe(true);
+    const { notifications } = call.argument as { notifications: Notification[] };
+    await life.run.answer(seq, 'notify', isTaken ? { value: takes(notifications) } : unavailable);
     expect(underWay(life)).toEqual([next]);
     expect(life.run.shown.attributes['LabAttention']).toEqual(['critical_result']);
   });
