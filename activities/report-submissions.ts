@@ -69,24 +69,31 @@ export async function lostByEarlierRuns(
     const { isRunning, jobId, lostUploads } = await standingOf(temporal, run, began);
     // The list lags: two runs of one ID are never under way together.
     const uploads = isRunning ? [{ from: began.toISOString(), until: new Date().toISOString() }] : lostUploads;
-    const its = uploads.length > 0 ? [{ digest: submittedDigest(first), uploads }] : [];
+    const its = uploads.length > 0 ? [{ digest: await submittedDigest(temporal, first), uploads }] : [];
     // A run that ended with a job has taken over what was lost before it.
     lost = jobId === undefined ? [...lost, ...its] : its;
     first = undefined;
   }
   if (lost.length === 0) return [];
   // The list lags: if it does not have the current run yet, Temporal itself does.
-  const current = first ?? (await temporal.workflow.getHandle(submitReportId(reference), currentRunId).describe());
-  const digest = submittedDigest(current);
+  const digest = await submittedDigest(
+    temporal,
+    first ?? { workflowId: submitReportId(reference), runId: currentRunId },
+  );
   if (lost.some((other) => other.digest !== digest)) throw anotherReport(reference);
   const all = lost.flatMap(({ uploads }) => uploads);
   return [...new Map(all.map((upload) => [`${upload.from} ${upload.until}`, upload])).values()];
 }
 
 /**
- * The client's digest of the report that a run is for; without a digest, a backend's runs all count as the same report.
+ * The client's digest of the report that a run is for; without a digest, a backend's runs all count as the same report. It is
+ * in the memo, which lists leave out (`withoutMemos`).
  */
-function submittedDigest({ memo }: Pick<WorkflowExecutionInfo, 'memo'>): unknown {
+async function submittedDigest(
+  temporal: Client,
+  { workflowId, runId }: { workflowId: string; runId: string | undefined },
+): Promise<unknown> {
+  const { memo } = await temporal.workflow.getHandle(workflowId, runId).describe();
   return memo?.['inputDigest'];
 }
 
