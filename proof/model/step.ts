@@ -130,9 +130,9 @@ function commonAnswer({ name, argument }: ActivityCall): Answer | undefined {
     return { value: { delivered: notifications.map(({ id }) => id), refused: [], handedOver: false } };
   }
   if (name === 'resolvePolicy') {
-    const { base, policy } = argument as { base?: ResolvedOrderPolicy; policy: object };
+    const { base, policy } = argument as { base?: ResolvedOrderPolicy; policy: OrderPolicy };
     // Only an order's changes have units; every other policy of the model is resolved, or empty.
-    return { value: base ? resolveOrderPolicy(policy as OrderPolicy, base) : policy };
+    return { value: base ? resolveOrderPolicy(policy, base) : policy };
   }
   return name === 'handOverNotifications' ? { value: null } : undefined;
 }

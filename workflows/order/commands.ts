@@ -177,6 +177,7 @@ const acknowledged: readonly AttentionReason[] = [
   'foreign_order',
   'cancellation_failed',
   'unknown_interpretation',
+  'unreadable_signal',
 ];
 
 /**
