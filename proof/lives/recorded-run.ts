@@ -166,12 +166,15 @@ export class RecordedRun extends Run {
   ): Promise<{ run: RecordedRun; commands: string[] }> {
     const run = new RecordedRun(this.opening);
     const commands: string[] = [];
+    const recorded = tasks.flatMap((task) => task.commands);
     let waiting: Incoming[] = [];
     for (const [index, { at, incoming, suggestsNewRun }] of tasks.entries()) {
       waiting.push(...kept(incoming, this.rejected));
       if (joined[index] === true && index < tasks.length - 1) continue;
       if (waiting.length > 0) commands.push(...(await run.step(waiting, at, suggestsNewRun)));
       waiting = [];
+      // What comes next would be the result of something else, which no worker gives to a workflow.
+      if (commands.some((command, each) => command !== recorded[each])) break;
     }
     return { run, commands };
   }
