@@ -18,8 +18,9 @@ export class DeletionWorld implements World {
   readonly spans = { disturbed: 15 * day, calm: 20 * day };
   private readonly stage: Stage;
   private user: Standing;
+  private readonly first: Standing;
   private readonly past: Past<{ user: Standing }>;
-  private readonly done: { at: number; what: string }[] = [];
+  private readonly done: { at: number; what: string; user: Standing }[] = [];
   private readonly grace: number;
   private readonly input: object;
 
@@ -27,6 +28,7 @@ export class DeletionWorld implements World {
     const { life } = stage;
     this.stage = stage;
     this.user = life.oneOf(['present', 'present', 'present', 'scheduled', 'erased'] as const);
+    this.first = this.user;
     this.past = new Past(life, { user: this.user });
     const spans = [life.span(second, minute), life.span(minute, hour), life.span(hour, 7 * day)];
     this.grace = life.oneOf(spans);
@@ -43,7 +45,7 @@ export class DeletionWorld implements World {
     const { life } = this.stage;
     this.user = standing;
     this.past.changed({ user: standing });
-    this.done.push({ at: life.now, what: by });
+    this.done.push({ at: life.now, what: by, user: standing });
     if (standing !== 'scheduled') return;
     const { length } = this.done;
     life.after(7 * day, () => {
@@ -60,7 +62,7 @@ export class DeletionWorld implements World {
       return { status: 200, body: { success: true } };
     }
     if (path !== '/v2/user/undo_delete') return { status: 404, body: { detail: 'Not Found' } };
-    this.done.push({ at: this.stage.life.now, what: 'undo was asked for' });
+    this.done.push({ at: this.stage.life.now, what: 'undo was asked for', user: this.user });
     if (this.user === 'erased') return shown(this.user);
     if (this.user === 'present') return { status: 400, body: { detail: 'This user is not scheduled' } };
     this.become('present', 'undo');
@@ -114,11 +116,13 @@ export class DeletionWorld implements World {
     for (const { name, repliedAt = 0, askedAt, refused } of server.replies) {
       if (name !== 'undo' || refused !== undefined || isElsewhere) continue;
       const wasAsked = this.done.some(({ what, at }) => what.startsWith('undo') && at <= repliedAt);
-      const wasSent = this.done.some(({ what, at }) => what === 'deletion' && at <= askedAt + 2 * minute);
-      if (wasAsked || (!wasSent && this.user === 'present')) continue;
+      // By the answer, or by what was on its way then.
+      const isGone = this.done.findLast(({ at }) => at <= repliedAt)?.user ?? this.first;
+      const isSent = this.done.some(({ what, at }) => what === 'deletion' && at > askedAt && at <= repliedAt + minute);
+      if (wasAsked || (isGone === 'present' && !isSent)) continue;
       life.broken(
         'an acknowledged undo implies that the service was asked, or that the user had been read as present',
-        `the service was never asked, and the user is ${this.user}`,
+        `the service was never asked, and the user is ${isGone}`,
       );
     }
   }
@@ -129,7 +133,12 @@ export class DeletionWorld implements World {
     const end = last?.run.end;
     const { outcome, endedAt, undo } = (end?.kind === 'completed' ? end.result : {}) as Partial<DeleteUserResult>;
     const ended = Date.parse(endedAt ?? '');
-    if (this.done.some(({ at, what }) => what === 'elsewhere' && at > ended - 10 * second)) return;
+    // One that was announced as final stays so, whoever restores the user after that.
+    const [final] = server.executions.flatMap(({ run, closedAt = 0 }) =>
+      run.end?.kind === 'completed' && (run.end.result as DeleteUserResult).outcome === 'deleted' ? closedAt : [],
+    );
+    const from = Math.min(ended, final ?? ended) - 10 * second;
+    if (this.done.some(({ at, what }) => what === 'elsewhere' && at > from)) return;
     const isFailed = end?.kind === 'failed' && last?.status === 'FAILED';
     const isOurs = this.done.some(({ what, at }) => what === 'deletion' && at >= (last?.startedAt ?? 0));
     const isWrong =

@@ -249,12 +249,12 @@ export class OrderWorld implements World {
     const snapshot = this.snapshot(order);
     const placed = { reference, policy, snapshot, labTestId: 'test-1', adopted: false, notifies: true };
     const start = kitOrderStart(snapshot, order.orderId, reference, policy);
-    // As by the creation itself: it has not looked for an earlier run, because there can be none.
     life.after(life.span(10, life.oneOf([second, second, hour])), () => {
-      server.start(
-        { ...start, args: [{ ...start.args[0], earlierRun: {} }] },
-        { kind: 'signal', message: { name: 'orderPlaced', argument: placed } },
-      );
+      // As by the creation itself, which names no earlier run, or else by its placing, which looks for one.
+      const isNew = life.happens(0.5) && server.latest(start.workflowId) === undefined;
+      const first = { ...start, args: [{ ...start.args[0], earlierRun: {} }] as [object] };
+      if (isNew) server.start(first, { kind: 'signal', message: { name: 'orderPlaced', argument: placed } });
+      else server.signalOrStart(start, 'orderPlaced', placed);
     });
   }
 

@@ -56,8 +56,8 @@ export class Network {
     let from = life.now;
     while (life.happens(life.roughness * 1.5) && this.outages.length < 3) {
       from += life.span(second, 3 * day);
-      // Some last longer than the product waits before an end no longer needs an answer, which is a day.
-      const until = from + (life.happens(0.1) ? life.between(day, 1.3 * day) : life.span(second, 6 * hour));
+      // Shorter than the product waits before an end no longer needs an answer, which is a day.
+      const until = from + (life.happens(0.1) ? life.between(6 * hour, 22 * hour) : life.span(second, 6 * hour));
       this.outages.push({ from, until });
       from = until;
     }

@@ -1,5 +1,5 @@
 import type { SearchAttributePair, TypedSearchAttributes, Workflow } from '@temporalio/common';
-import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
+import { ApplicationFailure, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/common';
 import { WorkflowFailedError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
 import type { WorkflowStart } from '../../protocol/workflow-start.js';
@@ -63,6 +63,10 @@ export class Server {
 
   running(workflowId: string): Execution | undefined {
     return this.executions.findLast((each) => each.workflowId === workflowId && each.status === 'RUNNING');
+  }
+
+  private hasEnded(workflowId: string): boolean {
+    return this.latest(workflowId) !== undefined && this.running(workflowId) === undefined;
   }
 
   latest(workflowId: string): Execution | undefined {
@@ -339,9 +343,16 @@ export class Server {
       }),
       signalWithStart: (
         name: string,
-        { signal, signalArgs, ...start }: WorkflowStart<object> & { signal: Message; signalArgs: unknown[] },
+        {
+          signal,
+          signalArgs,
+          workflowIdReusePolicy,
+          ...start
+        }: WorkflowStart<object> & { signal: Message; signalArgs: unknown[]; workflowIdReusePolicy?: string },
       ) =>
         call(() => {
+          if (workflowIdReusePolicy === 'REJECT_DUPLICATE' && this.hasEnded(start.workflowId))
+            throw new WorkflowExecutionAlreadyStartedError('it has been', start.workflowId, name);
           const message = { name: signal.name, argument: plain(signalArgs[0]) };
           this.start({ ...start, name, args: plain(start.args) as [object] }, { kind: 'signal', message });
         }),
