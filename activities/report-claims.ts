@@ -47,7 +47,9 @@ export async function findLostJob(temporal: Client, lost: LostJob): Promise<Foun
   const { reference, userId, lostUploads } = lost;
   const unclaimed = await unclaimedJobs(temporal, userId, lostUploads);
   // Read after the jobs: by now every submission that could have made one of them is listed.
-  const others = await submissionsOf(temporal, earliestOf(lostUploads), { userId, except: submitReportId(reference) });
+  // A job whose webhook is late may be of one that ended before this upload began.
+  const since = new Date(Date.parse(earliestOf(lostUploads)) - appearsWithin).toISOString();
+  const others = await submissionsOf(temporal, since, { userId, except: submitReportId(reference) });
   // Still under way, or with a lost answer of its own: the job may be the other's.
   if (others.some(({ isRunning, lostUploads: theirs }) => isRunning || theirs.length > 0)) return undefined;
   const [job, another] = unclaimed.filter(({ jobId }) => others.every((other) => other.jobId !== jobId));
