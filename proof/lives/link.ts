@@ -141,10 +141,14 @@ export class LinkWorld implements World {
       const asked = submitted.filter(({ argument }) => (argument as { code: string }).code === code).length;
       if (times > asked) life.broken('a code is handed on once', `${code} came ${times} times`);
     }
-    for (const { run, closedAt = 0, startedAt } of server.executions) {
-      const { outcome } = (run.end?.kind === 'completed' ? run.end.result : {}) as Partial<LinkResult>;
+    for (const { run, closedAt = 0 } of server.executions) {
+      const { outcome, startedAt: began } = (
+        run.end?.kind === 'completed' ? run.end.result : {}
+      ) as Partial<LinkResult>;
       // What was made just before the end may not show yet.
-      const made = this.state.connections.filter(({ at }) => at >= startedAt && at < closedAt - 3 * minute);
+      const made = this.state.connections.filter(
+        ({ at }) => at >= Date.parse(began ?? '') && at < closedAt - 3 * minute,
+      );
       const known = this.state.connections.some(({ at }) => at <= closedAt);
       if (outcome === 'connected' && !known)
         life.broken('no end contradicts what the service shows', 'connected without a connection');

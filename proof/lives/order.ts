@@ -336,6 +336,8 @@ export class PlacingWorld extends OrderWorld {
   }
 
   private place(): void {
+    // A client starts no second run of a reference that has its order.
+    if (this.stage.server.latest(this.placingId)?.status === 'COMPLETED') return;
     const order = { user_id: userId, lab_test_id: 'test-1', shipping_details: address };
     const input = { kind: 'unregistered', reference, order, policy: this.policy };
     const typedSearchAttributes = new TypedSearchAttributes([]);

@@ -120,7 +120,9 @@ export class Network {
       const givenUp = life.happens(0.5) ? limit : took;
       life.after(givenUp, fate === 4 ? () => resolve(unavailable) : lost('it was broken off'));
       if (fate === 6 && life.happens(0.3)) return;
-      const done = life.happens(0.5) ? life.between(0, givenUp) : givenUp + life.between(0, carriedOutWithin);
+      // A call that is given more time may be carried out later.
+      const longest = Math.min(carriedOutWithin, 1.2 * (call.options?.timeoutMs ?? Infinity));
+      const done = life.happens(0.5) ? life.between(0, givenUp) : givenUp + life.between(0, longest);
       life.after(done, act);
     });
   }
