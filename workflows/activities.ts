@@ -1,8 +1,17 @@
-import { proxyActivities, workflowInfo, type ActivityInterfaceFor, type ActivityOptions } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  proxyActivities,
+  sleep,
+  workflowInfo,
+  type ActivityInterfaceFor,
+  type ActivityOptions,
+} from '@temporalio/workflow';
 import type { Activities } from '../activities/activities.js';
 import type { ResolvedOrderPolicy } from '../protocol/order/policy.js';
 import { settlingAfter, usualSettling } from '../protocol/settling.js';
 import { sideQueueName, type SideQueue } from '../protocol/task-queues.js';
+import { isFinalRefusal } from './entity/commands.js';
 
 /**
  * The timeouts and retries of every activity, with their reasons; delays that depend on how a call failed are in
@@ -331,7 +340,34 @@ export const activities = Object.defineProperties(
 /** Made when it is called: only a running workflow knows its task queue. */
 function proxy(name: string, { queue, ...its }: Row) {
   const taskQueue = queue && sideQueueName(workflowInfo().taskQueue, queue);
-  return proxyActivities<Record<string, () => Promise<unknown>>>({ ...its, ...(taskQueue && { taskQueue }) })[name];
+  const proxied = proxyActivities<Record<string, (...args: unknown[]) => Promise<unknown>>>({
+    ...its,
+    ...(taskQueue && { taskQueue }),
+  })[name];
+  if (!proxied || its.retry?.maximumAttempts !== undefined) return proxied;
+  const once = proxied.executeWithOptions.bind(proxied);
+  const executeWithOptions: typeof once = (options, args) => {
+    const isBounded = { ...its, ...options }.scheduleToCloseTimeout !== undefined;
+    return isBounded ? once(options, args) : untilAnswered(() => once(options, args));
+  };
+  return Object.assign(proxied, { executeWithOptions });
+}
+
+/**
+ * An activity without a bound fails for good only by what it says itself. Anything else is an answer that was refused because nobody with the
+ * keys has written it (`workflows/input-refusal.ts`): it is asked again, as Temporal would after any other failure. A workflow that takes it
+ * for unable to fail would end.
+ */
+async function untilAnswered<T>(call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      const isRefusedAnswer = error instanceof ActivityFailure && error.cause instanceof ApplicationFailure;
+      if (!isRefusedAnswer || isFinalRefusal(error)) throw error;
+      await sleep('1 minute', { summary: 'until a refused answer is asked for again' });
+    }
+  }
 }
 
 /** For a read of the background that somebody waits for all the same: it joins no backlog, and does not take long. */

@@ -1,4 +1,4 @@
-import { CancellationScope, condition, sleep } from '@temporalio/workflow';
+import { CancellationScope, condition } from '@temporalio/workflow';
 import type { RefusedNotification } from '../../protocol/delivery.js';
 import { isAlarm, type Notification } from '../../protocol/notifications.js';
 import { activities, delivery } from '../activities.js';
@@ -197,25 +197,11 @@ async function handOverNotifications(
   if (notifications.length > 0) from.handsOver = true;
   const summary = `hand over ${notifications.length + refused.length} notifications`;
   const handed = { notifications, refused: [...refused], isPromised: from.notifies === true };
-  while (!(await isHandedOver(handed, summary))) await sleep(minute, { summary: 'until they are handed over again' });
+  await activities.handOverNotifications.executeWithOptions({ summary }, [handed]);
   remove(
     from,
     [...notifications, ...refused.map(({ notification }) => notification)].map(({ id }) => id),
   );
-}
-
-/** Only an answer that is refused, because nobody with the keys has written it, fails it (`workflows/input-refusal.ts`). Twice is harmless. */
-async function isHandedOver(
-  handed: Parameters<typeof activities.handOverNotifications>[0],
-  summary: string,
-): Promise<boolean> {
-  try {
-    await activities.handOverNotifications.executeWithOptions({ summary }, [handed]);
-    return true;
-  } catch (error) {
-    refusalOf(error);
-    return false;
-  }
 }
 
 function remove(from: Outbox, ids: readonly string[]): void {

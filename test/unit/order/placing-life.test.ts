@@ -30,6 +30,7 @@ function asked(): { of: (name: string, answer: unknown) => unknown; calls: unkno
   return { of, calls };
 }
 
+const minutes = (count: number) => count / 60;
 const calledBack = { failure: { ended: 'called_back' } };
 const unauthorized = refusal('Unauthorized');
 const stateOf = ({ run }: Life) => run.query('state');
@@ -131,6 +132,23 @@ describe('a placing', () => {
     delayed.answers['createKitOrder'] = refusal('AmbiguousOrder');
     await delayed.until(0.2);
     expect(delayed.run.shown.attributes).toMatchObject({ LabAttention: ['ambiguous_order'] });
+  });
+
+  test('hands its order over again until a worker can read that it did, and looks again for what a cancellation left', async () => {
+    const refused = { failure: { type: 'AnswerLost', isFinal: false } };
+    const answers = { createKitOrder: { ...placed, handedOver: false }, handOver: refused };
+    const placing = await (await place(answers)).until(minutes(3));
+    expect(placing.calls.filter((call) => call.endsWith('handOver'))).toHaveLength(4);
+    placing.answers['handOver'] = null;
+    expect((await placing.until(minutes(4))).run.end).toEqual(done);
+
+    const cancelledOne = await place({ createKitOrder: silent, findKitOrder: refused });
+    await cancel(cancelledOne);
+    await cancelledOne.until(minutes(10));
+    cancelledOne.answers['findKitOrder'] = { snapshot, adopted: true };
+    expect((await cancelledOne.until(minutes(11))).run.replies).toEqual([
+      { name: 'cancel', value: { outcome: 'placed', orderId } },
+    ]);
   });
 
   test('of an order whose id no workflow can have fails, and hands nothing over', async () => {
