@@ -3,6 +3,8 @@ import {
   condition,
   sleep,
   allHandlersFinished,
+  CancellationScope,
+  isCancellation,
   patched,
   setCurrentDetails,
   upsertSearchAttributes,
@@ -54,6 +56,16 @@ const handOverWait = 10 * minute;
  * again, or one that belongs to another root's workflow.
  */
 export async function identify(run: KitOrderRun): Promise<void> {
+  try {
+    await findOut(run);
+  } catch (error) {
+    if (!isCancellation(error) || !isAlarmed(run.chain)) throw error;
+    // An operator's cancellation must not lose an alarm: first the run learns who has to be alarmed.
+    await CancellationScope.nonCancellable(() => findOut(run));
+  }
+}
+
+async function findOut(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   if (chain.identified) return;
   await settlePolicyOrKeep(chain, orderPolicyVersions);
@@ -157,14 +169,17 @@ async function readUntilAnswered(run: KitOrderRun): Promise<ChainReading> {
 /** An alarm that came with the first report stays to be seen. */
 function showUnreadable(chain: Chain): void {
   askAbout(chain, chain.rootOrderId, Date.now());
-  const isAlarmed = chain.criticalReports.length > 0 || chain.orders.some(({ wasCritical }) => wasCritical);
-  const reasons = ['order_unreadable', ...(isAlarmed ? ['critical_result'] : [])];
+  const reasons = ['order_unreadable', ...(isAlarmed(chain) ? ['critical_result'] : [])];
   upsertSearchAttributes(
     ofAttention(
       reasons,
       chain.attention.map(({ since }) => since),
     ),
   );
+}
+
+function isAlarmed({ criticalReports, orders }: Chain): boolean {
+  return criticalReports.length > 0 || orders.some(({ wasCritical }) => wasCritical);
 }
 
 /** A chain is not gone with its first order if a later order is still in play, or if its end is known. */
@@ -206,7 +221,7 @@ function ownPassthrough(chain: Chain): string | undefined {
  */
 function isHandOverExpected(chain: Chain): boolean {
   // Nobody is kept waiting for an alarm.
-  if (chain.criticalReports.length > 0) return false;
+  if (isAlarmed(chain)) return false;
   const own = chain.orders.find(({ orderId }) => orderId === chain.rootOrderId);
   const ours = readPassthrough(own?.greatest.passthrough);
   if (own === undefined || ours?.n !== 1) return false;
@@ -265,11 +280,33 @@ export async function forward(run: KitOrderRun, rootOrderId: string): Promise<Ki
   ]);
   setCurrentDetails(`Passes on what it receives to \`${kitOrderId(rootOrderId)}\`, the workflow of its chain.`);
   let passedOn: Orders = [];
-  do {
+  const passOn = async () => (passedOn = await passOnNews(run, rootOrderId, passedOn));
+  try {
+    do {
+      await passOn();
+      // With a long history it ends, too: the next webhook starts another.
+      const own = findOrder(chain, chain.rootOrderId) ?? currentOrder(chain);
+      const isOver = own.standing.final || isNewRunSuggested();
+      if (!run.hasNews && isOver) break;
+    } while (await condition(() => run.hasNews, chain.policy.giveUpAfter, { summary: 'silence' }));
+    await condition(allHandlersFinished);
+  } finally {
+    while (run.hasNews) await passOn();
+  }
+  return { ...resultOf(chain), outcome: 'forwarded', rootOrderId, forwardsTo: rootOrderId };
+}
+
+/**
+ * Also for a run that an operator cancels: nothing else would pass a critical result on.
+ * @param before what was passed on so far
+ * @returns what is passed on now
+ */
+export async function passOnNews(run: KitOrderRun, rootOrderId: string, before: Orders = []): Promise<Orders> {
+  return CancellationScope.nonCancellable(async () => {
+    const { chain } = run;
     run.hasNews = false;
-    const before = passedOn;
-    const news = chain.orders.filter((order) => !before.includes(order));
-    passedOn = chain.orders;
+    const { orders } = chain;
+    const news = orders.filter((order) => !before.includes(order));
     for (const { greatest, events } of news) {
       const snapshot = { ...greatest, events: [...events] };
       await activities.forwardOrder.executeWithOptions({ summary: `pass on to ${rootOrderId}` }, [
@@ -285,13 +322,8 @@ export async function forward(run: KitOrderRun, rootOrderId: string): Promise<Ki
     const alarms = overtaken.map(({ orderId }) => ({ orderId, interpretation: 'critical' }));
     chain.criticalReports = [...chain.criticalReports, ...alarms];
     await forwardCriticalResults(chain, rootOrderId);
-    // With a long history it ends, too: the next webhook starts another.
-    const own = findOrder(chain, chain.rootOrderId) ?? currentOrder(chain);
-    const isOver = own.standing.final || isNewRunSuggested();
-    if (!run.hasNews && isOver) break;
-  } while (await condition(() => run.hasNews, chain.policy.giveUpAfter, { summary: 'silence' }));
-  await condition(allHandlersFinished);
-  return { ...resultOf(chain), outcome: 'forwarded', rootOrderId, forwardsTo: rootOrderId };
+    return orders;
+  });
 }
 
 /** Passes each on once: the chain's workflow then raises the alarm, and keeps it. */

@@ -4,7 +4,7 @@ import { note } from '../entity/journal.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy, upgradePolicy } from '../entity/policy.js';
 import { iso } from '../entity/spans.js';
-import { log } from '@temporalio/workflow';
+import { CancellationScope, log } from '@temporalio/workflow';
 import type { OrderPlaced, ReplacementPlaced } from '../../protocol/order/messages.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
@@ -132,20 +132,27 @@ function takeForeign(run: KitOrderRun, snapshot: OrderSnapshot): void {
   run.hasNews = true;
 }
 
-/** Without its passthrough it is nobody's replacement, wherever it is reported. */
+/** Without its passthrough it is nobody's replacement, wherever it is reported. What has been taken away here an operator's cancellation must not lose. */
 export async function passOnForeign({ chain }: KitOrderRun): Promise<void> {
   const { foreign = [], foreignReports = [] } = chain;
   delete chain.foreign;
   delete chain.foreignReports;
-  for (const { passthrough: _passthrough, ...snapshot } of foreign) {
-    const rootOrderId = snapshot.orderId;
-    const summary = `pass on to ${rootOrderId}`;
-    await activities.forwardOrder.executeWithOptions({ summary }, [{ snapshot, rootOrderId }]);
-  }
-  for (const { order: _order, ...report } of foreignReports) {
-    const summary = `pass a critical result on to ${report.orderId}`;
-    await activities.forwardCriticalResult.executeWithOptions({ summary }, [{ report, rootOrderId: report.orderId }]);
-  }
+  await CancellationScope.nonCancellable(async () => {
+    for (const { passthrough: _passthrough, ...snapshot } of foreign) {
+      const rootOrderId = snapshot.orderId;
+      const summary = `pass on to ${rootOrderId}`;
+      await activities.forwardOrder.executeWithOptions({ summary }, [{ snapshot, rootOrderId }]);
+    }
+    for (const { order: _order, ...report } of foreignReports) {
+      const rootOrderId = report.orderId;
+      const summary = `pass a critical result on to ${rootOrderId}`;
+      await activities.forwardCriticalResult.executeWithOptions({ summary }, [{ report, rootOrderId }]);
+    }
+  });
+}
+
+export function hasForeign({ foreign, foreignReports }: Chain): boolean {
+  return foreign !== undefined || foreignReports !== undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { setHandler, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, setHandler, TemporalFailure, workflowInfo } from '@temporalio/workflow';
 import { kitOrderId } from '../../protocol/ids.js';
 import { readEarlierRun } from '../../protocol/earlier-run.js';
 import {
@@ -26,6 +26,7 @@ import {
 } from '../../protocol/order/messages.js';
 import type { OrderState } from '../../protocol/order/state.js';
 import { runLoop } from '../entity/loop.js';
+import { deliverAtLast } from '../entity/outbox.js';
 import { noticeUnreadable } from '../entity/unreadable.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { openChain, outcomeOf, unfinishedOrders, unreadOrder } from './chain.js';
@@ -34,8 +35,9 @@ import { acknowledge, awaitsAcknowledgement } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { changePolicy, previewPolicy, validatePolicyChange } from './policy-change.js';
 import { awaitsDecision, decide, endRedrawWaits, remind } from './decisions.js';
-import { forward, awaitIdentity, identify, leaveTo, rootToLeaveTo } from './identify.js';
+import { forward, awaitIdentity, identify, leaveTo, passOnNews, rootToLeaveTo } from './identify.js';
 import {
+  hasForeign,
   passOnForeign,
   receiveReplacement,
   receivePlacement,
@@ -65,8 +67,27 @@ export async function kitOrder(given: KitOrderInput): Promise<KitOrderResult> {
   const run = openRun(openChain(input, Date.now()), readEarlierRun(input.earlierRun));
   listen(run);
   await identify(run);
-  if (run.forwardsTo === undefined) await runLoop(run, loopOf(run));
+  if (run.forwardsTo === undefined) await follow(run);
   return run.forwardsTo === undefined ? resultOf(run.chain) : forward(run, run.forwardsTo);
+}
+
+/** What comes in for another workflow is passed on, though an operator has cancelled this one: an alarm may be among it. */
+async function follow(run: KitOrderRun): Promise<void> {
+  try {
+    await runLoop(run, loopOf(run));
+  } catch (error) {
+    if (error instanceof TemporalFailure) await CancellationScope.nonCancellable(() => passOnAtLast(run));
+    throw error;
+  }
+}
+
+async function passOnAtLast(run: KitOrderRun): Promise<void> {
+  const { chain, forwardsTo } = run;
+  do {
+    if (forwardsTo === undefined) await passOnForeign(run);
+    else await passOnNews(run, forwardsTo);
+    await deliverAtLast(chain);
+  } while (hasForeign(chain) || (forwardsTo !== undefined && run.hasNews));
 }
 
 /** Webhooks reach a run that another sender has started without a usable input, too: its ID says whose orders it follows. */
@@ -107,7 +128,7 @@ async function act(run: KitOrderRun): Promise<void> {
   remind(chain, Date.now());
   if (chain.cancelRequest === 'open') await carryOutCancelRequest(run);
   bringInLine(run);
-  if (chain.foreign !== undefined) await passOnForeign(run);
+  if (hasForeign(chain)) await passOnForeign(run);
   if (unfinishedOrders(chain).length > 0) await readUnfinishedOrders(run);
   // An order with an open critical result announces its outcome and stays open, so this is not the loop's `announceEnd`.
   announceEnd(run);

@@ -53,6 +53,22 @@ describe('an order of another user that names a chain', () => {
     expect(await stateOf(order)).not.toHaveProperty('criticalResult');
   });
 
+  test('has its alarm passed on though an operator cancels the chain’s workflow, whenever it comes', async () => {
+    const { order, passedOn } = await chainOf(awaited, { forwardOrder: silent, notify: silent });
+    const critical = { orderId: newId, interpretation: 'critical' };
+    await order.signal('criticalResultReported', { ...critical, order: naming(awaited) });
+    await order.run.cancel();
+    order.answers['forwardOrder'] = null;
+    await order.settle();
+    expect(passedOn).toMatchObject([{ report: critical, rootOrderId: newId }]);
+    expect(order.run.end).toBeUndefined();
+    await order.signal('criticalResultReported', { ...critical, status: 'final', order: naming(awaited) });
+    order.answers['handOverNotifications'] = null;
+    await order.until(1);
+    expect(passedOn).toMatchObject([{}, { report: { status: 'final' }, rootOrderId: newId }]);
+    expect(order.run.end).toEqual({ kind: 'failed', type: 'cancelled' });
+  });
+
   test('does not join it if its webhook starts the run', async () => {
     const passedOn: unknown[] = [];
     const keep = (_now: unknown, given: unknown) => passedOn.push(given);

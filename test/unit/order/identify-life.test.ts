@@ -144,6 +144,22 @@ describe('a run that cannot find out what it is for', () => {
     expect(shown.run.shown.attributes).toMatchObject({ LabAttention: ['critical_result', 'order_unreadable'] });
   });
 
+  test('and that an operator cancels ends at once, but with an alarm only when that was announced', async () => {
+    const calm = await begun(shownAt(awaited), { readChain: silent });
+    await calm.run.cancel();
+    expect(calm.run.end).toEqual({ kind: 'failed', type: 'cancelled' });
+
+    const alarmed = await begun(shownAt(awaited), { readChain: unavailable, signal: alarm });
+    await alarmed.run.cancel();
+    await alarmed.settle();
+    await alarmed.until(1);
+    expect(alarmed.run.end).toBeUndefined();
+    alarmed.answers['readChain'] = reading();
+    await alarmed.until(1.2);
+    expect(alarmed.announced.map(({ type }) => type)).toContain('order.critical_result');
+    expect(alarmed.run.end).toEqual({ kind: 'failed', type: 'cancelled' });
+  });
+
   test('shows nothing of an order that it does not know yet', async () => {
     const order = await begun(undefined, { readChain: unavailable });
     await order.until(0.1);
@@ -383,6 +399,23 @@ describe('an order of another chain', () => {
     await order.settle();
     expect(passed).toMatchObject([{ snapshot: { events: [{}, {}] } }, { snapshot: { events: [{}, {}, {}] } }]);
     expect(order.run.end).toMatchObject({ kind: 'completed' });
+  });
+
+  test('passes its alarms on though an operator cancels it, whenever they come', async () => {
+    const [before, meanwhile] = [passing(), passing()];
+    const known = await begun(shownAt(awaited), { readChain: silent, signal: alarm, ...before.answers });
+    await known.run.cancel();
+    known.answers['readChain'] = elsewhere();
+    await known.settle();
+    expect(before.passed).toMatchObject([{ rootOrderId: newId }, { rootOrderId: newId, report: alarm.argument }]);
+
+    const order = await begun(shownAt(awaited), { readChain: elsewhere(), ...meanwhile.answers, forwardOrder: silent });
+    await order.run.cancel();
+    await order.signal(alarm.name, alarm.argument);
+    Object.assign(order.answers, meanwhile.answers);
+    await order.settle();
+    expect(meanwhile.passed).toMatchObject([{ rootOrderId: newId }, { rootOrderId: newId, report: alarm.argument }]);
+    for (const { run } of [known, order]) expect(run.end).toEqual({ kind: 'failed', type: 'cancelled' });
   });
 
   test('passes on each alarm once, also one that a later report has overtaken', async () => {
