@@ -257,7 +257,7 @@ async function placeReplacement(dependencies: ActivityDependencies, input: Repla
   };
   const found = await search();
   if (found) return found;
-  requireUnmoved(snapshotOf(failed, []), input.decidedOn);
+  requireUnmoved(snapshotOf(failed, dependencies.service.installation), input.decidedOn);
   const creating = () => create(dependencies, request, passthrough, attempt);
   return mayHaveBeenSent(criteria) ? orEarlier(creating, search) : creating();
 }
