@@ -78,6 +78,14 @@ export function requireNoReset(settling: number): void {
   });
 }
 
+/**
+ * When this attempt was due, by the server's clock, as a workflow's times and those of runs are: what is compared with them does not
+ * depend on the clock of this worker. In milliseconds since the epoch.
+ */
+export function attemptDueAt(): number {
+  return activityInfo().currentAttemptScheduledTimestampMs;
+}
+
 /** When the server gives this attempt up: its own time is over, or that of all attempts together. */
 function givenUpAt(): number {
   const info = activityInfo();

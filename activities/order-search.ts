@@ -14,7 +14,7 @@ import { signerOf, unsigned } from '../service/installation.js';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
 import type { LabService } from '../service/lab-service.js';
 import type { ActivityDependencies } from './dependencies.js';
-import { type Attempt, isFirstOfActivity } from './attempt.js';
+import { type Attempt, attemptDueAt, isFirstOfActivity } from './attempt.js';
 import { claimOn, listed, presentRuns } from './workflow-runs.js';
 
 /** The order that a creation is about to place, or that an earlier attempt may have placed. */
@@ -233,7 +233,7 @@ export async function firstPlacing(
 
 function requireSettled(runs: readonly Pick<WorkflowExecutionInfo, 'status' | 'closeTime'>[], settling: number): void {
   const endedOutside = runs.filter(({ status }) => ['TERMINATED', 'TIMED_OUT'].includes(status.name));
-  const rest = Math.max(0, ...endedOutside.map(({ closeTime }) => closeTime?.getTime() ?? 0)) + settling - Date.now();
+  const rest = Math.max(...endedOutside.map(({ closeTime }) => closeTime?.getTime() ?? 0)) + settling - attemptDueAt();
   if (rest <= 0) return;
   throw ApplicationFailure.create({
     message:

@@ -5,7 +5,7 @@ import type { LabService } from '../service/lab-service.js';
 import { isScheduledForDeletion, isStatedUnknown, type User } from '../service/users.js';
 import { deletionRequestMs } from '../protocol/settling.js';
 import type { ActivityDependencies } from './dependencies.js';
-import { endingWithActivity, heartbeating, isFirstOfActivity } from './attempt.js';
+import { attemptDueAt, endingWithActivity, heartbeating, isFirstOfActivity } from './attempt.js';
 import { asFailures, failureOf } from './failures.js';
 
 /** A user's state at the service, without anything personal. */
@@ -83,9 +83,8 @@ async function undo(service: LabService, deleted: UndoDeletion, options: CallOpt
     return 'undone';
   } catch (error) {
     if (!(error instanceof ServiceRefused) || error instanceof TooManyRequests) throw error;
-    const askedAt = Date.now();
     if (await isThere(service, deleted.userId, options).catch(rethrowIfTransient)) {
-      requireReadable(deleted, askedAt);
+      requireReadable(deleted);
       return isFirstOfActivity() ? 'present' : 'undone';
     }
     const isTaken = isTakenReason(error) || (await isTakenByNow(service, deleted, options).catch(unlessUnexpected));
@@ -94,8 +93,8 @@ async function undo(service: LabService, deleted: UndoDeletion, options: CallOpt
 }
 
 /** A read that may be older than the deletion shows nothing: the next attempt reads again. */
-function requireReadable({ readableAt = 0 }: UndoDeletion, askedAt: number): void {
-  const left = readableAt - askedAt;
+function requireReadable({ readableAt = 0 }: UndoDeletion): void {
+  const left = readableAt - attemptDueAt();
   if (left <= 0) return;
   throw ApplicationFailure.create({
     message: 'The service refused the undo, and reads may not show the deletion yet',

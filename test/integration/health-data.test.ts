@@ -176,7 +176,7 @@ describe('worker and ingress in one process', () => {
     expect((await send(url, activity(userId, 'day'))).status).toBe(204);
     const second = await startBuilt('workers/single-process.ts', { env });
     expect(await second.exit).toEqual({ code: 1, signal: null });
-    expect(second.output()).toMatch(/^The health-data directory .+ is open in another process .+\n$/);
+    expect(second.output()).toMatch(/^The health-data directory .+ is open in another process,.+\n$/);
     expect(await started.stop()).toEqual({ code: 0, signal: null });
     const store = await openStore({ directory });
     expect(await store.summaries({ userId })).toHaveLength(1);

@@ -194,7 +194,7 @@ test('an undo whose answer is lost has happened: it is sent again, refused, and 
   await stage.expectRequests('POST', undoPath);
   await stage.skip('40 seconds');
   expect(await undoing).toMatchObject({ outcome: 'undone' });
-  expect(await stage.countRequests('POST', undoPath)).toBe(2);
+  expect(await stage.countRequests('POST', undoPath)).toBe(3);
   expect(await leavingUser.readUser()).toBe('present');
 });
 
