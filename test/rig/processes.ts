@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { watchdog } from '../../sandbox/temporal/programs.js';
 import { patienceMs } from './patience.js';
 
 /** How a process ended: by itself with a code, or by a signal. */
@@ -42,13 +43,16 @@ const stoppedWithinMs = 120_000;
 const flushMs = 10_000;
 const running = new Set<StartedProcess>();
 
-/** Starts a program that cannot outlive the test file: `stopProcesses` runs after it, whether its tests pass or not. */
+/**
+ * Starts a program that cannot outlive the test file: `stopProcesses` runs after it, whether its tests pass or not. It does not outlive
+ * an interrupted run either.
+ */
 export async function startProcess(
   command: string,
   args: readonly string[],
   options: ProcessOptions = {},
 ): Promise<StartedProcess> {
-  const child = spawn(command, args, {
+  const child = spawn(watchdog, [command, ...args], {
     cwd: options.cwd ?? projectFolder,
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
