@@ -40,7 +40,7 @@ export const linkSettings = {
    */
   confirmedBy: choice('new', ['new', 'any']),
   /**
-   * How much earlier than our start a new connection may be dated, 1 second to 1 hour: clocks differ. Default 1 minute. A link that is begun
+   * How much earlier than our start a new connection may be dated, 1 second to 1 day: clocks differ. Default 1 minute. A link that is begun
    * sooner after a connection may be confirmed by that one.
    */
   clockTolerance: duration('1m', { most: '1d' }),
