@@ -11,7 +11,6 @@ import {
   reportedProblemsKey,
 } from '../protocol/search-attributes.js';
 import type { RefusalClass } from './errors.js';
-import { code, hasCode } from './temporal-errors.js';
 
 /* Lists by search attributes: no workflow is woken. They lag by moments. */
 
@@ -31,7 +30,7 @@ export interface WorkflowFilter<Phase extends string, Reason extends string> {
 export interface WorkflowSummary<Phase extends string, Reason extends string> {
   userId?: string;
   phase?: Phase;
-  /** `worker_failing`: its workflow tasks fail again and again, so it cannot go on. Only Temporal knows, from server 1.30 on. */
+  /** `worker_failing`: its workflow tasks fail again and again, so it cannot go on. Only Temporal knows. */
   attention: (Reason | 'worker_failing')[];
   startedAt: Date;
   endedAt?: Date;
@@ -59,29 +58,12 @@ export async function* listWorkflows<Phase extends string, Reason extends string
 ): AsyncGenerator<Own & WorkflowSummary<Phase, Reason>, void, undefined> {
   const listed = new Set<string>();
   // Temporal lists the running ones first, then the others by their ends, the latest first.
-  for await (const execution of executions(temporal, area, filter)) {
+  const query = queryOf(area, filter);
+  for await (const execution of withoutMemos(temporal.workflow).list({ query })) {
     if (listed.has(execution.workflowId)) continue;
     listed.add(execution.workflowId);
     if (execution.closeTime && !(await isLatest(temporal, execution, area, filter))) continue;
     yield { ...area.own(execution), ...summaryOf<Phase, Reason>(execution) };
-  }
-}
-
-/** A server before 1.30 does not know the attribute of workflows that cannot go on: then they are left out. */
-async function* executions(
-  temporal: Client,
-  area: ListedArea<object>,
-  filter: WorkflowFilter<string, string>,
-): AsyncGenerator<WorkflowExecutionInfo, void, undefined> {
-  const failing = `${labAttentionKey.name} IS NOT NULL OR ${reportedProblemsKey.name} IS NOT NULL`;
-  const query = queryOf(area, filter, `(${failing})`);
-  try {
-    yield* withoutMemos(temporal.workflow).list({ query });
-  } catch (error) {
-    if (filter.attention !== true || !hasCode(error, code.invalidArgument)) throw error;
-    yield* withoutMemos(temporal.workflow).list({
-      query: queryOf(area, filter, `${labAttentionKey.name} IS NOT NULL`),
-    });
   }
 }
 
@@ -134,12 +116,7 @@ const conditionNames: readonly string[] = [
   'ended',
 ] satisfies (keyof WorkflowFilter<string, string>)[];
 
-/** @param asking the condition of those that need a person for any reason */
-function queryOf(
-  { workflows, hidden, invalid }: ListedArea<object>,
-  filter: WorkflowFilter<string, string>,
-  asking: string,
-): string {
+function queryOf({ workflows, hidden, invalid }: ListedArea<object>, filter: WorkflowFilter<string, string>): string {
   const refused = (field: string, message: string): Error =>
     new invalid(`The filter is not valid: ${field} ${message}`, { fields: [{ field, message }] });
   /** Nothing that goes into a query may end its quotes. */
@@ -164,7 +141,8 @@ function queryOf(
   conditions.push(ended ? `ExecutionStatus != 'ContinuedAsNew'` : `ExecutionStatus = 'Running'`);
   if (phase !== undefined) conditions.push(`${labPhaseKey.name} = '${quoted('phase', phase)}'`);
   else if (hidden !== undefined) conditions.push(`${labPhaseKey.name} != '${hidden}'`);
-  if (attention === true) conditions.push(asking);
+  if (attention === true)
+    conditions.push(`(${labAttentionKey.name} IS NOT NULL OR ${reportedProblemsKey.name} IS NOT NULL)`);
   else if (attention !== undefined) conditions.push(`${labAttentionKey.name} = '${quoted('attention', attention)}'`);
   if (userId !== undefined) conditions.push(`${labUserIdKey.name} = '${canonicalId(quoted('userId', userId))}'`);
   return conditions.join(' AND ');

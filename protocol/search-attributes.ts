@@ -28,7 +28,7 @@ export const labAttentionKey = defineSearchAttributeKey('LabAttention', SearchAt
 /** Since when the oldest of these reasons stands; unset if there is none. */
 export const labAttentionSinceKey = defineSearchAttributeKey('LabAttentionSince', SearchAttributeType.DATETIME);
 
-/** Temporal's own, from server 1.30 on: set while a workflow's tasks fail again and again, so it cannot go on. */
+/** Temporal's own: set while a workflow's tasks fail again and again, so it cannot go on. */
 export const reportedProblemsKey = defineSearchAttributeKey(
   'TemporalReportedProblems',
   SearchAttributeType.KEYWORD_LIST,

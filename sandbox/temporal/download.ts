@@ -1,15 +1,23 @@
+import { once } from 'node:events';
 import { readdir, rename, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { proxyFor, throughWhich } from '../../service/proxy.config.js';
 import { run } from './programs.js';
 
 /** Which of the SDK's two servers. */
 export type ServerKind = 'dev-server' | 'test-server';
 
-/** A machine without internet goes on after this long without a byte; a slow line is not cut off. */
+/** A download that stands still this long is given up; a slow line is not cut off. */
 const patienceMs = 20_000;
 const lookMs = 500;
+
+/** Where the SDK downloads from. */
+const host = 'temporal.download';
+/** For its name to be found and a connection to be accepted: twice as long as by satellite. */
+const connectMs = 1_500;
 
 /**
  * The SDK's own download, put at `target`. Nothing can make the SDK stop, or download without starting: so it runs
@@ -21,6 +29,7 @@ export async function downloadWithSdk(
   environment: NodeJS.ProcessEnv,
   stalledMs = patienceMs,
 ): Promise<void> {
+  await requireReachable(environment);
   const folder = join(target, '..');
   const stalled = new AbortController();
   const watching = setInterval(watchGrowth(folder, stalled, stalledMs), lookMs);
@@ -37,6 +46,24 @@ export async function downloadWithSdk(
   const [name] = await readdir(folder);
   if (name === undefined) throw new Error('the SDK downloaded nothing');
   await rename(join(folder, name), target);
+}
+
+/** Asked first, because the SDK takes seconds to fail, and says so at length. */
+async function requireReachable(environment: NodeJS.ProcessEnv): Promise<void> {
+  const proxy = proxyFor(`https://${host}`, environment);
+  const { hostname, protocol, port } = proxy?.url ?? new URL(`https://${host}`);
+  const address = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (protocol === 'http:' ? 80 : 443) };
+  // Node itself gives up each address after a quarter of a second.
+  const socket = connect({ ...address, autoSelectFamilyAttemptTimeout: connectMs });
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(connectMs) });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const reason = code === 'ABORT_ERR' ? `no answer in ${connectMs / 1000} s` : String(code ?? error);
+    throw new Error(`${host} cannot be reached${throughWhich(proxy)} (${reason})`, { cause: error });
+  } finally {
+    socket.destroy();
+  }
 }
 
 /** Aborts when the folder has not grown for `stalledMs`. */

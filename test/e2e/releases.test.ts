@@ -4,6 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isEarlier } from '../../client/server-version.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { openStore, type HealthDataStore } from '../../store/health-data-store.js';
@@ -76,7 +77,7 @@ function versioned(buildId: string): Record<string, string> {
 /** Earlier servers do not tell a pinned run that there is another release. */
 async function movesRuns(): Promise<boolean> {
   const { serverVersion } = await lab.rig.client.workflowService.getSystemInfo({});
-  return serverVersion.localeCompare('1.31', 'en', { numeric: true }) >= 0;
+  return !isEarlier(serverVersion, '1.31');
 }
 
 /** `build-a: Running`; no build until a worker has answered the run's first task. */

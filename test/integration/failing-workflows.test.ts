@@ -20,12 +20,9 @@ async function startFailing(): Promise<void> {
   await rig.client.workflow.start(start.name, { ...start, taskQueue: rig.taskQueue, args: [input] });
 }
 
-test('a workflow whose tasks fail is listed among those that need attention, and is a fault for the doctor', async ({
-  skip,
-}) => {
+test('a workflow whose tasks fail is listed among those that need attention, and is a fault for the doctor', async () => {
   const { client, taskQueue } = rig;
   const { connection } = rig.env;
-  const { serverVersion } = await connection.workflowService.getSystemInfo({});
   const temporal = { connection, address: rig.address, namespace: rig.namespace, skewMs: () => undefined };
   const lab = new LabOperations(client, { taskQueue });
   const listed = async () => {
@@ -33,7 +30,6 @@ test('a workflow whose tasks fail is listed among those that need attention, and
     for await (const order of lab.orders.list({ attention: true })) found.push(order);
     return found;
   };
-  if (serverVersion?.startsWith('1.29.')) return skip('This server does not mark such workflows.');
   expect(await failingWorkflows(temporal, taskQueue)).toMatchObject({ status: 'ok' });
   await startFailing();
   await eventually(async () =>
@@ -43,14 +39,4 @@ test('a workflow whose tasks fail is listed among those that need attention, and
     }),
   );
   expect(await listed()).toMatchObject([{ rootOrderId, attention: ['worker_failing'] }]);
-});
-
-test('a server that does not mark them lists the others, and the doctor has not checked it', async ({ skip }) => {
-  const { connection } = rig.env;
-  const { serverVersion } = await connection.workflowService.getSystemInfo({});
-  if (!serverVersion?.startsWith('1.29.')) return skip('This server marks them.');
-  const temporal = { connection, address: rig.address, namespace: rig.namespace, skewMs: () => undefined };
-  const lab = new LabOperations(rig.client, { taskQueue: rig.taskQueue });
-  expect(await lab.orders.list({ attention: true }).next()).toMatchObject({ done: true });
-  expect(await failingWorkflows(temporal, rig.taskQueue)).toMatchObject({ status: 'not_checked' });
 });

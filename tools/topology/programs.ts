@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { goInstall } from '../../sandbox/temporal/build.js';
 import { cached } from '../../sandbox/temporal/cache.js';
-import { temporalConfig } from '../../sandbox/temporal/config.js';
-import { isExecutable } from '../../sandbox/temporal/programs.js';
+import { temporalConfig, type TemporalConfig } from '../../sandbox/temporal/config.js';
+import { findProgram, isExecutable, run } from '../../sandbox/temporal/programs.js';
 import { progressReport } from '../../sandbox/temporal/report.js';
 
 /** Temporal's release that docs/operations.md names as supported. */
@@ -51,4 +50,11 @@ async function built(what: keyof typeof modules, name: string): Promise<string> 
     },
     report,
   );
+}
+
+async function goInstall(module: string, folder: string, config: TemporalConfig): Promise<void> {
+  const go = await findProgram('go', config.searchPath);
+  if (go === undefined) throw new Error('there is no `go` on PATH');
+  const environment = { ...config.environment, GOBIN: folder, GOFLAGS: '-mod=mod' };
+  await run(go, ['install', module], { environment, cwd: folder });
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
 import { addressAndWay, throughProxy } from '../../client/proxied.js';
 import { connectionFault } from '../../client/reachability.js';
+import { isEarlier, oldestServer } from '../../client/server-version.js';
 import { code, connectionRemedy, hasCode } from '../../client/temporal-errors.js';
 import { assumedBackdating } from '../../activities/last-run.js';
 import { reachOfPasses } from '../../protocol/reconcile.js';
@@ -65,17 +66,13 @@ export async function unreachable({ address, connection }: TemporalConfig, error
   );
 }
 
-/** The oldest server that the tests run on. */
-const oldestServer = '1.29';
-
 export async function serverVersion({ connection }: Temporal): Promise<Verdict> {
   const { serverVersion: version } = await connection.workflowService.getSystemInfo({});
   const [release] = /^\d+\.\d+/.exec(version ?? '') ?? [];
   if (release === undefined) return ok('The server does not say its version.');
-  if (release.localeCompare(oldestServer, 'en', { numeric: true }) >= 0)
-    return ok(`The server's version is ${version}.`);
+  if (!isEarlier(release, oldestServer)) return ok(`The server's version is ${version}.`);
   return warning(
-    `The server's version is ${version}, older than any that was tried.`,
+    `The server's version is ${version}, older than any that Temporal maintains.`,
     `Upgrade Temporal to ${oldestServer} or later.`,
   );
 }

@@ -5,7 +5,7 @@ import { reportedProblemsKey } from '../../protocol/search-attributes.js';
 import { sideQueueName, sideQueues } from '../../protocol/task-queues.js';
 import type { WorkerConfig } from '../config.js';
 import { currentReleaseCommand, hasCurrentRelease } from '../deployment.js';
-import { fault, notChecked, ok, type Verdict, warning } from './findings.js';
+import { fault, ok, type Verdict, warning } from './findings.js';
 import type { Temporal } from './server.js';
 
 /* Do workers take what waits, and does reconciliation run? */
@@ -35,20 +35,14 @@ export async function pollers(temporal: Temporal, taskQueue: string): Promise<Ve
 /** Workflows whose tasks fail again and again: they do nothing, not even about a critical result, and raise no attention. */
 export async function failingWorkflows({ connection, namespace }: Temporal, taskQueue: string): Promise<Verdict> {
   const query = `${reportedProblemsKey.name} IS NOT NULL AND ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue}'`;
-  try {
-    const { executions } = await connection.workflowService.listWorkflowExecutions({ namespace, query, pageSize: 100 });
-    const [first] = executions;
-    if (!first) return ok('No workflow is held up by tasks that fail.');
-    const many = executions.length === 100 ? 'At least 100 workflows cannot' : `${executions.length} cannot`;
-    return fault(
-      `${many} go on, because their workflow tasks fail: ${first.execution?.workflowId}.`,
-      `Read the failure in the Web UI, and docs/failure.md, “A workflow cannot be replayed”. All of them: temporal workflow list --namespace ${namespace} --query "${query}"`,
-    );
-  } catch (error) {
-    if (hasCode(error, code.invalidArgument))
-      return notChecked('Temporal marks such workflows only from server 1.30 on');
-    throw error;
-  }
+  const { executions } = await connection.workflowService.listWorkflowExecutions({ namespace, query, pageSize: 100 });
+  const [first] = executions;
+  if (!first) return ok('No workflow is held up by tasks that fail.');
+  const many = executions.length === 100 ? 'At least 100 workflows cannot' : `${executions.length} cannot`;
+  return fault(
+    `${many} go on, because their workflow tasks fail: ${first.execution?.workflowId}.`,
+    `Read the failure in the Web UI, and docs/failure.md, “A workflow cannot be replayed”. All of them: temporal workflow list --namespace ${namespace} --query "${query}"`,
+  );
 }
 
 interface Queue {
