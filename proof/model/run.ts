@@ -172,6 +172,11 @@ export class Run {
     await this.activate([...signals.map(signalJob), job('resolveActivity', { seq, result })]);
   }
 
+  /** A task that brings nothing. */
+  async look(): Promise<void> {
+    await this.activate([]);
+  }
+
   /** The moment at which the next timer fires, in milliseconds since the epoch. */
   nextTimer(): number | undefined {
     return this.timers.size === 0 ? undefined : Math.min(...this.timers.values());

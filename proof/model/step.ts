@@ -71,9 +71,11 @@ class Play<World> {
     if (run.end) return run.end;
     this.wakesAt = run.nextTimer();
     run.suggestNewRun();
-    // A timer that fires too early changes nothing but that the loop looks, and goes on in a new run.
-    for (let turn = 0; !run.end && run.nextTimer() !== undefined && turn < 5; turn += 1) {
-      await run.fireNextTimer({ isEarly: true });
+    // That wakes a main loop. A pause between attempts ends early, which changes nothing but that it goes on in a new run.
+    for (let turn = 0; !run.end && turn < 5; turn += 1) {
+      await run.look();
+      await this.settle();
+      if (!run.end) await run.fireNextTimer({ isEarly: true });
       await this.settle();
     }
     return run.end ?? { kind: 'failed', type: 'it waits, and no timer wakes it' };

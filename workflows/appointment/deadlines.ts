@@ -1,7 +1,7 @@
 import type { AppointmentAttentionReason } from '../../protocol/appointment/messages.js';
 import { isWalkIn } from '../../protocol/appointment/lifecycle.js';
 import { iso, absenceBelieved, day, doubled, longestOutage } from '../entity/spans.js';
-import type { Moment } from '../entity/alarm.js';
+import { timeOf, type Moment } from '../entity/alarm.js';
 import { note } from '../entity/journal.js';
 import { words } from '../entity/operators.js';
 import { enqueue, headOf, raise } from './announcements.js';
@@ -150,11 +150,11 @@ export function waitingUntil(appointment: Appointment): number | undefined {
 /** Acts on what is due. Silence may only mean a lost webhook: the service is asked first. */
 export async function handlePassedDeadlines(appointment: Appointment): Promise<void> {
   settle(appointment);
-  const due = () => deadlinesOf(appointment).filter(({ at }) => at <= Date.now());
+  const due = () => deadlinesOf(appointment).filter(({ at }) => at <= timeOf(appointment));
   if (due().length === 0 && !mayContradict(appointment)) return;
   await readAppointment(appointment);
   settle(appointment);
-  for (const deadline of due()) handleDeadline(appointment, deadline, Date.now());
+  for (const deadline of due()) handleDeadline(appointment, deadline, timeOf(appointment));
 }
 
 /** Something was received after the end that only the service can put in order. */

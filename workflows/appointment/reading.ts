@@ -1,3 +1,4 @@
+import { timeOf } from '../entity/alarm.js';
 import { setNotifies } from '../entity/outbox.js';
 import type { AppointmentReading } from '../../activities/appointment-reading.js';
 import { isOpen, isWalkIn } from '../../protocol/appointment/lifecycle.js';
@@ -28,7 +29,7 @@ export async function readAppointment(appointment: Appointment): Promise<void> {
     await readOrThrow(appointment);
   } catch (error) {
     loggedRefusal('appointment could not be read', { orderId: appointment.orderId }, error);
-    takeSilence(appointment, Date.now());
+    takeSilence(appointment, timeOf(appointment));
   }
 }
 
@@ -41,7 +42,7 @@ export async function readOrThrow(appointment: Appointment): Promise<void> {
     orderId,
     openVisit(appointment)?.type,
   ]);
-  takeReading(appointment, answer, asked, Date.now());
+  takeReading(appointment, answer, asked, timeOf(appointment));
 }
 
 function takeReading(appointment: Appointment, reading: AppointmentReading, asked: number, now: number): void {
@@ -121,10 +122,10 @@ export async function identify({ appointment, commands, earlierRun }: Appointmen
     if (!appointment.requested) setPolicy(appointment, previous.policy);
   }
   setNotifies(appointment, notifies);
-  if (reading) takeReading(appointment, reading, asked, Date.now());
-  else takeSilence(appointment, Date.now());
+  if (reading) takeReading(appointment, reading, asked, timeOf(appointment));
+  else takeSilence(appointment, timeOf(appointment));
   // Neither a webhook nor the product's signal came with the start: somebody started it manually to have an appointment.
-  if (!appointment.known) markRequested(appointment, Date.now());
+  if (!appointment.known) markRequested(appointment, timeOf(appointment));
   appointment.identified = true;
 }
 

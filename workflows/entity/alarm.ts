@@ -25,6 +25,17 @@ export class Alarm {
     void this.scope.run(() => this.ring(moment)).catch(ignoreCancellation);
   }
 
+  /**
+   * The time by which the main loop decides what is due. The moment that the timer is set for passes when the timer fires, neither earlier
+   * nor later: a moment that counts from when a message was handled is another one in a replay that handles the message together with what
+   * followed it (docs/decisions/0021-what-goes-on-when-in-a-step.md), but the timer fires at the same place of the history.
+   */
+  get now(): number {
+    const { at } = this;
+    if (at === undefined) return Date.now();
+    return this.rang ? Math.max(Date.now(), at) : Math.min(Date.now(), at - 1);
+  }
+
   disarm(): void {
     this.scope?.cancel();
     delete this.at;
@@ -35,6 +46,18 @@ export class Alarm {
     await sleep(Math.max(at - Date.now(), 1), { summary: words(name) });
     this.rang = true;
   }
+}
+
+const alarms = new WeakMap<object, Alarm>();
+
+/** The state of a run goes by the alarm of its main loop from now on. */
+export function keepTimeBy(state: object, alarm: Alarm): void {
+  alarms.set(state, alarm);
+}
+
+/** The time by which the main loop with this state decides what is due, in milliseconds since the epoch. */
+export function timeOf(state: object): number {
+  return alarms.get(state)?.now ?? Date.now();
 }
 
 function ignoreCancellation(reason: unknown): void {

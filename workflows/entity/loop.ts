@@ -6,7 +6,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { RaisedAttention } from '../../protocol/attention.js';
-import { Alarm, type Moment } from './alarm.js';
+import { Alarm, keepTimeBy, type Moment } from './alarm.js';
 import { deliveryOf, type AttentionVerbs } from './attention.js';
 import { CommandQueue } from './commands.js';
 import { deliverAtLast, deliverBeforeEnd, keepDelivering, type Outbox } from './outbox.js';
@@ -67,6 +67,7 @@ export async function runLoop<State extends Outbox, Raised extends RaisedAttenti
   loop: EntityLoop<State, Raised>,
 ): Promise<void> {
   const { state, attention, isForwarded = () => false } = loop;
+  keepTimeBy(state, run.alarm);
   const outcome = deliveryOf(state, attention, () => (run.hasNews = true));
   const isItsTurn = () => run.isWoken?.() !== true;
   void CancellationScope.nonCancellable(() => keepDelivering(state, outcome, isItsTurn));
@@ -100,7 +101,7 @@ async function workToTheEnd(run: Wakeable, turns: Turns): Promise<void> {
       alarm.set(turns.nextMoment());
       if (turns.meanwhile) await turns.meanwhile();
     }
-    await untilWoken(run, () => isDisturbed(run) || alarm.rang);
+    await untilWoken(run, () => isDisturbed(run) || alarm.rang || (isNewRunDue(turns) && allHandlersFinished()));
   }
 }
 

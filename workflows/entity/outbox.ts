@@ -164,7 +164,7 @@ async function deliverBatch(from: Outbox, outcome: Delivery, isItsTurn: () => bo
     const { delivered, refused, handedOver } = await attempts.run(notify);
     from.isFirstInLine = true;
     if (handedOver) from.handsOver = true;
-    remove(from, handedOver ? batch.map(({ id }) => id) : delivered);
+    remove(from, handedOver ? batch.map(({ id }) => id) : arrived(batch, delivered, refused));
     if (refused.length > 0) await handOverNotifications(from, [], refused);
     outcome.delivered();
     return 0;
@@ -177,6 +177,20 @@ async function deliverBatch(from: Outbox, outcome: Delivery, isItsTurn: () => bo
   } finally {
     isOver = true;
   }
+}
+
+/**
+ * By their ids, unless none is left: an id with the time at which a message was handled is another one in a replay that handles the message
+ * together with what followed it.
+ */
+function arrived(
+  batch: readonly Notification[],
+  delivered: readonly string[],
+  refused: readonly RefusedNotification[],
+): readonly string[] {
+  if (delivered.length + refused.length < batch.length) return delivered;
+  const refusedIds = refused.map(({ notification }) => notification.id);
+  return batch.map(({ id }) => id).filter((id) => !refusedIds.includes(id));
 }
 
 /** The next ones in order. The alarms behind them take the places of the last of them. */

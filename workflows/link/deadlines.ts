@@ -1,4 +1,4 @@
-import type { Moment } from '../entity/alarm.js';
+import { timeOf, type Moment } from '../entity/alarm.js';
 import { type Link, confirmAt, endWait, remind } from './link.js';
 import { readConnection } from './reading.js';
 
@@ -35,7 +35,7 @@ export function waitingUntil(link: Link): number | undefined {
 /** Acts on what is due. */
 export async function handlePassedDeadlines(link: Link): Promise<void> {
   for (;;) {
-    const due = deadlinesOf(link).find(({ at }) => at <= Date.now());
+    const due = deadlinesOf(link).find(({ at }) => at <= timeOf(link));
     if (!due) return;
     await handleDeadline(link, due);
   }
@@ -46,12 +46,12 @@ async function handleDeadline(link: Link, { name }: LinkDeadline): Promise<void>
     case 'confirmation':
       return readConnection(link);
     case 'code reminder':
-      return remind(link, waitingUntil(link) ?? Date.now(), Date.now());
+      return remind(link, waitingUntil(link) ?? timeOf(link), timeOf(link));
     case 'password':
     case 'code':
     case 'token':
     case 'link':
-      endWait(link, name, Date.now());
+      endWait(link, name, timeOf(link));
       return readConnection(link);
     default:
       return name satisfies never;

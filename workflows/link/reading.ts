@@ -1,5 +1,6 @@
 import type { ConnectionQuery } from '../../activities/new-connection.js';
 import { activities } from '../activities.js';
+import { timeOf } from '../entity/alarm.js';
 import { refusalOf } from '../entity/commands.js';
 import { type Link, sourceSlug, oldestOwn, takeConnection, takeSilence } from './link.js';
 
@@ -24,9 +25,9 @@ export async function readConnection(link: Link): Promise<void> {
     const summary = `look for the connection with ${provider}`;
     const { notifies, ...connection } = await activities.findConnection.executeWithOptions({ summary }, [sought]);
     link.notifies ??= notifies;
-    takeConnection(link, connection, claim, Date.now());
+    takeConnection(link, connection, claim, timeOf(link));
   } catch (error) {
     refusalOf(error);
-    takeSilence(link, claim, Date.now());
+    takeSilence(link, claim, timeOf(link));
   }
 }

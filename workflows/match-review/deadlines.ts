@@ -1,4 +1,4 @@
-import type { Moment } from '../entity/alarm.js';
+import { timeOf, type Moment } from '../entity/alarm.js';
 import { iso, absenceBelieved, doubled, longestOutage, minute } from '../entity/spans.js';
 import { note } from '../entity/journal.js';
 import { enqueue, headOf, raise } from './announcements.js';
@@ -74,12 +74,12 @@ export function waitingUntil(review: Review): number | undefined {
 export async function handlePassedDeadlines(review: Review): Promise<void> {
   const mayRead = review.ending === undefined || mayContradict(review);
   if (mayRead && dueOf(review).length > 0) await readReview(review);
-  for (const due of dueOf(review)) handleDeadline(review, due, Date.now());
+  for (const due of dueOf(review)) handleDeadline(review, due, timeOf(review));
   await bringOrderIfDue(review);
 }
 
 function dueOf(review: Review): Deadline[] {
-  return deadlinesOf(review).filter(({ at }) => at <= Date.now());
+  return deadlinesOf(review).filter(({ at }) => at <= timeOf(review));
 }
 
 function handleDeadline(review: Review, { name, key, ordinal }: Deadline, now: number): void {
@@ -99,10 +99,10 @@ function handleDeadline(review: Review, { name, key, ordinal }: Deadline, now: n
 async function bringOrderIfDue(review: Review): Promise<void> {
   const { order } = review;
   if (!order || dueOf(review).length === 0) return;
-  const isLast = Date.now() >= order.since + longestOutage;
+  const isLast = timeOf(review) >= order.since + longestOutage;
   if (await bringOrder(review, order)) delete review.order;
   else if (isLast) {
-    note(review, 'the order could not be read', Date.now());
+    note(review, 'the order could not be read', timeOf(review));
     delete review.order;
   }
 }

@@ -5,6 +5,7 @@ import type { MatchReviewReported } from '../../protocol/match-review/messages.j
 import { rootOf } from '../../protocol/order/root-order.js';
 import type { MatchReviewReport } from '../../service/match-review-snapshot.js';
 import { activities } from '../activities.js';
+import { timeOf } from '../entity/alarm.js';
 import { noteAbsence } from '../entity/spans.js';
 import { resumeQuestions } from '../entity/attention.js';
 import { answeringMeanwhile, loggedRefusal } from '../entity/commands.js';
@@ -23,11 +24,11 @@ export async function readReview(review: Review): Promise<void> {
   try {
     const summary = 'read the review';
     const reading = await activities.readMatchReview.executeWithOptions({ summary }, [review.rawResultId]);
-    takeReading(review, reading, asked, Date.now());
+    takeReading(review, reading, asked, timeOf(review));
     if (review.doubt) await settleDoubt(review, review.doubt, reading.item ?? review.reported);
   } catch (error) {
     loggedRefusal('match review could not be read', { rawResultId: review.rawResultId }, error);
-    takeSilence(review, Date.now());
+    takeSilence(review, timeOf(review));
   }
 }
 
@@ -47,7 +48,7 @@ async function settleDoubt(
   const isOurs = shown !== undefined && isCarriedOut(decision, shown, order?.parentId);
   // It came after any decision that is known.
   if (isOurs) review.decision = decision;
-  if (isOurs || Date.now() >= until) delete review.doubt;
+  if (isOurs || timeOf(review) >= until) delete review.doubt;
 }
 
 /**
@@ -72,8 +73,8 @@ export async function identify({ review, commands, earlierRun }: MatchReviewRun)
     if (review.isPolicyChosen !== true) setPolicy(review, previous.policy);
   }
   setNotifies(review, found.notifies);
-  if (found.reading) takeReading(review, found.reading, asked, Date.now());
-  else takeSilence(review, Date.now());
+  if (found.reading) takeReading(review, found.reading, asked, timeOf(review));
+  else takeSilence(review, timeOf(review));
   review.identified = true;
 }
 
@@ -90,7 +91,7 @@ export async function bringOrder(
   if (snapshot !== null && [snapshot.orderId, rootOf(snapshot)].every(isAddressable)) {
     const summary = 'notify the order’s workflow';
     await activities.forwardOrder.executeWithOptions({ summary }, [{ snapshot, rootOrderId: rootOf(snapshot) }]);
-  } else note(review, 'the service does not know the order', Date.now());
+  } else note(review, 'the service does not know the order', timeOf(review));
   return true;
 }
 
@@ -100,7 +101,7 @@ async function readOrder(review: Review, orderId: string) {
     return await activities.readOrder.executeWithOptions({ summary: 'read the order' }, [orderId]);
   } catch (error) {
     loggedRefusal('the order of a match review could not be read', { orderId }, error);
-    takeSilence(review, Date.now());
+    takeSilence(review, timeOf(review));
     return undefined;
   }
 }

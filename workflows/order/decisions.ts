@@ -1,3 +1,4 @@
+import { timeOf } from '../entity/alarm.js';
 import { note } from '../entity/journal.js';
 import { words } from '../entity/operators.js';
 import { iso } from '../entity/spans.js';
@@ -26,16 +27,16 @@ import type { KitOrderRun } from './run.js';
 /** After its time no redraw is expected any more. */
 export function endRedrawWaits(chain: Chain): void {
   const isRedraw = ({ name }: Deadline) => name === 'redraw';
-  for (const { key } of dueOf(chain, Date.now()).filter(isRedraw)) chain.met.push(key);
+  for (const { key } of dueOf(chain, timeOf(chain)).filter(isRedraw)) chain.met.push(key);
 }
 
 /** True if a decision is due now. One that waited for a read, and is not due any more, waits no longer. */
 export function awaitsDecision(run: KitOrderRun): boolean {
   const { chain } = run;
   if (unreadOrder(chain) !== undefined) return false;
-  if (outcomeOf(chain) === undefined) return !endWaitingUnlessDue(run) && !isPostponed(chain, Date.now());
+  if (outcomeOf(chain) === undefined) return !endWaitingUnlessDue(run) && !isPostponed(chain, timeOf(chain));
   // It may be kept open by a critical result: nothing is left to decide, and nothing to look for.
-  endPostponement(chain, Date.now());
+  endPostponement(chain, timeOf(chain));
   return false;
 }
 
@@ -56,9 +57,9 @@ export async function decide(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   const { orderId } = currentOrder(chain);
   const answer = await readOrder(run, orderId);
-  if (answer === 'refused') postponeRefused(chain, orderId, Date.now());
+  if (answer === 'refused') postponeRefused(chain, orderId, timeOf(chain));
   if (answer !== 'read') return;
-  const looksForOthers = isReadAgainDue(chain, Date.now());
+  const looksForOthers = isReadAgainDue(chain, timeOf(chain));
   // After the commands on this order, which may have changed what is due.
   await run.lanes.run(orderId, () => runSteps(run, orderId));
   // After all decisions: an order that is looked for again is unread, and nothing is decided before it was read.
@@ -87,8 +88,8 @@ function isDecisionDue(chain: Chain, now: number): boolean {
 
 /** A decision that waits for a read of the order may not be due any more. */
 export function endWaitingUnlessDue(run: KitOrderRun): boolean {
-  if (unreadOrder(run.chain) !== undefined || isDecisionDue(run.chain, Date.now())) return false;
-  endWaiting(run, Date.now());
+  if (unreadOrder(run.chain) !== undefined || isDecisionDue(run.chain, timeOf(run.chain))) return false;
+  endWaiting(run, timeOf(run.chain));
   return true;
 }
 
@@ -109,7 +110,7 @@ function dueOf(chain: Chain, now: number): Deadline[] {
 
 async function handleDue(run: KitOrderRun): Promise<void> {
   const { chain } = run;
-  for (const deadline of dueOf(chain, Date.now()).filter(needsRead)) {
+  for (const deadline of dueOf(chain, timeOf(chain)).filter(needsRead)) {
     if (chain.ending !== undefined) return;
     if (stands(chain, deadline)) await handlePassed(run, deadline);
   }
@@ -122,8 +123,8 @@ async function handlePassed(run: KitOrderRun, { key, name, orderId }: Deadline):
     chain.ending = 'failed';
     return;
   }
-  chain.recheckAt = nextRecheck(chain, Date.now());
-  if (name !== 'problem_persists') raise(chain, { key, reason: name, orderId }, Date.now());
+  chain.recheckAt = nextRecheck(chain, timeOf(chain));
+  if (name !== 'problem_persists') raise(chain, { key, reason: name, orderId }, timeOf(chain));
   else if (!(await takeProblemRemedy(run, key))) return;
   chain.met.push(key);
 }
@@ -132,7 +133,7 @@ async function handlePassed(run: KitOrderRun, { key, name, orderId }: Deadline):
 function askAgain({ chain }: KitOrderRun): void {
   for (const { key, name, orderId } of unasked(chain)) {
     if (!isOverdueName(name)) continue;
-    raise(chain, { key, reason: name, orderId }, Date.now());
+    raise(chain, { key, reason: name, orderId }, timeOf(chain));
   }
 }
 
@@ -153,7 +154,7 @@ function isReadAgainDue({ recheckAt = Infinity }: Chain, now: number): boolean {
 
 /** An overdue order is read again from time to time, and what failed may succeed now. */
 async function recheck(run: KitOrderRun): Promise<void> {
-  if (!isRecheckDue(run.chain, Date.now())) return;
+  if (!isRecheckDue(run.chain, timeOf(run.chain))) return;
   delete run.chain.recheckAt;
   await retryReplacement(run);
 }
@@ -169,8 +170,8 @@ function lookForOthers(run: KitOrderRun): void {
 function giveUp({ chain }: KitOrderRun): void {
   const givingUp = givingUpAt(chain);
   if (givingUp === undefined) return;
-  if (givingUp <= Date.now()) chain.ending = 'unresolved';
-  else chain.recheckAt ??= nextRecheck(chain, Date.now());
+  if (givingUp <= timeOf(chain)) chain.ending = 'unresolved';
+  else chain.recheckAt ??= nextRecheck(chain, timeOf(chain));
 }
 
 /** Reminders ask for nothing that cannot be undone, so no read is made for them. */

@@ -1,6 +1,7 @@
 import type { ActivityOptions } from '@temporalio/workflow';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { activities } from '../activities.js';
+import { timeOf } from '../entity/alarm.js';
 import { absenceBelieved, doubled, hour, isAbsenceBelieved, longestOutage, minute, spread } from '../entity/spans.js';
 import { askedPause, isNotFound, loggedRefusal } from '../entity/commands.js';
 import { clear, raise } from './announcements.js';
@@ -12,7 +13,7 @@ import type { KitOrderRun } from './run.js';
 export async function readUnreadOrders(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   for (let orderId = unreadOrder(chain); orderId !== undefined; orderId = unreadOrder(chain)) {
-    if (isPostponed(chain, Date.now()) || (await readOrder(run, orderId)) === 'unanswered') return;
+    if (isPostponed(chain, timeOf(chain)) || (await readOrder(run, orderId)) === 'unanswered') return;
     // Also one that was read: the service may answer with another spelling of its id.
     chain.unreadable.push(orderId);
   }
@@ -48,9 +49,9 @@ export async function readOrder(
   const { chain } = run;
   try {
     const snapshot = await askService(orderId, more);
-    if (!snapshot && !takeAbsence(chain, orderId, Date.now())) return 'unanswered';
+    if (!snapshot && !takeAbsence(chain, orderId, timeOf(chain))) return 'unanswered';
     endAbsence(chain, orderId);
-    if (chain.unanswered?.orderId === orderId) endPostponement(chain, Date.now());
+    if (chain.unanswered?.orderId === orderId) endPostponement(chain, timeOf(chain));
     if (snapshot) receiveSnapshot(run, snapshot);
     else if (orderId === currentOrder(chain).orderId && outcomeOf(chain) === undefined) chain.ending = 'order_gone';
     return snapshot ? 'read' : 'gone';
@@ -58,7 +59,7 @@ export async function readOrder(
     const refusal = loggedRefusal(unread, { orderId }, error);
     // A 404 that is the service's own answer is not a failure: it is read as null.
     if (refusal.type === 'ServiceRefused' && !isNotFound(refusal)) return 'refused';
-    postpone(chain, orderId, Date.now(), askedPause(refusal));
+    postpone(chain, orderId, timeOf(chain), askedPause(refusal));
     return 'unanswered';
   }
 }

@@ -1,4 +1,5 @@
 import { log } from '@temporalio/workflow';
+import { timeOf } from '../entity/alarm.js';
 import { noteAbsence } from '../entity/spans.js';
 import { isObject } from '../entity/fields.js';
 import { setNotifies } from '../entity/outbox.js';
@@ -80,7 +81,7 @@ export function takeRead(job: Job, snapshot: unknown, asked: Reported): void {
   delete job.absentSince;
   const read = readReportSnapshot(snapshot);
   // The service may answer with another spelling of the id.
-  if (read && learnFromRead(job, { ...read, jobId: job.jobId }, asked, Date.now())) reopen(job);
+  if (read && learnFromRead(job, { ...read, jobId: job.jobId }, asked, timeOf(job))) reopen(job);
 }
 
 /** The service does not know the job any more, by its own word. */

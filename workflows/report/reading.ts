@@ -1,4 +1,5 @@
 import { activities } from '../activities.js';
+import { timeOf } from '../entity/alarm.js';
 import { loggedRefusal } from '../entity/commands.js';
 import { raise } from './announcements.js';
 import { deadlineOf, giveUpAt, mustGiveUpAt, nextMoment } from './deadlines.js';
@@ -13,11 +14,11 @@ export async function handlePassedDeadlines(run: ReportRun): Promise<void> {
     await readJob(run);
     return;
   }
-  if (outcomeOf(job) !== undefined || nextMoment(job).at > Date.now()) return;
+  if (outcomeOf(job) !== undefined || nextMoment(job).at > timeOf(job)) return;
   // Silence may only mean a lost webhook.
   const isAnswered = await readJob(run);
   if (outcomeOf(job) !== undefined) return;
-  const now = Date.now();
+  const now = timeOf(job);
   const { reason, at } = deadlineOf(job);
   if (at <= now) raise(job, reason, now);
   if ((isAnswered ? giveUpAt(job) : mustGiveUpAt(job)) <= now) job.ending = 'unresolved';
@@ -52,7 +53,7 @@ async function readJob(run: ReportRun): Promise<boolean> {
   try {
     const read = await activities.readParsingJob.executeWithOptions({ summary: 'read the job' }, [job.jobId]);
     if (read !== null && 'unsure' in read) {
-      takeUnsureAbsence(job, Date.now());
+      takeUnsureAbsence(job, timeOf(job));
       return false;
     }
     if (read === null) takeAbsence(job);
@@ -60,7 +61,7 @@ async function readJob(run: ReportRun): Promise<boolean> {
     return true;
   } catch (error) {
     loggedRefusal('parsing job could not be read', { jobId: job.jobId }, error);
-    saidNothing(job, Date.now());
+    saidNothing(job, timeOf(job));
     return false;
   }
 }

@@ -23,7 +23,36 @@ async function answerRegistration(life: Life): Promise<void> {
   await life.settle();
 }
 
+describe('a moment that a timer was set for', () => {
+  const looks = async (isFired: boolean, now: (at: number) => number) => {
+    const life = await appointmentLife(reading(), { choiceReminders: ['1 hour'] });
+    const { run } = life;
+    const before = life.calls.length;
+    const at = run.nextTimer() ?? 0;
+    run.now = now(at);
+    if (isFired) await run.fireNextTimer({ isEarly: true });
+    else await run.signal({ name: 'bookingRequested' });
+    await life.settle();
+    return life.calls.slice(before).length;
+  };
+
+  test('has passed when the timer has fired, though the clock shows an earlier one', async () => {
+    expect(await looks(true, (at) => at - 2_000)).toBe(1);
+  });
+
+  test('has not passed before that, though the clock shows a later one', async () => {
+    expect(await looks(false, (at) => at + 2_000)).toBe(0);
+  });
+});
+
 describe('a new run', () => {
+  test('begins in the task in which the server first suggests it, whatever that brings', async () => {
+    const life = await placed();
+    life.run.suggestNewRun();
+    await life.run.look();
+    expect(life.run.end?.kind).toBe('continued');
+  });
+
   test.each(['continueAsNewSuggested', 'targetWorkerDeploymentVersionChanged'] as const)(
     'begins when the server says so (%s), not before, and once nobody waits for an answer',
     async (why) => {

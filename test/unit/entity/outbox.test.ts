@@ -110,6 +110,13 @@ describe('a receiver that does not answer', () => {
     ]);
   });
 
+  test('that is taken whole is over, though a replay gives an id another time than the one that was sent', async () => {
+    const receiver = new Receiver();
+    receiver.answer = (sent) => takes(sent.map((each) => ({ ...each, id: `${each.id}, a moment earlier` })));
+    await placed({ notify: receiver.notify });
+    expect(receiver.attempts).toHaveLength(1);
+  });
+
   test('has twenty at most in one call', async () => {
     const receiver = new Receiver();
     receiver.answer = takes;
