@@ -35,7 +35,7 @@ test('a workflow whose tasks fail is listed among those that need attention, and
   await eventually(async () =>
     expect(await failingWorkflows(temporal, taskQueue)).toMatchObject({
       status: 'fault',
-      found: `1 cannot go on, because their workflow tasks fail: ${kitOrderId(rootOrderId)}.`,
+      found: `1 workflow cannot go on, because workflow tasks fail: ${kitOrderId(rootOrderId)}.`,
     }),
   );
   expect(await listed()).toMatchObject([{ rootOrderId, attention: ['worker_failing'] }]);

@@ -38,9 +38,10 @@ export async function failingWorkflows({ connection, namespace }: Temporal, task
   const { executions } = await connection.workflowService.listWorkflowExecutions({ namespace, query, pageSize: 100 });
   const [first] = executions;
   if (!first) return ok('No workflow is held up by tasks that fail.');
-  const many = executions.length === 100 ? 'At least 100 workflows cannot' : `${executions.length} cannot`;
+  const { length } = executions;
+  const many = `${length === 100 ? 'At least ' : ''}${length} workflow${length === 1 ? '' : 's'}`;
   return fault(
-    `${many} go on, because their workflow tasks fail: ${first.execution?.workflowId}.`,
+    `${many} cannot go on, because workflow tasks fail: ${first.execution?.workflowId}.`,
     `Read the failure in the Web UI, and docs/failure.md, “A workflow cannot be replayed”. All of them: temporal workflow list --namespace ${namespace} --query "${query}"`,
   );
 }
