@@ -35,7 +35,10 @@ export class InputRefusal implements WorkflowInboundCallsInterceptor, WorkflowIn
 
   activate: Activate = (input, next) => {
     const { activation } = input;
-    activation.jobs = (activation.jobs ?? []).filter((job) => this.isTaken(job));
+    const jobs = activation.jobs ?? [];
+    // A start without a payload does not say so: the first payload does that the worker has decoded for this run.
+    this.isRequired ||= jobs.flatMap(payloadsIn).some((payload) => payload?.metadata?.[requiredMetadata]);
+    activation.jobs = jobs.filter((job) => this.isTaken(job));
     next(input);
   };
 
@@ -77,7 +80,6 @@ export class InputRefusal implements WorkflowInboundCallsInterceptor, WorkflowIn
   }
 
   private takeStart(args: Payload[] | null | undefined): void {
-    this.isRequired = (args ?? []).some(({ metadata }) => metadata?.[requiredMetadata]);
     const mark = unmark(args);
     if (mark?.fault === 'unreadable') throw keyMissing('the start of this workflow');
     this.keep('start', mark);
@@ -156,6 +158,19 @@ function causesOf(failure: Failure | null | undefined): Failure[] {
 
 function payloadsOf({ encodedAttributes, applicationFailureInfo }: Failure): (Payload | null | undefined)[] {
   return [encodedAttributes, ...(applicationFailureInfo?.details?.payloads ?? [])];
+}
+
+/** Everything of a job that the worker decodes. */
+function payloadsIn(job: Job): (Payload | null | undefined)[] {
+  const { completed, failed } = job.resolveActivity?.result ?? {};
+  return [
+    ...(job.initializeWorkflow?.arguments ?? []),
+    ...(job.signalWorkflow?.input ?? []),
+    ...(job.doUpdate?.input ?? []),
+    ...(job.queryWorkflow?.arguments ?? []),
+    completed?.result,
+    ...causesOf(failed?.failure).flatMap(payloadsOf),
+  ];
 }
 
 /** Takes the marks off. @returns the worst of them */

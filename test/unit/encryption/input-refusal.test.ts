@@ -47,7 +47,8 @@ function runWith(encryption: 'required' | 'optional', { recorded = [] as string[
   const decoded = async (payload: Payload) => (await codec?.decode([payload])) ?? [];
   return {
     markers,
-    start: async (payload: Payload) => pass([{ initializeWorkflow: { arguments: await decoded(payload) } }]),
+    start: async (payload?: Payload) =>
+      pass([{ initializeWorkflow: { arguments: payload ? await decoded(payload) : [] } }]),
     /** @returns the name of the signal that the workflow gets, with its argument */
     signal: async (payload: Payload) => {
       const input = await decoded(payload);
@@ -168,6 +169,20 @@ test('with encryption required, a signal in clear is dropped, and so is the resu
     const each = runWith('required');
     await each.start(await encrypted({}));
     expect(await each.result(forged)).toBe('AnswerLost');
+  }
+});
+
+test('with encryption required, the first payload says so if the start has none', async () => {
+  const teaching: ((run: ReturnType<typeof runWith>) => Promise<unknown>)[] = [
+    async (run) => run.signal(await encrypted(1)),
+    async (run) => run.signal(clear(1)),
+    async (run) => run.result(await encrypted(1)),
+  ];
+  for (const teach of teaching) {
+    const run = runWith('required');
+    await run.start();
+    await teach(run);
+    expect(await run.result()).toBe('AnswerLost');
   }
 });
 
