@@ -14,9 +14,10 @@ export function takingMarkedInput<Activities extends object>(activities: Activit
 }
 
 function taken(input: unknown): unknown {
-  if (markOf(input)?.fault !== 'unreadable') return unwrapped(input);
-  const message =
-    'The input cannot be decrypted with the keys of this worker: the activity waits for a worker with the key';
+  const { fault, keyId } = markOf(input) ?? {};
+  if (fault !== 'unreadable') return unwrapped(input);
+  const key = keyId === undefined ? 'the key' : `the key "${keyId}"`;
+  const message = `The input cannot be decrypted with the keys of this worker: the activity waits for a worker with ${key}`;
   throw ApplicationFailure.retryable(message, 'EncryptionKeyUnknown');
 }
 

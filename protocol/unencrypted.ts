@@ -15,6 +15,8 @@ interface Marked {
     fault: Fault;
     /** True if this worker refuses it. */
     refused: boolean;
+    /** The key that this worker lacks. */
+    keyId?: string;
     /** Absent if nothing came, or if it cannot be decrypted. */
     value?: unknown;
   };
@@ -24,7 +26,7 @@ function isMarked(value: unknown): value is Marked {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, markKey);
 }
 
-export type Mark = Pick<Marked[typeof markKey], 'fault' | 'refused'>;
+export type Mark = Omit<Marked[typeof markKey], 'value'>;
 
 export function markOf(value: unknown): Mark | undefined {
   return isMarked(value) ? value[markKey] : undefined;

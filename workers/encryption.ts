@@ -1,11 +1,13 @@
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
+import type { InjectedSinks } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { isEncrypted, labDataConverter } from '../client/encryption/payload-codec.js';
+import { EncryptionKeyUnknown, isEncrypted, labDataConverter } from '../client/encryption/payload-codec.js';
 import type { Encryption } from '../client/config.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import { markKey, requiredMetadata, type Mark } from '../protocol/unencrypted.js';
+import type { KeySinks } from '../workflows/input-refusal.js';
 
 /** The failure converter of a worker with keys; the workflow bundle that it runs has to be built with the same. */
 export const encodingFailureConverterPath = fileURLToPath(
@@ -31,12 +33,19 @@ export function dataConverterOf(keyRing: KeyRing | undefined, log: Logger): { da
 export function markingUnencrypted(
   { dataConverter }: { dataConverter?: DataConverter },
   encryption: Encryption,
-): { dataConverter?: DataConverter } {
-  if (!dataConverter) return {};
+  log: Logger,
+): { dataConverter?: DataConverter; sinks: InjectedSinks<KeySinks> } {
+  const missing: InjectedSinks<KeySinks>['keys']['missing'] = {
+    fn: ({ workflowId, runId }, message) => log.error({ workflowId, runId }, message),
+    callDuringReplay: true,
+  };
+  const sinks = { keys: { missing } };
+  if (!dataConverter) return { sinks };
   const { payloadCodecs = [] } = dataConverter;
   const isRequired = encryption === 'required';
   return {
     dataConverter: { ...dataConverter, payloadCodecs: payloadCodecs.map((codec) => marking(codec, isRequired)) },
+    sinks,
   };
 }
 
@@ -67,14 +76,15 @@ async function decodedOrMarked(
     const text = Buffer.from(payload.data ?? []).toString('utf8');
     // No workflow takes anything but JSON: anything else counts as null, and no data as undefined.
     return marked({ fault: 'unencrypted', refused }, text === '' ? '' : `,"value":${isJson(text) ? text : 'null'}`);
-  } catch {
-    return marked({ fault: 'unreadable', refused: true });
+  } catch (error) {
+    const missing = error instanceof EncryptionKeyUnknown && { keyId: error.keyId };
+    return marked({ fault: 'unreadable', refused: true, ...missing });
   }
 }
 
 /** JSON around JSON. */
-function marked({ fault, refused }: Mark, value = ''): Payload {
-  const json = `{${JSON.stringify(markKey)}:{"fault":"${fault}","refused":${refused}${value}}}`;
+function marked(mark: Mark, value = ''): Payload {
+  const json = `{${JSON.stringify(markKey)}:${JSON.stringify(mark).slice(0, -1)}${value}}}`;
   return { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(json) };
 }
 

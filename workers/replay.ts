@@ -93,7 +93,8 @@ function parsed(args: readonly string[]): { count: number; help: boolean } | und
 async function replaySample(count: number): Promise<void> {
   const config = readWorkerConfig();
   const { namespace } = config.temporal;
-  const { dataConverter } = dataConverterOf(config.keyRing, createLog(config.logLevel, 'replay'));
+  const log = createLog(config.logLevel, 'replay');
+  const { dataConverter } = dataConverterOf(config.keyRing, log);
   // Failures stay readable: nothing is written to Temporal, and an encoded failure would hide the reason.
   const conversion = dataConverter && { dataConverter: { payloadCodecs: dataConverter.payloadCodecs ?? [] } };
   quietRuntime();
@@ -101,7 +102,7 @@ async function replaySample(count: number): Promise<void> {
   try {
     const client = new Client({ connection, namespace, ...conversion });
     const bundle = await workflowBundle('readable');
-    const options = { workflowBundle: bundle, ...markingUnencrypted(conversion ?? {}, config.encryption) };
+    const options = { workflowBundle: bundle, ...markingUnencrypted(conversion ?? {}, config.encryption, log) };
     const replays = await replayOpen(client, config.taskQueue, options, count);
     for (const line of linesOf(replays)) process.stdout.write(`${line}\n`);
     const differing = replays.flatMap((replay) => replay.differing).length;

@@ -102,7 +102,7 @@ async function poll(
     namespace,
     taskQueue: config.taskQueue,
     ...(polls.includes('main') && { workflowBundle: await workflowBundle(failures, quiet) }),
-    ...markingUnencrypted(conversion, config.encryption),
+    ...markingUnencrypted(conversion, config.encryption, log),
     ...tracing?.worker,
     identity: workerIdentity(config.keyRing !== undefined),
     activities: takingMarkedInput(createActivities(dependencies)),

@@ -3,7 +3,9 @@ import {
   ApplicationFailure,
   log,
   patched,
+  proxySinks,
   workflowInfo,
+  type Sinks,
   type WorkflowInboundCallsInterceptor,
   type WorkflowInternalsInterceptor,
 } from '@temporalio/workflow';
@@ -81,24 +83,26 @@ export class InputRefusal implements WorkflowInboundCallsInterceptor, WorkflowIn
 
   private takeStart(args: Payload[] | null | undefined): void {
     const mark = unmark(args);
-    if (mark?.fault === 'unreadable') throw keyMissing('the start of this workflow');
+    if (mark?.fault === 'unreadable') throw keyMissing('the start of this workflow', mark);
     this.keep('start', mark);
   }
 
   /** A signal that cannot be decrypted becomes another one, which its workflow may handle, so even one with an unknown name is noticed. */
   private takesSignal(signal: NonNullable<Job['signalWorkflow']>): boolean {
-    const fault = this.refuses(`signal-${String(signal.originatingEventId)}`, unmark(signal.input));
+    const mark = unmark(signal.input);
+    const fault = this.refuses(`signal-${String(signal.originatingEventId)}`, mark);
     if (!fault) return true;
-    log.error(`a signal was dropped: it ${reasons[fault]}`, { signal: signal.signalName });
+    log.error(`a signal was dropped: it ${reasons[fault]}`, { signal: signal.signalName, keyId: mark?.keyId });
     signal.signalName = unreadableSignal.name;
     signal.input = [];
     return fault === 'unreadable';
   }
 
   private takeAnswer(id: string, result: ActivityResult): void {
-    const fault = this.refuses(`result-${id}`, this.markOfAnswer(result));
+    const mark = this.markOfAnswer(result);
+    const fault = this.refuses(`result-${id}`, mark);
     if (!fault) return;
-    log.error(`an activity's result was refused: it ${reasons[fault]}`, { activityId: id });
+    log.error(`an activity's result was refused: it ${reasons[fault]}`, { activityId: id, keyId: mark?.keyId });
     for (const status of Object.keys(result)) delete result[status as keyof ActivityResult];
     result.failed = { failure: lostAnswer(fault) };
   }
@@ -119,7 +123,7 @@ export class InputRefusal implements WorkflowInboundCallsInterceptor, WorkflowIn
     if (!workflowInfo().unsafe.isReplaying)
       return mark?.refused && patched(markerOf(mark.fault)) ? mark.fault : undefined;
     const recorded = faults.find((fault) => patched(markerOf(fault)));
-    if (recorded === undefined && mark?.fault === 'unreadable') throw keyMissing('the history of this workflow');
+    if (recorded === undefined && mark?.fault === 'unreadable') throw keyMissing('the history of this workflow', mark);
     return recorded;
   }
 }
@@ -134,10 +138,17 @@ function refusalOf(what: string, fault: Fault): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, 'EncryptionRequired', { fields: [] });
 }
 
+/** The worker's log of a history that cannot be read: written in replays, too, where `log` is silent, and a failure that is encrypted says nothing. */
+export interface KeySinks extends Sinks {
+  keys: { missing: (message: string) => void };
+}
+
 /** Fails the workflow task, which Temporal repeats. */
-function keyMissing(what: string): Error {
-  log.error(`${what} cannot be read: it waits for a worker with the key`);
-  return new Error(`${what} cannot be read: add the key to the worker's LABOPS_ENCRYPTION_KEYS`);
+function keyMissing(what: string, { keyId }: Mark): Error {
+  const key = keyId === undefined ? 'the key' : `the key "${keyId}"`;
+  const message = `${what} cannot be read: add ${key} to the worker's LABOPS_ENCRYPTION_KEYS`;
+  proxySinks<KeySinks>().keys.missing(message);
+  return new Error(message);
 }
 
 /** Whether the activity was carried out is unknown, as after a lost answer. */

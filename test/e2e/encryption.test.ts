@@ -183,6 +183,7 @@ test('a worker that has lost a key goes on with everything that needs another', 
   });
   try {
     await lab.sandbox.move(orderId, 'transit_customer');
+    await poor.waitFor(/the start of this workflow cannot be read: add the key \\"new\\" to/);
     const dataConverter = labDataConverter(parseKeyRing(`${other},${encryptionKeys}`));
     const client = new Client({ connection: lab.rig.client.connection, dataConverter });
     const { orders } = new LabOperations(client, { taskQueue: lab.rig.taskQueue, deadline: 'none' });

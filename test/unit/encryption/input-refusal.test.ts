@@ -22,7 +22,8 @@ type Jobs = NonNullable<Parameters<InputRefusal['activate']>[0]['activation']['j
 
 /** A run with its worker's codec before it. */
 function runWith(encryption: 'required' | 'optional', { recorded = [] as string[], isReplaying = false } = {}) {
-  const [codec] = markingUnencrypted(dataConverterOf(ours, silent), encryption).dataConverter?.payloadCodecs ?? [];
+  const [codec] =
+    markingUnencrypted(dataConverterOf(ours, silent), encryption, silent).dataConverter?.payloadCodecs ?? [];
   const markers: string[] = [];
   const activator = new Activator({
     info: { workflowId: 'w', searchAttributes: {}, unsafe: { isReplaying, now: () => 0 } } as unknown as WorkflowInfo,
@@ -170,6 +171,13 @@ test('with encryption required, a signal in clear is dropped, and so is the resu
     await each.start(await encrypted({}));
     expect(await each.result(forged)).toBe('AnswerLost');
   }
+});
+
+test('the key that the worker lacks is named by everything that waits for it', async () => {
+  const missing = await encrypted(1, keys('old'));
+  await expect(runWith('optional').start(missing)).rejects.toThrow(/start .* cannot be read: add the key "old" to/);
+  const replay = runWith('optional', { isReplaying: true });
+  await expect(replay.signal(missing)).rejects.toThrow(/history .* cannot be read: add the key "old" to/);
 });
 
 test('with encryption required, the first payload says so if the start has none', async () => {
