@@ -54,6 +54,8 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   /** Orders that are not of this chain and were not passed on yet, and the reports of their critical results. */
   foreign?: OrderSnapshot[];
   foreignReports?: CriticalResultReported[];
+  /** Those that were passed on, as canonical JSON: one that comes back is the chain's. */
+  passedOn?: string[];
   announced: Announced[];
   /** Reports of critical results that were not looked at yet. */
   criticalReports: CriticalResultReported[];
@@ -253,13 +255,26 @@ export function rootElsewhere({ handedOver, rootOrderId, orders }: Chain): strin
  */
 export function isForeign(chain: Chain, snapshot: OrderSnapshot): boolean {
   const { orderId, userId, parentId } = snapshot;
-  if (!claims(chain, snapshot) || isReserved(chain, snapshot)) return false;
+  const isKnown = isKnownForeign(chain, orderId);
+  if (!(claims(chain, snapshot) || isKnown) || isReserved(chain, snapshot)) return false;
   const others = chain.orders.filter(
     ({ greatest }) => greatest.orderId !== orderId && (!claims(chain, greatest) || isReserved(chain, greatest)),
   );
   const users = others.flatMap(({ greatest }) => greatest.userId ?? []);
-  if (userId === undefined || users.length === 0 || users.includes(userId)) return false;
+  if (userId === undefined || users.length === 0) return isKnown;
+  if (users.includes(userId)) return false;
   return !others.some((other) => other.orderId === parentId || isOfTransactionOf({ greatest: snapshot }, other));
+}
+
+/** The chain has passed it on, and nothing has brought it in since. */
+export function isKnownForeign({ raised, orders }: Chain, orderId: string): boolean {
+  return (
+    raised[`${foreignKey(orderId)}.foreign_order`] !== undefined && !orders.some((order) => order.orderId === orderId)
+  );
+}
+
+export function foreignKey(orderId: string): string {
+  return `${orderId}/foreign`;
 }
 
 function claims({ rootOrderId }: Chain, { orderId, passthrough }: OrderSnapshot): boolean {

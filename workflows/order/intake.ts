@@ -5,7 +5,7 @@ import { setNotifies } from '../entity/outbox.js';
 import { setPolicy, upgradePolicy } from '../entity/policy.js';
 import { iso } from '../entity/spans.js';
 import { CancellationScope, log } from '@temporalio/workflow';
-import type { OrderPlaced, ReplacementPlaced } from '../../protocol/order/messages.js';
+import type { CriticalResultReported, OrderPlaced, ReplacementPlaced } from '../../protocol/order/messages.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { isReference } from '../../protocol/ids.js';
@@ -16,7 +16,9 @@ import { raise } from './announcements.js';
 import {
   currentOrder,
   findOrder,
+  foreignKey,
   isForeign,
+  isKnownForeign,
   lastEventId,
   learn,
   needsSuccessor,
@@ -62,9 +64,10 @@ export function receiveCriticalReport(run: KitOrderRun, reported: unknown): void
     ...(userId !== undefined && { userId }),
     ...(sampleId !== undefined && { sampleId }),
   };
-  receiveSnapshot(run, order ?? stub);
-  if (chain.foreign?.some((foreign) => foreign.orderId === orderId)) {
+  if (order || !isKnownForeign(chain, orderId)) receiveSnapshot(run, order ?? stub);
+  if (isKnownForeign(chain, orderId) && !hasComeBack(chain, report)) {
     chain.foreignReports = [...(chain.foreignReports ?? []), report];
+    run.hasNews = true;
     return;
   }
   const { updatedAt, ...withoutTime } = report;
@@ -73,6 +76,14 @@ export function receiveCriticalReport(run: KitOrderRun, reported: unknown): void
   chain.criticalReports = [...chain.criticalReports, isWrong ? withoutTime : report];
   raiseCriticalResults(run, Date.now());
   run.hasNews = true;
+}
+
+/**
+ * A report without its order comes from the order's own workflow, which takes this chain for its own. The first time it is passed back:
+ * that workflow may have learnt better. If it comes again, nobody else will raise the alarm, and one too many is the lesser error.
+ */
+function hasComeBack({ passedOn }: Chain, { order, ...report }: CriticalResultReported): boolean {
+  return order === undefined && passedOn?.includes(canonicalJson(report)) === true;
 }
 
 /** The snapshot with the times that count: see `entity/clock.ts`. One that is repeated stays the same. */
@@ -118,7 +129,7 @@ export function expelForeign(run: KitOrderRun): void {
 function takeForeign(run: KitOrderRun, snapshot: OrderSnapshot): void {
   const { chain } = run;
   const { orderId } = snapshot;
-  const [key, reason] = [`${orderId}/foreign`, 'foreign_order'] as const;
+  const [key, reason] = [foreignKey(orderId), 'foreign_order'] as const;
   if (chain.raised[`${key}.${reason}`] === undefined) {
     note(
       chain,
@@ -132,6 +143,8 @@ function takeForeign(run: KitOrderRun, snapshot: OrderSnapshot): void {
   run.hasNews = true;
 }
 
+const mostPassedOn = 100;
+
 /** Without its passthrough it is nobody's replacement, wherever it is reported. What has been taken away here an operator's cancellation must not lose. */
 export async function passOnForeign({ chain }: KitOrderRun): Promise<void> {
   const { foreign = [], foreignReports = [] } = chain;
@@ -144,6 +157,7 @@ export async function passOnForeign({ chain }: KitOrderRun): Promise<void> {
       await activities.forwardOrder.executeWithOptions({ summary }, [{ snapshot, rootOrderId }]);
     }
     for (const { order: _order, ...report } of foreignReports) {
+      chain.passedOn = [...(chain.passedOn ?? []), canonicalJson(report)].slice(-mostPassedOn);
       const rootOrderId = report.orderId;
       const summary = `pass a critical result on to ${rootOrderId}`;
       await activities.forwardCriticalResult.executeWithOptions({ summary }, [{ report, rootOrderId }]);

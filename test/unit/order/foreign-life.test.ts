@@ -53,6 +53,37 @@ describe('an order of another user that names a chain', () => {
     expect(await stateOf(order)).not.toHaveProperty('criticalResult');
   });
 
+  test('does not join it by what is reported later without its user, or without the order', async () => {
+    const { order, passedOn } = await chainOf(awaited);
+    const { userId: _userId, ...unnamed } = naming(happyPath);
+    await order.signal('orderChanged', naming(awaited));
+    await order.signal('orderChanged', unnamed);
+    const critical = { orderId: newId, interpretation: 'critical' };
+    await order.signal('criticalResultReported', critical);
+    expect(passedOn.slice(1)).toMatchObject([
+      { snapshot: { orderId: newId } },
+      { report: critical, rootOrderId: newId },
+    ]);
+    const state = await stateOf(order);
+    expect(idsIn(state)).toEqual([orderId]);
+    expect(state).not.toHaveProperty('criticalResult');
+  });
+
+  test('has its alarm raised here if that comes back from where it was passed on: nobody else raises it', async () => {
+    const { order, passedOn } = await chainOf(awaited);
+    await order.signal('orderChanged', naming(awaited));
+    const critical = { orderId: newId, interpretation: 'critical' };
+    for (let times = 0; times < 3; times += 1) await order.signal('criticalResultReported', critical);
+    expect(passedOn.slice(1)).toHaveLength(1);
+    const state = await stateOf(order);
+    expect(idsIn(state)).toEqual([orderId]);
+    expect(state.criticalResult).toMatchObject({ orderId: newId, isOpen: true });
+    expect(order.announced.filter(({ type }) => type === 'order.critical_result')).toMatchObject([{ subject: newId }]);
+    // The service repeats its own webhook, which names the order: that is passed on as before.
+    await order.signal('criticalResultReported', { ...critical, order: naming(awaited) });
+    expect(passedOn.at(-1)).toMatchObject({ report: critical, rootOrderId: newId });
+  });
+
   test('has its alarm passed on though an operator cancels the chain’s workflow, whenever it comes', async () => {
     const { order, passedOn } = await chainOf(awaited, { forwardOrder: silent, notify: silent });
     const critical = { orderId: newId, interpretation: 'critical' };
