@@ -50,8 +50,11 @@ describe('a user is restored', () => {
         deletion: { outcome: 'undone', undo: { by: 'command' } },
       });
       expect(await handle.result()).toMatchObject({ outcome: 'undone' });
-      // By `client_user_id` the service restores the user before it is known which deletion that is, and refuses the second undo.
-      expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(name === 'userId' ? 1 : 2);
+      // By `client_user_id` the service restores the user before it is known which deletion that is, and refuses the deletion's own undo,
+      // which is sent again once reads can show the deletion.
+      const undos = await stage.countRequests('POST', '/v2/user/undo_delete');
+      if (name === 'userId') expect(undos).toBe(1);
+      else expect(undos).toBeGreaterThan(1);
     },
   );
 
