@@ -21,9 +21,9 @@ let archive = '';
 /** A product backend's project: nothing in it but the packed client. */
 beforeAll(async () => {
   backend = await mkdtemp(join(tmpdir(), 'product-backend-'));
-  // From its own folder: the .npmrc of the project would let npm skip the package's build.
-  const pack = ['pack', '--pack-destination', backend, '--loglevel=error'];
-  await run('npm', pack, join(projectFolder, 'client'));
+  // The project's .npmrc lets npm run no scripts, and the package's is its build.
+  const pack = ['pack', './client', '--ignore-scripts=false', '--pack-destination', backend, '--loglevel=error'];
+  await run('npm', pack, projectFolder);
   await writeFile(join(backend, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   archive = (await readdir(backend)).find((name) => name.endsWith('.tgz')) ?? '';
   const quietly = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
