@@ -33,6 +33,7 @@ import { continueInNewRun, isNewRunSuggested } from './entity/loop.js';
 import { code, moment, showToOperators, table } from './entity/operators.js';
 import { batchOf, inBrief } from './entity/outbox.js';
 import { iso, day, minute } from './entity/spans.js';
+import { noticeUnreadable } from './entity/unreadable.js';
 import { upgrade, type Step } from './entity/versions.js';
 
 /** The undelivered notifications of one workflow; plain JSON, goes through continue-as-new as it is. */
@@ -46,6 +47,8 @@ interface Delivery {
   arrivedAt?: Record<string, number>;
   /** Notifications that were given up when their time was over. */
   givenUp?: UndeliveredNotification[];
+  /** Notifications were handed over that cannot be decrypted: perhaps an alarm. */
+  unreadable?: true;
   waiting: Notification[];
   refused: RefusedNotification[];
   delivered: number;
@@ -56,6 +59,7 @@ interface DeliveryRun {
   delivery: Delivery;
   /** Something came in that the main loop has not looked at yet. */
   hasNews: boolean;
+  hasUnreadable?: boolean;
   /** The attempts that are under way; `resend` ends them, so it does not wait for a pause. */
   round?: CancellationScope;
 }
@@ -79,6 +83,7 @@ export async function deliverNotifications(input: DeliverNotificationsInput): Pr
   listen(run);
   await condition(() => !isDone(delivery), '10 seconds', { summary: 'first notifications' });
   for (;;) {
+    if (run.hasUnreadable) delivery.unreadable = true;
     giveUpOverdue(delivery);
     if (isDone(delivery)) break;
     run.hasNews = false;
@@ -213,6 +218,7 @@ async function continueAsNew(delivery: Delivery): Promise<void> {
 
 function listen(run: DeliveryRun): void {
   const { delivery } = run;
+  noticeUnreadable(run);
   setHandler(notificationsLeftSignal, (left) => take(run, left), {
     description: 'Notifications that their workflow could not deliver, or that the receiver refused for good.',
   });
@@ -312,7 +318,7 @@ function resultOf(delivery: Delivery): DeliveryResult {
   return { source, delivered, discarded, givenUp: delivery.givenUp ?? [] };
 }
 
-/** The case file, and attention while notifications are undelivered. It stays if they were given up. */
+/** The case file, and attention while notifications are undelivered. It stays if they were given up or could not be read. */
 function show(delivery: Delivery): void {
   const { source, undelivered, triedUntil } = stateOf(delivery);
   const rows = undelivered
@@ -323,7 +329,10 @@ function show(delivery: Delivery): void {
     '',
     ...(rows.length === 0 ? [] : [table(['Id', 'Type', 'Time (UTC)', 'Refused with'], rows)]),
   ].join('\n');
-  const attention = isDone(delivery) && !delivery.givenUp ? [] : ['notifications_undelivered'];
+  const attention = [
+    ...(isDone(delivery) && !delivery.givenUp ? [] : ['notifications_undelivered']),
+    ...(delivery.unreadable ? ['unreadable_signal'] : []),
+  ];
   const since = attention.map(() => iso(delivery.since));
   showToOperators(details, ofAttention(attention, since));
 }

@@ -4,7 +4,7 @@ import type { Wakeable } from './loop.js';
 /** Takes the place of a signal that cannot be decrypted (workflows/input-refusal.ts). Nobody sends it. */
 export const unreadableSignal = defineSignal('unreadable');
 
-export function noticeUnreadable(run: Wakeable): void {
+export function noticeUnreadable(run: Pick<Wakeable, 'hasUnreadable' | 'hasNews'>): void {
   const receive = () => {
     run.hasUnreadable = true;
     run.hasNews = true;

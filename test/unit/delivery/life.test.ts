@@ -387,3 +387,12 @@ describe('a history that grows long', () => {
     expect(resultOf(life)).toEqual({ source, delivered: 1, discarded: 0, givenUp: [] });
   });
 });
+
+test('a hand-over that cannot be decrypted needs attention, also when everything else is delivered: it may be an alarm', async () => {
+  const life = await delivery(named('a'), { notify: unavailable });
+  await life.signal('unreadable');
+  life.answers['notify'] = refusing();
+  await life.until(0.2);
+  expect(life.run.end).toMatchObject({ kind: 'completed' });
+  expect(attentionOf(life)).toEqual(['unreadable_signal']);
+});
