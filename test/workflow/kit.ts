@@ -6,20 +6,10 @@ import type { RevealedOrder, SandboxControl } from '../../sandbox/control.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import type { AttentionReason, OrderState } from '../../protocol/order/state.js';
 import type { Notification } from '../rig/notification-receiver.js';
-import { consents, patientAddress, patientDetails, physician } from '../rig/cast.js';
+import { consents, patientAddress, patientDetails } from '../rig/cast.js';
 import type { Stage } from './story.js';
 
 type Move = Exclude<Parameters<SandboxControl['move']>[1], string>;
-
-export interface RegistrationOptions {
-  /** Another user than the one who ordered. */
-  userId?: string;
-  withPhysician?: boolean;
-  /** Another sample id than the one that is printed on the kit. */
-  sampleId?: string;
-  /** Replaces the date of birth. */
-  dob?: string;
-}
 
 /** One order in a story: what happens to it at the service, and what the product is notified of. */
 export class Kit {
@@ -56,21 +46,20 @@ export class Kit {
   }
 
   /** Registers the current order's kit by the data printed on it. */
-  async register(options: RegistrationOptions = {}): Promise<OrderState> {
-    return this.handle.register(await this.registration(options));
+  async register(): Promise<OrderState> {
+    return this.handle.register(await this.registration());
   }
 
-  async registration({ userId, withPhysician = false, sampleId, dob }: RegistrationOptions = {}) {
+  async registration() {
     const { orderId } = await followed(this.handle);
     const { order, kit_sample_id: printed } = await this.stage.sandbox.order(orderId);
     await this.stage.syncClock();
     return {
-      user_id: userId ?? order.user_id,
-      sample_id: sampleId ?? printed ?? '',
-      patient_details: { ...patientDetails, ...(dob !== undefined && { dob }) },
+      user_id: order.user_id,
+      sample_id: printed ?? '',
+      patient_details: patientDetails,
       patient_address: patientAddress,
       consents,
-      ...(withPhysician && { physician }),
     };
   }
 

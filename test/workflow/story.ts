@@ -45,7 +45,7 @@ import { TestStore } from './test-store.js';
 import { eventually } from '../rig/eventually.js';
 import { Kit } from './kit.js';
 import { startNotificationReceiver, type NotificationReceiver } from '../rig/notification-receiver.js';
-import { consents, importFor, patientAddress, patientDetails, physician, shippingDetails } from '../rig/cast.js';
+import { consents, importFor, patientAddress, patientDetails, shippingDetails } from '../rig/cast.js';
 
 /*
  * The stage of the stories: a Temporal server whose time only `skip` moves, the product's worker, the lab service's
@@ -61,11 +61,6 @@ export interface KitOptions {
   /** A new one with demographics when left out. */
   userId?: string;
   kind?: PlaceKitOrderInput['kind'];
-  labAccountId?: string;
-  /** Only for an import; a new one when left out. */
-  sampleId?: string;
-  /** Only for a patient who is known. */
-  withPhysician?: boolean;
   policy?: OrderPolicy;
 }
 
@@ -364,27 +359,23 @@ export class Stage {
     }
   }
 
-  async newUser(demographics = true): Promise<string> {
-    return (await this.sandbox.createUser({ demographics })).user.user_id;
+  async newUser(): Promise<string> {
+    return (await this.sandbox.createUser()).user.user_id;
   }
 
   /** A product backend's input to `orders.place`. */
   async input(options: KitOptions = {}): Promise<PlaceKitOrderInput> {
-    const { kind = 'unregistered', labAccountId, policy, withPhysician = false } = options;
+    const { kind = 'unregistered', policy } = options;
     const reference = options.reference ?? `story-${randomUUID()}`;
     this.references.push(reference);
     await this.syncClock();
     const userId = options.userId ?? (await this.newUser());
     const more = { reference, ...(policy && { policy }) };
-    const account = labAccountId === undefined ? {} : { lab_account_id: labAccountId };
-    if (kind === 'import') {
-      const { sampleId = `SAMPLE-${randomUUID()}` } = options;
-      return { ...more, kind, order: { ...importFor(userId, sampleId), ...account } };
-    }
-    const common = { user_id: userId, lab_test_id: labTestIds.kit, ...account };
+    if (kind === 'import') return { ...more, kind, order: importFor(userId, `SAMPLE-${randomUUID()}`) };
+    const common = { user_id: userId, lab_test_id: labTestIds.kit };
     if (kind === 'unregistered') return { ...more, kind, order: { ...common, shipping_details: shippingDetails } };
     const patient = { patient_details: patientDetails, patient_address: patientAddress, consents };
-    return { ...more, kind, order: { ...common, ...patient, ...(withPhysician && { physician }) } };
+    return { ...more, kind, order: { ...common, ...patient } };
   }
 
   /** Places a kit through the public client; returns when its workflow follows it. */
@@ -440,13 +431,6 @@ export class Stage {
   /** Waits until the service was asked at least so often. */
   async expectRequests(method: string, path: string, count = 1): Promise<void> {
     await eventually(async () => expect(await this.countRequests(method, path)).toBeGreaterThanOrEqual(count));
-  }
-
-  /** The service shows an order with another status of its own, which no event and no webhook reports. */
-  async showStatus(orderId: string, status: string): Promise<string> {
-    const body = { ...(await this.service.orders.get(orderId)), status };
-    const action = { kind: 'answer', status: 200, body } as const;
-    return this.sandbox.addFault({ method: 'GET', path: `/v3/order/${orderId}`, action });
   }
 
   private async abandon(orderId: string): Promise<void> {

@@ -41,3 +41,10 @@ test.each<[string, object, string[]?]>([
 ])('an order belongs to the chain that its passthrough names if it %s', async (_, order, inChain) => {
   expect(await read(order, inChain)).toMatchObject({ rootOrderId: 'root' });
 });
+
+test('an order that cannot be read is read again when the service asks for it', async () => {
+  const { baseUrl } = await answering(() => ({ status: 503, headers: { 'retry-after': '21600' }, body: {} }));
+  const dependencies = { service: serviceAt(baseUrl), target: 'off' } as unknown as ActivityDependencies;
+  const reading = new MockActivityEnvironment().run(() => chainActivities(dependencies).readChain('order-1', {}));
+  await expect(reading).rejects.toMatchObject({ type: 'ServiceUnavailable', nextRetryDelay: 21_600_000 });
+});

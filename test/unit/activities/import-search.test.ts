@@ -85,3 +85,23 @@ test('another user’s order is not the import, though it has the same sample id
 test('a sample id is the same in lower case', async () => {
   expect(await search({ ...silent, sample_id: ' sample-1 ' })).toMatchObject({ id: 'order-1' });
 });
+
+describe('an order that has the sample of an import', () => {
+  const same = { ...silent, sample_id: 'SAMPLE-1' };
+  const cancelled = { ...same, events: [event, { ...event, id: 2, status: 'cancelled.testkit.cancelled' }] };
+
+  test('is the import if nobody else has claimed it, once a second attempt sees that', async () => {
+    const first = await search(same, { triedBefore: false, heartbeatDetails: undefined });
+    expect(first).toMatchObject({ type: 'OrderUnclaimed', nonRetryable: false });
+    expect(await search(same)).toMatchObject({ id: 'order-1' });
+  });
+
+  test('and another reference refuses the import, unless it is cancelled', async () => {
+    expect(await search(same, { claim: 'invented-2' })).toMatchObject({
+      type: 'OrderRefused',
+      details: [{ fields: [{ field: 'sample_id', message: 'belongs to order order-1, which has another reference' }] }],
+    });
+    expect(await search(cancelled, { claim: 'invented-2' })).toBeUndefined();
+    expect(await search(cancelled, { claim: 'invented-1' })).toMatchObject({ id: 'order-1' });
+  });
+});

@@ -216,6 +216,10 @@ describe('an order whose creation may have got no answer, and which the service 
   test('is another one if nothing was sent yet, or if it has another test or is days older', async () => {
     expect(await foundAmong([{ shipping_details: otherwise }], { attempt: 1 })).toBeUndefined();
     expect(await foundIn({ lab_test: { id: 'another-test' } })).toBeUndefined();
+    // A set of tests may become any test.
+    expect(await foundAmong([{ lab_test: { id: 'another-test' } }], { labTestId: undefined as never })).toMatchObject({
+      id: 'order-1',
+    });
     expect(await foundIn({ created_at: '2026-02-27T00:00:05+00:00' })).toBeUndefined();
   });
 });

@@ -1,6 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, test } from 'vitest';
 import { orderActivities } from '../../../activities/orders.js';
+import { labAccountIds } from '../../../sandbox/lab-service/seed.js';
 import { registration } from '../../rig/cast.js';
 import { answering, serviceAt } from '../service/recording-server.js';
 
@@ -29,6 +30,12 @@ async function refusing(shown: string) {
 
 test('a cancellation that is refused because an earlier attempt was carried out is done', async () => {
   expect(await refusing('cancelled')).toMatchObject({ orderId: 'order-1' });
+});
+
+test('a cancellation whose answer was lost is not sent again once the service shows it', async () => {
+  const { baseUrl, requests } = await answering(() => ({ body: order('cancelled') }));
+  expect(await commandsAt(baseUrl).cancel()).toMatchObject({ orderId: 'order-1' });
+  expect(requests.map(({ method }) => method)).toEqual(['GET']);
 });
 
 test('a cancellation that is refused while the order goes on is refused', async () => {
@@ -83,6 +90,62 @@ test('an order that the service does not show yet is cancelled and registered al
   const { cancel, register } = commandsAt(baseUrl);
   expect(await cancel()).toMatchObject({ events: [{ status: 'cancelled.testkit.cancelled' }] });
   expect(await register()).toMatchObject({ events: [{ status: 'received.testkit.registered' }] });
+});
+
+test.each([
+  ['shows it before it is sent again', true, 0],
+  ['refuses it because it happened meanwhile', false, 1],
+])('a registration whose answer was lost is done if the service %s', async (_how, isShownAtOnce, sent) => {
+  let posts = 0;
+  const registered = { ...order('testkit_registered'), sample_id: ' Sample-1' };
+  const { baseUrl } = await answering(({ method }) => {
+    if (method === 'GET') return { body: isShownAtOnce || posts > 0 ? registered : order('ordered') };
+    posts += 1;
+    return { status: 400, body: { detail: 'Already registered' } };
+  });
+  expect(await commandsAt(baseUrl).register()).toMatchObject({ orderId: 'order-1', events: [{}] });
+  expect(posts).toBe(sent);
+});
+
+test('a registration that breaks a known rule is refused before anything is sent', async () => {
+  const { baseUrl, requests } = await answering(() => ({ body: order('ordered') }));
+  const activities = orderActivities({ service: serviceAt(baseUrl) });
+  const wrong = registration('sample-1');
+  const call = {
+    orderId: 'order-1',
+    registration: { ...wrong, patient_details: { ...wrong.patient_details, dob: '2999-01-01' } },
+    chain: [],
+  };
+  await expect(new MockActivityEnvironment().run(() => activities.registerKit(call))).rejects.toMatchObject({
+    type: 'RegistrationRefused',
+    details: [{ fields: [{ field: 'patient_details.dob' }] }],
+  });
+  expect(requests.map(({ method }) => method)).toEqual(['GET']);
+});
+
+test('a registration on an account that needs a physician, which the order or the hand-over names, is refused without one', async () => {
+  const account = { id: labAccountIds.orderDelegated, delegated_flow: 'order_delegated' };
+  for (const shown of [{ lab_account_id: account.id }, {}]) {
+    const { baseUrl, requests } = await answering(({ url = '' }) => ({
+      body: url.includes('lab_account') ? { data: [account] } : { ...order('ordered'), ...shown },
+    }));
+    const activities = orderActivities({ service: serviceAt(baseUrl) });
+    const call = { orderId: 'order-1', registration: registration('sample-1'), chain: [], labAccountId: account.id };
+    await expect(new MockActivityEnvironment().run(() => activities.registerKit(call))).rejects.toMatchObject({
+      type: 'PhysicianRequired',
+    });
+    expect(requests.map(({ method }) => method)).not.toContain('POST');
+  }
+});
+
+test('an order is unknown if the service itself says so, and not if a proxy does', async () => {
+  const read = async (body: unknown) => {
+    const { baseUrl } = await answering(() => ({ status: 404, body }));
+    const activities = orderActivities({ service: serviceAt(baseUrl) });
+    return new MockActivityEnvironment().run(() => activities.readOrder('order-1'));
+  };
+  expect(await read({ detail: "This order doesn't exist" })).toBeNull();
+  await expect(read('<html>no such upstream</html>')).rejects.toMatchObject({ type: 'ServiceRefused' });
 });
 
 test('a registration that is refused for an order that is not shown yet says why', async () => {

@@ -4,34 +4,83 @@ import type { ActivityDependencies } from '../../../activities/dependencies.js';
 import { placingActivities, type PlacedOrder } from '../../../activities/placing.js';
 import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import { shippingDetails } from '../../rig/cast.js';
-import { answering, serviceAt } from '../service/recording-server.js';
+import { answering, serviceAt, type Answer } from '../service/recording-server.js';
 
 const created = '2026-03-01T00:00:00Z';
 const event = { id: 1, created_at: created, status: 'failed.testkit.lost' };
+const proxy: Answer = { status: 404, body: '404 page not found' };
 
-/** Tries to replace a failed order whose transaction lists these orders, itself among them. */
-async function replace(...listed: { id: string; origin?: string; created_at?: string }[]): Promise<PlacedOrder> {
-  const common = {
-    ...{ user_id: 'user-1', lab_test: { id: 'invented-test' }, shipping_details: shippingDetails, created_at: created },
-    ...{ events: [event], order_transaction: { id: 'transaction-1', orders: listed } },
-  };
-  const { baseUrl } = await answering(({ method, url = '' }) => {
-    const { pathname } = new URL(url, 'http://service');
-    if (method === 'POST') return { body: { order: { ...common, id: 'new-kit' }, status: 'success', message: 'made' } };
-    if (pathname === '/orders') return { body: { orders: [], total: 0, page: 1, size: 50 } };
-    return { body: { ...common, id: pathname.split('/').at(-1) } };
-  });
+/** One attempt to replace a failed order that has had one event. */
+async function replaceAt(baseUrl: string, more: object = {}): Promise<PlacedOrder> {
   const { replaceKitOrder } = placingActivities({
     ...{ service: serviceAt(baseUrl), echoesPassthrough: true },
   } as unknown as ActivityDependencies);
   const { creationTimeout, creationSettling } = resolveOrderPolicy();
   const input = {
     ...{ failedOrderId: 'failed', decidedOn: { eventId: 1 }, rootOrderId: 'failed', reference: 'invented-1', n: 2 },
-    ...{ chain: ['failed'], claimedAt: created, triedBefore: false, creationTimeout, creationSettling },
+    ...{ chain: ['failed'], claimedAt: created, triedBefore: false, creationTimeout, creationSettling, ...more },
   };
   const hour = 3_600_000;
   const times = { scheduledTimestampMs: Date.now(), startToCloseTimeoutMs: hour, scheduleToCloseTimeoutMs: hour };
   return (await new MockActivityEnvironment(times).run(() => replaceKitOrder(input))) as PlacedOrder;
+}
+
+const failed = {
+  ...{ user_id: 'user-1', lab_test: { id: 'invented-test' }, shipping_details: shippingDetails, created_at: created },
+  ...{ id: 'failed', events: [event] },
+};
+
+/** Its list of orders answers so; what is created is counted. */
+async function serviceWith(listed: Answer, read: Answer = { body: failed }) {
+  const creations: string[] = [];
+  const { baseUrl } = await answering(({ method, url = '' }) => {
+    if (method === 'POST') creations.push(url);
+    if (method === 'POST') return { body: { order: { ...failed, id: 'new-kit' }, status: 'success', message: 'made' } };
+    return url.startsWith('/orders') ? listed : read;
+  });
+  return { baseUrl, creations };
+}
+
+const listed = (...orders: object[]): Answer => ({ body: { orders, total: orders.length, page: 1, size: 50 } });
+
+test('a replacement whose creation was not answered is the one with our passthrough', async () => {
+  const mine = { ...failed, id: 'mine', passthrough: 'labops/default:failed:invented-1:2' };
+  const { baseUrl, creations } = await serviceWith(listed(mine));
+  const placed = await replaceAt(baseUrl, { triedBefore: true });
+  expect(placed).toMatchObject({ adopted: true, snapshot: { orderId: 'mine' } });
+  expect(creations).toEqual([]);
+});
+
+test.each([
+  ['an event more than was decided on', { decidedOn: { eventId: 0 } }, {}],
+  [
+    'an end by its status alone',
+    {},
+    { events: [{ ...event, status: 'received.testkit.ordered' }], status: 'cancelled' },
+  ],
+])('an order that the service shows with %s is not replaced', async (_what, more, shown) => {
+  const { baseUrl, creations } = await serviceWith(listed(), { body: { ...failed, ...shown } });
+  await expect(replaceAt(baseUrl, more)).rejects.toMatchObject({ type: 'OrderMovedOn', nonRetryable: true });
+  expect(creations).toEqual([]);
+});
+
+test.each([
+  ['the search for a kit that exists already', proxy, undefined],
+  ['the read of the lost order', listed(), proxy],
+])('a 404 of a proxy to %s refuses no replacement', async (_what, list, read) => {
+  const { baseUrl } = await serviceWith(list, read);
+  await expect(replaceAt(baseUrl)).rejects.toMatchObject({ type: 'AnswerUnreadable', nonRetryable: false });
+});
+
+/** Tries to replace a failed order whose transaction lists these orders, itself among them. */
+async function replace(...members: { id: string; origin?: string; created_at?: string }[]): Promise<PlacedOrder> {
+  const common = { ...failed, order_transaction: { id: 'transaction-1', orders: members } };
+  const { baseUrl } = await answering(({ method, url = '' }) => {
+    const { pathname } = new URL(url, 'http://service');
+    if (method === 'POST') return { body: { order: { ...common, id: 'new-kit' }, status: 'success', message: 'made' } };
+    return pathname === '/orders' ? listed() : { body: { ...common, id: pathname.split('/').at(-1) } };
+  });
+  return replaceAt(baseUrl);
 }
 
 test.each<[string, object, object]>([
@@ -43,8 +92,8 @@ test.each<[string, object, object]>([
     { created_at: '2026-02-28T19:00:00' },
     { created_at: '2026-02-28T20:00:00' },
   ],
-])('a redraw that the service lists with %s wins over a replacement', async (_, failed, redraw) => {
-  const placed = await replace({ id: 'failed', ...failed }, { id: 'redraw', origin: 'redraw', ...redraw });
+])('a redraw that the service lists with %s wins over a replacement', async (_, own, redraw) => {
+  const placed = await replace({ id: 'failed', ...own }, { id: 'redraw', origin: 'redraw', ...redraw });
   expect(placed).toMatchObject({ adopted: true, snapshot: { orderId: 'redraw' } });
 });
 

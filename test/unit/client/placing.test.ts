@@ -82,6 +82,26 @@ describe('an order is refused before anything is started', () => {
     expect((refusal as OrderInvalid).fields).toMatchObject([{ field }]);
   });
 
+  test.each([[undefined], [[]], [[{ marker_id: 14, question_id: 501, answer: 'noon' }]]])(
+    'an order is refused before anything is started with the answers %j to a question of its markers',
+    async (answers) => {
+      const answerable = [{ id: 1, code: 'AM', value: 'Morning' }];
+      const question = { id: 501, required: true, type: 'choice', answers: answerable };
+      const markers = [{ id: 14, aoe: { questions: [question] } }];
+      const { receiver_name: _name, ...address } = shippingDetails;
+      const details = { first_name: 'Testpatient', last_name: 'Invented', dob: '1971-03-17', gender: 'female' };
+      const patient = {
+        patient_details: { ...details, phone_number: '+12175550100', email: 'testpatient@example.com' },
+        patient_address: address,
+      };
+      const order = { user_id: 'user-1', lab_test_id: 'test-1', ...patient, aoe_answers: answers };
+      const given = { reference: 'order-1', kind: 'with_patient', order } as unknown as PlaceKitOrderInput;
+      const refusal: unknown = await orders.place(given, { markers }).catch((error: unknown) => error);
+      expect(refusal).toBeInstanceOf(OrderInvalid);
+      expect((refusal as OrderInvalid).fields.map(({ field }) => field)[0]).toMatch(/^order\.aoe_answers/);
+    },
+  );
+
   test('a search by an invalid reference is refused before anything is started', async () => {
     await expect(orders.get({ reference: undefined as unknown as string })).rejects.toBeInstanceOf(OrderInvalid);
   });

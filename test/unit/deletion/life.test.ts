@@ -49,6 +49,8 @@ const resultOf = ({ run }: Life) => (run.end as { result?: Record<string, unknow
 /** The request, and whatever comes before the grace. */
 const begins = ['0h findRunningWork', '0h readUser', '0h findRunningWork', '0h scheduleDeletion'];
 
+const outOfTime = { failure: { ended: 'out_of_time' } };
+
 describe('a deletion that nobody undoes', () => {
   test('is accepted, has one reminder a day before the end of its week, and is final once the user is seen to be gone', async () => {
     const life = await requested();
@@ -782,6 +784,18 @@ describe('the service', () => {
       '169.167h completed',
     ]);
   });
+
+  test.each([{ scheduleDeletion: outOfTime }, { readUser: outOfTime }])(
+    'has no answer either when its time is up: the request is repeated, and followed (%j)',
+    async (answers) => {
+      const life = await requested(answers);
+      await life.until(0.1);
+      expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
+      expect(life.run.end).toBeUndefined();
+      const [activity = ''] = Object.keys(answers);
+      expect(life.calls.filter((call) => call.endsWith(activity)).length).toBeGreaterThan(1);
+    },
+  );
 
   test.each([{ scheduleDeletion: 'unknown' }, { scheduleDeletion: unavailable }])(
     'is asked on after an undo that fails, and so is the person: %j',

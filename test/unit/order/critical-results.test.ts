@@ -337,6 +337,14 @@ describe('an acknowledgement', () => {
     expect(isRepeated({ ...result, acknowledgements: [...result.acknowledgements, earlier] }, command)).toBe(false);
   });
 
+  test('that is sent again counts once; another outcome is added', () => {
+    const chain = acknowledgedOnce();
+    acknowledge(chain, command, start + 1);
+    expect(resultOf(chain).acknowledgements).toHaveLength(1);
+    acknowledge(chain, { ...command, outcome: 'unable_to_reach' }, start + 2);
+    expect(resultOf(chain).acknowledgements.map(({ outcome }) => outcome)).toEqual(['confirmed', 'unable_to_reach']);
+  });
+
   test('of a named alarm repeats any one of that alarm, even if a later alarm is open', () => {
     const chain = acknowledgedOnce();
     reported(chain, { status: 'final' });

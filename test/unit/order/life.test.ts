@@ -141,6 +141,13 @@ describe('an order', () => {
   });
 });
 
+test('an order that is overdue is read no more often than the service asks for', async () => {
+  const details = { fields: [], retryAfterMs: 12 * 3_600_000 };
+  const readOrder = { failure: { type: 'TooManyRequests', isFinal: false, details } };
+  const order = await (await life(['ordered'], {}, { readOrder })).until(191);
+  expect(readsOf(order)).toEqual([120, 132, 144, 156, 168, 180]);
+});
+
 describe('a kit', () => {
   test('that is not registered is asked for three times, and needs a person', async () => {
     const order = await (await lateLife(pathTo('with_customer'), { giveUpAfter: '1d' })).until(24 * 100);

@@ -160,26 +160,32 @@ describe('a placing', () => {
 });
 
 describe('a placing that the service does not take', () => {
-  test('goes on, looks for what came of the attempts before, and needs a person meanwhile', async () => {
-    const { of, calls } = asked();
-    const placing = await place({ createKitOrder: of('createKitOrder', unavailable) });
-    await placing.until(0.2);
-    expect(calls).toMatchObject([
-      ['createKitOrder', { triedBefore: false }],
-      ['createKitOrder', { triedBefore: true }],
-    ]);
-    expect(placing.calls).toEqual(['0h createKitOrder', '0.167h createKitOrder']);
-    expect(await stateOf(placing)).toMatchObject({
-      attention: [{ reason: 'placing_delayed', since: '2024-03-01T10:00:00.000Z' }],
-      waiting: { for: 'the lab service to accept the order' },
-    });
-    expect(placing.run.shown.attributes).toMatchObject({ LabAttention: ['placing_delayed'] });
-    expect(placing.run.shown.details).toContain('(ServiceUnavailable). Placing continues.');
-    placing.answers['createKitOrder'] = placed;
-    await placing.until(0.4);
-    expect(placing.run.end).toEqual(done);
-    expect(placing.run.shown.attributes).toMatchObject({ LabAttention: [] });
-  });
+  test.each([
+    ['ServiceUnavailable', unavailable],
+    ['CommandTimedOut', { failure: { ended: 'out_of_time' } }],
+  ])(
+    'goes on (%s), looks for what came of the attempts before, and needs a person meanwhile',
+    async (type, failure) => {
+      const { of, calls } = asked();
+      const placing = await place({ createKitOrder: of('createKitOrder', failure) });
+      await placing.until(0.2);
+      expect(calls).toMatchObject([
+        ['createKitOrder', { triedBefore: false }],
+        ['createKitOrder', { triedBefore: true }],
+      ]);
+      expect(placing.calls).toEqual(['0h createKitOrder', '0.167h createKitOrder']);
+      expect(await stateOf(placing)).toMatchObject({
+        attention: [{ reason: 'placing_delayed', since: '2024-03-01T10:00:00.000Z' }],
+        waiting: { for: 'the lab service to accept the order' },
+      });
+      expect(placing.run.shown.attributes).toMatchObject({ LabAttention: ['placing_delayed'] });
+      expect(placing.run.shown.details).toContain(`(${type}). Placing continues.`);
+      placing.answers['createKitOrder'] = placed;
+      await placing.until(0.4);
+      expect(placing.run.end).toEqual(done);
+      expect(placing.run.shown.attributes).toMatchObject({ LabAttention: [] });
+    },
+  );
 
   test('pauses for as long as the service asks, and no shorter than a creation takes to settle', async () => {
     const details = { fields: [], retryAfterMs: 3_600_000 };

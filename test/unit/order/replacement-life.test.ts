@@ -324,6 +324,18 @@ describe('the policy', () => {
   const lives = (statuses: readonly string[], policy: OrderPolicy, answers: Answers = {}, more: object = {}) =>
     life(statuses, policy, { replaceKitOrder: replaced, ...answers }, more);
 
+  test.each(['lost', 'failure_to_deliver_to_customer', 'failure_to_deliver_to_lab'])(
+    'replaces a kit that is reported as %s; if it reaches the lab after all, a person is asked until one of both has ended',
+    async (low) => {
+      const order = await lives([...shipped, low], { onLost: 'replace' });
+      expect(await stateOf(order)).toMatchObject({ orderId: newId, attention: [] });
+      await report(order, [...shipped, low, 'delivered_to_lab']);
+      expect(await stateOf(order)).toMatchObject({ orderId: newId, attention: [{ reason: 'late_arrival', orderId }] });
+      await order.signal('orderChanged', newKit(['ordered', 'cancelled']));
+      expect(await stateOf(order)).toMatchObject({ orderId, phase: 'at_lab', attention: [] });
+    },
+  );
+
   test('that fails at replacing a kit asks a person and tries again each day', async () => {
     const order = await lives(lost, { onLost: 'replace' }, { replaceKitOrder: refusal('OrderRefused') });
     expect(eventsOf(order)).toEqual(['attention_raised replacement_failed', 'phase_changed failed']);

@@ -1,0 +1,233 @@
+import { expect, test } from 'vitest';
+import { OrderEnded, OrderInvalid } from '../../client/orders/errors.js';
+import { kitOrderId } from '../../protocol/ids.js';
+import type { OrderPolicy } from '../../protocol/order/policy.js';
+import { eventually } from '../rig/eventually.js';
+import { followed } from '../rig/followed.js';
+import type { Kit } from './kit.js';
+import { setStage } from './story.js';
+
+/* Whole orders, from their placing to their end. What is decided on the way is shown by the lives in test/unit/order. */
+
+const stage = setStage();
+const createPath = '/v3/order/testkit';
+const toTheLab = ['transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab'] as const;
+
+async function lostKit(): Promise<Kit> {
+  const kit = await stage.place();
+  await kit.move('transit_customer', 'lost');
+  await kit.expectAttention('decision_needed');
+  return kit;
+}
+
+test('a kit that is registered before it ships is followed to its result', async () => {
+  const kit = await stage.place();
+  expect(await kit.register()).toMatchObject({ phase: 'preparing', registered: true });
+  await stage.skip('1 day');
+  await kit.move('transit_customer');
+  await stage.skip('2 days');
+  await kit.move('with_customer');
+  await kit.expectState({ phase: 'with_customer', waiting: { for: 'the sample to be sent back' }, attention: [] });
+  await stage.skip('1 day');
+  await kit.move('transit_lab');
+  await stage.skip('2 days');
+  await kit.move('delivered_to_lab');
+  await stage.skip('3 days');
+  await kit.move({ status: 'completed', interpretation: 'abnormal' });
+  expect(await kit.result()).toMatchObject({ outcome: 'completed', interpretation: 'abnormal' });
+  await kit.expectNotifications(
+    'phase_changed awaiting_registration',
+    'phase_changed preparing',
+    'phase_changed in_transit_to_customer',
+    'phase_changed with_customer',
+    'phase_changed in_transit_to_lab',
+    'phase_changed at_lab',
+    'result',
+    'phase_changed completed',
+  );
+});
+
+test('a kit that nobody registers is asked for three times with a link to the order, then needs a person, and is given up', async () => {
+  const policy: OrderPolicy = {
+    registrationReminders: ['1d', '2d', '3d'],
+    registrationDeadline: '5d',
+    giveUpAfter: '5d',
+  };
+  const kit = await stage.place({ policy });
+  await kit.move('transit_customer', 'with_customer');
+  await stage.skip('4 days');
+  await kit.expectNotifications(
+    'phase_changed awaiting_registration',
+    'phase_changed in_transit_to_customer',
+    'phase_changed awaiting_registration',
+    'registration_reminder 1',
+    'registration_reminder 2',
+    'registration_reminder 3',
+  );
+  const links = await stage.sandbox.portalLinks();
+  expect(links.map(({ order_id: orderId, context }) => ({ orderId, context }))).toEqual(
+    [1, 2, 3].map(() => ({ orderId: kit.rootOrderId, context: 'communications' })),
+  );
+  expect(kit.notifications.slice(3).map(({ data }) => data['portal_url'])).toEqual(links.map(({ url }) => url));
+  await stage.skip('2 days');
+  await kit.expectAttention('registration_overdue');
+  await stage.skip('5 days');
+  expect(await kit.result()).toMatchObject({ outcome: 'unresolved' });
+  await kit.expectState({ outcome: 'unresolved', waiting: { for: 'nothing' } });
+  expect(kit.notifications.slice(6).map(({ type }) => type)).toEqual(['attention_raised', 'ended']);
+});
+
+test('a kit with a problem on its way to the lab that is then lost is replaced, and the replacement brings the result', async () => {
+  const kit = await stage.place({ policy: { onLost: 'replace' } });
+  await kit.register();
+  await kit.move('transit_customer', 'with_customer', 'transit_lab', 'problem_in_transit_lab');
+  await stage.skip('6 days');
+  await kit.move('lost');
+  const { orderId, chain } = await kit.expectState({ phase: 'awaiting_registration', registered: false });
+  expect(orderId).not.toBe(kit.rootOrderId);
+  expect(chain).toMatchObject([
+    { orderId: kit.rootOrderId, origin: 'initial', phase: 'failed', replacedBy: orderId },
+    { orderId, origin: 'replacement', replaces: kit.rootOrderId },
+  ]);
+  const { order, passthrough } = await stage.sandbox.order(orderId);
+  expect(order).toMatchObject({ shipping_details: { first_line: '77 Fictional Avenue', zip: '62701' } });
+  expect(passthrough).toBe(`labops/default:${kit.rootOrderId}:${kit.handle.reference}:2`);
+  await kit.register();
+  await kit.move(...toTheLab, 'completed');
+  expect(await kit.result()).toMatchObject({ outcome: 'completed', orderId, rootOrderId: kit.rootOrderId });
+  expect(kit.notifications.find(({ type }) => type === 'replacement')).toMatchObject({
+    subject: orderId,
+    data: { replaces: kit.rootOrderId },
+  });
+});
+
+test('a replacement whose creation was not answered still orders one kit', async () => {
+  const kit = await lostKit();
+  await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
+  const replacing = kit.handle.replaceKit({ orderId: kit.rootOrderId });
+  await stage.expectRequests('POST', createPath, 2);
+  await stage.skip('2 minutes');
+  expect(await replacing).toMatchObject({ phase: 'awaiting_registration', chain: [{}, { origin: 'replacement' }] });
+  expect(await stage.sandbox.orders()).toHaveLength(2);
+});
+
+test('a redraw that was reported before its transaction shares one workflow with its first order, once the transaction is reported', async () => {
+  const kit = await stage.place();
+  await kit.register();
+  await kit.move(...toTheLab, { status: 'sample_error', status_detail: 'sample_quantity_not_sufficient' });
+  await stage.sandbox.changeSettings({ transactionInBodies: false, transactionInWebhooks: false });
+  const { order } = await stage.sandbox.redraw(kit.rootOrderId);
+  const own = stage.temporal.workflow.getHandle(kitOrderId(order.id));
+  await eventually(async () => expect(await own.query('state')).toMatchObject({ phase: 'preparing' }));
+
+  await stage.sandbox.changeSettings({ transactionInBodies: true, transactionInWebhooks: true });
+  await stage.sandbox.move(order.id, 'transit_customer');
+  await kit.expectState({ orderId: order.id, phase: 'in_transit_to_customer' });
+  await eventually(async () => expect(await own.query('state')).toMatchObject({ forwardsTo: kit.rootOrderId }));
+  await stage.sandbox.move(order.id, 'completed');
+  expect(await kit.result()).toMatchObject({ outcome: 'completed', orderId: order.id });
+  expect(await own.result()).toMatchObject({ outcome: 'forwarded' });
+});
+
+test('while the service cannot be read nobody is asked about an overdue order, but after a day about the outage; then both are settled', async () => {
+  const kit = await stage.place();
+  const action = { kind: 'refuse' } as const;
+  await stage.sandbox.addFault({ method: 'GET', path: '/v3/order/*', action });
+  await stage.skip('132 hours');
+  await kit.expectAttention();
+  await stage.skip('1 day');
+  await kit.expectAttention('order_unreadable');
+  await stage.sandbox.removeFaults();
+  await stage.skip('1 day');
+  await kit.expectAttention('shipping_overdue');
+  await kit.expectNotifications(
+    'phase_changed awaiting_registration',
+    'attention_raised order_unreadable',
+    'attention_cleared order_unreadable',
+    'attention_raised shipping_overdue',
+  );
+});
+
+test('a longer limit is shown before it is set, clears the attention of an order that had missed it, and counts again', async () => {
+  const kit = await stage.place();
+  await stage.skip('6 days');
+  await kit.expectAttention('shipping_overdue');
+  await expect(kit.handle.setPolicy({ shippingDeadline: 'soon' as never })).rejects.toThrow(OrderInvalid);
+  const { after } = await kit.handle.previewPolicy({ shippingDeadline: '8d' });
+  await kit.expectAttention('shipping_overdue');
+  const state = await kit.handle.setPolicy({ shippingDeadline: '8d' });
+  expect(state).toMatchObject({ attention: [], waiting: after });
+  await stage.skip('1 day');
+  await kit.expectAttention();
+  await stage.skip('1 day');
+  await kit.expectAttention('shipping_overdue');
+});
+
+// The server that skips time cannot search for workflows at all: what this run knows of an earlier one, it knows by ID.
+test('an order that moves after its end goes on where its last run ended, and announces nothing twice', async () => {
+  const kit = await stage.place({ kind: 'with_patient', policy: { deliveryDeadline: '1d', giveUpAfter: '2d' } });
+  await kit.move('transit_customer');
+  await stage.skip('4 days');
+  expect(await kit.result()).toMatchObject({ outcome: 'unresolved' });
+  await kit.move('with_customer');
+  await kit.expectState({ phase: 'with_customer', attention: [] });
+  await kit.expectNotifications(
+    'phase_changed preparing',
+    'phase_changed in_transit_to_customer',
+    'attention_raised delivery_overdue',
+    'ended unresolved',
+    'attention_cleared delivery_overdue',
+    'phase_changed with_customer',
+  );
+});
+
+/* An answer may be lost after the command was carried out: the client reads from the result that it was. */
+
+test('a command that was carried out answers so from a workflow that has ended, and another one is refused', async () => {
+  const kit = await lostKit();
+  const { rootOrderId: first } = kit;
+  const { orderId } = await kit.handle.replaceKit({ orderId: first });
+  const registration = await kit.registration();
+  await kit.handle.register(registration);
+  const policy = { returnDeadline: '20d', onLost: 'fail' } as const;
+  await kit.handle.setPolicy(policy);
+  await kit.move(...toTheLab, 'completed');
+  await kit.result();
+  expect(await kit.handle.replaceKit({ orderId: first })).toMatchObject({ orderId, outcome: 'completed' });
+  await expect(kit.handle.replaceKit({ orderId })).rejects.toThrow(OrderEnded);
+  for (const which of [{}, { orderId }])
+    expect(await kit.handle.register(registration, which)).toMatchObject({ outcome: 'completed' });
+  const other = { ...registration, sample_id: 'NOT-ON-THIS-KIT' };
+  await expect(kit.handle.register(other)).rejects.toThrow(OrderEnded);
+  expect(await kit.handle.setPolicy(policy)).not.toHaveProperty('policy');
+  await expect(kit.handle.setPolicy({ ...policy, onLost: 'ask' })).rejects.toThrow(OrderEnded);
+  await expect(kit.handle.cancel()).rejects.toThrow(OrderEnded);
+});
+
+test('a cancellation that is sent again before everybody is notified, or after the end, returns the state', async () => {
+  const kit = await stage.place();
+  stage.receiver.isDown = true;
+  const first = await kit.handle.cancel();
+  expect(await kit.handle.cancel({ orderId: kit.rootOrderId })).toEqual(first);
+  stage.receiver.isDown = false;
+  await kit.result();
+  expect(await kit.handle.cancel()).toMatchObject({ phase: 'cancelled', outcome: 'cancelled' });
+  expect(await stage.countRequests('POST', `/v3/order/${kit.rootOrderId}/cancel`)).toBe(1);
+});
+
+test.each([
+  ['wait', '31 days', 'failed', 'abandon'],
+  ['abandon', '1 minute', 'abandoned', 'wait'],
+] as const)(
+  'a decision to %s answers so from a workflow that has ended, and another one is refused',
+  async (decision, span, outcome, other) => {
+    const kit = await lostKit();
+    const { rootOrderId: orderId } = kit;
+    await kit.handle.resolveProblem(decision, { orderId });
+    await stage.skip(span);
+    expect(await kit.result()).toMatchObject({ outcome });
+    expect(await kit.handle.resolveProblem(decision, { orderId })).toMatchObject({ outcome });
+    await expect(kit.handle.resolveProblem(other, { orderId })).rejects.toThrow(OrderEnded);
+    expect((await followed(kit.handle)).outcome).toBe(outcome);
+  },
+);
