@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { InvalidCode, LinkNotFound, ServiceDown } from '../../client/index.js';
+import { InvalidCode, LinkNotFound } from '../../client/index.js';
 import { linkProviderId } from '../../protocol/ids.js';
-import { freePort } from '../../sandbox/temporal/ports.js';
 import { codesSent, completeMfaPath, provider, rightCode, startLink, wrongCode } from './linked-user.js';
 import { patience, stack } from './stack.js';
 
@@ -86,41 +85,3 @@ test('a worker that is killed while codes are in flight sends none twice: their 
   expect(await codesSent(lab)).toBe(2);
   expect(await wrong.submit(rightCode)).toMatchObject({ outcome: 'connected' });
 });
-
-test('a code waits for a service that is out of reach, is refused in time, and can be sent again', async () => {
-  const user = await startLink(lab);
-  await user.logIn('mfa-sms');
-  // The code waits for 20 seconds, and the user is not read again where nothing can have been sent.
-  await lab.sandbox.goOffline(45_000);
-  await expect(user.submit(rightCode)).rejects.toThrow(ServiceDown);
-  await expect.poll(() => lab.sandbox.health().then(() => 'back', String), patience).toBe('back');
-  expect(await user.handle.state()).toMatchObject({ phase: 'awaiting_code', codeAttemptsLeft: 3 });
-  expect(await user.submit(rightCode)).toMatchObject({ outcome: 'connected' });
-  expect(await codesSent(lab)).toBe(1);
-});
-
-test('a code whose answer is lost is not sent again: the connection is read', async () => {
-  const user = await startLink(lab);
-  await user.logIn('mfa-sms');
-  await lab.sandbox.addFault({ path: completeMfaPath, times: 1, action: { kind: 'drop_response' } });
-  expect(await user.submit(rightCode)).toMatchObject({ outcome: 'connected' });
-  expect(await codesSent(lab)).toBe(1);
-});
-
-test('while the ingress is out of reach a connection is found at the end of the wait', async () => {
-  const { webhookUrl } = await lab.sandbox.settings();
-  await lab.sandbox.changeSettings({ webhookUrl: await closedAddress() });
-  onTestFinished(async () => void (await lab.sandbox.changeSettings({ webhookUrl })));
-  const user = await startLink(lab, { passwordWait: '30s' });
-  await user.enterPassword('ok');
-  await lab.sandbox.settleWebhooks();
-  const created = await lab.sandbox.deliveries({ event_type: 'provider.connection.created' });
-  expect(created.at(-1)?.attempts[0]).toMatchObject({ status: null });
-  expect(await user.handle.result()).toMatchObject({ outcome: 'connected' });
-  expect(lab.receiver.aboutLinksOf(user.userId).map(({ type }) => type)).toEqual(['link.ended']);
-});
-
-/** Where nothing listens. */
-async function closedAddress(): Promise<string> {
-  return `http://127.0.0.1:${await freePort()}/webhooks`;
-}

@@ -68,22 +68,6 @@ test('a connection that broke is not announced once the user has linked the prov
   await link.expectNotifications('ended connected');
 });
 
-test('the end of a link for which no token was ever made is notified too', async () => {
-  const link = await UserLink.start(stage);
-  await stage.skip('25 hours');
-  expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'password' });
-  await link.expectNotifications('ended expired');
-});
-
-test('the end of a link whose first token is refused is notified, and so is that of one cancelled before its first', async () => {
-  const refused = await UserLink.start(stage, { provider: 'no_such_provider' });
-  await expect(refused.handle.linkUrl()).rejects.toMatchObject({ name: 'LinkRefused' });
-  await refused.expectNotifications('ended failed');
-  const cancelled = await UserLink.start(stage);
-  await cancelled.handle.cancel();
-  await cancelled.expectNotifications('ended cancelled');
-});
-
 test('an endpoint that is down for longer than the policy allows needs attention until it is back; the link goes on', async () => {
   const link = await UserLink.start(stage, { policy: { codeWait: '10 hours', notificationDeadline: '1 hour' } });
   await link.logIn('mfa-sms');
@@ -97,17 +81,6 @@ test('an endpoint that is down for longer than the policy allows needs attention
   await link.expectState({ attention: [] });
   expect(await link.connect()).toMatchObject({ outcome: 'start_over' });
   expect(await link.connect()).toMatchObject({ outcome: 'connected' });
-  await link.expectNotifications('code_reminder', 'ended connected');
-});
-
-test('an endpoint that is down does not hold up a code', async () => {
-  const link = await UserLink.start(stage);
-  stage.receiver.isDown = true;
-  await link.logIn('mfa-sms');
-  await stage.skip('6 minutes');
-  expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
-  stage.receiver.isDown = false;
-  await stage.finish(link.workflowId);
   await link.expectNotifications('code_reminder', 'ended connected');
 });
 

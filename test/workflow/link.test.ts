@@ -1,0 +1,388 @@
+import { WorkflowFailedError, WorkflowUpdateFailedError } from '@temporalio/client';
+import type { ApplicationFailure } from '@temporalio/common';
+import { describe, expect, test } from 'vitest';
+import { ServiceDown } from '../../client/errors.js';
+import { InvalidCode, LinkEnded, LinkNotFound } from '../../client/links/errors.js';
+import { linkProviderId } from '../../protocol/ids.js';
+import { connectionReportedSignal } from '../../protocol/link/messages.js';
+import type { LinkPolicy } from '../../protocol/link/policy.js';
+import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
+import { taskQueue } from '../rig/environments.js';
+import { eventually } from '../rig/eventually.js';
+import { eventsOf, textOf } from './recorded.js';
+import { setStage } from './story.js';
+import { UserLink, completeMfaPath, tokenPath } from './user-link.js';
+
+/* A link from its token to the connection, and what only a server shows of it; every other rule has a life in test/unit/link. */
+
+const stage = setStage();
+const provider = 'invented_watch';
+const fails = { kind: 'answer', status: 503, body: { detail: 'down for maintenance' } } as const;
+
+const workflowOf = (link: UserLink) => stage.temporal.workflow.getHandle(link.workflowId);
+const userPath = (link: UserLink) => `/v2/user/${link.handle.userId}`;
+
+/** The user has logged in, and a code is awaited. */
+async function asked(policy: LinkPolicy = {}): Promise<UserLink> {
+  const link = await UserLink.start(stage, { policy });
+  await link.logIn('mfa-sms');
+  return link;
+}
+
+describe('a code', () => {
+  test('a code that is right connects, however it is spaced, if the policy has codes tidied', async () => {
+    const link = await UserLink.start(stage, { policy: { codeForm: 'tidied' } });
+    const state = await link.logIn('mfa-sms');
+    expect(state).toMatchObject({ phase: 'awaiting_code', mfa: { method: 'sms', hint: '***-***-**23' } });
+    const answer = await link.handle.submitMfaCode(' 123-456 ');
+    expect(answer).toMatchObject({ outcome: 'connected', attemptsLeft: 3, state: { outcome: 'connected' } });
+    const { connectedAt, ...result } = await link.handle.result();
+    expect(result).toMatchObject({ outcome: 'connected', userId: link.handle.userId, provider });
+    const user = await stage.service.users.get(link.handle.userId);
+    expect(Date.parse(connectedAt ?? '')).toBe(Date.parse(user.connected_sources?.[0]?.created_on ?? ''));
+  });
+
+  // proves 310
+  test('a code that is wrong may be given again, and the third time ends the link', async () => {
+    const link = await asked();
+    expect(await link.handle.submitMfaCode('111111')).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 2 });
+    expect(await link.handle.submitMfaCode('111112')).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 1 });
+    const last = await link.handle.submitMfaCode('111113');
+    expect(last).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 0, state: { outcome: 'failed' } });
+    expect(await link.handle.result()).toMatchObject({ outcome: 'failed', errorType: 'incorrect_mfa_code' });
+    expect(await link.codesSent()).toBe(3);
+  });
+
+  test('an impossible code is refused, never sent, costs no attempt and leaves no trace', async () => {
+    const link = await asked();
+    await expect(link.handle.submitMfaCode('  ')).rejects.toThrow(InvalidCode);
+    expect(textOf(await eventsOf(stage, link.workflowId))).not.toContain('submitMfaCode');
+    expect(await link.codesSent()).toBe(0);
+    expect(await link.handle.state()).toMatchObject({ phase: 'awaiting_code', codeAttemptsLeft: 3 });
+  });
+
+  test('a code after the end of a connected link is answered as connected and not sent; after another end it is refused', async () => {
+    const [connected, cancelled] = [await asked(), await asked()];
+    await connected.handle.submitMfaCode('123456');
+    await cancelled.handle.cancel();
+    for (const { workflowId } of [connected, cancelled]) await stage.finish(workflowId);
+    expect(await connected.handle.submitMfaCode('123456')).toMatchObject({
+      ...{ outcome: 'connected', attemptsLeft: 3, state: { outcome: 'connected' } },
+    });
+    expect(await connected.handle.reportLinkResult({ state: 'success' })).toMatchObject({ outcome: 'connected' });
+    expect(await connected.codesSent()).toBe(1);
+    await expect(cancelled.handle.submitMfaCode('123456')).rejects.toMatchObject({ name: 'LinkEnded' });
+  });
+
+  test('a code that is on its way is not called back: cancelled as a workflow, the link is connected', async () => {
+    const link = await asked();
+    const action = { kind: 'delay', delayMs: 2_500, phase: 'before_work' } as const;
+    await stage.sandbox.addFault({ path: completeMfaPath(), action });
+    const answer = link.handle.submitMfaCode('123456');
+    await stage.expectRequests('POST', completeMfaPath(provider));
+    await workflowOf(link).cancel();
+    expect(await answer).toMatchObject({ outcome: 'connected' });
+    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+    await link.expectNotifications('ended connected');
+  });
+});
+
+describe('a link that is cancelled', () => {
+  test('by the product ends, and the product is notified', async () => {
+    const link = await asked();
+    expect(await link.handle.cancel()).toMatchObject({ phase: 'cancelled', outcome: 'cancelled' });
+    expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
+    await link.expectNotifications('ended cancelled');
+    expect(await link.handle.cancel()).toMatchObject({ outcome: 'cancelled' });
+    await expect(link.handle.linkUrl()).rejects.toBeInstanceOf(LinkEnded);
+  });
+
+  test('as a workflow ends with the same result', async () => {
+    const link = await asked();
+    await workflowOf(link).cancel();
+    expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
+    await link.expectNotifications('ended cancelled');
+    expect(await workflowOf(link).describe()).toMatchObject({ status: { name: 'COMPLETED' } });
+  });
+});
+
+describe('a start', () => {
+  test('many times at once, in another spelling too, is one link with the policy that it began with', async () => {
+    const link = await UserLink.start(stage, { policy: { maxCodeAttempts: 1 } });
+    const { userId } = link.handle;
+    const again = { userId: userId.toUpperCase(), provider: 'Invented-Watch', policy: { maxCodeAttempts: 5 } };
+    const handles = await Promise.all(Array.from({ length: 5 }, () => stage.product.links.start(again)));
+    const urls = await Promise.all([link.handle, ...handles].map((handle) => handle.linkUrl()));
+    expect(new Set(urls.map(({ linkToken }) => linkToken)).size).toBe(1);
+    expect(await stage.sandbox.linkTokens()).toHaveLength(1);
+    expect(await handles[0]?.state()).toMatchObject({ userId, codeAttemptsLeft: 1 });
+  });
+
+  test('while the previous end is still being notified starts again in its place, and both ends are notified', async () => {
+    const link = await UserLink.start(stage, { policy: { maxCodeAttempts: 1 } });
+    const { linkToken } = await link.handle.linkUrl();
+    const { startedAt } = await link.handle.state();
+    const runId = await link.runId();
+    stage.receiver.isDown = true;
+    await link.handle.cancel();
+    await stage.skip('1 second');
+    const again = await UserLink.start(stage, { userId: link.handle.userId, policy: { maxCodeAttempts: 2 } });
+    expect((await again.handle.linkUrl()).linkToken).not.toBe(linkToken);
+    expect(await again.runId()).toBe(runId);
+    const state = await again.handle.state();
+    expect(state).toMatchObject({ phase: 'awaiting_password', codeAttemptsLeft: 2 });
+    expect(state).not.toHaveProperty('outcome');
+    expect(Date.parse(state.startedAt)).toBeGreaterThan(Date.parse(startedAt));
+    stage.receiver.isDown = false;
+    expect(await again.connect()).toMatchObject({ outcome: 'connected' });
+    await stage.finish(link.workflowId);
+    expect(await again.handle.result()).toMatchObject({ outcome: 'connected', startedAt: state.startedAt });
+    await link.expectNotifications('ended cancelled', 'ended connected');
+    expect(new Set(link.notifications.map(({ id }) => id)).size).toBe(2);
+  });
+
+  test('that joined a link which ends before it is requested is made once more', async () => {
+    const link = await UserLink.start(stage);
+    const { linkToken } = await link.handle.linkUrl();
+    const runId = await link.runId();
+    const again = await UserLink.start(stage, { userId: link.handle.userId });
+    await link.handle.cancel();
+    await stage.finish(link.workflowId);
+    // Waiting for an end may skip time, and the token's life is counted by the service.
+    await stage.syncClock();
+    expect((await again.handle.linkUrl()).linkToken).not.toBe(linkToken);
+    expect(await again.runId()).not.toBe(runId);
+    expect(await again.connect()).toMatchObject({ outcome: 'connected' });
+  });
+
+  test('that joined a link which connects meanwhile is not made again: the user need not log in once more', async () => {
+    const link = await asked();
+    const again = await UserLink.start(stage, { userId: link.handle.userId });
+    await link.handle.submitMfaCode('123456');
+    await stage.finish(link.workflowId);
+    await expect(again.handle.linkUrl()).rejects.toBeInstanceOf(LinkEnded);
+    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+  });
+});
+
+test('a link that has ended and that nobody started again is refused, and starts nothing', async () => {
+  const link = await UserLink.start(stage);
+  await link.handle.linkUrl();
+  await link.handle.cancel();
+  await stage.finish(link.workflowId);
+  const found = await stage.product.links.get({ userId: link.handle.userId, provider });
+  for (const handle of [link.handle, found]) await expect(handle.linkUrl()).rejects.toBeInstanceOf(LinkEnded);
+  expect(await found.state()).toMatchObject({ outcome: 'cancelled' });
+  expect(await stage.sandbox.linkTokens()).toHaveLength(1);
+  for (const userId of ['nobody', 'a/b']) {
+    await expect(stage.product.links.get({ userId, provider })).rejects.toBeInstanceOf(LinkNotFound);
+  }
+});
+
+test('operators find a link by its user and its phase', async () => {
+  const link = await UserLink.start(stage);
+  const attributes = async () => (await workflowOf(link).describe()).typedSearchAttributes;
+  expect((await attributes()).get(labUserIdKey)).toBe(link.handle.userId);
+  expect((await attributes()).get(labPhaseKey)).toBe('awaiting_password');
+  await link.logIn('mfa-sms');
+  await eventually(async () => expect((await attributes()).get(labPhaseKey)).toBe('awaiting_code'));
+  await link.handle.submitMfaCode('123456');
+  await link.handle.result();
+  expect((await attributes()).get(labPhaseKey)).toBe('connected');
+});
+
+describe('while the service is down', () => {
+  test('a token is waited for half a minute, and a new request works once it is over', async () => {
+    await stage.sandbox.addFault({ path: tokenPath, action: fails });
+    const link = await UserLink.start(stage);
+    const asking = link.handle.linkUrl().catch((error: unknown) => error);
+    await eventually(async () => expect(await stage.countRequests('POST', tokenPath)).toBeGreaterThan(0));
+    await stage.skip('1 minute');
+    expect(await asking).toBeInstanceOf(ServiceDown);
+    await link.expectState({ phase: 'awaiting_password' });
+    await stage.sandbox.removeFaults();
+    expect(await link.handle.linkUrl()).toHaveProperty('linkToken');
+    expect(await link.connect()).toMatchObject({ outcome: 'connected' });
+  });
+
+  test('a code whose answer is lost is reported as unknown, and the connection found once that is over', async () => {
+    await stage.sandbox.changeSettings({ connectionWebhooks: false });
+    const link = await asked();
+    await stage.sandbox.addFault({ path: completeMfaPath(), times: 1, action: { kind: 'drop_response' } });
+    await stage.sandbox.addFault({ path: userPath(link), action: fails });
+    const answer = link.handle.submitMfaCode('123456').catch((error: unknown) => error);
+    await eventually(async () => expect(await stage.countRequests('GET', userPath(link))).toBeGreaterThan(0));
+    await stage.skip('3 minutes');
+    expect(await answer).toBeInstanceOf(ServiceDown);
+    expect(await link.handle.state()).toMatchObject({ phase: 'awaiting_code', errorType: 'answer_lost' });
+    await stage.sandbox.removeFaults();
+    await stage.finish(link.workflowId);
+    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+    expect(await link.codesSent()).toBe(1);
+  });
+});
+
+describe('a user who is away', () => {
+  test('is reminded of the code once, and then waited for no longer', async () => {
+    const link = await asked();
+    const { until } = await link.handle.state();
+    await stage.skip('3 minutes');
+    await link.expectNotifications();
+    await stage.skip('3 minutes');
+    await link.expectNotifications('code_reminder');
+    expect(link.notifications[0]).toMatchObject({ type: 'link.code_reminder', data: { until } });
+    await stage.skip('55 minutes');
+    expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
+    await link.expectNotifications('code_reminder', 'ended expired');
+    expect(await link.codesSent()).toBe(0);
+  });
+
+  test('starts over with another token once the first has expired', async () => {
+    const link = await asked();
+    const { linkToken, expiresAt } = await link.handle.linkUrl();
+    await stage.skip('11 minutes');
+    expect(await link.handle.submitMfaCode('123456')).toMatchObject({
+      outcome: 'start_over',
+      errorType: 'token_expired',
+      state: { phase: 'awaiting_password', passwordAttemptsLeft: 5 },
+    });
+    const renewed = await link.handle.linkUrl();
+    expect(renewed.linkToken).not.toBe(linkToken);
+    expect(Date.parse(renewed.expiresAt)).toBeGreaterThan(Date.parse(expiresAt));
+    expect(await link.connect()).toMatchObject({ outcome: 'connected' });
+  });
+
+  test('has connected without a webhook: a read at the end of the wait finds it', async () => {
+    await stage.sandbox.changeSettings({ connectionWebhooks: false });
+    const link = await UserLink.start(stage);
+    await link.enterPassword('ok');
+    await stage.skip('25 hours');
+    const result = await link.handle.result();
+    expect(result).toMatchObject({ outcome: 'connected' });
+    expect(result).not.toHaveProperty('waitedFor');
+  });
+});
+
+describe('a webhook about the connection', () => {
+  test.each(['source', 'provider'] as const)(
+    'completes a link about which nobody reports anything, with its source under `%s`',
+    async (connectionSlugIn) => {
+      await stage.sandbox.changeSettings({ connectionSlugIn, webhookEnvelope: 'without_ids' });
+      const link = await UserLink.start(stage, { userId: (await stage.newUser()).toUpperCase() });
+      await link.enterPassword('ok');
+      await link.expectState({ outcome: 'connected' });
+      expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+    },
+  );
+
+  test('completes a link for which the user chose the provider on the page, with the first connection made from then on', async () => {
+    const userId = await stage.newUser();
+    await stage.syncClock();
+    // A moment before the link: within the tolerance for clocks that differ.
+    await stage.sandbox.connect(userId, { provider: 'invented_band', webhook: false });
+    const handle = await stage.product.links.start({ userId, filterOnProviders: ['invented_ring', 'invented_band'] });
+    stage.onClear(() => stage.cancelIfRunning(linkProviderId(userId, 'any')));
+    const { linkToken } = await handle.linkUrl();
+    expect((await stage.sandbox.linkTokens()).at(-1)).toMatchObject({ user_id: userId, provider: null });
+    await expect(handle.submitMfaCode('123456')).rejects.toMatchObject({ fields: [{ field: 'provider' }] });
+    await stage.syncClock();
+    // The page does not offer this one.
+    await stage.sandbox.connect(userId, { provider });
+    await eventually(async () => expect(await stage.countRequests('GET', `/v2/user/${userId}`)).toBeGreaterThan(1));
+    expect(await handle.state()).not.toHaveProperty('outcome');
+    const credentials = { username: 'ok', password: 'invented-password' };
+    await stage.service.links.submitPassword('invented_ring', linkToken, credentials);
+    const expected = { outcome: 'connected', provider: 'any', chosenProvider: 'invented_ring' };
+    await eventually(async () => expect(await handle.state()).toMatchObject(expected));
+    expect(await handle.result()).toMatchObject(expected);
+    await eventually(() =>
+      expect(stage.receiver.accepted.filter(({ subject }) => subject === userId)).toMatchObject([
+        { type: 'link.ended', data: { provider: 'any', outcome: 'connected', chosen_provider: 'invented_ring' } },
+      ]),
+    );
+  });
+
+  test('a webhook for another provider, for another user, or about a connection that broke changes nothing', async () => {
+    const link = await UserLink.start(stage);
+    const { userId } = link.handle;
+    await stage.sandbox.sendConnectionWebhook(userId, { provider: 'invented_ring' });
+    await stage.sandbox.sendConnectionWebhook(await stage.newUser(), { provider });
+    await stage.sandbox.sendConnectionWebhook(userId, { provider, event_type: 'provider.connection.error' });
+    await stage.sandbox.settleWebhooks();
+    await link.handle.linkUrl();
+    expect(await link.happened()).toEqual(['link made']);
+    expect(await stage.countRequests('GET', userPath(link))).toBe(0);
+  });
+
+  test('many times at once leads to a few reads, and one end', async () => {
+    const link = await UserLink.start(stage);
+    await link.handle.linkUrl();
+    await Promise.all(Array.from({ length: 20 }, () => workflowOf(link).signal(connectionReportedSignal)));
+    await link.enterPassword('ok');
+    await link.expectState({ outcome: 'connected' });
+    expect(await stage.countRequests('GET', userPath(link))).toBeLessThan(20);
+    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+    await link.expectNotifications('ended connected');
+  });
+});
+
+describe('a backend in another language, which no type constrains', () => {
+  const failureOf = async (call: Promise<unknown>) => {
+    const error: unknown = await call.catch((reason: unknown) => reason);
+    if (!(error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError)) throw error;
+    const { type, message, details } = error.cause as ApplicationFailure;
+    return { type, message, details };
+  };
+
+  test('gets the refusal of each update without a usable argument, and the link from one without any', async () => {
+    const link = await UserLink.start(stage);
+    // Also without any argument, which the client's types do not know of an update by name.
+    const update = (name: string, args: unknown[]) =>
+      workflowOf(link).executeUpdate<unknown, [unknown]>(name, { args: args as [unknown] });
+    const field = (name: string) => [{ fields: [{ field: name }] }];
+    for (const args of [[], [null], [undefined], [5], ['text'], [[]], [{}]]) {
+      const code = await failureOf(update('submitMfaCode', args));
+      expect(code, JSON.stringify(args)).toMatchObject({ type: 'InvalidCode', details: field('code') });
+      const report = await failureOf(update('reportLinkResult', args));
+      expect(report).toMatchObject({ type: 'InvalidCommand', details: field('state') });
+      expect(await update('requestLink', args)).toEqual(await link.handle.linkUrl());
+    }
+    const number = await failureOf(update('submitMfaCode', [{ code: 123_456 }]));
+    expect(number).toMatchObject({ type: 'InvalidCode' });
+    expect(JSON.stringify(number)).not.toContain('123456');
+    const policy = { codeWait: 'soon', unknown: 1 };
+    expect(await failureOf(update('requestLink', [{ newLink: { policy } }]))).toMatchObject({ type: 'PolicyInvalid' });
+    expect(await update('cancel', [{ anything: 1 }])).toMatchObject({ outcome: 'cancelled' });
+  });
+
+  test('starts a link with null for optional fields; a start that is not of its ID, or has an invalid policy, fails at once', async () => {
+    const userId = await stage.newUser();
+    const started = async (...args: unknown[]) =>
+      stage.temporal.workflow.start('linkProvider', { workflowId: linkProviderId(userId, provider), taskQueue, args });
+    for (const args of [[], [null], [{ provider }], [{ userId: 'user-2', provider }]]) {
+      expect(await failureOf((await started(...args)).result())).toMatchObject({ type: 'InvalidCommand' });
+    }
+    const refused = await started({ userId, provider, policy: { tokenLife: '1s', onTokenExpiry: 'hope' } });
+    const { type, message } = await failureOf(refused.result());
+    expect(type).toBe('PolicyInvalid');
+    expect(message).toMatch(/tokenLife must be .*; onTokenExpiry must be renew or end/);
+    const handle = await started({ userId, provider, redirectUrl: null, policy: null, carried: null, unknown: 1 });
+    stage.onClear(() => stage.cancelIfRunning(handle.workflowId));
+    expect(await handle.executeUpdate('requestLink')).toHaveProperty('linkToken');
+    expect(await handle.query('state')).toMatchObject({ userId, phase: 'awaiting_password', codeAttemptsLeft: 3 });
+  });
+});
+
+test('a client checks a start before anything is started, and names every invalid field', async () => {
+  const wrong = {
+    userId: 'a b',
+    provider: '',
+    redirectUrl: 'nowhere',
+    policy: { codeWait: 0, unknown: 1 },
+    onError: 'x',
+  };
+  await expect(stage.product.links.start(wrong as never)).rejects.toMatchObject({
+    name: 'LinkInvalid',
+    fields: ['userId', 'provider', 'redirectUrl', 'onError', 'policy', 'policy'].map((field) => ({ field })),
+  });
+});
