@@ -1,20 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import {
-  AppointmentEnded,
-  AppointmentExists,
-  AppointmentNotFound,
-  SlotGone,
-} from '../../client/appointments/errors.js';
+import { AppointmentEnded, AppointmentNotFound, SlotGone } from '../../client/appointments/errors.js';
 import { ServiceDown } from '../../client/errors.js';
 import { cancellationReasons } from '../../sandbox/lab-service/appointment-routes.js';
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
-import { appointmentChangedSignal } from '../../protocol/appointment/messages.js';
 import { labOrderIdKey, labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import { appointmentPath, Visit, bookPath, loseWebhooks } from './visit.js';
 import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';
 
-/* How an appointment is chosen, booked, moved and cancelled, and what the product learns of it. */
+/* How an appointment is chosen, booked, moved and cancelled, and what only a server shows of it; every other rule has a life in test/unit/appointment. */
 
 const stage = setStage();
 const reasonId = cancellationReasons[0].id;
@@ -44,22 +38,6 @@ describe('choosing a slot', () => {
     expect(await visit.bookings()).toBe(1);
   });
 
-  test('choosing a slot twice at once books it once, and answers both', async () => {
-    const visit = await Visit.start(stage);
-    const { id: slotId } = await visit.slot();
-    const states = await Promise.all([visit.handle.choose({ slotId }), visit.handle.choose({ slotId })]);
-    expect(states.map(({ phase }) => phase)).toEqual(['confirmed', 'confirmed']);
-    expect(await visit.bookings()).toBe(1);
-  });
-
-  test('is refused while there is another appointment', async () => {
-    const visit = await Visit.start(stage);
-    const other = await visit.slot(5);
-    await visit.choose();
-    await expect(visit.handle.choose({ slotId: other.id })).rejects.toBeInstanceOf(AppointmentExists);
-    expect(await visit.bookings()).toBe(1);
-  });
-
   // proves 226
   test.each([400, 404] as const)(
     'choosing a slot that somebody else took, with status %i, asks for another choice',
@@ -78,52 +56,6 @@ describe('choosing a slot', () => {
     },
   );
 
-  test.each([
-    { status: 400, body: { detail: 'Booking failed' } },
-    { status: 404, body: {} },
-  ])('choosing a slot that the service refuses without a reason ($status) asks for another choice', async (answer) => {
-    const visit = await Visit.start(stage);
-    await stage.sandbox.addFault({ path: bookPath, times: 1, action: { kind: 'answer', ...answer } });
-    await expect(visit.choose()).rejects.toMatchObject({ name: 'SlotGone', status: answer.status });
-    await visit.choose(1);
-    await visit.expectState({ phase: 'confirmed' });
-  });
-
-  test('is refused without asking for another choice if the order was cancelled', async () => {
-    const visit = await Visit.start(stage);
-    const slot = await visit.slot();
-    await stage.sandbox.addFault({ path: bookPath, times: 1, action: { kind: 'answer', status: 400, body: {} } });
-    await stage.service.orders.cancel(visit.orderId);
-    await expect(visit.handle.choose({ slotId: slot.id })).rejects.toMatchObject({ name: 'BookingRefused' });
-  });
-
-  test('choosing a slot that the provider declines fails, and nothing is booked', async () => {
-    await stage.sandbox.changeSettings({ appointmentConfirmation: 'decline' });
-    const visit = await Visit.start(stage);
-    await expect(visit.choose()).rejects.toBeInstanceOf(SlotGone);
-    await visit.expectState({ phase: 'awaiting_choice' });
-  });
-
-  // proves 226
-  test('choosing a slot long after its booking key has expired books it with a new key', async () => {
-    const visit = await Visit.start(stage);
-    const slot = await visit.slot(20);
-    await stage.skip('5 hours');
-    expect(await visit.handle.choose({ slotId: slot.id })).toMatchObject({ phase: 'confirmed' });
-  });
-
-  test('choosing a slot whose key expires on the way tries one more key, and then the slot is gone', async () => {
-    const visit = await Visit.start(stage);
-    const slot = await visit.slot();
-    const body = { detail: 'The booking key has expired.' };
-    const expired = { kind: 'answer', status: 400, body } as const;
-    await stage.sandbox.addFault({ path: bookPath, times: 1, action: expired });
-    expect(await visit.handle.choose({ slotId: slot.id })).toMatchObject({ phase: 'confirmed' });
-    await visit.handle.cancel({ rebook: true });
-    await stage.sandbox.addFault({ path: bookPath, times: 2, action: expired });
-    await expect(visit.choose()).rejects.toMatchObject({ name: 'SlotGone', status: 400 });
-  });
-
   // proves 229
   test('works for a slot that a later day’s list offers again', async () => {
     const visit = await Visit.start(stage);
@@ -138,55 +70,74 @@ describe('choosing a slot', () => {
   });
 });
 
-describe('refusals', () => {
-  // proves 305
-  test.each([
-    ['no slot', { slotId: 'bk_invented' }],
-    ['a slot of a day that is none', { slotId: '2024-13-01_2024-13-01T10:00:00.000Z_2024-13-01T11:00:00.000Z' }],
-    ['notes of 1,001 characters', { slotId: '', notes: 'x'.repeat(1_001) }],
-  ])('a choice of %s is refused before anything is sent', async (_what, choice) => {
-    const visit = await Visit.start(stage);
-    const slotId = choice.slotId === '' ? (await visit.slot()).id : choice.slotId;
-    await expect(visit.handle.choose({ ...choice, slotId })).rejects.toMatchObject({ name: 'AppointmentInvalid' });
-    expect(await visit.bookings()).toBe(0);
+describe('a booking that is confirmed later', () => {
+  // proves 226
+  test('stays pending until a webhook says more', async () => {
+    const visit = await Visit.start(stage, { policy: { confirmation: 'later' } });
+    await visit.choose();
+    await visit.expectState({ phase: 'awaiting_confirmation', waiting: { for: 'the provider to confirm' } });
+    await stage.sandbox.advanceClock('31m');
+    await visit.expectState({ phase: 'confirmed' });
+    await visit.expectNotifications('phase_changed awaiting_confirmation', 'phase_changed confirmed');
+    expect(await stage.countRequests('GET', `/v3/order/${visit.orderId}/phlebotomy/appointment`)).toBe(2);
   });
 
-  test('an appointment for an order with another collection method ends and says why', async () => {
-    await stage.syncClock();
-    const { order } = await stage.service.orders.createTestkit((await stage.input()).order as never);
-    const visit = await Visit.start(stage, { orderId: order.id });
-    expect(await visit.result()).toMatchObject({ outcome: 'order_ended', order: 'no_appointment' });
-    await visit.expectNotifications('ended order_ended');
-    await expect(visit.handle.slots()).rejects.toBeInstanceOf(AppointmentEnded);
+  // proves 226
+  test('needs attention if nobody confirms it, and lapses after its deadline', async () => {
+    await stage.sandbox.changeSettings({ appointmentConfirmation: 'never' });
+    const policy = { confirmation: 'later', confirmationWait: '24h' } as const;
+    const visit = await Visit.start(stage, { policy });
+    const { slots } = await visit.handle.slots();
+    await loseWebhooks(stage);
+    await visit.handle.choose({ slotId: slots.at(-1)?.id ?? '' });
+    await stage.sandbox.addFault({
+      ...{ method: 'GET', path: appointmentPath },
+      action: { kind: 'answer', status: 200, body: await stage.service.appointments.get(visit.orderId) },
+    });
+    await stage.skip('25 hours');
+    await visit.expectState({
+      phase: 'awaiting_confirmation',
+      attention: [{ reason: 'confirmation_overdue' }] as never,
+    });
+    await stage.sandbox.removeFaults();
+    await stage.skip('14 hours');
+    await visit.expectState({ phase: 'awaiting_choice', attention: [] });
+    await visit.expectNotifications(
+      'phase_changed awaiting_confirmation',
+      'attention_raised confirmation_overdue',
+      'attention_cleared confirmation_overdue',
+      'choice_needed cancelled',
+    );
   });
+});
 
-  test('a request for slots is refused while the order shows no address', async () => {
-    const visit = await Visit.start(stage);
-    await visit.untilFollowed();
-    const order = await stage.service.orders.get(visit.orderId);
-    const body = JSON.parse(JSON.stringify({ ...order, patient_address: null })) as Record<string, unknown>;
-    const path = `/v3/order/${visit.orderId}`;
-    await stage.sandbox.addFault({ path, method: 'GET', times: 1, action: { kind: 'answer', status: 200, body } });
-    await expect(visit.handle.slots()).rejects.toMatchObject({ name: 'AddressMissing' });
-    expect((await visit.slot()).id).toBeDefined();
+// proves 227
+test('a requested appointment has no time until the provider sets one', async () => {
+  const visit = await Visit.start(stage);
+  const asked = await visit.handle.request({ provider: 'invented_draws', notes: 'Invented: mornings' });
+  expect(asked).toMatchObject({ phase: 'awaiting_confirmation', appointment: { provider: 'invented_draws' } });
+  expect(asked.appointment).not.toHaveProperty('startAt');
+  await stage.sandbox.advanceClock('31m');
+  const { appointment } = await visit.expectState({ phase: 'confirmed' });
+  expect(appointment?.startAt).toMatch(/Z$/);
+  expect(await stage.service.appointments.get(visit.orderId)).toMatchObject({
+    appointment_notes: 'Invented: mornings',
   });
+});
 
-  test('a request for slots is answered though a proxy does not find the order for once', async () => {
-    const visit = await Visit.start(stage);
-    await visit.untilFollowed();
-    const action = { kind: 'answer', status: 404, body: '404 page not found' } as const;
-    await stage.sandbox.addFault({ path: `/v3/order/${visit.orderId}`, method: 'GET', times: 1, action });
-    expect((await visit.slot()).id).toBeDefined();
-  });
-
-  test('every command is refused if the team is not enabled for the closed beta', async () => {
-    const orderId = await Visit.newOrder(stage);
-    await stage.sandbox.changeSettings({ closedFeatures: ['appointments'] });
-    const visit = await Visit.start(stage, { orderId });
-    await expect(visit.handle.slots()).rejects.toMatchObject({ name: 'FeatureNotEnabled' });
-    const request = { provider: 'invented_draws' };
-    await expect(visit.handle.request(request)).rejects.toMatchObject({ name: 'FeatureNotEnabled' });
-  });
+test('a lost answer to a booking that the service shows only later is settled by one more read, not by booking again', async () => {
+  const visit = await Visit.start(stage);
+  const slot = await visit.slot();
+  await loseWebhooks(stage);
+  await stage.sandbox.addFault({ path: bookPath, times: 1, action: { kind: 'drop_response' } });
+  const path = appointmentPath;
+  const unknown = { kind: 'answer', status: 404, body: { detail: 'Appointment not found' } } as const;
+  await stage.sandbox.addFault({ method: 'GET', path, times: 2, action: unknown });
+  const answer = visit.handle.choose({ slotId: slot.id });
+  await stage.expectRequests('GET', path.replace('*', visit.orderId), 3);
+  await stage.skip('50 seconds');
+  expect(await answer).toMatchObject({ phase: 'confirmed', appointment: { startAt: slot.start } });
+  expect(await visit.bookings()).toBe(1);
 });
 
 describe('rescheduling', () => {
@@ -203,17 +154,6 @@ describe('rescheduling', () => {
   });
 
   // proves 228
-  test('rescheduling to a slot that is gone is refused, and the first time stays', async () => {
-    const visit = await Visit.start(stage);
-    const other = await visit.slot(1);
-    const first = await visit.choose();
-    const [next = ''] = await visit.keys();
-    await stage.sandbox.takeSlot(next);
-    await expect(visit.handle.reschedule({ slotId: other.id })).rejects.toBeInstanceOf(SlotGone);
-    await visit.expectState({ phase: 'confirmed', appointment: { startAt: first.start } as never });
-  });
-
-  // proves 228
   test('is refused if the appointment does not allow it: it is cancelled to choose again', async () => {
     await stage.sandbox.changeSettings({ appointmentsReschedulable: false });
     const visit = await Visit.start(stage);
@@ -225,13 +165,6 @@ describe('rescheduling', () => {
     await stage.sandbox.settleWebhooks();
     // The product cancelled it: nobody needs to be asked to choose.
     await visit.expectNotifications('phase_changed confirmed', 'phase_changed confirmed');
-  });
-
-  test('an appointment that nobody booked is refused', async () => {
-    const visit = await Visit.start(stage);
-    const slot = await visit.slot();
-    await expect(visit.handle.reschedule({ slotId: slot.id })).rejects.toMatchObject({ name: 'NothingBooked' });
-    await expect(visit.handle.cancel({ rebook: true })).rejects.toMatchObject({ name: 'NothingBooked' });
   });
 });
 
@@ -249,40 +182,76 @@ describe('cancelling', () => {
     await expect(visit.handle.cancel({ rebook: true })).rejects.toBeInstanceOf(AppointmentEnded);
   });
 
-  test('cancelling without a reason uses the first of the list; with an unknown reason it is refused and nothing ends', async () => {
+  test('asks the product for another choice, once', async () => {
     const visit = await Visit.start(stage);
     await visit.choose();
-    await expect(visit.handle.cancel({ reasonId: labTestIds.kit })).rejects.toMatchObject({
-      name: 'CancellationRefused',
-    });
-    await visit.expectState({ phase: 'confirmed' });
-    expect(await visit.handle.cancel()).toMatchObject({ outcome: 'cancelled' });
+    await visit.move('cancelled');
+    await visit.expectNotifications('phase_changed confirmed', 'choice_needed cancelled');
+    await visit.expectState({ phase: 'awaiting_choice' });
+    const slot = await visit.choose(3);
+    await visit.expectState({ phase: 'confirmed', appointment: { startAt: slot.start } as never });
+    await visit.expectNotifications('phase_changed confirmed', 'choice_needed cancelled', 'phase_changed confirmed');
   });
+});
 
-  test('cancels an appointment that was made without a webhook, too', async () => {
+describe('silence', () => {
+  test('the product is reminded twice, and then the appointment ends', async () => {
     const visit = await Visit.start(stage);
-    const [key = ''] = await visit.keys();
-    await loseWebhooks(stage);
-    await stage.service.appointments.book(visit.orderId, { booking_key: key });
-    expect(await visit.handle.cancel({ reasonId })).toMatchObject({ outcome: 'cancelled' });
-    expect(await stage.service.appointments.get(visit.orderId)).toMatchObject({ status: 'cancelled' });
+    await visit.expectState({ phase: 'awaiting_choice', waiting: { for: 'a slot to be chosen' } });
+    expect(await visit.result()).toMatchObject({ outcome: 'expired' });
+    await visit.expectNotifications('choice_reminder 1', 'choice_reminder 2', 'ended expired');
   });
 
-  test('reads the appointment if the answer is lost, and does not cancel twice', async () => {
+  test('the product is notified to remind the person, a day and two hours before', async () => {
+    const visit = await Visit.start(stage);
+    const { slots } = await visit.handle.slots();
+    const { startAt } = (await visit.handle.choose({ slotId: slots.at(-1)?.id ?? '' })).appointment ?? {};
+    const { now } = await stage.sandbox.clock();
+    await stage.skip(Date.parse(startAt ?? '') - Date.parse(now) - 3_600_000);
+    await visit.expectNotifications('phase_changed confirmed', 'visit_reminder 1', 'visit_reminder 2');
+    for (const [n, hours] of [
+      [1, 24],
+      [2, 2],
+    ] as const) {
+      const { time, data } = visit.notifications[n] ?? {};
+      expect(data).toMatchObject({ start_at: startAt });
+      expect(Math.abs(Date.parse(startAt ?? '') - Date.parse(time ?? '') - hours * 3_600_000)).toBeLessThan(60_000);
+    }
+  });
+
+  test('a person is asked if nothing is reported, and a draw that only the order shows counts', async () => {
     const visit = await Visit.start(stage);
     await visit.choose();
-    const path = `${appointmentPath}/cancel`;
-    await stage.sandbox.addFault({ path, times: 1, action: { kind: 'drop_response' } });
-    expect(await visit.handle.cancel({ reasonId })).toMatchObject({ outcome: 'cancelled' });
-    expect(await stage.countRequests('PATCH', path.replace('*', visit.orderId))).toBe(1);
+    await stage.skip('4 days');
+    await visit.expectState({ phase: 'confirmed', attention: [{ reason: 'visit_overdue' }] as never });
+    await stage.sandbox.move(visit.orderId, 'draw_completed');
+    expect(await visit.result()).toMatchObject({ outcome: 'completed' });
+    expect(visit.notified.slice(-3)).toEqual([
+      'attention_raised visit_overdue',
+      'attention_cleared visit_overdue',
+      'ended completed',
+    ]);
   });
+});
 
-  test('the workflow, as an operator, leaves everything at the service as it is', async () => {
-    const visit = await Visit.start(stage);
-    await visit.choose();
-    await stage.temporal.workflow.getHandle(visit.workflowId).cancel();
-    expect(await visit.result()).toMatchObject({ outcome: 'abandoned' });
-    expect(await stage.service.appointments.get(visit.orderId)).toMatchObject({ status: 'confirmed' });
+describe('an appointment that was made elsewhere', () => {
+  const book = async (orderId: string) => {
+    const address = { first_line: '1 Invented Street', city: 'Springfield', state: 'IL', zip_code: '62701' };
+    const { slots } = await stage.service.appointments.availability(address);
+    const key = slots?.at(-1)?.slots?.[0]?.booking_key ?? '';
+    return stage.service.appointments.book(orderId, { booking_key: key });
+  };
+
+  // proves 267, 268
+  test('is followed from its first webhook to its end', async () => {
+    const orderId = await Visit.newOrder(stage);
+    const booked = await book(orderId);
+    const visit = await Visit.adopted(stage, orderId);
+    await visit.expectState({ phase: 'confirmed', appointment: { appointmentId: booked.id } as never });
+    await visit.move('in_progress');
+    await visit.move('completed');
+    expect(await visit.result()).toMatchObject({ outcome: 'completed' });
+    expect(visit.notified.at(-1)).toBe('ended completed');
   });
 });
 
@@ -317,25 +286,6 @@ describe('a start', () => {
     stage.receiver.isDown = false;
   });
 
-  test('a start for an order with an appointment from elsewhere finds that appointment', async () => {
-    const orderId = await Visit.newOrder(stage);
-    await loseWebhooks(stage);
-    const { slots } = await stage.service.appointments.availability({
-      ...{ first_line: '1 Invented Street', city: 'Springfield', state: 'IL', zip_code: '62701' },
-    });
-    const key = slots?.[0]?.slots?.[0]?.booking_key ?? '';
-    await stage.service.appointments.book(orderId, { booking_key: key });
-    const visit = await Visit.start(stage, { orderId });
-    await visit.expectState({ phase: 'confirmed' });
-  });
-
-  test('a start for a cancelled order ends at once', async () => {
-    const orderId = await Visit.newOrder(stage);
-    await stage.service.orders.cancel(orderId);
-    const visit = await Visit.start(stage, { orderId });
-    expect(await visit.result()).toMatchObject({ outcome: 'order_ended', order: 'cancelled' });
-  });
-
   test('a start for an unknown order ends once the service has reported it as unknown for ten minutes', async () => {
     const nobody = await Visit.start(stage, { orderId: labTestIds.kit });
     await expect(nobody.handle.cancel()).rejects.toBeInstanceOf(ServiceDown);
@@ -343,23 +293,6 @@ describe('a start', () => {
     await nobody.expectState({ phase: 'awaiting_choice' });
     await stage.skip('3 minutes');
     expect(await nobody.result()).toMatchObject({ outcome: 'order_gone' });
-  });
-
-  test.each([
-    ['the service does not know for a moment', { detail: 'Order not found' }, '5 minutes'],
-    ['a proxy does not find for an hour', '<html>404</html>', '1 hour'],
-  ] as const)('a start for an order that %s goes on', async (_who, body, span) => {
-    const orderId = await Visit.newOrder(stage);
-    const path = `/v3/order/${orderId}`;
-    await stage.sandbox.addFault({ method: 'GET', path, action: { kind: 'answer', status: 404, body } });
-    const before = await stage.countRequests('GET', path);
-    const visit = await Visit.start(stage, { orderId });
-    await stage.expectRequests('GET', path, before + 1);
-    await stage.skip(span);
-    await stage.sandbox.removeFaults();
-    await stage.skip('15 minutes');
-    await visit.choose();
-    await visit.expectState({ phase: 'confirmed' });
   });
 
   test('a start without an order or with an invalid policy is refused; an appointment that nobody started is not found', async () => {
@@ -383,14 +316,4 @@ test('operators find an appointment by its order, its user and its phase', async
   await eventually(async () => expect((await attributes()).get(labPhaseKey)).toBe('confirmed'));
   expect((await attributes()).get(labOrderIdKey)).toEqual([visit.orderId]);
   expect((await attributes()).get(labUserIdKey)).toBe((await visit.handle.state()).userId);
-});
-
-test('a signal about another order’s appointment changes nothing', async () => {
-  const visit = await Visit.start(stage);
-  const workflow = stage.temporal.workflow.getHandle(visit.workflowId);
-  await workflow.signal(appointmentChangedSignal, null as never);
-  await workflow.signal(appointmentChangedSignal, { appointmentId: 7 } as never);
-  await workflow.signal(appointmentChangedSignal, { appointmentId: 'a', orderId: 'another', events: [] });
-  await visit.choose();
-  await visit.expectState({ phase: 'confirmed' });
 });

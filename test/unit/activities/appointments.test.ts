@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
-import { bookOnce, moveOnce } from '../../../activities/appointment-booking.js';
+import { bookOnce, moveOnce, requestOnce } from '../../../activities/appointment-booking.js';
 import { cancelOnce } from '../../../activities/appointment-cancellation.js';
 import { readWithOrder } from '../../../activities/appointment-reading.js';
 import { slotsFor } from '../../../activities/appointment-slots.js';
@@ -23,16 +23,18 @@ const order = {
 const slots = { slots: [{ date: '2030-02-01', slots: [{ booking_key: 'bk_invented', start, end }] }] };
 
 /** A service that answers by the last part of the path; the answers of a list come one by one, the last one forever. */
-async function serviceWith(answers: Record<string, Answer[]>): Promise<{ service: LabService; asked: string[] }> {
+async function serviceWith(
+  answers: Record<string, Answer[]>,
+): Promise<{ service: LabService; asked: string[]; bodyOf: (what: string) => unknown }> {
   const asked: string[] = [];
-  const { baseUrl } = await answering(({ method, url }) => {
+  const { baseUrl, requests } = await answering(({ method, url }) => {
     const what = `${method} ${url?.split('?')[0]?.split('/').at(-1)}`;
     asked.push(what);
     const [answer = { status: 404, body: { detail: 'Not found' } }, ...rest] = answers[what] ?? [];
     if (rest.length > 0) answers[what] = rest;
     return answer;
   });
-  return { service: serviceAt(baseUrl), asked };
+  return { service: serviceAt(baseUrl), asked, bodyOf: (what) => requests[asked.lastIndexOf(what)]?.body };
 }
 
 const arranged = <T = AppointmentSnapshot>(work: () => Promise<T>) =>
@@ -57,6 +59,136 @@ describe('a move', () => {
     expect(await rejection(arranged(() => moveOnce(service, move)))).toMatchObject({ type: 'NothingBooked' });
     expect(asked).toEqual(['GET appointment']);
   });
+});
+
+describe('a booking', () => {
+  const booked = { body: appointmentAt('appointment-1', start) };
+  const free = { 'GET order-1': [{ body: order }], 'POST availability': [{ body: slots }], 'POST book': [booked] };
+
+  test('lets the provider confirm it later, and has the notes', async () => {
+    const { service, bodyOf } = await serviceWith({ ...free });
+    await arranged(() => bookOnce(service, { ...request, notes: 'Invented dog', confirmWithin: 60_000 }));
+    const later = { async_confirmation: true, async_confirmation_timeout_millisecond: 60_000 };
+    expect(bodyOf('POST book')).toEqual({ booking_key: 'bk_invented', appointment_notes: 'Invented dog', ...later });
+    expect(bodyOf('POST availability')).toMatchObject({ first_line: '1 Nowhere Lane', zip_code: '85004' });
+  });
+
+  test('of a slot that is not offered any more is a conflict; without an address nothing can be offered', async () => {
+    const gone = await serviceWith({ ...free, 'POST availability': [{ body: { slots: [] } }] });
+    expect(await rejection(arranged(() => bookOnce(gone.service, request)))).toMatchObject({ type: 'SlotUnavailable' });
+    const { service } = await serviceWith({ ...free, 'GET order-1': [{ body: { ...order, patient_address: null } }] });
+    expect(await rejection(arranged(() => bookOnce(service, request)))).toMatchObject({ type: 'AddressMissing' });
+  });
+
+  test('whose key expires on the way takes one more key, and no third', async () => {
+    const expired: Answer = { status: 400, body: { detail: 'The booking key has expired.' } };
+    const once = await serviceWith({ ...free, 'POST book': [expired, booked] });
+    expect(await arranged(() => bookOnce(once.service, request))).toMatchObject({ appointmentId: 'appointment-1' });
+    expect(once.asked.filter((what) => what === 'POST availability')).toHaveLength(2);
+    const always = await serviceWith({ ...free, 'POST book': [expired] });
+    const failure = await rejection(arranged(() => bookOnce(always.service, request)));
+    expect(failure).toMatchObject({ name: 'BookingKeyExpired' });
+    expect(always.asked.filter((what) => what === 'POST book')).toHaveLength(2);
+  });
+
+  test.each<[string, Answer]>([
+    ['lost', { status: 500, body: 'oops' }],
+    ['unreadable', { body: 'oops' }],
+  ])('whose answer is %s is read, and not made twice', async (_how, answer) => {
+    const { service, asked } = await serviceWith({
+      ...{ ...free, 'POST book': [answer], 'GET appointment': [{ status: 404, body: {} }, booked] },
+    });
+    expect(await arranged(() => bookOnce(service, request))).toMatchObject({ appointmentId: 'appointment-1' });
+    expect(asked.filter((what) => what === 'POST book')).toHaveLength(1);
+  });
+});
+
+describe('a request to a provider', () => {
+  const asking = { orderId: 'order-1', provider: 'Invented_Draws', notes: 'mornings', bookingTimeout: 5_000 };
+
+  test('has the address and the notes, and is not repeated', async () => {
+    const made = { ...appointmentAt('appointment-1', start), provider: 'invented_draws' };
+    const fresh = await serviceWith({ 'GET order-1': [{ body: order }], 'POST request': [{ body: made }] });
+    expect(await arranged(() => requestOnce(fresh.service, asking))).toMatchObject({ provider: 'invented_draws' });
+    expect(fresh.bodyOf('POST request')).toMatchObject({ provider: 'Invented_Draws', appointment_notes: 'mornings' });
+    const repeated = await serviceWith({ 'GET appointment': [{ body: made }] });
+    await arranged(() => requestOnce(repeated.service, asking));
+    expect(repeated.asked).toEqual(['GET appointment']);
+    const refused = arranged(() => requestOnce(repeated.service, { ...asking, provider: 'another' }));
+    expect(await rejection(refused)).toMatchObject({ type: 'AppointmentExists' });
+  });
+});
+
+describe('a move', () => {
+  test('is not tried if the appointment does not allow it', async () => {
+    const fixed = { ...appointmentAt('appointment-1', '2030-02-03T16:00:00Z'), can_reschedule: false };
+    const { service } = await serviceWith({ 'GET appointment': [{ body: fixed }] });
+    const moving = arranged(() => moveOnce(service, { ...request, appointmentId: 'appointment-1' }));
+    expect(await rejection(moving)).toMatchObject({ type: 'RescheduleRefused' });
+  });
+});
+
+describe('a cancellation', () => {
+  const [visit, cancelled] = ['confirmed', 'cancelled'].map((status) => ({
+    ...appointmentAt('appointment-1', start),
+    status,
+  }));
+  const cancelling = async (answers: Record<string, Answer[]>) => {
+    const { service, asked, bodyOf } = await serviceWith(answers);
+    const input = { orderId: 'order-1', appointmentId: 'appointment-1', notes: 'ill' };
+    const answer = new MockActivityEnvironment().run(() => cancelOnce(service, input, {}));
+    return { answer, asked, bodyOf };
+  };
+  const reasons = {
+    'GET cancellation-reasons': [
+      {
+        body: [
+          { id: 'r-1', name: 'a' },
+          { id: 'r-2', name: 'b' },
+        ],
+      },
+    ],
+  };
+
+  test('has the first of the listed reasons if none is given', async () => {
+    const { answer, bodyOf } = await cancelling({
+      ...{ ...reasons, 'GET appointment': [{ body: visit }], 'PATCH cancel': [{ body: cancelled }] },
+    });
+    expect(await answer).toMatchObject({ status: 'cancelled' });
+    expect(bodyOf('PATCH cancel')).toEqual({ cancellation_reason_id: 'r-1', notes: 'ill' });
+  });
+
+  test('whose answer is lost has happened if a read shows that, and is not repeated', async () => {
+    const lost = {
+      ...reasons,
+      'GET appointment': [{ body: visit }, { body: cancelled }],
+      'PATCH cancel': [{ status: 500 }],
+    };
+    expect(await (await cancelling(lost)).answer).toMatchObject({ status: 'cancelled' });
+    const again = await cancelling({ 'GET appointment': [{ body: cancelled }] });
+    expect(await again.answer).toMatchObject({ status: 'cancelled' });
+    expect(again.asked).toEqual(['GET appointment']);
+  });
+
+  test('that the service refuses is refused while the visit stands', async () => {
+    const { answer } = await cancelling({
+      ...{
+        ...reasons,
+        'GET appointment': [{ body: visit }],
+        'PATCH cancel': [{ status: 400, body: { detail: 'No' } }],
+      },
+    });
+    expect(await rejection(answer)).toMatchObject({ name: 'ServiceRefused' });
+  });
+});
+
+test('an order is gone by the service’s own word, and not by a proxy’s', async () => {
+  const own = await serviceWith({ 'GET order-1': [{ status: 404, body: { detail: 'Order not found' } }] });
+  expect(await readWithOrder(own.service, 'order-1')).toEqual({ order: 'gone' });
+  const proxy = await serviceWith({ 'GET order-1': [{ status: 404, body: '404 page not found' }] });
+  expect(await rejection(readWithOrder(proxy.service, 'order-1'))).toMatchObject({ name: 'NotFound' });
+  const slotsAsked = arranged(() => slotsFor(proxy.service, 'order-1', {}));
+  expect(await rejection(slotsAsked)).toMatchObject({ name: 'AnswerUnreadable' });
 });
 
 describe('a booking that is refused without a reason', () => {
