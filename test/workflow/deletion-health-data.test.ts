@@ -1,4 +1,3 @@
-import ms from 'ms';
 import { describe, expect, test } from 'vitest';
 import { deleteUserId } from '../../protocol/ids.js';
 import { labAttentionKey } from '../../protocol/search-attributes.js';
@@ -72,35 +71,6 @@ test('rejected events that name the user only by the product’s own reference a
   expect(left?.filter(({ messageId }) => messageId === message.id)).toEqual([]);
 });
 
-describe('nothing is erased', () => {
-  test('nothing is erased by an undo, however late', async () => {
-    const leavingUser = await withHealthData();
-    const handle = await leavingUser.requestDeletion();
-    await stage.skip('6 days');
-    expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
-    expect(await storedOf(stage, leavingUser)).toBe(6);
-    expect(await activitiesOf(leavingUser)).not.toContain('eraseHealthData');
-  });
-
-  test('nothing is erased if the user was restored elsewhere', async () => {
-    const leavingUser = await withHealthData();
-    const handle = await leavingUser.requestDeletion();
-    await stage.skip('3 days');
-    await stage.sandbox.restoreUser(leavingUser.userId);
-    await stage.skip('5 days');
-    expect(await handle.result()).toMatchObject({ outcome: 'undone', undo: { by: 'elsewhere' } });
-    expect(await storedOf(stage, leavingUser)).toBe(6);
-  });
-
-  test('nothing is erased by a deletion that is refused', async () => {
-    const leavingUser = await withHealthData();
-    const refusal = { kind: 'answer', status: 400, body: { detail: 'Not now' } } as const;
-    await stage.sandbox.addFault({ method: 'DELETE', path: leavingUser.path, action: refusal });
-    await expect(leavingUser.requestDeletion()).rejects.toMatchObject({ name: 'DeletionRefused' });
-    expect(await storedOf(stage, leavingUser)).toBe(6);
-  });
-});
-
 describe('a database that is away at the end', () => {
   test('delays the notification; a person is asked to look, and the deletion ends by itself', async () => {
     const leavingUser = await withHealthData();
@@ -123,17 +93,5 @@ describe('a database that is away at the end', () => {
       'attention_cleared erasure_delayed',
       'deleted',
     ]);
-  });
-
-  test('erases nothing of a user who was restored elsewhere meanwhile', async () => {
-    const leavingUser = await withHealthData();
-    const handle = await leavingUser.requestDeletion({ policy: { grace: '1d' } });
-    if (stage.testStore) stage.testStore.isDown = true;
-    await stage.skip(ms('1 day') + ms('10 minutes'));
-    await leavingUser.expectState(handle, { phase: 'confirming' });
-    await stage.sandbox.restoreUser(leavingUser.userId);
-    if (stage.testStore) stage.testStore.isDown = false;
-    expect(await stage.finish(deleteUserId(leavingUser.userId))).toMatchObject({ outcome: 'undone' });
-    expect(await storedOf(stage, leavingUser)).toBe(6);
   });
 });

@@ -1,26 +1,17 @@
-import { randomUUID } from 'node:crypto';
-import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { randomUUID } from 'node:crypto';
 import { DeletionRefused, GraceEnded, UserHasRunningWork, UserUnknown } from '../../client/index.js';
-import {
-  bookAppointmentId,
-  deleteUserId,
-  kitOrderId,
-  placeKitOrderId,
-  parsingJobId,
-  submitReportId,
-} from '../../protocol/ids.js';
-import { bookAppointmentName } from '../../protocol/appointment/messages.js';
-import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
-import { labUserIdKey } from '../../protocol/search-attributes.js';
-import { UserLink } from './user-link.js';
-import { taskQueue } from '../rig/environments.js';
-import { eventually } from '../rig/eventually.js';
 import { LeavingUser } from './leaving-user.js';
-import { submission, submit, uploadPath } from './report.js';
-import { eventsOf } from './recorded.js';
+import { UserLink } from './user-link.js';
+import { Visit } from './visit.js';
+import { bookAppointmentId, deleteUserId, kitOrderId, placeKitOrderId, submitReportId } from '../../protocol/ids.js';
+import { eventually } from '../rig/eventually.js';
+import { labUserIdKey } from '../../protocol/search-attributes.js';
+import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
+import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { setStage } from './story.js';
+import { submission, submit, uploadPath } from './report.js';
+import { taskQueue } from '../rig/environments.js';
 
 /* The full server: running work is found by visibility, which the one that skips time has not. */
 const stage = setStage({ eventsPerRun: 10_000, keepsHealthData: true });
@@ -68,16 +59,6 @@ describe('running work', () => {
     await kit.expectState({ phase: 'awaiting_registration' });
   });
 
-  test('is left alone and named if the policy says so', async () => {
-    const leavingUser = await LeavingUser.arrive(stage);
-    const kit = await placeFor(leavingUser);
-    const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'leave' } });
-    const work = [kitWork(kit.rootOrderId, { fate: 'left' })];
-    expect(handle.requested).toMatchObject({ phase: accepted, work });
-    await kit.expectState({ phase: 'awaiting_registration' });
-    expect(await handle.result()).toMatchObject({ outcome: 'deleted', work });
-  });
-
   test('is cancelled if the policy says so, and then the user is deleted', async () => {
     const leavingUser = await LeavingUser.arrive(stage);
     const kit = await placeFor(leavingUser);
@@ -86,16 +67,6 @@ describe('running work', () => {
     expect(handle.requested).toMatchObject({ phase: accepted, work });
     expect(await kit.result()).toMatchObject({ outcome: 'cancelled' });
     expect(await handle.result()).toMatchObject({ outcome: 'deleted', work });
-  });
-
-  test('running work that cannot be cancelled is named with the reason, and does not hold up the deletion', async () => {
-    const leavingUser = await LeavingUser.arrive(stage);
-    const kit = await placeFor(leavingUser);
-    await kit.move('transit_customer');
-    const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'cancel' } });
-    const work = [kitWork(kit.rootOrderId, { fate: 'not_cancelled', reason: 'CancelRefused' })];
-    expect(handle.requested).toMatchObject({ phase: accepted, work });
-    await kit.expectState({ phase: 'in_transit_to_customer' });
   });
 
   test('running work that is a placement is cancelled before it has an order', async () => {
@@ -139,22 +110,6 @@ describe('running work', () => {
     expect(await handle.result()).toMatchObject({ outcome: 'deleted', work });
   });
 
-  test('running work that is a submission whose file is just being taken is no longer followed either', async () => {
-    const leavingUser = await LeavingUser.arrive(stage);
-    // Meanwhile the deletion is started and finds it, with all that a busy machine takes for that.
-    const action = { kind: 'delay', delayMs: 10_000 } as const;
-    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action });
-    const given = await submission(stage, { userId: leavingUser.userId });
-    const report = await stage.product.reports.submit(given);
-    await listed(leavingUser, 'submitReport');
-    const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'cancel' } });
-    const workflowId = submitReportId(given.reference);
-    const work = [{ workflowId, name: 'submitReport', fate: 'cancelled', reason: 'NoLongerFollowed' }];
-    expect(handle.requested).toMatchObject({ phase: accepted, work });
-    expect(await report.result()).toMatchObject({ outcome: 'abandoned' });
-    expect(await handle.result()).toMatchObject({ outcome: 'deleted', work });
-  });
-
   test('is found whichever case the user id had when it was started', async () => {
     const leavingUser = await LeavingUser.arrive(stage);
     const shouted = leavingUser.userId.toUpperCase();
@@ -174,15 +129,6 @@ describe('running work', () => {
     for await (const { rootOrderId } of stage.product.orders.list({ userId: shouted })) found.push(rootOrderId);
     expect(found).toEqual([kit.rootOrderId]);
     await stage.temporal.workflow.getHandle(submitReportId(upload.reference)).terminate();
-  });
-
-  test('running work of other users is left alone', async () => {
-    const [leavingUser, other] = [await LeavingUser.arrive(stage), await LeavingUser.arrive(stage)];
-    await placeFor(other);
-    expect((await leavingUser.requestDeletion({ policy: soon })).requested).toMatchObject({
-      phase: accepted,
-      work: [],
-    });
   });
 });
 
@@ -208,22 +154,6 @@ describe('links and reports', () => {
     expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
     expect(await report.handle.result()).toMatchObject({ outcome: 'abandoned' });
   });
-
-  test('links and reports that only wait for a receiver that is down are no longer running work', async () => {
-    const leavingUser = await LeavingUser.arrive(stage);
-    const report = await submit(stage, { userId: leavingUser.userId });
-    stage.receiver.isDown = true;
-    await stage.sandbox.moveJob(report.jobId, { status: 'completed', results: 'none' });
-    await eventually(async () => {
-      const query = `WorkflowId = '${parsingJobId(report.jobId)}' AND LabPhase = 'completed' AND ExecutionStatus = 'Running'`;
-      expect((await stage.temporal.workflow.count(query)).count).toBe(1);
-    });
-    expect((await leavingUser.requestDeletion({ policy: soon })).requested).toMatchObject({
-      phase: accepted,
-      work: [],
-    });
-    stage.receiver.isDown = false;
-  });
 });
 
 test('a final deletion erases rejected events that name only an order or a report of the user', async () => {
@@ -244,31 +174,20 @@ test('a final deletion erases rejected events that name only an order or a repor
   expect((await stage.testStore?.store.rejected.list())?.map(({ messageId }) => messageId)).toEqual([other]);
 });
 
-test('an appointment whose workflow does not answer does not hold up a final deletion', async () => {
-  const leavingUser = await LeavingUser.arrive(stage);
-  const stuck = await stage.temporal.workflow.start(bookAppointmentName, {
-    workflowId: bookAppointmentId(randomUUID()),
-    taskQueue: 'a-queue-without-a-worker',
-    typedSearchAttributes: [{ key: labUserIdKey, value: leavingUser.userId }],
-  });
-  stage.onClear(async () => void (await stuck.terminate()));
-  await listed(leavingUser, 'bookAppointment');
-  const messageId = randomUUID();
-  const body = JSON.stringify({ user_id: leavingUser.userId });
-  await stage.testStore?.store.setAside({ userId: leavingUser.userId, reason: 'not_handled' }, { id: messageId, body });
-  const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'leave' } });
-  expect(await handle.result({ deadline: '80s' })).toMatchObject({ outcome: 'deleted' });
-  expect((await stage.testStore?.store.rejected.list())?.filter((event) => event.messageId === messageId)).toEqual([]);
-});
-
-test('work is not cancelled before it is known that there is anything to delete', async () => {
-  const leavingUser = await LeavingUser.arrive(stage);
-  const kit = await placeFor(leavingUser);
-  const unknown = { kind: 'answer', status: 404, body: { detail: 'Not found' } } as const;
-  await stage.sandbox.addFault({ path: leavingUser.path, action: unknown });
-  const requesting = leavingUser.requestDeletion({ policy: { onRunningWork: 'cancel' } });
-  await expect(requesting).rejects.toBeInstanceOf(UserUnknown);
-  await kit.expectState({ phase: 'awaiting_registration' });
+test('an appointment is running work of its user: a deletion cancels it if the policy says so', async () => {
+  const visit = await Visit.start(stage);
+  await visit.choose();
+  const userId = (await visit.expectState({ phase: 'confirmed' })).userId ?? '';
+  const query = `${labUserIdKey.name} = '${userId}' AND ExecutionStatus = 'Running'`;
+  await eventually(async () => expect((await stage.temporal.workflow.count(query)).count).toBe(2));
+  const leavingUser = new LeavingUser(stage, { user_id: userId, client_user_id: 'invented' });
+  const policy = { ...soon, onRunningWork: 'cancel' } as const;
+  const handle = await leavingUser.requestDeletion({ policy });
+  const { work } = await handle.result();
+  const found = work.find(({ workflowId }) => workflowId === bookAppointmentId(visit.orderId));
+  // Its order is cancelled at the same time, and cancels the appointment too if it is faster.
+  expect(['cancelled', 'ended']).toContain(found?.fate);
+  expect(await stage.service.appointments.get(visit.orderId)).toMatchObject({ status: 'cancelled' });
 });
 
 test('a refusal names what was cancelled before', async () => {
@@ -294,26 +213,4 @@ test('a deletion that was notified as final stays final even if the service woul
   expect(await again.result()).toMatchObject({ outcome: 'deleted' });
   await expect(again.undo()).rejects.toBeInstanceOf(GraceEnded);
   expect(await leavingUser.readUser()).toMatch(/scheduled/);
-});
-
-test('a worker that is away for the whole grace adds no time to it', async () => {
-  const leavingUser = await LeavingUser.arrive(stage);
-  const handle = await leavingUser.requestDeletion({
-    policy: { ...resolveDeletionPolicy(), grace: 30_000, reminderBefore: 2_000 },
-  });
-  await leavingUser.expectNotifications('deletion_scheduled');
-  await stage.stopWorker();
-  await sleep(Date.parse(handle.requested?.graceUntil ?? '') - Date.now() + 1000);
-  await stage.startWorker();
-  const { version, graceUntil, outcome } = await handle.result();
-  const end = handle.requested?.graceUntil;
-  expect({ version, graceUntil, outcome }).toEqual({ version: 1, graceUntil: end, outcome: 'deleted' });
-  const late = (await eventsOf(stage, deleteUserId(leavingUser.userId))).filter(
-    ({ eventTime }) => Number(eventTime?.seconds) * 1000 > Date.parse(graceUntil ?? ''),
-  );
-  const [next] = late.filter(
-    (event) => event.timerStartedEventAttributes ?? event.activityTaskScheduledEventAttributes,
-  );
-  expect(next?.activityTaskScheduledEventAttributes, 'it goes on at once').toBeTruthy();
-  expect(leavingUser.notified, 'a reminder after the end is none').toEqual(['deletion_scheduled', 'deleted']);
 });

@@ -1,13 +1,55 @@
-import ms from 'ms';
 import { describe, expect, test } from 'vitest';
-import { GraceEnded, UserUnknown } from '../../client/index.js';
+import { randomUUID } from 'node:crypto';
+import ms from 'ms';
+import type { DeletionHandle } from '../../client/users/deletion-handle.js';
+import {
+  GraceEnded,
+  UserUnknown,
+  DeletionInvalid,
+  type User,
+  NothingToUndo,
+  StoreNotConfigured,
+} from '../../client/index.js';
 import { LeavingUser } from './leaving-user.js';
+import { deleteUserId, workoutStreamId } from '../../protocol/ids.js';
+import { eventsOf } from './recorded.js';
+import { eventually } from '../rig/eventually.js';
+import { fetchWorkoutStreamName } from '../../protocol/workout-stream.js';
+import { labAttentionKey } from '../../protocol/search-attributes.js';
 import { setStage } from './story.js';
+import { taskQueue } from '../rig/environments.js';
+
+/* A user's deletion and its undo, and what only a server shows of them; every other rule has a life in test/unit/deletion. */
 
 const stage = setStage();
 
 const scheduled = 'You have scheduled this user for deletion.';
 const gone = 'Not found';
+const undoPath = '/v2/user/undo_delete';
+const serviceDown = {
+  path: '/v2/**',
+  action: { kind: 'answer', status: 503, body: { detail: 'Down for maintenance' } },
+} as const;
+
+/** A request whose first round of attempts fails, which takes half a minute. */
+async function requestInVain(leavingUser: LeavingUser): Promise<DeletionHandle> {
+  const requesting = leavingUser.requestDeletion();
+  await eventually(async () => expect(await stage.sandbox.requests({ path: leavingUser.path })).not.toEqual([]));
+  await leavingUser.untilRequested();
+  await stage.skip('90 seconds');
+  const handle = await requesting;
+  expect(handle.requested).toMatchObject({ phase: 'requested' });
+  return handle;
+}
+
+function attentionOf({ userId }: LeavingUser): Promise<string[] | undefined> {
+  const workflow = stage.temporal.workflow.getHandle(deleteUserId(userId));
+  return workflow.describe().then(({ typedSearchAttributes }) => typedSearchAttributes.get(labAttentionKey));
+}
+
+async function runIdOf({ userId }: LeavingUser): Promise<string> {
+  return (await stage.temporal.workflow.getHandle(deleteUserId(userId)).describe()).runId;
+}
 
 // proves 315
 test('a deletion whose grace runs out is final: the product is reminded before and notified after', async () => {
@@ -34,45 +76,25 @@ test('a deletion whose grace runs out is final: the product is reminded before a
   await expect(handle.undo()).rejects.toBeInstanceOf(GraceEnded);
 });
 
-describe('an undo', () => {
-  // proves 35, 170
-  test('an undo on day 6 restores user and data, and names the connections that are lost', async () => {
-    const leavingUser = await LeavingUser.arrive(stage);
-    const handle = await leavingUser.requestDeletion();
-    await stage.skip('6 days');
-    const { phase, undo, outcome } = await handle.undo();
-    expect({ phase, outcome }).toEqual({ phase: 'undone', outcome: 'undone' });
-    expect(undo).toMatchObject({
-      by: 'command',
-      restored: ['user', 'data'],
-      notRestored: ['connections'],
-      lostConnections: ['invented_watch', 'invented_ring'],
-    });
-    expect(await handle.result()).toMatchObject({ outcome: 'undone', undo });
-    expect(await leavingUser.readUser()).toBe('present');
-    expect(leavingUser.notified).toEqual(['deletion_scheduled', 'deletion_reminder', 'deletion_undone']);
-    expect(await handle.undo(), 'once more is success').toMatchObject({ outcome: 'undone', undo });
-    await stage.skip('2 days');
-    expect(await leavingUser.readUser()).toBe('present');
+// proves 35, 170
+test('an undo on day 6 restores user and data, and names the connections that are lost', async () => {
+  const leavingUser = await LeavingUser.arrive(stage);
+  const handle = await leavingUser.requestDeletion();
+  await stage.skip('6 days');
+  const { phase, undo, outcome } = await handle.undo();
+  expect({ phase, outcome }).toEqual({ phase: 'undone', outcome: 'undone' });
+  expect(undo).toMatchObject({
+    by: 'command',
+    restored: ['user', 'data'],
+    notRestored: ['connections'],
+    lostConnections: ['invented_watch', 'invented_ring'],
   });
-
-  test('an undo shortly before the end is carried out', async () => {
-    const leavingUser = await LeavingUser.arrive(stage);
-    const handle = await leavingUser.requestDeletion();
-    const left = Date.parse(handle.requested?.graceUntil ?? '') - Date.parse((await stage.sandbox.clock()).now);
-    await stage.skipExactly(left - 300_000);
-    expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
-    expect(await leavingUser.readUser()).toBe('present');
-  });
-
-  test('an undo one second late is refused, and the user stays deleted', async () => {
-    const leavingUser = await LeavingUser.arrive(stage);
-    const handle = await leavingUser.requestDeletion();
-    const left = Date.parse(handle.requested?.graceUntil ?? '') - Date.parse((await stage.sandbox.clock()).now);
-    await stage.skipExactly(left + 1000);
-    await expect(handle.undo()).rejects.toBeInstanceOf(GraceEnded);
-    expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
-  });
+  expect(await handle.result()).toMatchObject({ outcome: 'undone', undo });
+  expect(await leavingUser.readUser()).toBe('present');
+  expect(leavingUser.notified).toEqual(['deletion_scheduled', 'deletion_reminder', 'deletion_undone']);
+  expect(await handle.undo(), 'once more is success').toMatchObject({ outcome: 'undone', undo });
+  await stage.skip('2 days');
+  expect(await leavingUser.readUser()).toBe('present');
 });
 
 test('a user that the service does not know is reported as such', async () => {
@@ -81,4 +103,301 @@ test('a user that the service does not know is reported as such', async () => {
   const handle = await stage.product.users.deletion(leavingUser.userId);
   expect(await handle.result()).toMatchObject({ outcome: 'unknown_user' });
   expect(leavingUser.notified).toEqual([]);
+});
+
+describe('a user is restored', () => {
+  test('at the service if no deletion runs here, by either id, and safely twice', async () => {
+    const { userId, clientUserId } = await LeavingUser.arrive(stage);
+    for (const which of [{ userId: userId.toUpperCase() }, { clientUserId }]) {
+      await stage.sandbox.deleteUser(userId);
+      expect(await stage.product.users.restore(which)).toEqual({
+        user: expect.objectContaining({ user_id: userId }) as User,
+      });
+      expect(await stage.sandbox.deletedUsers()).toEqual([]);
+    }
+    expect(await stage.product.users.restore({ userId })).toMatchObject({ user: { user_id: userId } });
+    expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(2);
+    for (const which of [{}, { userId, clientUserId }, { userId: '../team' }, { clientUserId: '' }]) {
+      await expect(stage.product.users.restore(which as { userId: string })).rejects.toBeInstanceOf(DeletionInvalid);
+    }
+  });
+
+  test.each(['userId', 'clientUserId'])(
+    'through the deletion that runs here, which ends, named by %s',
+    async (name) => {
+      const leavingUser = await LeavingUser.arrive(stage);
+      const { userId, clientUserId } = leavingUser;
+      const handle = await leavingUser.requestDeletion();
+      // Right after the request a read may be older than it, and the undo would be sent again.
+      await stage.skip('1 minute');
+      const which = name === 'userId' ? { userId } : { clientUserId };
+      expect(await stage.product.users.restore(which)).toMatchObject({
+        user: { user_id: userId },
+        deletion: { outcome: 'undone', undo: { by: 'command' } },
+      });
+      expect(await handle.result()).toMatchObject({ outcome: 'undone' });
+      // By `client_user_id` the service restores the user before it is known which deletion that is, and refuses the second undo.
+      expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(name === 'userId' ? 1 : 2);
+    },
+  );
+
+  test('through the deletion that runs here, or at the service, although reads right after it lag', async () => {
+    const leavingUser = await LeavingUser.arrive(stage);
+    const { userId, path } = leavingUser;
+    const body = { detail: 'You have scheduled this user for deletion.' };
+    const stale = { kind: 'answer', status: 404, body } as const;
+    await leavingUser.requestDeletion();
+    await stage.sandbox.addFault({ method: 'GET', path, times: 3, action: stale });
+    expect(await stage.product.users.restore({ userId })).toMatchObject({
+      user: { user_id: userId },
+      deletion: { outcome: 'undone' },
+    });
+    await stage.sandbox.removeFaults();
+    const other = await LeavingUser.arrive(stage);
+    await stage.sandbox.deleteUser(other.userId);
+    await stage.sandbox.addFault({ method: 'GET', path: other.path, times: 2, action: stale });
+    expect(await stage.product.users.restore({ userId: other.userId })).toMatchObject({
+      user: { user_id: other.userId },
+    });
+    // Somebody else has restored the user between the read and the undo.
+    await stage.sandbox.addFault({ method: 'GET', path: other.path, times: 1, action: stale });
+    expect(await stage.product.users.restore({ userId: other.userId })).toMatchObject({
+      user: { user_id: other.userId },
+    });
+  });
+
+  test('a user whose deletion has ended here for good is not restored at the service, also while the product is notified', async () => {
+    const leavingUser = await LeavingUser.arrive(stage);
+    const { userId } = leavingUser;
+    const handle = await leavingUser.requestDeletion({ policy: { grace: '1d' } });
+    await leavingUser.expectNotifications('deletion_scheduled');
+    stage.receiver.isDown = true;
+    await stage.skip('25 hours');
+    await eventually(async () => expect(await handle.state()).toMatchObject({ outcome: 'deleted' }));
+    await expect(stage.product.users.restore({ userId })).rejects.toBeInstanceOf(GraceEnded);
+    stage.receiver.isDown = false;
+    await handle.result();
+    await expect(stage.product.users.restore({ userId })).rejects.toBeInstanceOf(GraceEnded);
+    expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(0);
+    // Somebody else has.
+    await stage.service.users.undoDelete({ userId });
+    expect(await stage.product.users.restore({ userId })).toMatchObject({ user: { user_id: userId } });
+  });
+});
+
+describe('a deletion that is requested again', () => {
+  test('a deletion that is requested again twice at the same time is one deletion', async () => {
+    const leavingUser = await LeavingUser.arrive(stage);
+    const [one, other] = await Promise.all([leavingUser.requestDeletion(), leavingUser.requestDeletion()]);
+    expect(one.requested).toEqual(other.requested);
+    expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(1);
+  });
+
+  test('a deletion that is requested again after an undo starts again, with a grace of its own', async () => {
+    const leavingUser = await LeavingUser.arrive(stage);
+    const first = await leavingUser.requestDeletion();
+    await stage.skip('2 days');
+    await first.undo();
+    await first.result();
+    const second = await leavingUser.requestDeletion();
+    expect(second.requested).toMatchObject({ phase: 'grace', scheduledBefore: false, connections: [] });
+    expect(Date.parse(second.requested?.graceUntil ?? '')).toBeGreaterThan(
+      Date.parse(first.requested?.graceUntil ?? ''),
+    );
+    expect(await second.undo()).toMatchObject({ outcome: 'undone' });
+    const ids = stage.receiver.accepted.map(({ id }) => id);
+    expect(new Set(ids).size, 'notifications of the two differ in their ids').toBe(ids.length);
+  });
+
+  test('a deletion that is requested again after an undo that could not be notified does not wait for the product', async () => {
+    const leavingUser = await LeavingUser.arrive(stage);
+    const first = await leavingUser.requestDeletion();
+    await leavingUser.expectNotifications('deletion_scheduled');
+    stage.receiver.isDown = true;
+    await first.undo();
+    await eventually(() => expect(stage.receiver.attempts).toBeGreaterThan(1));
+    const run = await runIdOf(leavingUser);
+    const second = await leavingUser.requestDeletion({ policy: { grace: '2d' } });
+    expect(second.requested).toMatchObject({ phase: 'grace' });
+    expect(await runIdOf(leavingUser), 'the run goes on, with what it has to deliver').toBe(run);
+    stage.receiver.isDown = false;
+    await stage.skip('3 days');
+    expect(await second.result()).toMatchObject({ outcome: 'deleted' });
+    expect(leavingUser.notified).toEqual([
+      'deletion_scheduled',
+      'deletion_undone',
+      'deletion_scheduled',
+      'deletion_reminder',
+      'deleted',
+    ]);
+  });
+
+  test('a deletion that is requested again after somebody restored the user elsewhere starts again, and the product is notified of both', async () => {
+    const leavingUser = await LeavingUser.arrive(stage);
+    const first = await leavingUser.requestDeletion();
+    await stage.skip('2 days');
+    await stage.sandbox.restoreUser(leavingUser.userId);
+    await stage.skip('1 day');
+    const second = await leavingUser.requestDeletion();
+    expect(second.requested).toMatchObject({ phase: 'grace', scheduledBefore: false });
+    expect(Date.parse(second.requested?.graceUntil ?? '')).toBeGreaterThan(
+      Date.parse(first.requested?.graceUntil ?? ''),
+    );
+    expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(2);
+    await stage.skip('8 days');
+    expect(await second.result()).toMatchObject({ outcome: 'deleted' });
+    expect(leavingUser.notified).toEqual([
+      'deletion_scheduled',
+      'deletion_undone',
+      'deletion_scheduled',
+      'deletion_reminder',
+      'deleted',
+    ]);
+  });
+});
+
+test('nothing that Temporal shows in the clear names the person', async () => {
+  const leavingUser = await LeavingUser.arrive(stage);
+  const handle = await leavingUser.requestDeletion({ clientUserId: leavingUser.clientUserId });
+  const workflow = stage.temporal.workflow.getHandle(deleteUserId(leavingUser.userId));
+  await stage.skip('8 days');
+  const result = await handle.result();
+  const { workflowId, typedSearchAttributes, memo } = await workflow.describe();
+  const shown = JSON.stringify([workflowId, typedSearchAttributes, memo, result, stage.receiver.accepted]);
+  expect(shown).toContain(leavingUser.userId);
+  expect(shown).not.toContain(leavingUser.clientUserId);
+  const { events } = await workflow.fetchHistory();
+  const named = (events ?? []).filter((event) => {
+    const payloads = JSON.stringify(event, (key, value: unknown) => (key === 'data' ? text(value) : value));
+    return payloads.includes(leavingUser.clientUserId);
+  });
+  const onlyInput = ['workflowExecutionStartedEventAttributes', 'workflowExecutionUpdateAcceptedEventAttributes'];
+  expect(named).not.toEqual([]);
+  for (const event of named) expect(onlyInput.some((name) => event[name as keyof typeof event] != null)).toBe(true);
+});
+
+function text(value: unknown): unknown {
+  return typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value;
+}
+
+describe('a service that is down', () => {
+  test('delays it: the caller learns it at once, a person later, and the deletion then happens by itself', async () => {
+    const leavingUser = await LeavingUser.arrive(stage);
+    await stage.sandbox.addFault(serviceDown);
+    const handle = await requestInVain(leavingUser);
+    await leavingUser.skipUntilState(
+      handle,
+      {
+        phase: 'requested',
+        attention: [{ reason: 'deletion_delayed', since: expect.any(String) as string }],
+      },
+      '2 hours',
+    );
+    await eventually(async () => expect(await attentionOf(leavingUser)).toEqual(['deletion_delayed']));
+    await stage.sandbox.removeFaults();
+    await leavingUser.skipUntilState(handle, { phase: 'grace', attention: [] }, '15 minutes');
+    await leavingUser.expectNotifications(
+      'attention_raised deletion_delayed',
+      'attention_cleared deletion_delayed',
+      'deletion_scheduled',
+    );
+    expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
+  });
+
+  test('is not asked again before the time that it names', async () => {
+    const leavingUser = await LeavingUser.arrive(stage);
+    const headers = { 'retry-after': '600' };
+    const { path } = leavingUser;
+    await stage.sandbox.addFault({ method: 'DELETE', path, times: 1, action: { ...serviceDown.action, headers } });
+    const requesting = leavingUser.requestDeletion();
+    await stage.expectRequests('DELETE', path);
+    await stage.skip('9 minutes');
+    expect(await stage.countRequests('DELETE', path)).toBe(1);
+    const handle = await requesting;
+    await leavingUser.skipUntilState(handle, { phase: 'grace' }, '2 minutes');
+  });
+
+  test('an undo whose answer is lost has happened: it is sent again, refused, and the user is there', async () => {
+    const leavingUser = await LeavingUser.arrive(stage);
+    const handle = await leavingUser.requestDeletion();
+    // Reads show the deletion by now.
+    await stage.skip('1 minute');
+    await stage.sandbox.addFault({ method: 'POST', path: undoPath, times: 1, action: { kind: 'drop_response' } });
+    const undoing = handle.undo();
+    await stage.expectRequests('POST', undoPath);
+    await stage.skip('40 seconds');
+    expect(await undoing).toMatchObject({ outcome: 'undone' });
+    expect(await stage.countRequests('POST', undoPath)).toBe(2);
+    expect(await leavingUser.readUser()).toBe('present');
+  });
+
+  test('the product is notified if the service refuses the deletion only after an outage', async () => {
+    const leavingUser = await LeavingUser.arrive(stage);
+    await stage.sandbox.addFault(serviceDown);
+    const handle = await requestInVain(leavingUser);
+    await stage.sandbox.removeFaults();
+    const refusal = { kind: 'answer', status: 400, body: { detail: 'Not this one' } } as const;
+    await stage.sandbox.addFault({ method: 'DELETE', path: leavingUser.path, action: refusal });
+    await stage.skip('15 minutes');
+    const refused = handle.result();
+    await expect(refused).rejects.toMatchObject({ name: 'DeletionRefused', status: 400 });
+    let last: unknown;
+    for await (const state of handle.watch()) last = state;
+    expect(last, 'whoever watches sees the end').toMatchObject({ phase: 'failed', failure: 'DeletionRefused' });
+    await expect(handle.undo()).rejects.toBeInstanceOf(NothingToUndo);
+    await leavingUser.expectNotifications('deletion_failed DeletionRefused');
+  });
+});
+
+/** The usual stage: HEALTH_DATA=off. */
+describe('a deployment that keeps no health data', () => {
+  async function activitiesOf(workflowId: string): Promise<string[]> {
+    const events = await eventsOf(stage, workflowId);
+    return events.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? []);
+  }
+
+  test('a deletion costs nothing more than without health data', async () => {
+    const leavingUser = await LeavingUser.arrive(stage);
+    const handle = await leavingUser.requestDeletion();
+    await stage.skip('8 days');
+    expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
+    const activities = await activitiesOf(deleteUserId(leavingUser.userId));
+    expect(activities.filter((name) => name !== 'notify')).toEqual([
+      'findRunningWork',
+      'readUser',
+      'findRunningWork',
+      'scheduleDeletion',
+      'readUser',
+    ]);
+  });
+
+  test('a notice of a workout stream is counted and starts nothing', async () => {
+    const userId = await stage.newUser();
+    const workoutId = randomUUID();
+    await stage.sandbox.sendHealthData(userId, { kind: 'workout_stream', workout_id: workoutId });
+    await stage.sandbox.settleWebhooks();
+    expect(await stage.sandbox.deliveries()).toMatchObject([{ state: 'delivered' }]);
+    await expect(stage.temporal.workflow.getHandle(workoutStreamId(workoutId)).describe()).rejects.toMatchObject({
+      name: 'WorkflowNotFoundError',
+    });
+  });
+
+  test('commands on rejected events say that there are none', async () => {
+    await expect(stage.product.rejectedEvents.count()).rejects.toBeInstanceOf(StoreNotConfigured);
+    await expect(stage.product.rejectedEvents.replay({})).rejects.toBeInstanceOf(StoreNotConfigured);
+    await expect(stage.product.rejectedEvents.discard('1', 'why')).rejects.toBeInstanceOf(StoreNotConfigured);
+  });
+
+  test('a stream that an ingress with a store requests waits a week for a worker with one, then fails and says why', async () => {
+    const [userId, workoutId] = [randomUUID(), randomUUID()];
+    const workflowId = workoutStreamId(workoutId);
+    await stage.temporal.workflow.start(fetchWorkoutStreamName, {
+      workflowId,
+      taskQueue,
+      args: [{ userId, workoutId }],
+    });
+    await expect(stage.finish(workflowId)).rejects.toMatchObject({ cause: { type: 'StoreNotConfigured' } });
+    const activities = await activitiesOf(workflowId);
+    expect(activities).toEqual(Array.from({ length: 7 }, () => 'fetchStream'));
+  });
 });

@@ -9,8 +9,8 @@ const clientUserId = 'invented-1';
 const scheduled: Answer = { status: 404, body: { detail: 'You have scheduled this user for deletion.' } };
 
 /** Erases with a service that answers the read by reference so; answers with what the store was asked to delete by. */
-async function erasing(owner: Answer, attempt = 1): Promise<unknown> {
-  const { baseUrl } = await answering(({ url }) => (url?.includes('/resolve/') ? owner : scheduled));
+async function erasing(owner: Answer, attempt = 1, user = scheduled): Promise<unknown> {
+  const { baseUrl } = await answering(({ url }) => (url?.includes('/resolve/') ? owner : user));
   let erased: unknown;
   const store = {
     deleteUserData: async (id: string, ids: Omit<UserToDelete, 'userId'>) => void (erased = { userId: id, ...ids }),
@@ -50,4 +50,9 @@ test('the reference of a deleted user counts after a 404 that may be a proxy’s
 
 test('nothing is erased while the service does not say whose the reference is', async () => {
   expect(await rejection(erasing({ status: 503, body: '' }, 5))).toMatchObject({ type: 'ServiceUnavailable' });
+});
+
+test('nothing is erased of a user who is there: somebody has restored them', async () => {
+  const user: Answer = { body: { user_id: userId } };
+  expect(await erasing(user, 1, user)).toBeUndefined();
 });
