@@ -118,8 +118,10 @@ async function cancelBy(temporal: Client, { workflowId, name }: RunningWork, upd
     // The service cannot cancel a report, and whatever it reports later is followed again.
     return { fate: 'cancelled', ...(name === parsingJobName && { reason: 'NoLongerFollowed' }) };
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return { fate: 'ended' };
-    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) {
+    // Accepted by a run that has continued as new since: its answer cannot be read, and the work goes on.
+    const isUnread = error instanceof WorkflowNotFoundError && /^update .*not found/i.test(error.message);
+    if (error instanceof WorkflowNotFoundError && !isUnread) return { fate: 'ended' };
+    if (isUnread || error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) {
       return { fate: 'not_cancelled', reason: 'CommandTimedOut' };
     }
     if (!(error instanceof WorkflowUpdateFailedError)) throw error;

@@ -103,8 +103,8 @@ export class OneCall {
     ...args: Arguments
   ): Promise<Answer> {
     this.waitFor(workflow);
-    // The SDK has one type for updates with arguments, and another for those without.
-    const options = { args: args as unknown as [unknown] };
+    // An update without an argument has nothing that could be encrypted: a worker that requires encryption refuses it.
+    const options = { args: (args.length === 0 ? [{}] : args) as [unknown] };
     return this.untilAccepted((updateId) => workflow.executeUpdate(definition.name, { ...options, updateId }));
   }
 

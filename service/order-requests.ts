@@ -24,7 +24,9 @@ export const exactTextSchema = z.string().regex(/\S/, 'must not be empty');
 
 /** Scanners add a line end, and keyboards and clipboards a blank: they are not sent. */
 export const requiredTextSchema = z.string().trim().regex(/\S/, 'must not be empty');
-const optionalTextSchema = z.string().nullish();
+const optionalTextSchema = z.string().trim().nullish();
+/** A product's own. */
+const optionalExactTextSchema = z.string().nullish();
 
 /** For fields that may be absent at the service, but not null. */
 function absentIfNull<T>(schema: z.ZodType<T>) {
@@ -221,7 +223,7 @@ export const testkitOrderRequestSchema = z.strictObject({
   user_id: requiredTextSchema,
   lab_test_id: requiredTextSchema,
   shipping_details: shippingDetailsSchema,
-  passthrough: optionalTextSchema,
+  passthrough: optionalExactTextSchema,
   lab_account_id: optionalTextSchema,
 });
 
@@ -252,7 +254,7 @@ export const orderRequestSchema = z
     lab_account_id: optionalTextSchema,
     /** The id of the team's member who ordered, if it was a person. */
     creator_member_id: optionalTextSchema,
-    passthrough: optionalTextSchema,
+    passthrough: optionalExactTextSchema,
   })
   .refine(({ lab_test_id: test, order_set: set }) => test != null || set != null, {
     path: ['lab_test_id'],

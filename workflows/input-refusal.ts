@@ -71,10 +71,15 @@ export class InputRefusal implements WorkflowInboundCallsInterceptor, WorkflowIn
   private isTaken(job: Job): boolean {
     const { initializeWorkflow: start, signalWorkflow: signal, resolveActivity: answer } = job;
     if (start) this.takeStart(start.arguments);
-    if (job.doUpdate) this.keep(job.doUpdate.id, unmark(job.doUpdate.input));
+    if (job.doUpdate) this.keep(job.doUpdate.id, this.markOfUpdate(job.doUpdate.input));
     if (job.queryWorkflow) this.keep(job.queryWorkflow.queryId, unmark(job.queryWorkflow.arguments));
     if (answer?.result) this.takeAnswer(String(answer.seq), answer.result);
     return !signal || this.takesSignal(signal);
+  }
+
+  /** Without an argument it has nothing that only a holder of the keys can write. */
+  private markOfUpdate(input: Payload[] | null | undefined): Mark | undefined {
+    return (input ?? []).length === 0 ? { fault: 'unencrypted', refused: this.isRequired } : unmark(input);
   }
 
   private keep(id: string | null | undefined, mark: Mark | undefined): void {

@@ -1,6 +1,6 @@
 import '../../../proof/model/sandbox.js';
-import { createCipheriv, randomBytes } from 'node:crypto';
-import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { createCipheriv, randomBytes, randomUUID } from 'node:crypto';
+import { type ApplicationFailure, defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { setActivator } from '@temporalio/workflow/lib/global-attributes.js';
 import type { WorkflowInfo } from '@temporalio/workflow';
 import { Activator } from '@temporalio/workflow/lib/internals.js';
@@ -58,6 +58,19 @@ function runWith(encryption: 'required' | 'optional', { recorded = [] as string[
       return (
         signal && [signal.signalName, ...(signal.input ?? []).map((each) => defaultPayloadConverter.fromPayload(each))]
       );
+    },
+    /** @returns how the update is refused, if it is */
+    update: async (...payloads: Payload[]) => {
+      const input = (await Promise.all(payloads.map(decoded))).flat();
+      const updateId = randomUUID();
+      const [job] = pass([{ doUpdate: { id: updateId, name: 'undo', input } }]);
+      const args = (job?.doUpdate?.input ?? []).map((each) => defaultPayloadConverter.fromPayload(each));
+      try {
+        refusal.validateUpdate({ updateId, name: 'undo', args, headers: {} }, () => undefined);
+        return 'taken';
+      } catch (error) {
+        return (error as ApplicationFailure).type;
+      }
     },
     /** @returns what an activity comes to: its value, or the type of its failure */
     result: async (payload?: Payload) => {
@@ -160,6 +173,17 @@ describe('in a replay the marker alone decides:', () => {
     expect(await run.result()).toBeUndefined();
     expect(run.markers).toEqual([]);
   });
+});
+
+test('with encryption required, an update is taken only with an encrypted argument: one without any says nothing of its sender', async () => {
+  const run = runWith('required');
+  await run.start(await encrypted({}));
+  expect(await run.update()).toBe('EncryptionRequired');
+  expect(await run.update(clear({}))).toBe('EncryptionRequired');
+  expect(await run.update(await encrypted({}))).toBe('taken');
+  const open = runWith('optional');
+  await open.start(await encrypted({}));
+  expect(await open.update()).toBe('taken');
 });
 
 test('with encryption required, a signal in clear is dropped, and so is the result of an activity, even one without a value', async () => {
