@@ -117,27 +117,6 @@ test('an order is found by its reference and by every order id of its chain', as
   expect(attributes.get(labPhaseKey)).toBe('awaiting_registration');
 });
 
-test('watching reports every change once, and ends with the order', async () => {
-  const { orderId, handle } = await lab.place();
-  const seen: string[] = [];
-  for await (const { phase, outcome } of handle.watch({ minInterval: '100ms', maxInterval: '100ms' })) {
-    seen.push(outcome === undefined ? phase : `${phase}: ${outcome}`);
-    if (seen.length === 1) await lab.sandbox.move(orderId, 'transit_customer');
-    if (phase === 'in_transit_to_customer') await lab.sandbox.move(orderId, 'transit_lab');
-    if (phase === 'in_transit_to_lab') await lab.sandbox.move(orderId, 'completed');
-  }
-  expect(seen).toEqual([
-    'awaiting_registration',
-    'in_transit_to_customer',
-    'in_transit_to_lab',
-    'completed: completed',
-  ]);
-  const stopped = new AbortController();
-  const watching = handle.watch({ signal: stopped.signal });
-  stopped.abort(new Error('enough'));
-  await expect(watching.next()).rejects.toThrow('enough');
-});
-
 test('a registration reminder carries a portal link that is kept nowhere', async () => {
   const { orderId } = await lab.place({ registrationReminders: ['1s'] });
   for (const status of ['transit_customer', 'with_customer']) await lab.sandbox.move(orderId, status);

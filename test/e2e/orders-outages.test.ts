@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { placeKitOrderId } from '../../protocol/ids.js';
 import { startProxy } from '../rig/temporal-proxy.js';
@@ -6,9 +5,6 @@ import { kitFor, registration } from '../rig/cast.js';
 import { patience, stack } from './stack.js';
 
 const lab = stack();
-
-/** So short that an attempt after a lost answer comes soon. */
-const quick = { creationTimeout: '4s' } as const;
 
 const closing: (() => Promise<void>)[] = [];
 afterAll(async () => {
@@ -46,19 +42,6 @@ test('a worker that is killed in mid-story and started again goes on where it wa
   expect(new Set(results.map(({ id }) => id)).size).toBe(1);
 });
 
-test('a lost answer to a successful creation makes one kit, not two', async () => {
-  await lab.sandbox.addFault({
-    method: 'POST',
-    path: '/v3/order/testkit',
-    times: 1,
-    action: { kind: 'drop_response' },
-  });
-  const { handle, orderId, userId } = await lab.place(quick);
-  expect((await lab.ordersOf(userId)).map(({ order }) => order.id)).toEqual([orderId]);
-  expect(await lab.creations()).toBe(1);
-  expect(await handle.state()).toMatchObject({ orderId, phase: 'awaiting_registration' });
-});
-
 test('a worker that is killed while a creation is in flight makes one kit', async () => {
   const slow = { kind: 'delay', delayMs: 12_000, phase: 'before_work' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
@@ -89,14 +72,6 @@ test('a worker whose work outlasts its shutdown logs so in a line, and leaves th
   await lab.startWorker();
 });
 
-test('a service that is down when an order is placed delays it, and loses and doubles nothing', async () => {
-  const down = { kind: 'answer', status: 503, body: { detail: 'Down for maintenance' } } as const;
-  await lab.sandbox.addFault({ path: '/**', times: 2, action: down });
-  const { orderId, userId } = await lab.place(quick);
-  expect((await lab.ordersOf(userId)).map(({ order }) => order.id)).toEqual([orderId]);
-  expect(await lab.creations()).toBe(1);
-});
-
 test('while Temporal is down the ingress answers 503, and the sender’s next attempt delivers', async () => {
   const proxy = await startProxy(lab.rig.address);
   closing.push(() => proxy.close());
@@ -118,14 +93,4 @@ test('while Temporal is down the ingress answers 503, and the sender’s next at
   await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');
   const { webhookUrl, daySeconds, webhookTimeoutMs } = before;
   await lab.sandbox.changeSettings({ webhookUrl, daySeconds, webhookTimeoutMs });
-});
-
-test('a kit that was placed during the outage of the ingress is known without any webhook', async () => {
-  const { webhookUrl } = await lab.sandbox.settings();
-  await lab.sandbox.changeSettings({ webhookUrl: '' });
-  const reference = `unreported-${randomUUID()}`;
-  const handle = await lab.labs.orders.place(kitFor(await lab.newUser(), reference));
-  await handle.orderId();
-  expect(await handle.state()).toMatchObject({ reference, phase: 'awaiting_registration' });
-  await lab.sandbox.changeSettings({ webhookUrl });
 });

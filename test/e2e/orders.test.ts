@@ -6,7 +6,7 @@ import {
   type OrderState,
   type KitOrderHandle,
 } from '../../client/index.js';
-import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
+import { kitOrderId } from '../../protocol/ids.js';
 import { forwardedPhase, labPhaseKey } from '../../protocol/search-attributes.js';
 import { kitFor, registration } from '../rig/cast.js';
 import { followed } from '../rig/followed.js';
@@ -83,55 +83,6 @@ test('an order that nobody placed through the product is adopted by its first we
   expect(typesNotifiedOf(order.id)).toContain('result');
 });
 
-test('a webhook that comes before the hand-over waits for it, and there is one run', async () => {
-  const slow = { kind: 'delay', delayMs: 25_000, phase: 'after_work' } as const;
-  await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
-  const userId = await lab.newUser();
-  const reference = `early-${userId}`;
-  const handle = await lab.labs.orders.place(kitFor(userId, reference));
-  await expect.poll(async () => (await lab.ordersOf(userId)).length, patience).toBe(1);
-  const [{ order } = { order: { id: '' } }] = await lab.ordersOf(userId);
-  const workflow = lab.rig.client.workflow.getHandle(kitOrderId(order.id));
-  await expect.poll(() => workflow.describe().catch(() => undefined), patience).toBeDefined();
-  const placing = lab.rig.client.workflow.getHandle(placeKitOrderId(reference));
-  expect((await placing.describe()).status.name, 'the webhook came first').toBe('RUNNING');
-
-  expect(await handle.orderId()).toBe(order.id);
-  await expect.poll(async () => (await handle.state()).reference, patience).toBe(reference);
-  expect(await lab.activitiesOf(order.id)).not.toContain('readChain');
-  expect(await lab.runsOf(order.id)).toHaveLength(1);
-  expect(await lab.creations()).toBe(1);
-});
-
-test("a replacement's webhook that comes before its creation is answered joins the chain", async () => {
-  const { handle, orderId, userId } = await lab.place({ onLost: 'replace' });
-  const slow = { kind: 'delay', delayMs: 25_000, phase: 'after_work' } as const;
-  await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
-  await move(orderId, ['transit_customer', 'lost']);
-  await expect.poll(async () => (await lab.ordersOf(userId)).length, patience).toBe(2);
-  const replacement = (await lab.ordersOf(userId)).find(({ order }) => order.id !== orderId)?.order.id ?? '';
-  await expect.poll(async () => (await handle.state()).orderId, patience).toBe(replacement);
-  const links = [{ replacedBy: replacement }, { origin: 'replacement', replaces: orderId }];
-  expect((await followed(handle)).chain).toMatchObject(links);
-  const [creation] = (await lab.sandbox.requests({ method: 'POST', path: '/v3/order/testkit' })).slice(-1);
-  expect(creation?.outcome, 'the webhook came first').toBe('pending');
-  await move(replacement, [...toCustomer, ...toResults]);
-
-  expect(await handle.result()).toMatchObject({
-    outcome: 'completed',
-    orderId: replacement,
-    rootOrderId: orderId,
-    chain: [
-      { orderId, phase: 'failed', replacedBy: replacement },
-      { orderId: replacement, origin: 'replacement', phase: 'completed', replaces: orderId },
-    ],
-  });
-  expect(await lab.ordersOf(userId)).toHaveLength(2);
-  expect(typesNotifiedOf(orderId).filter((type) => type === 'replacement')).toHaveLength(1);
-  await expect(lab.labs.orders.get({ orderId: replacement })).resolves.toHaveProperty('reference', undefined);
-  await expect(lab.rig.client.workflow.getHandle(kitOrderId(replacement)).describe()).rejects.toThrow('not found');
-});
-
 test('a redraw whose webhook names no transaction is forwarded to its chain', async () => {
   await lab.sandbox.changeSettings({ transactionInWebhooks: false });
   const { handle, orderId } = await lab.place();
@@ -174,28 +125,6 @@ test('a reference that was used returns the same order again, and never another 
   expect(await lab.creations()).toBe(1);
 });
 
-test('webhooks that come twice and in the wrong order change nothing', async () => {
-  await lab.sandbox.addWebhookFault({ event_type: 'labtest.order.created', action: { kind: 'duplicate', copies: 3 } });
-  await lab.sandbox.addWebhookFault({ status: 'with_customer', action: { kind: 'duplicate', sameId: false } });
-  await lab.sandbox.addWebhookFault({ action: { kind: 'reorder', count: 3 } });
-  const { handle, orderId } = await lab.place();
-  await move(orderId, [...toCustomer, ...toResults.slice(0, -1)]);
-  await lab.sandbox.releaseWebhooks('reversed');
-  // What comes after the end is another story.
-  await lab.sandbox.removeWebhookFaults();
-  await lab.sandbox.settleWebhooks();
-  await move(orderId, toResults.slice(-1));
-
-  const { timeline, outcome } = await handle.result();
-  expect(outcome).toBe('completed');
-  const { order } = await lab.sandbox.order(orderId);
-  expect(timeline.map(({ eventId }) => eventId)).toEqual(order.events.map(({ id }) => id));
-  await lab.untilListedAsEnded(orderId);
-  const ids = lab.receiver.about(orderId).map(({ id }) => id);
-  expect(ids).toEqual([...new Set(ids)]);
-  expect(typesNotifiedOf(orderId).filter((type) => type === 'result')).toHaveLength(1);
-});
-
 /** Deadlines so short that silence is noticed at once. */
 const impatient: OrderPolicy = {
   shippingDeadline: '1s',
@@ -220,21 +149,6 @@ test('an order whose webhooks are all lost is completed all the same, by reads a
   expect(new Set(deliveries.map(({ state }) => state))).toEqual(new Set(['lost']));
   expect(typesNotifiedOf(orderId)).toContain('result');
   await lab.sandbox.changeSettings({ resultDates: true });
-});
-
-test('a late webhook for a finished order announces nothing', async () => {
-  await lab.sandbox.addWebhookFault({ status: 'with_customer', times: 1, action: { kind: 'hold' } });
-  const { handle, orderId } = await lab.place();
-  await moveToEnd(orderId, [...toCustomer, ...toResults]);
-  const { timeline } = await handle.result();
-  await lab.untilListedAsEnded(orderId);
-  const before = lab.receiver.about(orderId);
-
-  expect(await lab.sandbox.releaseWebhooks()).toBe(1);
-  await lab.untilListedAsEnded(orderId, 2);
-  expect(await handle.result()).toMatchObject({ outcome: 'completed', timeline });
-  expect(lab.receiver.about(orderId)).toEqual(before);
-  expect(await lab.activitiesOf(orderId)).toEqual(['readChain']);
 });
 
 test('a correction of a finished order announces only the correction', async () => {

@@ -65,8 +65,6 @@ export interface KitOptions {
 }
 
 export interface StageOptions {
-  /** True if the service shows an order's passthrough again. Default true. */
-  echoesPassthrough?: boolean;
   /**
    * True if the product has an endpoint for notifications; otherwise the worker states that it has none. Default true.
    */
@@ -169,7 +167,7 @@ export class Stage {
   }
 
   async open(options: StageOptions, startWorker: Rig['startWorker']) {
-    const { echoesPassthrough = true, notifies = true, namesClientUser = false } = options;
+    const { notifies = true, namesClientUser = false } = options;
     const { keepsHealthData = false, headersTimeoutMs, retryDays, activities: others = {} } = options;
     const tries = retryDays === undefined ? {} : { retryDays };
     // The environment's own client skips time whenever a result is awaited; here only `skip` does.
@@ -190,7 +188,6 @@ export class Stage {
       webhookUrl: `http://127.0.0.1:${ingress.port}/webhooks`,
       webhookSecrets: [secret],
       anySampleId: false,
-      echoPassthrough: echoesPassthrough,
     };
     const lab = await startLabService({ port: 0, apiKey, settings });
     this.sandbox = sandboxControl(lab.url);
@@ -208,7 +205,7 @@ export class Stage {
     const { service, temporal, receiver } = this;
     this.reportRoot = await mkdtemp(join(tmpdir(), 'lab-reports-'));
     const reportFiles = createReportFiles({ root: this.reportRoot, allowedHosts: ['127.0.0.1'] });
-    const common = { service, temporal, taskQueue, echoesPassthrough, reportFiles, encrypts: false };
+    const common = { service, temporal, taskQueue, echoesPassthrough: true, reportFiles, encrypts: false };
     const activities = createActivities({
       ...common,
       // The pause of a receiver that does not answer is real time, which a story skips.

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ServiceDown } from '../../client/errors.js';
 import type { AppointmentState, Slots } from '../../protocol/appointment/messages.js';
-import { Visit, loseWebhooks } from './visit.js';
+import { Visit } from './visit.js';
 import { setStage } from './story.js';
 
 /* Appointments at a patient service centre: the same stories as at home, and where they differ. */
@@ -87,37 +86,6 @@ describe('a walk-in', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  test('is not cancelled if it is no longer shown after its start: the blood may have been drawn', async () => {
-    const visit = await startWalkIn();
-    await visit.handle.choose({ slotId: slotAt(await visit.handle.slots(), 'PSC1') });
-    await confirmed(visit);
-    await stage.skip('5 days');
-    const gone = { kind: 'answer', status: 404, body: { detail: 'Appointment not found' } } as const;
-    const faults = [centrePath, `${centrePath}/cancel`].map((path) => stage.sandbox.addFault({ path, action: gone }));
-    await Promise.all(faults);
-    await expect(visit.handle.cancel({ rebook: true })).rejects.toMatchObject({ name: 'CancellationRefused' });
-    await expect(visit.handle.cancel()).rejects.toMatchObject({ name: 'CancellationRefused' });
-    await stage.sandbox.move(visit.orderId, 'completed');
-    expect(await visit.result()).toMatchObject({ outcome: 'completed' });
-  });
-
-  test('needs another choice if the centre declines, if the slot is gone, or if no site offers one', async () => {
-    const visit = await startWalkIn();
-    const choice = { slotId: slotAt(await visit.handle.slots(), 'PSC1') };
-    for (const status of [400, 404]) {
-      const body = { detail: 'Slot no longer available' };
-      await stage.sandbox.addFault({ path: bookPath, times: 1, action: { kind: 'answer', status, body } });
-      await expect(visit.handle.choose(choice)).rejects.toMatchObject({ name: 'SlotGone' });
-    }
-    await stage.sandbox.changeSettings({ appointmentConfirmation: 'decline' });
-    await booked(visit);
-    await stage.sandbox.advanceClock('31m');
-    await visit.expectState({ phase: 'awaiting_choice' });
-    await visit.expectNotifications('phase_changed awaiting_confirmation', 'choice_needed cancelled');
-    expect(await visit.handle.slots({ zipCode: '00501' })).toEqual({ slots: [] });
-    await expect(visit.handle.slots({ siteCodes: ['nowhere'] })).rejects.toMatchObject({ name: 'AvailabilityRefused' });
-  });
-
   test('refuses what belongs to the other kind', async () => {
     const visit = await startWalkIn();
     await expect(visit.handle.request({ provider: 'invented' })).rejects.toMatchObject({ name: 'BookingRefused' });
@@ -127,83 +95,5 @@ describe('a walk-in', () => {
     await expect(atHome.handle.slots({ siteCodes: ['PSC1'] })).rejects.toMatchObject({
       ...{ name: 'AppointmentInvalid', fields: [{ field: 'siteCodes' }] },
     });
-  });
-});
-
-test('a booking whose answers are lost again and again is one booking under one key', async () => {
-  const visit = await startWalkIn();
-  const choice = { slotId: slotAt(await visit.handle.slots(), 'PSC1') };
-  const path = bookPath.replace('*', visit.orderId);
-  await loseWebhooks(stage);
-  // The last attempt does not change that an earlier one may have booked.
-  await stage.sandbox.addFault({ path, times: 1, action: { kind: 'answer', status: 500, body: 'oops' } });
-  await stage.sandbox.addFault({ path, action: { kind: 'answer', status: 429, body: 'busy' } });
-  const refused = visit.handle.choose(choice).catch((error: unknown) => error);
-  await stage.expectRequests('POST', path);
-  await stage.skip('6 minutes');
-  expect(await refused).toBeInstanceOf(ServiceDown);
-  await stage.sandbox.removeFaults();
-  await stage.sandbox.addFault({ path, times: 1, action: { kind: 'drop_response' } });
-  const state = visit.handle.choose(choice);
-  await stage.skip('2 minutes');
-  expect(await state).toMatchObject({ phase: 'awaiting_confirmation', appointment: { siteCode: 'PSC1' } });
-  const keys = (await posted(visit)).map(({ headers }) => headers['x-idempotency-key']);
-  expect(keys.length).toBeGreaterThan(2);
-  expect(new Set(keys).size).toBe(1);
-  const event = { event_type: 'labtest.appointment.created', order_id: visit.orderId };
-  expect(await stage.sandbox.deliveries(event)).toHaveLength(1);
-});
-
-test('a cancelled order leaves its walk-in: a person is asked to look until it is cancelled too', async () => {
-  const visit = await startWalkIn();
-  await booked(visit);
-  await confirmed(visit);
-  await stage.service.orders.cancel(visit.orderId);
-  await stage.skip('12 hours');
-  await visit.expectState({ phase: 'confirmed', attention: [{ reason: 'order_cancelled' }] as never });
-  expect(await stage.service.walkIns.get(visit.orderId)).toMatchObject({ status: 'confirmed' });
-  expect(await visit.handle.cancel()).toMatchObject({ outcome: 'cancelled', attention: [] });
-  await visit.expectNotifications(
-    ...['phase_changed awaiting_confirmation', 'phase_changed confirmed', 'attention_raised order_cancelled'],
-    ...['attention_cleared order_cancelled', 'ended cancelled'],
-  );
-  await expect(stage.service.walkIns.get(visit.orderId)).rejects.toMatchObject({ name: 'NotFound' });
-});
-
-test('a walk-in that nobody cancels with its order ends with the order once its start time has passed', async () => {
-  const visit = await startWalkIn();
-  await booked(visit);
-  await confirmed(visit);
-  await stage.service.orders.cancel(visit.orderId);
-  expect(await visit.result()).toMatchObject({ outcome: 'order_ended', order: 'cancelled' });
-});
-
-test('a walk-in that only the service knows is adopted by its webhook, and ends as cancelled elsewhere', async () => {
-  const orderId = await Visit.newWalkIn(stage);
-  const { slots } = await stage.service.walkIns.availability({ lab: 'invented-lab', siteCodes: ['PSC3'] });
-  const key = slots?.[0]?.slots?.[0]?.booking_key ?? '';
-  await stage.service.walkIns.book(orderId, { booking_key: key });
-  const visit = await Visit.adopted(stage, orderId);
-  await visit.expectState({ phase: 'confirmed' });
-  await visit.move('cancelled');
-  expect(await visit.result()).toMatchObject({ outcome: 'cancelled' });
-});
-
-describe('the refund of a visit at home', () => {
-  test.each([
-    ['is kept until 24 hours before it', 0, true],
-    ['is lost after that, and the answer says so', 1, false],
-  ])('%s', async (_what, isLate, refundable) => {
-    const visit = await Visit.start(stage);
-    const { start } = await visit.choose(9);
-    const until = new Date(Date.parse(start) - 86_400_000).toISOString();
-    await visit.expectState({ appointment: { refundableUntil: until } as never });
-    if (isLate === 1) {
-      const { now } = await stage.sandbox.clock();
-      await stage.skip(Date.parse(until) - Date.parse(now) + 60_000);
-    }
-    const { appointment } = await visit.handle.cancel();
-    expect(appointment).toMatchObject({ status: 'cancelled', refundable });
-    expect(appointment).not.toHaveProperty('refundableUntil');
   });
 });

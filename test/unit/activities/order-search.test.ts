@@ -140,7 +140,7 @@ test('a search for what an earlier run may have created starts at that run’s b
 /** What an attempt takes for the order that a lost answer created, if the list consists of these orders. */
 async function foundAmong(
   written: readonly object[],
-  { attempt = 2, ...wants }: Partial<OrderCriteria> & { attempt?: number } = {},
+  { attempt = 2, claim, ...wants }: Partial<OrderCriteria> & { attempt?: number; claim?: string } = {},
 ): Promise<unknown> {
   const usual = {
     ...{ user_id: userId, lab_test: { id: 'invented-test' }, created_at: '2026-03-01T00:00:05+00:00' },
@@ -162,7 +162,10 @@ async function foundAmong(
     triedBefore: attempt > 1,
     ...wants,
   };
-  const describe = () => Promise.reject(new WorkflowNotFoundError('none', 'kit-order/order-1', undefined));
+  const describe = async () => {
+    if (claim !== undefined) return { typedSearchAttributes: { get: () => claim } };
+    throw new WorkflowNotFoundError('none', 'kit-order/order-1', undefined);
+  };
   const temporal = { workflow: { getHandle: () => ({ describe }) } };
   const dependencies = { service, temporal, echoesPassthrough: false } as unknown as ActivityDependencies;
   const searching = new MockActivityEnvironment({ attempt, ...times() }).run(() =>
@@ -211,6 +214,12 @@ describe('an order whose creation may have got no answer, and which the service 
     expect(await foundAmong([{ shipping_details: otherwise }, {}])).toMatchObject({ id: 'order-2' });
     const both = await foundAmong([{ shipping_details: otherwise }, { shipping_details: otherwise }]);
     expect(both).toMatchObject({ type: 'AmbiguousOrder', details: [{ orderIds: ['order-1', 'order-2'] }] });
+  });
+
+  test('is another one if another reference has claimed it, and ours if ours has', async () => {
+    expect(await foundAmong([{}], { claim: 'invented-2' })).toBeUndefined();
+    expect(await foundAmong([{}, {}], { claim: 'invented-1', attempt: 1 })).toMatchObject({ id: 'order-1' });
+    expect(await foundAmong([{}], { attempt: 1 })).toMatchObject({ type: 'OrderUnclaimed', nonRetryable: false });
   });
 
   test('is another one if nothing was sent yet, or if it has another test or is days older', async () => {

@@ -553,6 +553,7 @@ describe('a cancellation', () => {
       cancelAppointment: snapshot(['confirmed', 'cancelled'], soon),
     });
     await of.until(1);
+    expect(await of.run.query('state')).toMatchObject({ appointment: { refundableUntil: at(0) } });
     const state = await valueOf(of.update('cancel'));
     expect(state).toMatchObject({ appointment: { refundable: false } });
     expect(of.run.shown.details).toContain('Cancelled too late for a refund');

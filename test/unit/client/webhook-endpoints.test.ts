@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
-import { LabOperations, WebhookInvalid } from '../../../client/index.js';
+import { EncryptionRequired, LabOperations, WebhookInvalid } from '../../../client/index.js';
 import { rejection } from '../service/recording-server.js';
 
 type Webhooks = LabOperations['webhooks'];
@@ -32,4 +32,8 @@ test.each<[string, (all: Webhooks) => Promise<unknown>]>([
   const error = await rejection(command(webhooks()));
   expect(error).toBeInstanceOf(WebhookInvalid);
   expect((error as WebhookInvalid).fields.map((fault) => fault.field)).toEqual([field]);
+});
+
+test('without encryption a rotation is refused before anything is started', async () => {
+  expect(await rejection(webhooks().rotate(place, 'ep_1'))).toBeInstanceOf(EncryptionRequired);
 });

@@ -1,3 +1,4 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
 import { reconcileActivities, type PageReconciled } from '../../../activities/reconcile.js';
@@ -66,3 +67,32 @@ test.each([
     expect(await reconciled).toMatchObject({ outside, counts: { listed: 1 - outside } });
   },
 );
+
+test('an order that cannot be read, or whose id cannot be part of a workflow ID, is passed over, and that id is not logged', async () => {
+  const lines: string[] = [];
+  const silent = () => undefined;
+  const warn = (message: string, fields?: object) => void lines.push(message + JSON.stringify(fields));
+  const logger = { log: silent, trace: silent, debug: silent, info: silent, warn, error: silent };
+  const notified: string[] = [];
+  const signalWithStart = async (_name: string, { workflowId }: { workflowId: string }) => notified.push(workflowId);
+  const events = [{ id: 1, status: 'received.testkit.ordered', created_at: '2026-01-01T00:00:00Z' }];
+  const orders = [
+    { id: 'order-1', events },
+    { id: "Testperson's order", events },
+  ];
+  const service = { orders: { page: async () => ({ orders, unreadable: 1, size: 50, total: 3 }) } };
+  const signal = async () => {
+    throw new WorkflowNotFoundError('none', 'kit-order/order-1', undefined);
+  };
+  const workflowService = { describeWorkflowExecution: async () => ({}) };
+  const options = { namespace: 'default' };
+  const temporal = { workflow: { signalWithStart, getHandle: () => ({ signal }), workflowService, options } };
+  const activities = reconcileActivities({ service, temporal, taskQueue: 'lab' } as unknown as ActivityDependencies);
+  const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
+  const environment = new MockActivityEnvironment({}, { logger });
+  const { counts } = (await environment.run(() => activities.reconcilePage(range))) as PageReconciled;
+  expect(counts).toMatchObject({ listed: 3, notified: 1, passedOver: 2 });
+  expect(notified).toEqual(['kit-order/order-1']);
+  expect(lines.join()).toContain('its id cannot be part of a workflow ID');
+  expect(lines.join()).not.toContain('Testperson');
+});

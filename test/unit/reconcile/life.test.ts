@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import type { PageToReconcile } from '../../../activities/reconcile.js';
+import { noPageCounts } from '../../../protocol/reconcile.js';
+import { reconcileOrders } from '../../../workflows/reconcile.js';
+import { Life, type Answers } from '../life.js';
+
+const now = Date.parse('2026-03-10T12:00:00.000Z');
+const opening = { workflow: reconcileOrders, type: 'reconcileOrders', workflowId: 'reconcile-orders/lab', now };
+const range = { from: '2026-03-01T00:00:00.000Z', to: '2026-03-02T00:00:00.000Z' };
+const matchReviews = { reconcileMatchReviews: { started: 0 } };
+
+/** A page with these counts. */
+const page = (counts: object, more: object = {}) => ({ counts: { ...noPageCounts, ...counts }, outside: 0, ...more });
+
+/** A run, and the pages that it asks for. */
+async function pass(answer: (asked: PageToReconcile) => unknown, input: object = range, answers: Answers = {}) {
+  const asked: unknown[] = [];
+  const reconcilePage = (_now: number, given: PageToReconcile) => {
+    asked.push([given.critical ?? 'updated', given.page]);
+    return answer(given);
+  };
+  const life = new Life(opening, { reconcilePage, ...matchReviews, ...answers });
+  return { life, asked, start: async () => life.start(input) };
+}
+
+test('a pass of many pages is one pass, whatever its runs, and shows how far it has come', async () => {
+  const answer = ({ page: number = 3 }: PageToReconcile) =>
+    page({ listed: 50, notified: 49, passedOver: 1 }, number > 1 ? { nextPage: number - 1 } : {});
+  const first = await pass(answer);
+  first.life.run.suggestNewRun();
+  await first.start();
+  expect(await first.life.run.query('progress')).toMatchObject({ listed: 50, pagesToGo: 2 });
+  const { input } = first.life.run.end as unknown as { input: object };
+  const next = await pass(answer, input);
+  await next.start();
+  expect([...first.asked, ...next.asked]).toEqual([undefined, 2, 1].map((number) => ['updated', number]));
+  expect(next.life.run.end).toMatchObject({
+    kind: 'completed',
+    result: { watermark: range.to, listed: 150, notified: 147, passedOver: 3 },
+  });
+});
+
+test('a service that ignores the filter by time is logged once, and by one for critical results is asked by the other', async () => {
+  const saying = 'warn: the service lists orders that were not updated in the range: it ignores the filter';
+  const { life, asked, start } = await pass(({ critical }) => {
+    if (critical === 'is_critical') return page({ critical: 1 });
+    return page(critical ? {} : { listed: 1 }, { outside: 60 });
+  }, {});
+  await start();
+  expect(asked.map((each) => (each as string[])[0])).toEqual(['updated', 'interpretation', 'is_critical']);
+  expect(life.run.logged.filter((line) => line === saying)).toHaveLength(1);
+  expect(life.run.end).toMatchObject({ result: { listed: 1, critical: 1 } });
+});
+
+test('a range that is given looks for no critical results, and fails with what the service refuses', async () => {
+  const given = await pass(() => page({}));
+  await given.start();
+  expect(given.asked).toEqual([['updated', undefined]]);
+  const refused = await pass(() => ({ failure: { type: 'ServiceRefused', details: { fields: [], status: 400 } } }));
+  await refused.start();
+  expect(refused.life.run.end).toMatchObject({ kind: 'failed', type: 'ServiceRefused' });
+});
