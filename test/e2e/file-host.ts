@@ -19,24 +19,9 @@ export interface FileHost {
 export async function startFileHost(file: Buffer): Promise<FileHost> {
   const asked: FileHost['asked'] = [];
   let slowBytes = 0;
-  let hung = 0;
   const routes: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
     '/report.pdf': (_request, response) => response.writeHead(200, { 'content-length': file.length }).end(file),
     '/moved': (_request, response) => response.writeHead(302, { location: '/report.pdf' }).end(),
-    '/to-localhost': ({ headers }, response) => {
-      const port = headers.host?.split(':').at(-1) ?? '';
-      response.writeHead(302, { location: `http://localhost:${port}/report.pdf` }).end();
-    },
-    '/hangs-once': (_request, response) => {
-      hung += 1;
-      response.writeHead(200, { 'content-length': file.length });
-      if (hung === 1) response.write(file.subarray(0, 100));
-      else response.end(file);
-    },
-    '/more-than-promised': (_request, response) => {
-      response.writeHead(200, { 'content-length': file.length }).write(file);
-      response.socket?.end('and more, and more, and more');
-    },
     '/slow': (_request, response) => {
       response.writeHead(200, { 'content-length': file.length });
       void drip(response, file, (count) => (slowBytes += count));

@@ -8,7 +8,6 @@ const order = [
   'test/e2e/demo.test.ts',
   'test/e2e/faults.test.ts',
   'test/e2e/command-line.test.ts',
-  'test/e2e/report-claims.test.ts',
   'test/e2e/reports.test.ts',
   'test/e2e/calls-end.test.ts',
   // It takes both cores for a minute, in which the programs that the first files start would starve.

@@ -57,8 +57,6 @@ async function unmatched(wanted: NewReview = {}, policy?: MatchReviewPolicy): Pr
   return { id, orderIds, handle, until, notified };
 }
 
-const acceptPath = '/v3/unmatched_result/*/accept';
-
 /** Nothing of an order is reported by itself. */
 async function loseOrderWebhooks(): Promise<void> {
   for (const event_type of ['labtest.order.created', 'labtest.order.updated']) {
@@ -104,49 +102,6 @@ describe('a result that a person accepts', () => {
     expect(JSON.stringify(stage.receiver.accepted).match(personal)).toBeNull();
   });
 
-  test('is not accepted with an order id that was never set: the choice is not left to the service', async () => {
-    const review = await unmatched();
-    const orderId = undefined as unknown as string;
-    await expect(review.handle.accept({ orderId })).rejects.toMatchObject({
-      name: 'MatchReviewInvalid',
-      fields: [{ field: 'orderId', message: 'is undefined: leave it out, or give an id of the service' }],
-    });
-    expect(await review.handle.state()).toMatchObject({ phase: 'awaiting_decision' });
-  });
-
-  test('that is followed again has the policy of the new start', async () => {
-    const review = await unmatched();
-    await review.handle.reject();
-    expect(await review.handle.result()).toMatchObject({ outcome: 'rejected' });
-    const policy = { serviceReviewDeadline: '9d' } as const;
-    const again = await stage.product.matchReviews.start({ rawResultId: review.id, policy });
-    expect(await again.result()).toMatchObject({ policy: { serviceReviewDeadline: 9 * 86_400_000 } });
-  });
-
-  test('that is followed again while its end is still being notified is read again, and followed if it is open', async () => {
-    const review = await unmatched();
-    stage.receiver.isDown = true;
-    await review.handle.reject();
-    await stage.product.matchReviews.start({ rawResultId: review.id });
-    await stage.sandbox.moveMatchReview(review.id, { status: 'pending_customer_review', webhook: false });
-    await stage.product.matchReviews.start({ rawResultId: review.id });
-    await stage.skip('61 seconds');
-    await review.until({ phase: 'awaiting_decision' });
-    stage.receiver.isDown = false;
-    expect(await review.handle.reject()).toMatchObject({ outcome: 'rejected' });
-    expect((await review.handle.result()).announced.filter((id) => id.endsWith('/ended'))).toEqual([
-      `${review.id}/rejected/ended`,
-      `${review.id}/rejected.2/ended`,
-    ]);
-  });
-
-  test('is found by its id in either case', async () => {
-    const { id } = await unmatched();
-    const upper = await stage.product.matchReviews.start({ rawResultId: id.toUpperCase() });
-    expect(upper.rawResultId).toBe(id);
-    expect(await upper.state()).toMatchObject({ rawResultId: id });
-  });
-
   test('is accepted once, and the same decision is answered the same again, also after the end', async () => {
     const review = await unmatched();
     const [orderId = ''] = review.orderIds;
@@ -158,70 +113,6 @@ describe('a result that a person accepts', () => {
     expect(await stage.countRequests('POST', `/v3/unmatched_result/${review.id}/accept`)).toBe(1);
   });
 
-  test.each([true, false])(
-    'is accepted once though the answer is lost, if what is decided can be read: %j',
-    async (shown) => {
-      await stage.sandbox.changeSettings({ resolvedReviewsShown: shown });
-      const review = await unmatched();
-      await stage.sandbox.addFault({ path: acceptPath, times: 1, action: { kind: 'drop_response' } });
-      const accepting = review.handle.accept().catch((error: unknown) => error);
-      await stage.expectRequests('POST', `/v3/unmatched_result/${review.id}/accept`);
-      await stage.skip('40s');
-      const accepted = { outcome: 'accepted', resolvedOrderId: review.orderIds[0] };
-      expect(await accepting).toMatchObject(shown ? accepted : { name: 'ServiceDown' });
-      expect(await review.handle.accept()).toMatchObject(accepted);
-      expect(await stage.countRequests('POST', `/v3/unmatched_result/${review.id}/accept`)).toBe(1);
-      await expectChain({ orderId: review.orderIds[0] });
-    },
-  );
-
-  test('is accepted once though the answer is lost and the service is away then: the next attempt finds its own decision', async () => {
-    const review = await unmatched();
-    await stage.sandbox.addWebhookFault({ event_type: 'labtest.match_review.updated', action: { kind: 'lose' } });
-    await stage.sandbox.addFault({ path: acceptPath, times: 1, action: { kind: 'drop_response' } });
-    const accepting = review.handle.accept().catch((error: unknown) => error);
-    await stage.expectRequests('POST', `/v3/unmatched_result/${review.id}/accept`);
-    await stage.sandbox.addFault({ path: '/v3/unmatched_result/*', action: { kind: 'refuse' } });
-    await stage.skip('4 minutes');
-    expect(await accepting).toMatchObject({ name: 'ServiceDown' });
-    await stage.sandbox.removeFaults();
-    const accepted = { outcome: 'accepted', resolvedOrderId: review.orderIds[0], decision: { action: 'accept' } };
-    expect(await review.handle.accept()).toMatchObject(accepted);
-    expect(await stage.countRequests('POST', `/v3/unmatched_result/${review.id}/accept`)).toBe(1);
-  });
-
-  test.each([false, true])(
-    'is not accepted for one order if somebody accepts it for another meanwhile, and the service is away: %j',
-    async (isAway) => {
-      const review = await unmatched({ decision_code: 'multiple_demo_match' });
-      const [orderId = '', another = ''] = review.orderIds;
-      const accept = () => review.handle.accept({ orderId }).catch((error: unknown) => error);
-      await stage.sandbox.addWebhookFault({ event_type: 'labtest.match_review.updated', action: { kind: 'lose' } });
-      await stage.sandbox.addFault({ path: acceptPath, times: 1, action: { kind: 'refuse' } });
-      const accepting = accept();
-      await stage.expectRequests('POST', `/v3/unmatched_result/${review.id}/accept`);
-      await stage.service.matchReviews.accept(review.id, { order_id: another });
-      if (isAway) await stage.sandbox.addFault({ path: '/v3/unmatched_result/*', action: { kind: 'refuse' } });
-      await stage.skip(isAway ? '4 minutes' : '40s');
-      expect(await accepting).toMatchObject({ name: isAway ? 'ServiceDown' : 'MatchReviewEnded' });
-      await stage.sandbox.removeFaults();
-      expect(await accept()).toMatchObject({ name: 'MatchReviewEnded' });
-      const ended = await review.handle.result();
-      expect(ended).toMatchObject({ outcome: 'accepted', resolvedOrderId: another });
-      expect(ended).not.toHaveProperty('decision');
-    },
-  );
-
-  test('is brought to its order at once, although the last read before the decision was not answered', async () => {
-    const review = await unmatched();
-    await loseOrderWebhooks();
-    await stage.sandbox.addFault({ path: '/v3/unmatched_result/*', action: { kind: 'refuse' } });
-    await stage.skip('2 hours');
-    await stage.sandbox.removeFaults();
-    await review.handle.accept();
-    await expectChain({ orderId: review.orderIds[0] });
-  });
-
   test('is followed to an order that is made again in the chain of a cancelled one', async () => {
     const review = await unmatched({ decision_code: 'match_cancelled' });
     const [cancelled = ''] = review.orderIds;
@@ -229,29 +120,6 @@ describe('a result that a person accepts', () => {
     const { resolvedOrderId = '' } = await review.handle.accept();
     expect(resolvedOrderId).not.toBe(cancelled);
     await expectChain({ orderId: cancelled }, { orderId: resolvedOrderId, origin: 'recreation' });
-  });
-
-  test('is accepted although the answer is lost and the order was made again', async () => {
-    const review = await unmatched({ decision_code: 'match_cancelled' });
-    const [orderId = ''] = review.orderIds;
-    await stage.sandbox.addFault({ path: acceptPath, times: 1, action: { kind: 'drop_response' } });
-    const accepting = review.handle.accept({ orderId }).catch((error: unknown) => error);
-    await stage.expectRequests('POST', `/v3/unmatched_result/${review.id}/accept`);
-    await stage.sandbox.addFault({ path: '/v3/unmatched_result/*', action: { kind: 'refuse' } });
-    await stage.skip('4 minutes');
-    expect(await accepting).toMatchObject({ name: 'ServiceDown' });
-    await stage.sandbox.removeFaults();
-    expect(await review.handle.accept({ orderId })).toMatchObject({ outcome: 'accepted', decision: { orderId } });
-    expect(await stage.countRequests('POST', `/v3/unmatched_result/${review.id}/accept`)).toBe(1);
-  });
-
-  test('is refused with the service’s sentence if there is a choice, and can be accepted with one', async () => {
-    const review = await unmatched({ decision_code: 'multiple_demo_match' });
-    const sentence = 'This case requires an order to be chosen.';
-    await expect(review.handle.accept()).rejects.toMatchObject({ name: 'DecisionRefused', status: 422, sentence });
-    await review.until({ phase: 'awaiting_decision' });
-    const orderId = review.orderIds[1] ?? '';
-    expect(await review.handle.accept({ orderId })).toMatchObject({ resolvedOrderId: orderId });
   });
 });
 
@@ -265,29 +133,6 @@ test('a result that is rejected ends its review, and a late webhook announces no
   });
   expect(review.notified()).toEqual([
     'review_needed no_match',
-    'attention_raised decision_needed',
-    'attention_cleared decision_needed',
-    'ended rejected',
-  ]);
-});
-
-test('a decision is not asked for again because the service, whose reads lag, still shows the review open at its own webhook', async () => {
-  const review = await unmatched();
-  const stale = {
-    kind: 'answer',
-    status: 200,
-    body: { id: review.id, status: 'pending_customer_review', allowed_actions: ['accept'] },
-  } as const;
-  await review.handle.reject();
-  await review.handle.result();
-  const path = `/v3/unmatched_result/${review.id}`;
-  await stage.sandbox.addFault({ method: 'GET', path, times: 1, action: stale });
-  await stage.sandbox.moveMatchReview(review.id, 'resolved');
-  await eventually(async () => expect(await stage.countRequests('GET', path)).toBeGreaterThan(2));
-  await stage.skip('61 seconds');
-  expect(await review.handle.result()).toMatchObject({ outcome: 'rejected' });
-  expect(review.notified()).toEqual([
-    'review_needed match_sample_id',
     'attention_raised decision_needed',
     'attention_cleared decision_needed',
     'ended rejected',
@@ -309,38 +154,6 @@ test('a result that nobody can place waits for the service’s staff, who match 
   expect(await review.handle.result()).toMatchObject({ outcome: 'matched', resolvedOrderId: orderId });
   await expectChain({ orderId });
   await expect(review.handle.accept()).rejects.toMatchObject({ name: 'MatchReviewEnded' });
-});
-
-test('a review without a decision is reminded of, and an unknown status keeps it waiting', async () => {
-  const review = await unmatched({ interpretation: 'critical' }, { decisionReminders: ['1d'] });
-  await eventually(() => expect(review.notified()).toContain('review_needed match_sample_id'));
-  await stage.skip('25 hours');
-  await eventually(() => expect(review.notified().at(-1)).toBe('review_reminder 1'));
-  await stage.sandbox.moveMatchReview(review.id, 'second_opinion');
-  await review.until({ phase: 'unknown', status: 'second_opinion', attention: [] });
-  await stage.sandbox.moveMatchReview(review.id, { status: 'third_opinion', allowed_actions: ['reject'] });
-  await review.until({ phase: 'awaiting_decision', status: 'third_opinion' });
-  await expect(review.handle.accept()).rejects.toMatchObject({ name: 'DecisionNotAllowed' });
-  await stage.sandbox.moveMatchReview(review.id, 'pending_customer_review');
-  await review.until({
-    phase: 'awaiting_decision',
-    attention: [{ reason: 'decision_needed', since: expect.any(String) as string }],
-  });
-});
-
-test('what the service no longer shows ends as gone, and what an operator ends is abandoned', async () => {
-  await stage.sandbox.changeSettings({ resolvedReviewsShown: false });
-  const review = await unmatched();
-  await stage.sandbox.moveMatchReview(review.id, { status: 'resolved', webhook: false });
-  await stage.skip('2 hours');
-  expect(await review.handle.result()).toMatchObject({ outcome: 'gone' });
-  const other = await unmatched();
-  await stage.temporal.workflow.getHandle(matchReviewId(other.id)).cancel();
-  expect(await other.handle.result()).toMatchObject({ outcome: 'abandoned' });
-  await stage.sandbox.moveMatchReview(other.id, 'pending_customer_review');
-  await eventually(() => {
-    expect(other.notified().filter((what) => what === 'attention_raised decision_needed')).toHaveLength(2);
-  });
 });
 
 test('a review whose webhook was lost is found by the next pass, once, and not again after an operator has ended it', async () => {
@@ -371,8 +184,12 @@ test('a review whose webhook was lost is found by the next pass, once, and not a
 
 test('an invalid decision is refused before anything is done', async () => {
   const review = await unmatched();
+  const upper = await stage.product.matchReviews.start({ rawResultId: review.id.toUpperCase() });
+  expect(upper.rawResultId).toBe(review.id);
   for (const [decision, field] of [
     [{ orderId: '../other' }, 'orderId'],
+    // Never set: the choice is not left to the service.
+    [{ orderId: undefined }, 'orderId'],
     [{ userId: 7 }, 'userId'],
     [{ note: '' }, 'note'],
     [{ note: 'x'.repeat(5_001) }, 'note'],

@@ -1,31 +1,57 @@
-import ms from 'ms';
+import { Client } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
-import { ReportNotRead } from '../../client/index.js';
-import { parsingFailureReasons } from '../../service/reports.js';
-import { parsingJobId } from '../../protocol/ids.js';
-import { failureOf } from '../../protocol/report/failure-reasons.js';
-import { jobChangedSignal, reportSubmittedSignal, type ReportSubmitted } from '../../protocol/report/messages.js';
-import { resolveReportPolicy } from '../../protocol/report/policy.js';
+import {
+  ReportNotRead,
+  LabOperations,
+  ReportFileRefused,
+  ReportInvalid,
+  ReportNotFound,
+  ReportReferenceConflict,
+  ReportSubmissionCancelled,
+  ServiceDown,
+  SignedUrlRefused,
+} from '../../client/index.js';
+import { cancelUpdate as cancelSubmissionUpdate, submitReportName } from '../../protocol/report/submission-messages.js';
+import { endJob, follow, Report, start, submission, submit, uploadPath, writeReport } from './report.js';
 import { eventually } from '../rig/eventually.js';
-import { endJob, follow, jobPath, Report, start, submission, submit, uploadPath } from './report.js';
+import { hosting } from '../unit/report-file/reading.js';
+import { labAttentionKey, labReferenceKey, labUserIdKey } from '../../protocol/search-attributes.js';
+import { namespace, taskQueue } from '../rig/environments.js';
+import { parsingJobId, submitReportId } from '../../protocol/ids.js';
+import { samplePdf } from '../../sandbox/sample-report.js';
 import { setStage } from './story.js';
+
+/* A report from its upload to its biomarkers, and what only a server shows of it; every other rule has a life in test/unit/report. */
 
 const stage = setStage();
 
-/** A job whose workflow has ended moves on, and another run has begun. */
-async function stirs(report: Report, move: Parameters<typeof stage.sandbox.moveJob>[1]): Promise<void> {
-  const workflow = stage.temporal.workflow.getHandle(parsingJobId(report.jobId));
-  const { runId } = await workflow.describe();
-  await stage.sandbox.moveJob(report.jobId, move);
-  await eventually(async () => expect((await workflow.describe()).runId).not.toBe(runId));
+const limit = 10_485_760;
+
+async function uploads(): Promise<number> {
+  return stage.countRequests('POST', uploadPath);
+}
+
+/** Why a person should look at a submission. */
+async function attentionOf(reference: string): Promise<readonly string[]> {
+  const workflow = stage.temporal.workflow.getHandle(submitReportId(reference));
+  return (await workflow.describe()).typedSearchAttributes.get(labAttentionKey) ?? [];
 }
 
 describe('a submitted report', () => {
   test('is read: the product is notified, the result has counts, and the biomarkers come from the service', async () => {
     const report = await submit(stage);
     await expect(report.handle.biomarkers()).rejects.toBeInstanceOf(ReportNotRead);
-    await report.move('started', 'processing', { status: 'completed', results: 'sample' });
+    const seen: string[] = [];
+    const watching = (async () => {
+      for await (const { status } of report.handle.watch({ minInterval: '100ms', maxInterval: '100ms' }))
+        seen.push(status);
+    })();
+    await report.move('started', 'processing');
+    await eventually(() => expect(seen.at(-1)).toBe('processing'));
+    await report.move({ status: 'completed', results: 'sample' });
     const result = await report.result();
+    await watching;
+    expect(seen.at(-1)).toBe('completed');
     expect(result).toMatchObject({ outcome: 'completed', reference: report.handle.reference, status: 'completed' });
     await report.expectNotifications('phase_changed', 'completed');
     expect(report.notifications[1]).toMatchObject({
@@ -37,28 +63,6 @@ describe('a submitted report', () => {
     const matched = biomarkers.find(({ loinc_matches: matches }) => matches?.length);
     expect(matched).toMatchObject({ loinc_matches: [{ loinc_code: expect.any(String) as string }] });
   });
-
-  test.each(['upload_pending', 'started', 'processing', 'pending_review', 'a_status_of_tomorrow'])(
-    'goes on from the status %s to its result, whatever is skipped',
-    async (status) => {
-      const report = await submit(stage);
-      if (status !== 'upload_pending') await report.move(status);
-      await report.move({ status: 'completed', results: 'none' });
-      expect(await report.result()).toMatchObject({ outcome: 'completed', counts: { results: 0 } });
-    },
-  );
-
-  test.each([...parsingFailureReasons, 'a_reason_of_tomorrow'])(
-    'a submitted report that cannot be read for %s ends with a sentence for the person who uploaded it',
-    async (reason) => {
-      const report = await submit(stage);
-      await report.move('started', { status: 'failed', failure_reason: reason });
-      const { sentence } = failureOf(reason);
-      expect(await report.result()).toMatchObject({ outcome: 'failed', failure: { reason, sentence } });
-      await report.expectNotifications('phase_changed', 'failed');
-      expect(report.notifications[1]?.data).toMatchObject({ failure_reason: reason, failure_sentence: sentence });
-    },
-  );
 
   test('is reviewed by a person, which is announced, and may take days', async () => {
     const report = await submit(stage, { needsHumanReview: true });
@@ -74,46 +78,8 @@ describe('a submitted report', () => {
       data: { is_reviewed: true },
     });
   });
-});
 
-describe('webhooks', () => {
-  test('webhooks that are lost only delay the result: the job is read at growing intervals', async () => {
-    const report = await submit(stage, { policy: { parsingDeadline: '30 days' } });
-    await report.move('started');
-    await stage.skip('1 hour');
-    const jobPath = `${uploadPath}/${report.jobId}`;
-    const reads = await stage.countRequests('GET', jobPath);
-    expect(reads).toBeGreaterThan(3);
-    await stage.skip('1 day');
-    expect((await stage.countRequests('GET', jobPath)) - reads).toBeLessThan(10);
-    await report.move({ status: 'completed', results: 'sample', webhook: false });
-    await stage.skip('6 hours');
-    expect(await report.result()).toMatchObject({ outcome: 'completed', counts: { results: 3 } });
-  });
-
-  test('webhooks that come twice or late change nothing', async () => {
-    const report = await submit(stage);
-    await report.move('started', 'pending_review');
-    const before = await report.handle.state();
-    const workflow = stage.temporal.workflow.getHandle(parsingJobId(report.jobId));
-    for (const status of ['started', 'pending_review', 'upload_pending']) {
-      await workflow.signal(jobChangedSignal, { jobId: report.jobId, status });
-    }
-    expect(await report.handle.state()).toEqual(before);
-    await report.expectNotifications('phase_changed', 'review_needed');
-  });
-
-  test('webhooks that are not snapshots of this job are dropped', async () => {
-    const report = await submit(stage);
-    await report.move('started');
-    const workflow = stage.temporal.workflow.getHandle(parsingJobId(report.jobId));
-    for (const odd of [undefined, null, {}, { jobId: 'another-job', status: 'failed' }]) {
-      await workflow.signal(jobChangedSignal, odd as never);
-    }
-    expect(await report.handle.state()).toMatchObject({ status: 'started' });
-  });
-
-  test('may come before the upload is answered: one workflow follows the job', async () => {
+  test('webhooks may come before the upload is answered: one workflow follows the job', async () => {
     const late = { kind: 'delay', phase: 'after_work', delayMs: 2_500 } as const;
     await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action: late });
     const given = await submission(stage);
@@ -150,47 +116,7 @@ describe('webhooks', () => {
     await report.expectNotifications('phase_changed', 'completed');
   });
 
-  test('webhooks about an event after the end start a run that reads the job and ends', async () => {
-    const report = await submit(stage);
-    await report.move('started', { status: 'completed', results: 'sample' });
-    await report.result();
-    await stirs(report, { status: 'completed', results: 'sample', is_reviewed: true });
-    await stage.skip('15 minutes');
-    expect(await report.result()).toMatchObject({ outcome: 'completed', isReviewed: true });
-    // This server cannot list earlier runs; what it announces again has the same id.
-    const ids = new Set(report.notifications.map(({ id }) => id));
-    expect([...ids].filter((id) => id.endsWith('/completed'))).toEqual([
-      `${report.jobId}/completed/completed`,
-      `${report.jobId}/completed.reviewed/completed`,
-    ]);
-  });
-});
-
-test.each([
-  ['completed', { results: 'sample' }, { counts: { results: 3 } }],
-  ['failed', { failure_reason: 'low_quality' }, { failure: { reason: 'low_quality' } }],
-] as const)('a webhook that says %s and no more is completed by one read', async (status, move, expected) => {
-  const report = await submit(stage);
-  await report.move({ status, ...move, webhook: false });
-  const workflow = stage.temporal.workflow.getHandle(parsingJobId(report.jobId));
-  await workflow.signal(jobChangedSignal, { jobId: report.jobId, status });
-  expect(await report.result()).toMatchObject({ outcome: status, ...expected });
-  expect(await stage.countRequests('GET', `${uploadPath}/${report.jobId}`)).toBe(1);
-});
-
-test('a review that the service does not report is not an overdue report', async () => {
-  await stage.sandbox.changeSettings({ reportStates: 'schema' });
-  const report = await submit(stage, { needsHumanReview: true });
-  await report.move('started');
-  await stage.skip('3 days');
-  await report.expectAttention();
-  await stage.skip('2 days');
-  await report.expectAttention('parsing_overdue');
-  await stage.sandbox.changeSettings({ reportStates: 'all' });
-});
-
-describe('a job that stands still', () => {
-  test('needs attention after its deadline, and no longer once it moves', async () => {
+  test('a job that stands still needs attention after its deadline, and no longer once it moves', async () => {
     const report = await submit(stage);
     await report.move('started');
     await stage.skip('2 hours');
@@ -212,7 +138,7 @@ describe('a job that stands still', () => {
     );
   });
 
-  test('is given up once: a repeated webhook asks no question and announces no end again', async () => {
+  test('a job that stands still is given up once: a repeated webhook asks no question and announces no end again', async () => {
     const report = await submit(stage, { policy: { giveUpAfter: '1 day' } });
     await report.move('started');
     await stage.skip('2 days');
@@ -230,123 +156,15 @@ describe('a job that stands still', () => {
     const ids = report.notifications.map(({ id }) => id);
     expect(ids[3]).toBe(ids[1]?.replace('attention_raised', 'attention_cleared'));
   });
-
-  test('is given up after `giveUpAfter`, and followed again by a late event', async () => {
-    const report = await submit(stage, { policy: { giveUpAfter: '1 day' } });
-    await report.move('started');
-    await stage.skip('2 days');
-    expect(await report.result()).toMatchObject({ outcome: 'unresolved', status: 'started' });
-    await report.expectNotifications('phase_changed', 'attention_raised parsing_overdue', 'ended unresolved');
-    await stirs(report, { status: 'completed', results: 'sample' });
-    await stage.skip('15 minutes');
-    expect(await report.result()).toMatchObject({ outcome: 'completed' });
-  });
-
-  describe('while the service is down', () => {
-    async function standsStill() {
-      const report = await submit(stage, { policy: { giveUpAfter: '1 day' } });
-      await report.move('started');
-      await stage.skip('2 hours');
-      await report.expectAttention('parsing_overdue');
-      const fault = await stage.sandbox.addFault({ path: jobPath, action: { kind: 'refuse' } });
-      await report.move({ status: 'completed', results: 'sample', webhook: false });
-      return { report, fault };
-    }
-
-    test('a job is not given up: the read that is answered shows that it has completed', async () => {
-      const { report, fault } = await standsStill();
-      await stage.skip('30 hours');
-      await report.expectState({ status: 'started' });
-      await stage.sandbox.removeFaults(fault);
-      await stage.skip('7 hours');
-      expect(await report.result()).toMatchObject({ outcome: 'completed' });
-    });
-
-    test('a job is given up a day later', async () => {
-      const { report } = await standsStill();
-      await stage.skip('46 hours');
-      await report.expectState({ status: 'started' });
-      await stage.skip('3 hours');
-      expect(await report.result()).toMatchObject({ outcome: 'unresolved' });
-    });
-  });
-
-  test('a job that stands still while the service is down is read once that is back', async () => {
-    const report = await submit(stage, { policy: { parsingDeadline: '10 days' } });
-    await report.move('started');
-    const fault = await stage.sandbox.addFault({ path: jobPath, action: { kind: 'refuse' } });
-    await report.move({ status: 'completed', results: 'sample', webhook: false });
-    await stage.skip('3 hours');
-    await report.expectState({ status: 'started' });
-    await stage.sandbox.removeFaults(fault);
-    await stage.skip('6 hours');
-    expect(await report.result()).toMatchObject({ outcome: 'completed' });
-  });
 });
 
-test('a job that the service no longer knows ends as gone', async () => {
-  const report = await submit(stage);
-  await report.move('started');
-  await stage.sandbox.deleteJob(report.jobId);
-  await stage.skip('5 minutes');
-  expect(await report.result()).toMatchObject({ outcome: 'job_gone' });
-  await report.expectNotifications('phase_changed', 'ended job_gone');
-});
-
-test('a webhook and an unknown status lead to a read, whichever of the two is later', async () => {
-  const report = await submit(stage);
-  await report.move('started', { status: 'queued', webhook: false });
-  await stage.skip('3 minutes');
-  await report.expectState({ status: 'queued' });
-  await report.move('pending_review');
-  await report.expectState({ phase: 'in_review' });
-  await report.expectNotifications('phase_changed', 'review_needed');
+/** A job whose workflow has ended moves on, and another run has begun. */
+async function stirs(report: Report, move: Parameters<typeof stage.sandbox.moveJob>[1]): Promise<void> {
   const workflow = stage.temporal.workflow.getHandle(parsingJobId(report.jobId));
-  await stage.sandbox.moveJob(report.jobId, { status: 'quality_hold', webhook: false });
-  await stage.skip('1 day');
-  await report.expectState({ status: 'quality_hold' });
-  const reads = await stage.countRequests('GET', `${uploadPath}/${report.jobId}`);
-  await workflow.signal(jobChangedSignal, { jobId: report.jobId, status: 'processing' });
-  await stage.expectRequests('GET', `${uploadPath}/${report.jobId}`, reads + 1);
-  await report.expectState({ status: 'quality_hold' });
-});
-
-describe('a 404 that is not the service’s own', () => {
-  const foreign = { kind: 'answer', status: 404, body: '<html><h1>404 Not Found</h1></html>' } as const;
-
-  test('ends nothing, however often it comes within ten minutes: the job is still followed', async () => {
-    const report = await submit(stage);
-    await report.move('started');
-    const fault = await stage.sandbox.addFault({ method: 'GET', path: jobPath, action: foreign });
-    await stage.skip('8 minutes');
-    await report.expectState({ status: 'started' });
-    expect(await stage.countRequests('GET', `${uploadPath}/${report.jobId}`)).toBeGreaterThan(1);
-    await stage.sandbox.removeFaults(fault);
-    await report.move({ status: 'completed', results: 'sample' });
-    expect(await report.result()).toMatchObject({ outcome: 'completed' });
-  });
-
-  test('does not end a job that a webhook brought', async () => {
-    await stage.sandbox.addFault({ method: 'GET', path: jobPath, times: 1, action: foreign });
-    const { id } = await stage.sandbox.createJob({ user_id: await stage.newUser(), outcome: 'stuck' });
-    stage.onClear(() => endJob(stage, id));
-    const handle = await eventually(() => stage.product.reports.get({ jobId: id }));
-    const report = new Report(stage, handle, id);
-    await stage.skip('15 seconds');
-    await stage.expectRequests('GET', `${uploadPath}/${id}`);
-    await report.move({ status: 'completed', results: 'sample' });
-    expect(await report.result()).toMatchObject({ outcome: 'completed' });
-    expect(report.notified).not.toContain('ended job_gone');
-  });
-
-  test('is believed when it lasts', async () => {
-    const report = await submit(stage);
-    await report.move('started');
-    await stage.sandbox.addFault({ method: 'GET', path: jobPath, action: foreign });
-    await stage.skip('1 hour');
-    expect(await report.result()).toMatchObject({ outcome: 'job_gone' });
-  });
-});
+  const { runId } = await workflow.describe();
+  await stage.sandbox.moveJob(report.jobId, move);
+  await eventually(async () => expect((await workflow.describe()).runId).not.toBe(runId));
+}
 
 test('cancelling stops following the job without a call to the service; a repetition has the same answer', async () => {
   const report = await submit(stage);
@@ -358,87 +176,173 @@ test('cancelling stops following the job without a call to the service; a repeti
   expect(await stage.sandbox.jobs()).toMatchObject([{ job: { status: 'started' } }]);
 });
 
-test('a report that is read after its cancellation, while that is still being notified, is announced', async () => {
-  const report = await submit(stage);
-  await report.move('started');
-  await report.expectNotifications('phase_changed');
-  stage.receiver.isDown = true;
-  await report.handle.cancel();
-  await report.move('completed');
-  await report.expectState({ outcome: 'completed' });
-  stage.receiver.isDown = false;
-  expect(await report.result()).toMatchObject({ outcome: 'completed' });
-  await report.expectNotifications('phase_changed', 'ended abandoned', 'completed');
-});
+// So patient that nothing is sent again soon.
+const busy = { kind: 'answer', status: 429, headers: { 'retry-after': '36000' }, body: 'busy' } as const;
 
-test('a job that nobody submitted, and that ends before anything was read about it, notifies its end', async () => {
-  const { id } = await stage.sandbox.createJob({ user_id: await stage.newUser(), outcome: 'stuck' });
-  stage.onClear(() => endJob(stage, id));
-  const handle = await eventually(() => stage.product.reports.get({ jobId: id }));
-  const report = new Report(stage, handle, id);
-  await report.handle.cancel();
-  expect(await report.result()).toMatchObject({ outcome: 'abandoned' });
-  await report.expectNotifications('ended abandoned');
-});
-
-describe('the hand-over', () => {
-  async function handOver(report: Report, reference: string): Promise<void> {
-    const submitted: ReportSubmitted = {
-      reference,
-      userId: 'somebody-else',
-      policy: resolveReportPolicy({ parsingDeadline: '1m' }),
-      snapshot: { jobId: report.jobId, status: 'upload_pending' },
-      adopted: false,
-      notifies: true,
-    };
-    await stage.temporal.workflow.getHandle(parsingJobId(report.jobId)).signal(reportSubmittedSignal, submitted);
-  }
-
-  test('may come twice, and changes nothing the second time', async () => {
-    const report = await submit(stage);
-    await report.move('started');
-    const before = await report.handle.state();
-    await handOver(report, report.handle.reference ?? '');
-    expect(await report.handle.state()).toEqual(before);
+describe('a submission', () => {
+  test('one job is followed for a reference if it is submitted twice, at once and after the end', async () => {
+    const given = await submission(stage);
+    const [one, other] = await Promise.all([start(stage, given), start(stage, { ...given, policy: {} })]);
+    expect(await one.jobId()).toBe(await other.jobId());
+    const report = await follow(stage, one);
+    await report.move({ status: 'completed', results: 'sample' });
+    await report.result();
+    expect(await (await start(stage, given)).jobId()).toBe(report.jobId);
+    expect(await uploads()).toBe(1);
+    const found = await stage.product.reports.get({ reference: given.reference });
+    expect(await found.jobId()).toBe(report.jobId);
   });
 
-  test('the hand-over with a second reference needs attention, and the first one keeps the job', async () => {
-    const report = await submit(stage);
-    await handOver(report, 'a-second-reference');
-    await report.expectAttention('reference_conflict');
-    await report.expectState({ reference: report.handle.reference ?? '' });
+  test('another file, user or request under a reference is a conflict', async () => {
+    const given = await submission(stage);
+    await start(stage, given);
+    const others = [
+      { file: { path: 'another.pdf' } },
+      { userId: 'another-user' },
+      { needsHumanReview: true },
+      { policy: { firstPoll: '1m' } },
+    ] as const;
+    for (const other of others) {
+      await expect(stage.product.reports.submit({ ...given, ...other })).rejects.toThrow(ReportReferenceConflict);
+    }
+  });
+
+  test('the job of another submission is not taken for that of an upload: it would show the results of another file', async () => {
+    const other = await submit(stage);
+    const body = { ...{ id: other.jobId, status: 'started' }, ...{ needs_human_review: false, is_reviewed: false } };
+    const action = { kind: 'answer', status: 200, body, phase: 'after_work' } as const;
+    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action });
+    const handle = await start(stage, await submission(stage));
+    await stage.expectRequests('POST', uploadPath, 2);
+    const refused = handle.jobId().catch((error: unknown) => error);
+    await stage.skip('1 hour');
+    expect(await refused).toBeInstanceOf(ServiceDown);
+    expect(await uploads()).toBe(2);
+    const { reference, attention } = await other.handle.state();
+    expect(reference).toBe(other.handle.reference);
+    expect(attention.map(({ reason }) => reason)).not.toContain('reference_conflict');
+  });
+
+  test('is followed through an outage of hours, which needs attention after one', async () => {
+    const fault = await stage.sandbox.addFault({ path: uploadPath, action: { kind: 'refuse' } });
+    const given = await submission(stage);
+    const handle = await start(stage, given);
+    const attention = () => attentionOf(given.reference);
+    await stage.skip('2 hours');
+    await eventually(async () => expect(await attention()).toEqual(['upload_delayed']));
+    await stage.sandbox.removeFaults(fault);
+    await stage.skip('15 minutes');
+    await follow(stage, handle);
+    expect(await attention()).toEqual([]);
+    expect(await stage.sandbox.jobs()).toHaveLength(1);
+  });
+
+  test('can be cancelled between two attempts: nothing is sent any more, and it may be submitted again', async () => {
+    const fault = await stage.sandbox.addFault({ method: 'POST', path: uploadPath, action: busy });
+    const given = await submission(stage);
+    const handle = await start(stage, given);
+    await stage.expectRequests('POST', uploadPath);
+    await stage.untilNoActivityRuns(submitReportId(given.reference));
+    const cancelled = { outcome: 'cancelled', reference: given.reference, lostUploads: [] };
+    expect(await handle.cancel()).toEqual(cancelled);
+    await expect(handle.jobId()).rejects.toBeInstanceOf(ReportSubmissionCancelled);
+    expect(await handle.cancel()).toEqual(cancelled);
+    await stage.skip('1 day');
+    expect(await uploads()).toBe(1);
+    await stage.sandbox.removeFaults(fault);
+    await follow(stage, await start(stage, given));
+    expect(await stage.sandbox.jobs()).toHaveLength(1);
+  });
+
+  test('can be cancelled while its host stands still: the connection is closed, and nothing was sent', async () => {
+    let [isAsked, isClosed] = [false, false];
+    const { url } = await hosting((request, response) => {
+      isAsked = true;
+      request.socket.on('close', () => (isClosed = true));
+      response.write(samplePdf(['labops-sandbox: stuck']));
+    });
+    const given = await submission(stage, { file: { url }, policy: { creationTimeout: '1s' } });
+    const handle = await start(stage, given);
+    await eventually(() => expect(isAsked).toBe(true));
+    expect(await handle.cancel()).toEqual({ outcome: 'cancelled', reference: given.reference, lostUploads: [] });
+    await eventually(() => expect(isClosed).toBe(true));
+    expect(await stage.sandbox.jobs()).toEqual([]);
+  });
+
+  test('of a file that is too large for the service is refused, which may be submitted again once it takes it', async () => {
+    await stage.sandbox.changeSettings({ reportMaxBytes: 100 });
+    const given = await submission(stage);
+    const refused = await start(stage, given);
+    await expect(refused.jobId()).rejects.toMatchObject({ name: 'ReportRefused', status: 413 });
+    await stage.sandbox.changeSettings({ reportMaxBytes: limit });
+    const report = await follow(stage, await start(stage, given));
+    expect(await stage.sandbox.jobs()).toMatchObject([{ id: report.jobId }]);
   });
 });
 
-/** The job starts while the receiver is down. Waits for the first attempt: time that is skipped before it does not count. */
-async function startUnheard(report: Report): Promise<void> {
-  const { attempts } = stage.receiver;
-  stage.receiver.isDown = true;
-  await report.move('started');
-  await eventually(() => expect(stage.receiver.attempts).toBeGreaterThan(attempts));
+function padded(size: number): Buffer {
+  const head = samplePdf(['labops-sandbox: stuck']);
+  return Buffer.concat([head, Buffer.alloc(size - head.length, '%')]);
 }
 
-test('notifications that do not arrive need attention and go out once the receiver is back', async () => {
-  const report = await submit(stage, { policy: { notificationDeadline: '1 hour', parsingDeadline: '10 days' } });
-  await startUnheard(report);
-  await stage.skip(ms('3h'));
-  await report.expectAttention('notifications_undelivered');
-  stage.receiver.isDown = false;
-  await stage.skip(ms('1h'));
-  await report.expectAttention();
-  expect(report.notified).toContain('phase_changed');
+test('a file of exactly the limit is sent, byte for byte', async () => {
+  const report = await submit(stage, { file: { path: await writeReport(stage, padded(limit)) } });
+  expect(await stage.sandbox.job(report.jobId)).toMatchObject({ files: [{ size: limit, name: 'report.pdf' }] });
 });
 
-test('watching shows each state once, until the end', async () => {
-  const report = await submit(stage);
-  const seen: string[] = [];
-  const watching = (async () => {
-    for await (const { status } of report.handle.watch({ minInterval: '100ms', maxInterval: '100ms' }))
-      seen.push(status);
-  })();
-  await report.move('started', 'processing');
-  await eventually(() => expect(seen.at(-1)).toBe('processing'));
-  await report.move({ status: 'completed', results: 'sample' });
-  await watching;
-  expect(seen.at(-1)).toBe('completed');
+test('a file outside of the root is not sent, and the refusal names no place on the disk', async () => {
+  const handle = await start(stage, await submission(stage, { file: { path: '../secret.pdf' } }));
+  const refusal: unknown = await handle.jobId().catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(ReportFileRefused);
+  const { message, fields } = refusal as ReportFileRefused;
+  expect(message).toMatch(/outside_root/);
+  expect(fields).toMatchObject([{ field: 'file' }]);
+  expect(JSON.stringify({ message, fields })).not.toMatch(/secret|\/tmp/);
+  expect(await uploads()).toBe(0);
+});
+
+test('a signed URL is refused by the worker too, while it does not encrypt', async () => {
+  // Such a client claims to encrypt; the worker of this stage does not.
+  const pretending = {
+    encode: (payloads: unknown[]) => Promise.resolve(payloads),
+    decode: (payloads: unknown[]) => Promise.resolve(payloads),
+  };
+  const dataConverter = { payloadCodecs: [pretending as never] };
+  const temporal = new Client({ connection: stage.temporal.connection, namespace, dataConverter });
+  const product = new LabOperations(temporal, { taskQueue, deadline: 'none' });
+  const file = { url: 'https://files.example.com/report.pdf?X-Amz-Signature=very-secret' };
+  const given = await submission(stage, { file });
+  const handle = await product.reports.submit(given);
+  const refusal: unknown = await handle.jobId().catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(SignedUrlRefused);
+  expect((refusal as SignedUrlRefused).message).not.toContain('very-secret');
+  const signedAgain = { ...given, file: { url: file.url.replace('very-secret', 'another') } };
+  await expect(product.reports.submit(signedAgain)).resolves.toMatchObject({ reference: given.reference });
+});
+
+test('a submission that a backend starts without search attributes sets them itself, before anything else', async () => {
+  await stage.sandbox.addFault({ method: 'POST', path: uploadPath, action: busy });
+  const given = await submission(stage);
+  const shouted = { ...given, userId: given.userId.toUpperCase() };
+  const workflow = await stage.temporal.workflow.start(submitReportName, {
+    workflowId: submitReportId(given.reference),
+    taskQueue,
+    args: [shouted],
+  });
+  stage.onClear(() => stage.awaitEnd(workflow.workflowId));
+  await eventually(async () => {
+    const { typedSearchAttributes } = await workflow.describe();
+    expect(typedSearchAttributes.get(labUserIdKey)).toBe(given.userId);
+    expect(typedSearchAttributes.get(labReferenceKey)).toBe(given.reference);
+  });
+  await stage.expectRequests('POST', uploadPath);
+  await stage.untilNoActivityRuns(workflow.workflowId);
+  await workflow.executeUpdate(cancelSubmissionUpdate);
+});
+
+test('a job that was never reported is not found, nor is one with an impossible id', async () => {
+  for (const jobId of ['11111111-2222-4333-8444-555566667777', '../job', '']) {
+    await expect(stage.product.reports.get({ jobId })).rejects.toBeInstanceOf(ReportNotFound);
+  }
+  await expect(stage.product.reports.get({ reference: 'a b' })).rejects.toBeInstanceOf(ReportInvalid);
 });
