@@ -50,20 +50,6 @@ test('a worker that is killed while it books has booked once, and the next worke
   expect(await bookings(handle)).toBe(1);
 });
 
-test('a worker that was away while everything happened puts it in order', async () => {
-  const handle = await want();
-  const { slots } = await handle.slots();
-  await handle.choose({ slotId: slots.at(-2)?.id ?? '' });
-  // A delivery that the kill interrupted would be waited for.
-  await expect.poll(() => lab.receiver.aboutAppointmentsOf(handle.orderId).length, patience).toBe(1);
-  await lab.worker.stop('SIGKILL');
-  await lab.sandbox.moveAppointment(handle.orderId, 'in_progress');
-  await lab.sandbox.moveAppointment(handle.orderId, 'completed');
-  await lab.sandbox.settleWebhooks();
-  await lab.startWorker();
-  expect(await handle.result()).toMatchObject({ outcome: 'completed' });
-});
-
 test('a webhook that comes after the end finds the same end, and notifies nobody again', async () => {
   const handle = await want();
   const { slots } = await handle.slots();

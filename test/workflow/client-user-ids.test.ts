@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
 import { createNotificationHandler } from '../../client/index.js';
-import { kitOrderId } from '../../protocol/ids.js';
-import { eventually } from '../rig/eventually.js';
-import { secret } from '../unit/webhooks/sending.js';
-import { LeavingUser } from './leaving-user.js';
 import { eventsOf, textOf } from './recorded.js';
+import { kitOrderId } from '../../protocol/ids.js';
+import { secret } from '../unit/webhooks/sending.js';
 import { setStage } from './story.js';
 
 /** The worker has NOTIFY_CLIENT_USER_ID=true. */
@@ -33,27 +31,4 @@ test("every notification of an order carries the user's client_user_id, which is
   expect(received).toEqual(kit.notified.map(() => clientUserId));
   expect(await stage.countRequests('GET', path)).toBe(1);
   expect(textOf(await eventsOf(stage, kitOrderId(kit.rootOrderId)))).not.toContain(clientUserId);
-});
-
-test('an outage of the service delays a notification for seconds, then it is sent without the client_user_id', async () => {
-  const { userId, clientUserId, path } = await newUser();
-  const fault = await stage.sandbox.addFault({ path, action: { kind: 'answer', status: 503 } });
-  const kit = await stage.place({ userId });
-  await stage.skip('10 seconds');
-  await kit.expectNotifications('phase_changed awaiting_registration');
-  expect(await stage.countRequests('GET', path)).toBe(3);
-  await stage.sandbox.removeFaults(fault);
-  await kit.register();
-  await kit.expectNotifications('phase_changed awaiting_registration', 'phase_changed preparing');
-  expect(kit.notifications.map(({ data }) => data['client_user_id'])).toEqual([undefined, clientUserId]);
-});
-
-test('notifications about a user who is deleted arrive without the client_user_id', async () => {
-  const leavingUser = await LeavingUser.arrive(stage);
-  const deletion = await leavingUser.requestDeletion();
-  await eventually(() => expect(leavingUser.notified).toEqual(['deletion_scheduled']));
-  await deletion.undo();
-  await eventually(() => expect(leavingUser.notified).toEqual(['deletion_scheduled', 'deletion_undone']));
-  const about = stage.receiver.accepted.filter(({ subject }) => subject === leavingUser.userId);
-  expect(about.map(({ data }) => data['client_user_id'])).toEqual([undefined, leavingUser.clientUserId]);
 });

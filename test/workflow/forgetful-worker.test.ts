@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
-import { deleteUserId, kitOrderId } from '../../protocol/ids.js';
-import { eventually } from '../rig/eventually.js';
 import { Kit } from './kit.js';
 import { LeavingUser } from './leaving-user.js';
+import { deleteUserId, kitOrderId } from '../../protocol/ids.js';
+import { eventually } from '../rig/eventually.js';
+import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { setStage, type RunningWorker } from './story.js';
 
 /*
@@ -42,32 +42,6 @@ test('an order that only a worker without the endpoint has met keeps its notific
   expect(await failureOf(kitOrderId(kit.rootOrderId), 'notify')).toMatch(/set NOTIFY_URL and NOTIFY_SECRET/);
   await takenOver();
   await kit.expectNotifications('phase_changed awaiting_registration');
-});
-
-test('every notification is delivered once if one of two workers lacks the endpoint', async () => {
-  const kit = await stage.place();
-  await kit.register();
-  await kit.move('transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed');
-  await kit.result();
-  // By chance the other worker may have had every attempt of the last minute: then `deliverNotifications` goes on.
-  await takenOver();
-  const expected = [
-    'phase_changed awaiting_registration',
-    'phase_changed preparing',
-    'phase_changed in_transit_to_customer',
-    'phase_changed with_customer',
-    'phase_changed in_transit_to_lab',
-    'phase_changed at_lab',
-    'result',
-    'phase_changed completed',
-  ];
-  await eventually(() => expect(kit.notifiedOnce).toEqual(expected));
-});
-
-test('a worker without the endpoint asks a person to look when the deadline passes', async () => {
-  await stage.stopWorker();
-  const kit = await stage.place({ policy: { notificationDeadline: '4s' } });
-  await kit.expectAttention('notifications_undelivered');
 });
 
 test('a worker without the database neither erases a deleted user’s data nor ends the deletion, until one has it', async () => {

@@ -41,14 +41,9 @@ export class LeavingUser {
 
   /** Waits until the workflow has the request: the server that skips time may start it before, and does not wait. */
   async untilRequested(): Promise<void> {
-    await this.untilAccepted(1);
-  }
-
-  /** Waits until the workflow has accepted this many requests and undos. */
-  async untilAccepted(count: number): Promise<void> {
     await eventually(async () => {
       const events = await eventsOf(this.stage, deleteUserId(this.userId));
-      expect(events.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toHaveLength(count);
+      expect(events.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toHaveLength(1);
     });
   }
 

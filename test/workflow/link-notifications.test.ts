@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { labAttentionKey } from '../../protocol/search-attributes.js';
-import { eventually } from '../rig/eventually.js';
 import { UserLink } from './user-link.js';
 import { deliverNotificationsId } from '../../protocol/ids.js';
 import { eventsOf, textOf } from './recorded.js';
+import { eventually } from '../rig/eventually.js';
+import { labAttentionKey } from '../../protocol/search-attributes.js';
 import { setStage } from './story.js';
 
 const stage = setStage();
@@ -95,4 +95,18 @@ test('a link that has ended closes after a minute, and its product is notified o
   stage.receiver.isDown = false;
   await stage.skip('15 minutes');
   await link.expectNotifications('ended connected');
+});
+
+/* The last one: from here on no process polls the queue of notifications. */
+test('a link that has ended does not hold up the next one, and its notification is handed over', async () => {
+  await stage.stopWorker();
+  await stage.startWorker({ polls: ['main', 'background', 'files'] });
+  const link = await UserLink.start(stage);
+  await link.handle.cancel();
+  await stage.skip('61 seconds');
+  const { userId, provider } = link.handle;
+  const next = await stage.product.links.start({ userId, provider });
+  expect(await next.state()).toMatchObject({ phase: 'awaiting_password' });
+  const delivery = stage.temporal.workflow.getHandle(deliverNotificationsId(link.workflowId));
+  await eventually(async () => expect((await delivery.describe()).status.name).toBe('RUNNING'));
 });

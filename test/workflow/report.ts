@@ -19,7 +19,6 @@ import type { Notification } from '../rig/notification-receiver.js';
 import type { Stage } from './story.js';
 
 export const uploadPath = '/lab_report/v1/parser/job';
-export const jobPath = '/lab_report/v1/parser/job/*';
 
 type Move = Exclude<Parameters<SandboxControl['moveJob']>[1], string>;
 
@@ -127,7 +126,7 @@ export class Report {
   }
 }
 
-export async function endSubmission(stage: Stage, reference: string): Promise<void> {
+async function endSubmission(stage: Stage, reference: string): Promise<void> {
   try {
     const { jobId } = await stage.finish<{ jobId: string }>(submitReportId(reference));
     await endJob(stage, jobId);

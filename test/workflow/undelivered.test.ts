@@ -1,11 +1,10 @@
-import ms from 'ms';
 import { describe, expect, test } from 'vitest';
-import { NotificationNotFound } from '../../client/notifications/errors.js';
 import type { DeliveryResult } from '../../protocol/delivery.js';
-import { deliverNotificationsId, kitOrderId } from '../../protocol/ids.js';
-import { labAttentionKey, labAttentionSinceKey, labOrderIdKey } from '../../protocol/search-attributes.js';
-import { eventually } from '../rig/eventually.js';
 import type { Kit } from './kit.js';
+import { NotificationNotFound } from '../../client/notifications/errors.js';
+import { deliverNotificationsId, kitOrderId } from '../../protocol/ids.js';
+import { eventually } from '../rig/eventually.js';
+import { labAttentionKey, labAttentionSinceKey, labOrderIdKey } from '../../protocol/search-attributes.js';
 import { setStage } from './story.js';
 
 const toResults = ['transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed'];
@@ -75,89 +74,6 @@ describe('an order whose product cannot be notified', () => {
     expect(givenUp).toHaveLength(notifications.length - 1);
     const attributes = (await deliveryOf(kit).describe()).typedSearchAttributes;
     expect(attributes.get(labAttentionKey)).toEqual(['notifications_undelivered']);
-  });
-
-  test('gets an alarm as soon as it is back, not after a pause of an hour', async () => {
-    const kit = await endedUnnotified();
-    await stage.skip('5 hours');
-    stage.receiver.isDown = false;
-    await stage.sandbox.interpret(kit.rootOrderId, { interpretation: 'critical' });
-    await eventually(() => expect(kit.notified).toContain('critical_result'));
-  });
-
-  test('gets only the latest reminder of an alarm, however long it was down', async () => {
-    const kit = await endedUnnotified();
-    await stage.sandbox.interpret(kit.rootOrderId, { interpretation: 'critical' });
-    await stage.skip('5 hours');
-    await eventually(async () => {
-      const { undelivered } = await stage.product.notifications.state(kitOrderId(kit.rootOrderId));
-      expect(undelivered.filter(({ type }) => type.endsWith('critical_result_reminder'))).toHaveLength(1);
-    });
-  });
-
-  test('is delivered although another sender hands over what is not a notification, and resends without a list', async () => {
-    const kit = await endedUnnotified();
-    const delivery = deliveryOf(kit);
-    for (const left of [
-      null,
-      'none',
-      { notifications: 'none', refused: {} },
-      { notifications: [{}], refused: [{}, null] },
-    ]) {
-      await delivery.signal('notificationsLeft', left);
-    }
-    for (const command of [null, { ids: null }]) await delivery.executeUpdate('resend', { args: [command] });
-    const { undelivered } = await stage.product.notifications.state(kitOrderId(kit.rootOrderId));
-    expect(undelivered).toHaveLength(notifications.length - 1);
-    for (const ids of ['none', 7, {}]) {
-      const refusal = delivery.executeUpdate('resend', { args: [{ ids }] });
-      await expect(refusal).rejects.toMatchObject({ cause: { type: 'InvalidCommand' } });
-    }
-    stage.receiver.isDown = false;
-    await stage.skip('1 hour');
-    await eventually(() => expect(kit.notifiedOnce).toEqual(notifications));
-  });
-});
-
-describe('a receiver that asks for patience', () => {
-  const stage = setStage();
-
-  test('is not called again before the time it named', async () => {
-    const kit = await stage.place();
-    await kit.expectNotifications('phase_changed awaiting_registration');
-    stage.receiver.isDown = true;
-    stage.receiver.retryAfter = '3000'; // seconds
-    await kit.move('transit_customer');
-    await eventually(() => expect(stage.receiver.attempts).toBe(2));
-    await stage.skip('40 minutes');
-    expect(stage.receiver.attempts).toBe(2);
-    stage.receiver.isDown = false;
-    await stage.skip('15 minutes');
-    await kit.expectNotifications('phase_changed awaiting_registration', 'phase_changed in_transit_to_customer');
-  });
-});
-
-describe('notifications whose receiver asks for an hour', () => {
-  // An operator's word cancels an attempt, and the server that skips time may lose the update then: see `untilNoActivityRuns`.
-  const stage = setStage({ fullServer: true });
-
-  test('are sent now when an operator says so', async () => {
-    const kit = await stage.place();
-    await kit.expectNotifications('phase_changed awaiting_registration');
-    stage.receiver.isDown = true;
-    stage.receiver.retryAfter = '3600'; // seconds
-    await kit.move(...toResults);
-    expect(await kit.result()).toMatchObject({ outcome: 'completed' });
-    const source = kitOrderId(kit.rootOrderId);
-    await eventually(async () => {
-      const { undelivered } = await stage.product.notifications.state(source);
-      expect(undelivered).toHaveLength(notifications.length - 1);
-    });
-    stage.receiver.isDown = false;
-    const { triedUntil } = await stage.product.notifications.resend(`deliver-notifications/${source}`);
-    const days = (Date.parse(triedUntil) - Date.now()) / ms('1d');
-    expect(Math.round(days)).toBe(30);
-    await kit.expectNotifications(...notifications);
   });
 });
 

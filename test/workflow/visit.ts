@@ -3,7 +3,7 @@ import type { AppointmentHandle } from '../../client/appointments/appointment-ha
 import type { AppointmentStart } from '../../client/appointments/appointments.js';
 import type { SandboxControl } from '../../sandbox/control.js';
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
-import { bookAppointmentId, kitOrderId } from '../../protocol/ids.js';
+import { bookAppointmentId } from '../../protocol/ids.js';
 import type { AppointmentResult, AppointmentState, Slot } from '../../protocol/appointment/messages.js';
 import { eventually } from '../rig/eventually.js';
 import type { Notification } from '../rig/notification-receiver.js';
@@ -71,16 +71,6 @@ export class Visit {
     const visit = new Visit(stage, handle);
     stage.onClear(() => stage.cancelIfRunning(visit.workflowId));
     return visit;
-  }
-
-  /** Waits until the order's and the appointment's workflow have made their first reads, so faults affect only later ones. */
-  async untilFollowed(): Promise<void> {
-    await eventually(async () => {
-      const { events } = await this.stage.temporal.workflow.getHandle(kitOrderId(this.orderId)).fetchHistory();
-      expect(events?.some(({ activityTaskCompletedEventAttributes: read }) => read)).toBe(true);
-    });
-    // Slots are found once the appointment knows its order.
-    await this.slot();
   }
 
   async slot(index = 0): Promise<Slot> {

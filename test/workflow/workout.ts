@@ -3,7 +3,6 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import type { StoredStream } from '../../store/reading.js';
 import { workoutStreamId } from '../../protocol/ids.js';
 import type { FetchWorkoutStreamResult } from '../../protocol/workout-stream.js';
-import { eventually } from '../rig/eventually.js';
 import type { TestStore } from './test-store.js';
 import { eventsOf } from './recorded.js';
 import type { Stage } from './story.js';
@@ -11,18 +10,17 @@ import type { Stage } from './story.js';
 /** A workout of an invented user in a story, whose stream the service can be asked for. */
 export class Workout {
   readonly userId: string;
-  readonly workoutId: string;
+  readonly workoutId = randomUUID();
   private readonly stage: Stage;
 
-  constructor(stage: Stage, userId: string, workoutId: string = randomUUID()) {
+  constructor(stage: Stage, userId: string) {
     this.stage = stage;
     this.userId = userId;
-    this.workoutId = workoutId;
     stage.onClear(() => stage.awaitEnd(this.workflowId));
   }
 
-  static async of(stage: Stage, workoutId?: string): Promise<Workout> {
-    return new Workout(stage, await stage.newUser(), workoutId);
+  static async of(stage: Stage): Promise<Workout> {
+    return new Workout(stage, await stage.newUser());
   }
 
   get workflowId(): string {
@@ -72,13 +70,5 @@ export class Workout {
   async activities(): Promise<string[]> {
     const events = await eventsOf(this.stage, this.workflowId);
     return events.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? []);
-  }
-
-  /** Waits until the service was asked at least so often. */
-  async expectReads(times: number): Promise<void> {
-    await eventually(async () => {
-      const reads = await this.countReads();
-      if (reads < times) throw new Error(`The stream was read ${reads} times`);
-    });
   }
 }
