@@ -2,9 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { clear, clearAnswered, raise } from '../../../workflows/order/announcements.js';
 import { learn, openChain, type Chain } from '../../../workflows/order/chain.js';
 import { shownOrderAttention } from '../../../workflows/order/view.js';
-import type { OrderSnapshot } from '../../../service/order-snapshot.js';
-import { takeRemedy } from '../../../workflows/order/replacement-decision.js';
-import type { KitOrderRun } from '../../../workflows/order/run.js';
 import { announcedBy, caseOf, daysAfterStart, eventsOf, happyPath, kitOf, pathTo, start } from './histories.js';
 
 const notified = (chain: Chain) => announcedBy(chain).map(({ id }) => id);
@@ -139,25 +136,5 @@ describe('attention', () => {
     const chain = caseOf([{ orderId: 'order-1', events: eventsOf('ordered'), userId: 'user-1' }]);
     raise(chain, { key: 'order-9', reason: 'reference_conflict', orderId: 'order-9' }, start);
     expect(announcedBy(chain)).toMatchObject([{ orderId: 'order-1', userId: 'user-1', data: { orderId: 'order-9' } }]);
-  });
-});
-
-describe('a failure', () => {
-  const remedyOf = async (snapshot: OrderSnapshot): Promise<string[]> => {
-    const chain = caseOf([snapshot], { identified: true, handedOver: true });
-    chain.policy = { ...chain.policy, onLost: 'replace' };
-    await takeRemedy({ chain } as unknown as KitOrderRun);
-    return chain.attention.map(({ reason }) => reason);
-  };
-
-  test('that is not known asks a person: the service may follow it up itself', async () => {
-    expect(await remedyOf(kitOf('order-1', [...pathTo('transit_customer'), 'failed.testkit.order_rejected']))).toEqual([
-      'decision_needed',
-    ]);
-  });
-
-  test('that only the order’s own status reports asks a person, too', async () => {
-    const atLab = kitOf('order-1', pathTo('delivered_to_lab'), { status: 'failed' });
-    expect(await remedyOf(atLab)).toEqual(['decision_needed']);
   });
 });
