@@ -2,6 +2,7 @@ import { ServiceError, ServiceUnavailable, TooManyRequests } from '../service/er
 import { isIdRefused } from '../service/orders.js';
 import type { LabService } from '../service/lab-service.js';
 import type { CriticalResultReport } from '../service/critical-result.js';
+import { listedOnce, type ListedOnce } from '../service/order-bounds.js';
 import type { OrderSnapshot } from '../service/order-snapshot.js';
 import type { EarlierRun } from '../protocol/earlier-run.js';
 import { signalOrStart, startAfter } from '../protocol/signal-or-start.js';
@@ -27,8 +28,8 @@ import { described, lastResultOf } from './workflow-runs.js';
 
 /** Information that a run started by a webhook needs before it does anything. */
 export interface ChainReading {
-  /** Every order of the chain that can be read now. */
-  snapshots: OrderSnapshot[];
+  /** Every order of the chain that can be read now, with the orders of its transaction once (`listedWhole`). */
+  snapshots: ListedOnce[];
   /** The service does not know the order. */
   gone: boolean;
   /** The root whose workflow follows the chain. */
@@ -79,7 +80,7 @@ export function chainActivities(dependencies: ActivityDependencies) {
       if (own.snapshot && isAlone) delete own.snapshot.passthrough;
       const snapshots = own.snapshot ? [own.snapshot, ...(await readSiblings(service, own.snapshot))] : [];
       return {
-        snapshots,
+        snapshots: listedOnce(snapshots),
         gone: own.gone,
         // Only the worker that placed a replacement knows it as one: keep the orders that were passed on before.
         rootOrderId: previous?.outcome === 'forwarded' ? previous.rootOrderId : realRoot(rootOrderId, snapshots),

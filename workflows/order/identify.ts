@@ -11,7 +11,7 @@ import {
 } from '@temporalio/workflow';
 import type { ChainReading } from '../../activities/chains.js';
 import { kitOrderId } from '../../protocol/ids.js';
-import { isCritical, isEnd, standingOf } from '../../protocol/order/lifecycle.js';
+import { isCritical, isEnd, listedWhole, standingOf } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import type { OrderOutcome } from '../../protocol/order/state.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
@@ -109,7 +109,7 @@ async function readWholeChain(run: KitOrderRun): Promise<void> {
   const previous = reading.previous && upgradeOrderResult(reading.previous);
   const isOurs = run.forwardsTo === undefined;
   if (previous && isOurs) resume(chain, previous);
-  for (const snapshot of reading.snapshots)
+  for (const snapshot of listedWhole(reading.snapshots))
     if (isOurs || snapshot.orderId === chain.rootOrderId) receiveSnapshot(run, snapshot);
   if (chain.orders.length === 0) {
     throw ApplicationFailure.nonRetryable(`The service does not know order ${chain.rootOrderId}`, 'OrderNotFound');

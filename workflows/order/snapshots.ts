@@ -1,6 +1,6 @@
 import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
 import { canonicalId, isAddressable } from '../../protocol/ids.js';
-import { boundedEvents, isCritical, isEnd } from '../../protocol/order/lifecycle.js';
+import { boundedEvents, isCritical, isEnd, listedOnce, listedWhole } from '../../protocol/order/lifecycle.js';
 import type { CriticalResultReported } from '../../protocol/order/messages.js';
 import type { OrderEvent, OrderSnapshot, TransactionOrder, TransactionSnapshot } from '../../service/order-snapshot.js';
 import { isObject, readDate, readTime, textsOf, timesOf } from '../entity/fields.js';
@@ -24,19 +24,19 @@ export interface OrderRecord {
   wasCritical?: true;
 }
 
-/** The records as a later run gets them: with each event once. */
+/** The records as a later run gets them: with each event once, and the orders of a transaction. */
 export function carriedOrders(orders: Orders): object[] {
-  return orders.map(({ greatest, ...record }) => {
-    const { events, ...fields } = greatest;
-    return { ...record, greatest: canonicalJson(events) === canonicalJson(record.events) ? fields : greatest };
+  return listedOnce(orders.map(({ greatest }) => greatest)).map(({ events, ...fields }, index) => {
+    const isOwn = canonicalJson(events) === canonicalJson(orders[index]?.events);
+    return { ...orders[index], greatest: isOwn ? fields : { ...fields, events } };
   });
 }
 
 export function restoredOrders(carried: Orders): Orders {
-  return carried.map((record) => ({
-    ...record,
-    greatest: { ...record.greatest, events: record.greatest.events ?? record.events },
-  }));
+  const whole = listedWhole(
+    carried.map(({ greatest, events }) => ({ ...greatest, events: greatest.events ?? events })),
+  );
+  return carried.map((record, index) => ({ ...record, greatest: whole[index] ?? record.greatest }));
 }
 
 /** Folds one snapshot in. Answers with the same object when it says nothing new. */

@@ -5,15 +5,17 @@ import { chainActivities, type ChainReading } from '../../../activities/chains.j
 import type { ActivityDependencies } from '../../../activities/dependencies.js';
 import { writePassthrough } from '../../../protocol/order/root-order.js';
 import { signed, usualInstallation } from '../../../service/installation.js';
+import { listedWhole } from '../../../service/order-bounds.js';
 import { answering, serviceAt } from '../service/recording-server.js';
 
 const named = signed(writePassthrough({ root: 'root', reference: 'invented-1', n: 2 }), usualInstallation);
 
 /** What a run that a webhook started learns of this order, which names the chain of `root`; that chain lists these. */
-async function read(order: object, inChain?: readonly string[]): Promise<ChainReading> {
+async function read(order: object, inChain?: readonly string[], others: object = {}): Promise<ChainReading> {
   const { baseUrl } = await answering(({ url = '' }) => {
     const id = url.split('/').at(-1);
-    return { body: { id, user_id: 'user-1', events: [], ...(id === 'order-1' && { passthrough: named, ...order }) } };
+    const shown = id === 'order-1' ? { passthrough: named, ...order } : others;
+    return { body: { id, user_id: 'user-1', events: [], ...shown } };
   });
   const describe = async () => {
     if (inChain) return { typedSearchAttributes: { get: () => inChain } };
@@ -47,4 +49,21 @@ test('an order that cannot be read is read again when the service asks for it', 
   const dependencies = { service: serviceAt(baseUrl), target: 'off' } as unknown as ActivityDependencies;
   const reading = new MockActivityEnvironment().run(() => chainActivities(dependencies).readChain('order-1', {}));
   await expect(reading).rejects.toMatchObject({ type: 'ServiceUnavailable', nextRetryDelay: 21_600_000 });
+});
+
+test('of a transaction of 350 orders those that are read are answered with its list once', async () => {
+  const order_transaction = {
+    id: 'transaction-1',
+    orders: Array.from({ length: 350 }, (_, n) => ({
+      id: n === 0 ? 'order-1' : `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+      origin: n === 0 ? 'initial' : 'redraw',
+      created_at: new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString(),
+    })),
+  };
+  const { snapshots } = await read({ order_transaction }, undefined, { order_transaction });
+  expect(JSON.stringify(snapshots).length).toBeLessThan(100_000);
+  const whole = listedWhole(snapshots);
+  expect(whole).toHaveLength(40);
+  for (const { transaction } of whole) expect(transaction?.orders).toEqual(whole[0]?.transaction?.orders);
+  expect(whole[0]?.transaction?.orders).toHaveLength(350);
 });

@@ -77,20 +77,29 @@ describe.each(Object.entries(reporting))('an order that reports %s', (_name, low
   });
 });
 
-describe.each([
-  [53, (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`],
-  [400, (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`],
-  [53, (n: number) => `${'long-'.repeat(23)}${String(n).padStart(5, '0')}`],
-])('a transaction of %i orders', (count, idOf) => {
+const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+const longId = (n: number) => `${'long-'.repeat(23)}${String(n).padStart(5, '0')}`;
+
+/** Each order is a redraw of the one before it, and the last is on its way. */
+function transactionWith(count: number, idOf: (n: number) => string) {
   const ids = Array.from({ length: count }, (_, n) => (n === 0 ? orderId : idOf(n)));
   const createdAt = (n: number) => new Date(start - (count - n) * minute).toISOString();
   const orders = ids.map((id, n) => ({ id, origin: n === 0 ? 'initial' : 'redraw', createdAt: createdAt(n) }));
-  const snapshotFor = (id: string): OrderSnapshot => {
+  const snapshotFor = (id: string, listed = orders): OrderSnapshot => {
     const n = ids.indexOf(id);
     const events = [{ id: 1, at: createdAt(n), status: statusOf(n === count - 1 ? 'ordered' : 'sample_error') }];
     const more = { origin: n === 0 ? 'initial' : 'redraw', createdAt: createdAt(n), events };
-    return kitOf(id, [], { ...more, transaction: { id: 'transaction-1', orders } });
+    return kitOf(id, [], { ...more, transaction: { id: 'transaction-1', orders: listed } });
   };
+  return { ids, orders, snapshotFor };
+}
+
+describe.each([
+  [53, uuid],
+  [400, uuid],
+  [53, longId],
+])('a transaction of %i orders', (count, idOf) => {
+  const { ids, snapshotFor } = transactionWith(count, idOf);
 
   test('shows the first, the current and the newest in the search attribute, and is read with bounds', async () => {
     const order = new Life(opening, { readOrder: (_now: number, id: string) => snapshotFor(id), notify: silent });
@@ -108,6 +117,36 @@ describe.each([
     expect(sizeOf(state)).toBeLessThan(payloadBytes);
     await order.signal('orderChanged', { ...snapshotFor(ids.at(-1) ?? ''), interpretation: 'normal' });
     expect(order.run.end).toBeUndefined();
+  });
+});
+
+describe.each([
+  [53, longId],
+  [120, uuid],
+])('a transaction of %i orders that were all reported', (count, idOf) => {
+  const { ids, orders, snapshotFor } = transactionWith(count, idOf);
+
+  test.each([
+    ['the same list', () => orders],
+    ['what was listed when it was the newest', (n: number) => orders.slice(0, n + 1)],
+  ])('goes on in a new run that is small and knows the same, if each showed %s', async (_, listedFor) => {
+    const reported = ids.map((id, n) => snapshotFor(id, listedFor(n)));
+    const readOrder = (_now: number, id: string) => snapshotFor(id);
+    const order = new Life(opening, { readOrder, notify: silent });
+    const [snapshot] = reported;
+    const placed = { reference: 'ref-1', policy: resolveOrderPolicy(), adopted: false, notifies: true, snapshot };
+    await order.start({ rootOrderId: orderId }, { name: 'orderPlaced', argument: placed });
+    for (const each of reported) await order.signal('orderChanged', each);
+    const state = (await order.run.query('state')) as object;
+    order.run.suggestNewRun();
+    await order.signal('orderChanged', { ...reported.at(-1), sampleId: 'SAMPLE-1' });
+    const { input } = order.run.end as unknown as { input: object };
+    expect(sizeOf(input)).toBeLessThan(payloadBytes);
+    const next = await new Life({ ...opening, continuedFrom: 'run-1' }, { readOrder, notify: silent }).start(input);
+    expect(await next.run.query('state')).toMatchObject({ ...state, sampleId: 'SAMPLE-1' });
+    const turns = next.run.summaries.length;
+    for (const each of reported.slice(0, -1)) await next.signal('orderChanged', each);
+    expect(next.run.summaries).toHaveLength(turns);
   });
 });
 
