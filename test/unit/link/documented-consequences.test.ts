@@ -26,7 +26,8 @@ test('every error type of the specification has the documented consequence, and 
   expect(Object.keys(known)).toEqual(expect.arrayContaining([...linkErrorTypes]));
   expect(Object.keys(known)).toHaveLength(linkErrorTypes.length);
   for (const type of linkErrorTypes) expect(known[type]?.consequence, type).toBe(consequenceOf(type));
-  for (const type of ['error_of_next_year', undefined]) expect(other?.consequence).toBe(consequenceOf(type));
+  const others = ['error_of_next_year', undefined, '', 'constructor', 'toString', '__proto__', 'INVALID_TOKEN'];
+  for (const type of others) expect(other?.consequence, type).toBe(consequenceOf(type));
 });
 
 test('the user is read first after those error types for which the table says so', () => {
