@@ -1,11 +1,14 @@
-import { readFile } from 'node:fs/promises';
-import { expect, inject, test } from 'vitest';
 import baseline from '../../proof/bench/baseline.json' with { type: 'json' };
-import { costOf } from '../../proof/bench/histories.js';
-import { playProject } from '../../proof/bench/lives.js';
+import { expect, inject, test } from 'vitest';
+import { readFile } from 'node:fs/promises';
 import { UserLink } from './user-link.js';
 import { Visit } from './visit.js';
+import { costOf } from '../../proof/bench/histories.js';
+import { jobChangedSignal } from '../../protocol/report/messages.js';
+import { parsingJobId } from '../../protocol/ids.js';
+import { playProject } from '../../proof/bench/lives.js';
 import { setStage } from './story.js';
+import { submit } from './report.js';
 import { taskQueue } from '../rig/environments.js';
 
 /*
@@ -104,3 +107,20 @@ function expectNear(actual: number, expected: number): void {
   expect(actual).toBeGreaterThan(expected * (1 - tolerance));
   expect(actual).toBeLessThan(expected * (1 + tolerance));
 }
+
+test('a report that is followed by webhooks costs its signals, one timer at a time, and no call', async () => {
+  const report = await submit(stage);
+  await report.move('started', 'processing');
+  const workflow = stage.temporal.workflow.getHandle(parsingJobId(report.jobId));
+  for (let n = 0; n < 5; n += 1) await workflow.signal(jobChangedSignal, { jobId: report.jobId, status: 'started' });
+  await report.move({ status: 'completed', results: 'sample' });
+  await report.result();
+  const { events = [] } = await workflow.fetchHistory();
+  const count = (name: 'activityTaskScheduled' | 'timerStarted' | 'upsertWorkflowSearchAttributes') =>
+    (events ?? []).filter((event) => event[`${name}EventAttributes`] != null).length;
+  expect(count('activityTaskScheduled')).toBe(0);
+  // One for the hand-over at most, and one for each thing that was new.
+  expect(count('timerStarted')).toBeLessThanOrEqual(4);
+  // Once per phase: parsing, completed.
+  expect(count('upsertWorkflowSearchAttributes')).toBeLessThanOrEqual(3);
+});

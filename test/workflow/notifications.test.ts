@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import { CancelRefused } from '../../client/orders/errors.js';
+import { UserLink } from './user-link.js';
 import { createNotificationHandler } from '../../client/index.js';
+import { deliverNotificationsId } from '../../protocol/ids.js';
+import { eventsOf, textOf } from './recorded.js';
 import { eventually } from '../rig/eventually.js';
+import { labAttentionKey } from '../../protocol/search-attributes.js';
 import { secret } from '../unit/webhooks/sending.js';
 import { setStage } from './story.js';
 
@@ -69,4 +73,107 @@ test("a product's typed functions receive what the worker sends, again where the
   const { answers, passedOver } = product.counts();
   expect(answers).toMatchObject({ handled: phases.length + links.length, handler_failed: 1, unknown_type: 0 });
   expect(passedOver).toEqual({ 'labops.order.result': 1 });
+});
+
+const attentionOf = async (link: UserLink) =>
+  (await stage.temporal.workflow.getHandle(link.workflowId).describe()).typedSearchAttributes.get(labAttentionKey);
+
+test('an end is notified as a CloudEvent about the user, with its cause and nothing personal', async () => {
+  const link = await UserLink.start(stage);
+  await link.logIn('mfa-sms');
+  await link.handle.submitMfaCode('900008').catch(() => undefined);
+  await link.expectNotifications('ended failed');
+  const { userId } = link.handle;
+  const { startedAt, timeline } = await link.handle.result();
+  expect(link.notifications).toEqual([
+    expect.objectContaining({
+      id: `${userId}/invented_watch/${startedAt}/ended`,
+      type: 'link.ended',
+      source: expect.stringContaining(link.workflowId) as string,
+      subject: userId,
+      time: timeline.at(-1)?.at,
+      data: { user_id: userId, provider: 'invented_watch', outcome: 'failed', error_type: 'unsupported_region' },
+    }),
+  ]);
+});
+
+test('the product is notified once of a connection that breaks long after its link, whatever happens to the webhook and the endpoint', async () => {
+  const link = await UserLink.start(stage);
+  await link.enterPassword('ok');
+  await link.expectNotifications('ended connected');
+  await stage.finish(link.workflowId);
+  const { userId, provider } = link.handle;
+  stage.receiver.isDown = true;
+  await stage.sandbox.breakConnection(userId, { provider, error_type: 'provider_password_expired' });
+  await stage.sandbox.settleWebhooks();
+  const workflow = stage.temporal.workflow.getHandle(deliverNotificationsId(link.workflowId));
+  await eventually(async () => expect((await workflow.describe()).status.name).toBe('RUNNING'));
+  stage.receiver.isDown = false;
+  await link.expectNotifications('ended connected', 'connection_error');
+  await workflow.result();
+  expect(link.notifications[1]).toMatchObject({
+    id: expect.stringMatching(new RegExp(`^${userId}/${provider}/[\\w-]+/connection_error$`)) as string,
+    source: expect.stringContaining(link.workflowId) as string,
+    data: { user_id: userId, provider, error_type: 'provider_password_expired' },
+  });
+  expect(textOf(await eventsOf(stage, workflow.workflowId))).not.toMatch(/testperson|refreshed/);
+});
+
+test('a connection that broke is not announced once the user has linked the provider again', async () => {
+  const link = await UserLink.start(stage);
+  await link.enterPassword('ok');
+  await link.expectNotifications('ended connected');
+  await stage.finish(link.workflowId);
+  const { userId, provider } = link.handle;
+  stage.receiver.isDown = true;
+  const attempts = stage.receiver.attempts;
+  await stage.sandbox.breakConnection(userId, { provider });
+  await eventually(() => expect(stage.receiver.attempts).toBeGreaterThan(attempts));
+  await stage.sandbox.connect(userId, { provider, webhook: false });
+  stage.receiver.isDown = false;
+  expect(await stage.finish(deliverNotificationsId(link.workflowId))).toMatchObject({ delivered: 1, givenUp: [] });
+  await link.expectNotifications('ended connected');
+});
+
+test('an endpoint that is down for longer than the policy allows needs attention until it is back; the link goes on', async () => {
+  const link = await UserLink.start(stage, { policy: { codeWait: '10 hours', notificationDeadline: '1 hour' } });
+  await link.logIn('mfa-sms');
+  stage.receiver.isDown = true;
+  await stage.skip('70 minutes');
+  await link.expectState({ phase: 'awaiting_code', attention: [{ reason: 'notifications_undelivered' }] as never });
+  expect(await attentionOf(link)).toEqual(['notifications_undelivered']);
+  stage.receiver.isDown = false;
+  await stage.skip('15 minutes');
+  await link.expectNotifications('code_reminder');
+  await link.expectState({ attention: [] });
+  expect(await link.connect()).toMatchObject({ outcome: 'start_over' });
+  expect(await link.connect()).toMatchObject({ outcome: 'connected' });
+  await link.expectNotifications('code_reminder', 'ended connected');
+});
+
+test('a link that has ended closes after a minute, and its product is notified once the endpoint is back', async () => {
+  const link = await UserLink.start(stage);
+  await link.logIn('mfa-sms');
+  stage.receiver.isDown = true;
+  await link.handle.submitMfaCode('123456');
+  await stage.skip('2 minutes');
+  expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
+  expect(await attentionOf(link)).toBeUndefined();
+  stage.receiver.isDown = false;
+  await stage.skip('15 minutes');
+  await link.expectNotifications('ended connected');
+});
+
+/* The last one: from here on no process polls the queue of notifications. */
+test('a link that has ended does not hold up the next one, and its notification is handed over', async () => {
+  await stage.stopWorker();
+  await stage.startWorker({ polls: ['main', 'background', 'files'] });
+  const link = await UserLink.start(stage);
+  await link.handle.cancel();
+  await stage.skip('61 seconds');
+  const { userId, provider } = link.handle;
+  const next = await stage.product.links.start({ userId, provider });
+  expect(await next.state()).toMatchObject({ phase: 'awaiting_password' });
+  const delivery = stage.temporal.workflow.getHandle(deliverNotificationsId(link.workflowId));
+  await eventually(async () => expect((await delivery.describe()).status.name).toBe('RUNNING'));
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DeliveryResult } from '../../protocol/delivery.js';
 import type { Kit } from './kit.js';
-import { NotificationNotFound } from '../../client/notifications/errors.js';
 import { deliverNotificationsId, kitOrderId } from '../../protocol/ids.js';
 import { eventually } from '../rig/eventually.js';
 import { labAttentionKey, labAttentionSinceKey, labOrderIdKey } from '../../protocol/search-attributes.js';
@@ -74,50 +73,5 @@ describe('an order whose product cannot be notified', () => {
     expect(givenUp).toHaveLength(notifications.length - 1);
     const attributes = (await deliveryOf(kit).describe()).typedSearchAttributes;
     expect(attributes.get(labAttentionKey)).toEqual(['notifications_undelivered']);
-  });
-});
-
-describe('a notification that the receiver refuses for good', () => {
-  const stage = setStage({ fullServer: true });
-
-  async function refusedKit(): Promise<Kit> {
-    stage.receiver.refuses = ({ data }) => data['phase'] === 'in_transit_to_customer';
-    const kit = await stage.place();
-    await kit.move('transit_customer', 'with_customer');
-    await kit.expectNotifications('phase_changed awaiting_registration', 'phase_changed awaiting_registration');
-    expect(stage.receiver.refused).toHaveLength(1);
-    return kit;
-  }
-
-  test('is set aside, the next one goes out, and an operator finds it and has it sent again', async () => {
-    const kit = await refusedKit();
-    const source = kitOrderId(kit.rootOrderId);
-    await eventually(async () => {
-      const listed: string[] = [];
-      for await (const each of stage.product.notifications.list()) listed.push(each.source);
-      expect(listed).toContain(source);
-    });
-    expect(await stage.product.notifications.isWaiting(source)).toBe(true);
-    const { undelivered } = await stage.product.notifications.state(source);
-    expect(undelivered).toMatchObject([{ type: 'labops.order.phase_changed', refusedWith: 422 }]);
-    stage.receiver.refuses = () => false;
-    await stage.product.notifications.resend(source, [undelivered[0]?.id ?? '']);
-    await eventually(() => expect(kit.notified).toContain('phase_changed in_transit_to_customer'));
-    await eventually(async () => expect(await stage.product.notifications.isWaiting(source)).toBe(false));
-  });
-
-  test('can be discarded, once', async () => {
-    const kit = await refusedKit();
-    const source = kitOrderId(kit.rootOrderId);
-    const [refused] = await eventually(async () => {
-      const { undelivered } = await stage.product.notifications.state(source);
-      expect(undelivered).toHaveLength(1);
-      return undelivered;
-    });
-    await expect(stage.product.notifications.discard(source, ['unknown'])).rejects.toThrow(NotificationNotFound);
-    const after = await stage.product.notifications.discard(source, [refused?.id ?? '']);
-    expect(after).toMatchObject({ undelivered: [], discarded: 1 });
-    const delivery = stage.temporal.workflow.getHandle(deliverNotificationsId(source));
-    expect(await delivery.result()).toEqual({ source, delivered: 0, discarded: 1, givenUp: [] });
   });
 });

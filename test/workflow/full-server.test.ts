@@ -1,19 +1,28 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, afterEach, beforeEach } from 'vitest';
 import { randomUUID } from 'node:crypto';
 import { DeletionRefused, GraceEnded, UserHasRunningWork, UserUnknown } from '../../client/index.js';
+import { Kit } from './kit.js';
 import { LeavingUser } from './leaving-user.js';
+import { NotificationNotFound } from '../../client/notifications/errors.js';
 import { UserLink } from './user-link.js';
 import { Visit } from './visit.js';
-import { bookAppointmentId, deleteUserId, kitOrderId, placeKitOrderId, submitReportId } from '../../protocol/ids.js';
+import {
+  bookAppointmentId,
+  deleteUserId,
+  kitOrderId,
+  placeKitOrderId,
+  submitReportId,
+  deliverNotificationsId,
+} from '../../protocol/ids.js';
 import { eventually } from '../rig/eventually.js';
 import { labUserIdKey } from '../../protocol/search-attributes.js';
 import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
 import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
-import { setStage } from './story.js';
+import { setStage, type RunningWorker } from './story.js';
 import { submission, submit, uploadPath } from './report.js';
 import { taskQueue } from '../rig/environments.js';
 
-/* The full server: running work is found by visibility, which the one that skips time has not. */
+/* The full server: it lists workflows, keeps its time, and lets workers come and go. */
 const stage = setStage({ eventsPerRun: 10_000, keepsHealthData: true });
 
 /** Visibility lags by about a second behind a start. */
@@ -213,4 +222,101 @@ test('a deletion that was notified as final stays final even if the service woul
   expect(await again.result()).toMatchObject({ outcome: 'deleted' });
   await expect(again.undo()).rejects.toBeInstanceOf(GraceEnded);
   expect(await leavingUser.readUser()).toMatch(/scheduled/);
+});
+
+describe('a notification that the receiver refuses for good', () => {
+  async function refusedKit(): Promise<Kit> {
+    stage.receiver.refuses = ({ data }) => data['phase'] === 'in_transit_to_customer';
+    const kit = await stage.place();
+    await kit.move('transit_customer', 'with_customer');
+    await kit.expectNotifications('phase_changed awaiting_registration', 'phase_changed awaiting_registration');
+    expect(stage.receiver.refused).toHaveLength(1);
+    return kit;
+  }
+
+  test('is set aside, the next one goes out, and an operator finds it and has it sent again', async () => {
+    const kit = await refusedKit();
+    const source = kitOrderId(kit.rootOrderId);
+    await eventually(async () => {
+      const listed: string[] = [];
+      for await (const each of stage.product.notifications.list()) listed.push(each.source);
+      expect(listed).toContain(source);
+    });
+    expect(await stage.product.notifications.isWaiting(source)).toBe(true);
+    const { undelivered } = await stage.product.notifications.state(source);
+    expect(undelivered).toMatchObject([{ type: 'labops.order.phase_changed', refusedWith: 422 }]);
+    stage.receiver.refuses = () => false;
+    await stage.product.notifications.resend(source, [undelivered[0]?.id ?? '']);
+    await eventually(() => expect(kit.notified).toContain('phase_changed in_transit_to_customer'));
+    await eventually(async () => expect(await stage.product.notifications.isWaiting(source)).toBe(false));
+  });
+
+  test('can be discarded, once', async () => {
+    const kit = await refusedKit();
+    const source = kitOrderId(kit.rootOrderId);
+    const [refused] = await eventually(async () => {
+      const { undelivered } = await stage.product.notifications.state(source);
+      expect(undelivered).toHaveLength(1);
+      return undelivered;
+    });
+    await expect(stage.product.notifications.discard(source, ['unknown'])).rejects.toThrow(NotificationNotFound);
+    const after = await stage.product.notifications.discard(source, [refused?.id ?? '']);
+    expect(after).toMatchObject({ undelivered: [], discarded: 1 });
+    const delivery = stage.temporal.workflow.getHandle(deliverNotificationsId(source));
+    expect(await delivery.result()).toEqual({ source, delivered: 0, discarded: 1, givenUp: [] });
+  });
+});
+
+/** Two workers on one queue, of which one lacks NOTIFY_URL and DATABASE_URL. */
+describe('a worker without the settings of another', () => {
+  let forgetful: RunningWorker;
+  beforeEach(async () => {
+    forgetful = await stage.startForgetfulWorker();
+  });
+  afterEach(() => stage.startWorker());
+
+  /** The other worker is alone: otherwise chance would decide how many attempts fail, at growing intervals. */
+  async function takenOver(): Promise<void> {
+    await forgetful.stop();
+    await stage.startWorker();
+  }
+
+  /** Waits until an attempt of the activity has failed, and returns the failure. */
+  async function failureOf(workflowId: string, activity: string): Promise<string> {
+    return eventually(async () => {
+      const { raw } = await stage.temporal.workflow.getHandle(workflowId).describe();
+      const pending = raw.pendingActivities?.find(({ activityType }) => activityType?.name === activity);
+      expect(pending?.lastFailure?.message).toBeTruthy();
+      return pending?.lastFailure?.message ?? '';
+    });
+  }
+
+  test('an order that only a worker without the endpoint has met keeps its notifications until a worker has it', async () => {
+    await stage.stopWorker();
+    const handle = await stage.product.orders.place(await stage.input());
+    const kit = new Kit(stage, handle, await handle.orderId());
+    await kit.expectState({ phase: 'awaiting_registration' });
+    expect(await failureOf(kitOrderId(kit.rootOrderId), 'notify')).toMatch(/set NOTIFY_URL and NOTIFY_SECRET/);
+    await takenOver();
+    await kit.expectNotifications('phase_changed awaiting_registration');
+  });
+
+  test('a worker without the database neither erases a deleted user’s data nor ends the deletion, until one has it', async () => {
+    const leavingUser = await LeavingUser.arrive(stage);
+    const { userId } = leavingUser;
+    await stage.sandbox.sendHealthData(userId, { kind: 'summary' });
+    await stage.sandbox.settleWebhooks();
+    const kept = async () => (await stage.testStore?.store.summaries({ userId }))?.length;
+    await eventually(async () => expect(await kept()).toBe(1));
+    // The other one does all that comes before the erasure.
+    await stage.stopWorker();
+    const handle = await leavingUser.requestDeletion({ policy: { ...resolveDeletionPolicy(), grace: 8_000 } });
+    expect(await failureOf(deleteUserId(userId), 'eraseHealthData')).toMatch(/DATABASE_URL is not set/);
+    await leavingUser.expectState(handle, { phase: 'confirming' });
+    expect(await kept()).toBe(1);
+    await takenOver();
+    expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
+    expect(await kept()).toBe(0);
+    await eventually(() => expect(leavingUser.notified.at(-1)).toBe('deleted'));
+  });
 });
