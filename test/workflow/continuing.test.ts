@@ -211,7 +211,7 @@ test('a submission that fails often continues in a new run, and its reference st
   const report = samplePdf(['labops-sandbox: stuck']);
   const large = Buffer.concat([report, Buffer.alloc(8_000_000, '%')]);
   const given = await submission(stage, { file: { path: await writeReport(stage, large) } });
-  await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 3, action: { kind: 'refuse' } });
+  await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 2, action: { kind: 'refuse' } });
   const handle = await start(stage, given);
   const first = await runId(submitReportId(given.reference));
   const { jobId } = await follow(stage, handle);

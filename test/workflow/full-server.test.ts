@@ -310,7 +310,7 @@ describe('a worker without the settings of another', () => {
     await eventually(async () => expect(await kept()).toBe(1));
     // The other one does all that comes before the erasure.
     await stage.stopWorker();
-    const handle = await leavingUser.requestDeletion({ policy: { ...resolveDeletionPolicy(), grace: 8_000 } });
+    const handle = await leavingUser.requestDeletion({ policy: { ...resolveDeletionPolicy(), grace: 2_000 } });
     expect(await failureOf(deleteUserId(userId), 'eraseHealthData')).toMatch(/DATABASE_URL is not set/);
     await leavingUser.expectState(handle, { phase: 'confirming' });
     expect(await kept()).toBe(1);

@@ -163,17 +163,3 @@ test('a link that has ended closes after a minute, and its product is notified o
   await stage.skip('15 minutes');
   await link.expectNotifications('ended connected');
 });
-
-/* The last one: from here on no process polls the queue of notifications. */
-test('a link that has ended does not hold up the next one, and its notification is handed over', async () => {
-  await stage.stopWorker();
-  await stage.startWorker({ polls: ['main', 'background', 'files'] });
-  const link = await UserLink.start(stage);
-  await link.handle.cancel();
-  await stage.skip('61 seconds');
-  const { userId, provider } = link.handle;
-  const next = await stage.product.links.start({ userId, provider });
-  expect(await next.state()).toMatchObject({ phase: 'awaiting_password' });
-  const delivery = stage.temporal.workflow.getHandle(deliverNotificationsId(link.workflowId));
-  await eventually(async () => expect((await delivery.describe()).status.name).toBe('RUNNING'));
-});

@@ -184,6 +184,14 @@ test('what must not get lost is tried without end: signals to our own workflows,
   );
 });
 
+test('what a run needs to end, or to begin what comes next, does not wait behind deliveries', () => {
+  const deliveries = named('notify').map(([, { queue }]) => queue);
+  expect(deliveries).toEqual([expect.any(String)]);
+  for (const [name, { queue }] of named('handOverNotifications', 'handOverReport')) {
+    expect(deliveries, name).not.toContain(queue);
+  }
+});
+
 test('an error that is named as final is one that is thrown', async () => {
   const thrown = await withStore('off', async () => undefined).catch((error: { type?: string }) => error.type);
   const final = rows.flatMap(([, { retry }]) => retry?.nonRetryableErrorTypes ?? []);
