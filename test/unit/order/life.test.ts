@@ -432,13 +432,15 @@ describe('a command', () => {
     for (const [name, argument] of [
       ['resolveProblem', { decision: 'wait' }],
       ['resolveProblem', { orderId, decision: 'shrug' }],
+      ['resolveProblem', undefined],
       ['replaceKit', {}],
       ['replaceKit', undefined],
       ['acknowledgeCriticalResult', {}],
       ['setPolicy', {}],
     ] as const)
       expect(await order.update(name, argument)).toEqual({ name, refused: 'InvalidCommand' });
-    expect(await order.update('register', {})).toEqual({ name: 'register', refused: 'RegistrationRefused' });
+    for (const argument of [{}, undefined])
+      expect(await order.update('register', argument)).toEqual({ name: 'register', refused: 'RegistrationRefused' });
     expect(order.calls).toEqual([]);
   });
 });

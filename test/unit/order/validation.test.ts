@@ -70,31 +70,6 @@ describe.each(Object.entries(commands))('%s', (_name, send) => {
   });
 });
 
-test.each<[string, Send]>([
-  ['register', (run) => validateRegistration(run, { registration, orderId: 'order-9' } as never)],
-  ['cancel', (run) => validateCancellation(run, { orderId: 'order-9' })],
-  ['replaceKit', (run) => validateReplacement(run, { orderId: 'order-9' })],
-  ['resolveProblem', (run) => validateDecision(run, { orderId: 'order-9', decision: 'wait' })],
-])('%s of an order that is not in the chain is refused', (_name, send) => {
-  expect(refusal(send, underWay())).toBe('OrderNotInChain');
-});
-
-test.each<[string, Send, string]>([
-  ['a registration without a sample', (run) => validateRegistration(run, {} as never), 'RegistrationRefused sample_id'],
-  ['no registration', (run) => validateRegistration(run, undefined as never), 'RegistrationRefused sample_id'],
-  ['an unknown decision', (run) => validateDecision(run, { orderId, decision: 'shrug' } as never), 'InvalidCommand'],
-  ['no decision', (run) => validateDecision(run, undefined as never), 'InvalidCommand'],
-  [
-    'a decision without an order',
-    (run) => validateDecision(run, { decision: 'wait' } as never),
-    'InvalidCommand orderId',
-  ],
-  ['a replacement without an order', (run) => validateReplacement(run, {} as never), 'InvalidCommand orderId'],
-  ['no replacement', (run) => validateReplacement(run, undefined as never), 'InvalidCommand orderId'],
-])('%s is refused', (_what, send, expected) => {
-  expect(refusal(send, underWay())).toBe(expected);
-});
-
 test('what has happened already is accepted again, also at the end', () => {
   const cancelled = caseOf([kitOf(orderId, ['ordered', 'cancelled'])], { identified: true });
   expect(refusal(commands['cancel'] as Send, cancelled)).toBeUndefined();
