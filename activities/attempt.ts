@@ -79,8 +79,8 @@ export function requireNoReset(settling: number): void {
 }
 
 /**
- * When this attempt was due, by the server's clock, as a workflow's times and those of runs are: what is compared with them does not
- * depend on the clock of this worker. In milliseconds since the epoch.
+ * When this attempt was due, by the server's clock, in milliseconds since the epoch. The times of workflows and runs are the server's, too,
+ * so a comparison with them does not depend on the clock of this worker.
  */
 export function attemptDueAt(): number {
   return activityInfo().currentAttemptScheduledTimestampMs;

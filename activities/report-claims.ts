@@ -47,7 +47,7 @@ export async function findLostJob(temporal: Client, lost: LostJob): Promise<Foun
   const { reference, userId, lostUploads } = lost;
   const unclaimed = await unclaimedJobs(temporal, userId, lostUploads);
   // Read after the jobs: by now every submission that could have made one of them is listed.
-  // A job whose webhook is late may be of one that ended before this upload began.
+  // A job whose webhook is late may be that of a submission that ended before this upload began.
   const since = new Date(Date.parse(earliestOf(lostUploads)) - appearsWithin).toISOString();
   const others = await submissionsOf(temporal, since, { userId, except: submitReportId(reference) });
   // Still under way, or with a lost answer of its own: the job may be the other's.

@@ -25,7 +25,7 @@ export const exactTextSchema = z.string().regex(/\S/, 'must not be empty');
 /** Scanners add a line end, and keyboards and clipboards a blank: they are not sent. */
 export const requiredTextSchema = z.string().trim().regex(/\S/, 'must not be empty');
 const optionalTextSchema = z.string().trim().nullish();
-/** A product's own. */
+/** The product's own text, such as `passthrough`: it is sent as it is. */
 const optionalExactTextSchema = z.string().nullish();
 
 /** For fields that may be absent at the service, but not null. */

@@ -354,9 +354,9 @@ function proxy(name: string, { queue, ...its }: Row) {
 }
 
 /**
- * An activity without a bound fails for good only by what it says itself. Anything else is an answer that was refused because nobody with the
- * keys has written it (`workflows/input-refusal.ts`): it is asked again, as Temporal would after any other failure. A workflow that takes it
- * for unable to fail would end.
+ * An activity without a time limit fails for good only with a final failure of its own. Anything else is an answer that was refused, because
+ * nobody with the keys wrote it (`workflows/input-refusal.ts`). Then the activity is carried out again, as Temporal does after any other
+ * failure: its workflow does not expect it to fail, and would end.
  */
 async function untilAnswered<T>(call: () => Promise<T>): Promise<T> {
   for (;;) {

@@ -38,7 +38,7 @@ export class InputRefusal implements WorkflowInboundCallsInterceptor, WorkflowIn
   activate: Activate = (input, next) => {
     const { activation } = input;
     const jobs = activation.jobs ?? [];
-    // A start without a payload does not say so: the first payload does that the worker has decoded for this run.
+    // A start without a payload does not say so; the first payload that the worker decodes for this run does.
     this.isRequired ||= jobs.flatMap(payloadsIn).some((payload) => payload?.metadata?.[requiredMetadata]);
     activation.jobs = jobs.filter((job) => this.isTaken(job));
     next(input);
@@ -77,7 +77,7 @@ export class InputRefusal implements WorkflowInboundCallsInterceptor, WorkflowIn
     return !signal || this.takesSignal(signal);
   }
 
-  /** Without an argument it has nothing that only a holder of the keys can write. */
+  /** An update without an argument has nothing that only a holder of the keys can write. */
   private markOfUpdate(input: Payload[] | null | undefined): Mark | undefined {
     return (input ?? []).length === 0 ? { fault: 'unencrypted', refused: this.isRequired } : unmark(input);
   }
@@ -143,7 +143,7 @@ function refusalOf(what: string, fault: Fault): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, 'EncryptionRequired', { fields: [] });
 }
 
-/** The worker's log of a history that cannot be read: written in replays, too, where `log` is silent, and a failure that is encrypted says nothing. */
+/** The worker's log of a key that it lacks. `log` is silent in replays, and the task's failure says nothing while it is encrypted. */
 export interface KeySinks extends Sinks {
   keys: { missing: (message: string) => void };
 }

@@ -116,13 +116,13 @@ export class DeletionWorld implements World {
     for (const { name, repliedAt = 0, askedAt, refused } of server.replies) {
       if (name !== 'undo' || refused !== undefined || isElsewhere) continue;
       const wasAsked = this.done.some(({ what, at }) => what.startsWith('undo') && at <= repliedAt);
-      // By the answer, or by what was on its way then.
-      const isGone = this.done.findLast(({ at }) => at <= repliedAt)?.user ?? this.first;
+      // As of the answer; a deletion that was on its way then counts, too.
+      const standing = this.done.findLast(({ at }) => at <= repliedAt)?.user ?? this.first;
       const isSent = this.done.some(({ what, at }) => what === 'deletion' && at > askedAt && at <= repliedAt + minute);
-      if (wasAsked || (isGone === 'present' && !isSent)) continue;
+      if (wasAsked || (standing === 'present' && !isSent)) continue;
       life.broken(
         'an acknowledged undo implies that the service was asked, or that the user had been read as present',
-        `the service was never asked, and the user is ${isGone}`,
+        `the service was never asked, and the user is ${standing}`,
       );
     }
   }
@@ -133,7 +133,7 @@ export class DeletionWorld implements World {
     const end = last?.run.end;
     const { outcome, endedAt, undo } = (end?.kind === 'completed' ? end.result : {}) as Partial<DeleteUserResult>;
     const ended = Date.parse(endedAt ?? '');
-    // One that was announced as final stays so, whoever restores the user after that.
+    // A deletion that was announced as final stays final, whoever restores the user after that.
     const [final] = server.executions.flatMap(({ run, closedAt = 0 }) =>
       run.end?.kind === 'completed' && (run.end.result as DeleteUserResult).outcome === 'deleted' ? closedAt : [],
     );

@@ -56,7 +56,7 @@ export class Network {
     let from = life.now;
     while (life.happens(life.roughness * 1.5) && this.outages.length < 3) {
       from += life.span(second, 3 * day);
-      // Shorter than the product waits before an end no longer needs an answer, which is a day.
+      // Shorter than a day: after that, the product no longer waits for an answer before an end.
       const until = from + (life.happens(0.1) ? life.between(6 * hour, 22 * hour) : life.span(second, 6 * hour));
       this.outages.push({ from, until });
       from = until;

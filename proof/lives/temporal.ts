@@ -352,7 +352,7 @@ export class Server {
       ) =>
         call(() => {
           if (workflowIdReusePolicy === 'REJECT_DUPLICATE' && this.hasEnded(start.workflowId))
-            throw new WorkflowExecutionAlreadyStartedError('it has been', start.workflowId, name);
+            throw new WorkflowExecutionAlreadyStartedError('it has run before', start.workflowId, name);
           const message = { name: signal.name, argument: plain(signalArgs[0]) };
           this.start({ ...start, name, args: plain(start.args) as [object] }, { kind: 'signal', message });
         }),

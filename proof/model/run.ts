@@ -172,8 +172,8 @@ export class Run {
     await this.activate([...signals.map(signalJob), job('resolveActivity', { seq, result })]);
   }
 
-  /** A task that brings nothing. */
-  async look(): Promise<void> {
+  /** A workflow task that brings nothing. */
+  async emptyTask(): Promise<void> {
     await this.activate([]);
   }
 

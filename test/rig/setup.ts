@@ -4,7 +4,7 @@ import { stopProcesses } from './processes.js';
 
 afterAll(stopProcesses);
 
-// The run was interrupted: without this the tests of this fork would go on, and the watchdogs of what they started would wait for them.
+// Ends this fork with an interrupted run: otherwise its tests would go on, and the watchdogs of what they started would wait for them.
 process.once('disconnect', () => process.exit(1));
 
 /**

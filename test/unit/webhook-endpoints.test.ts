@@ -30,7 +30,7 @@ test.each([
   expect(calls).toEqual([]);
 });
 
-test('a command is not valid under an ID that commands for the same team would not wait for, or for a place that could identify a person', async () => {
+test('a command is not valid under an ID that the team’s other commands do not wait for, or for a team whose id could identify a person', async () => {
   const command = { do: 'list' };
   expect((await run({ ...place, command }, 'manage-webhooks/another')).run.end).toMatchObject(invalid('workflowId'));
   const { end } = (await run({ ...place, teamId: 'somebody@example.com', command })).run;

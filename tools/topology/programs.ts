@@ -4,7 +4,7 @@ import { temporalConfig, type TemporalConfig } from '../../sandbox/temporal/conf
 import { findProgram, isExecutable, run } from '../../sandbox/temporal/programs.js';
 import { progressReport } from '../../sandbox/temporal/report.js';
 
-/** Temporal's release that docs/operations.md names as supported. */
+/** The released server that docs/operations.md says the project was tried on. */
 export const serverVersion = '1.32.0';
 export const uiVersion = '2.42.1';
 

@@ -27,8 +27,8 @@ export class Alarm {
 
   /**
    * The time by which the main loop decides what is due. The moment that the timer is set for passes when the timer fires, neither earlier
-   * nor later: a moment that counts from when a message was handled is another one in a replay that handles the message together with what
-   * followed it (docs/decisions/0021-what-goes-on-when-in-a-step.md), but the timer fires at the same place of the history.
+   * nor later. A moment that counts from the handling of a message differs in a replay that handles the message together with what followed
+   * it (docs/decisions/0021-what-goes-on-when-in-a-step.md), but the timer fires at the same place of the history.
    */
   get now(): number {
     const { at } = this;
@@ -50,7 +50,7 @@ export class Alarm {
 
 const alarms = new WeakMap<object, Alarm>();
 
-/** The state of a run goes by the alarm of its main loop from now on. */
+/** From now on `timeOf` this state goes by the alarm of its main loop. */
 export function keepTimeBy(state: object, alarm: Alarm): void {
   alarms.set(state, alarm);
 }

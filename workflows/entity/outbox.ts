@@ -180,8 +180,8 @@ async function deliverBatch(from: Outbox, outcome: Delivery, isItsTurn: () => bo
 }
 
 /**
- * By their ids, unless none is left: an id with the time at which a message was handled is another one in a replay that handles the message
- * together with what followed it.
+ * The ids that have arrived: those that the result names, or all but the refused if none is missing. An id with the time at which a message
+ * was handled differs in a replay that handles the message together with what followed it.
  */
 function arrived(
   batch: readonly Notification[],

@@ -54,7 +54,7 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   /** Orders that are not of this chain and were not passed on yet, and the reports of their critical results. */
   foreign?: OrderSnapshot[];
   foreignReports?: CriticalResultReported[];
-  /** Those that were passed on, as canonical JSON: one that comes back is the chain's. */
+  /** The reports that were passed on, as canonical JSON: one that comes back is the chain's. */
   passedOn?: string[];
   announced: Announced[];
   /** Reports of critical results that were not looked at yet. */

@@ -60,7 +60,7 @@ export async function identify(run: KitOrderRun): Promise<void> {
     await findOut(run);
   } catch (error) {
     if (!isCancellation(error) || !isAlarmed(run.chain)) throw error;
-    // An operator's cancellation must not lose an alarm: first the run learns who has to be alarmed.
+    // An operator's cancellation must not lose an alarm: first the run learns who has to be notified.
     await CancellationScope.nonCancellable(() => findOut(run));
   }
 }
@@ -297,7 +297,7 @@ export async function forward(run: KitOrderRun, rootOrderId: string): Promise<Ki
 }
 
 /**
- * Also for a run that an operator cancels: nothing else would pass a critical result on.
+ * An operator's cancellation does not stop it: nothing else would pass a critical result on.
  * @param before what was passed on so far
  * @returns what is passed on now
  */

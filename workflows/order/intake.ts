@@ -80,7 +80,7 @@ export function receiveCriticalReport(run: KitOrderRun, reported: unknown): void
 
 /**
  * A report without its order comes from the order's own workflow, which takes this chain for its own. The first time it is passed back:
- * that workflow may have learnt better. If it comes again, nobody else will raise the alarm, and one too many is the lesser error.
+ * that workflow may know better by now. If it comes again, nobody else will raise the alarm, and one too many is the lesser error.
  */
 function hasComeBack({ passedOn }: Chain, { order, ...report }: CriticalResultReported): boolean {
   return order === undefined && passedOn?.includes(canonicalJson(report)) === true;
@@ -145,7 +145,7 @@ function takeForeign(run: KitOrderRun, snapshot: OrderSnapshot): void {
 
 const mostPassedOn = 100;
 
-/** Without its passthrough it is nobody's replacement, wherever it is reported. What has been taken away here an operator's cancellation must not lose. */
+/** Without its passthrough an order is nobody's replacement, wherever it is reported. An operator's cancellation must not lose what the chain gives away. */
 export async function passOnForeign({ chain }: KitOrderRun): Promise<void> {
   const { foreign = [], foreignReports = [] } = chain;
   delete chain.foreign;

@@ -72,7 +72,7 @@ export async function kitOrder(given: KitOrderInput): Promise<KitOrderResult> {
   return run.forwardsTo === undefined ? resultOf(run.chain) : forward(run, run.forwardsTo);
 }
 
-/** What comes in for another workflow is passed on, though an operator has cancelled this one: an alarm may be among it. */
+/** What comes in for another workflow is passed on even after an operator has cancelled this one: it may be an alarm. */
 async function follow(run: KitOrderRun): Promise<void> {
   try {
     await runLoop(run, loopOf(run));

@@ -123,7 +123,7 @@ test('a registration that breaks a known rule is refused before anything is sent
   expect(requests.map(({ method }) => method)).toEqual(['GET']);
 });
 
-test('a registration on an account that needs a physician, which the order or the hand-over names, is refused without one', async () => {
+test('a registration without a physician is refused if the account that the order or the hand-over names needs one', async () => {
   const account = { id: labAccountIds.orderDelegated, delegated_flow: 'order_delegated' };
   for (const shown of [{ lab_account_id: account.id }, {}]) {
     const { baseUrl, requests } = await answering(({ url = '' }) => ({

@@ -37,7 +37,7 @@ const run = (type: string, workflowId: string, phase?: string) => ({
   typedSearchAttributes: attributes(phase === undefined ? [] : [[labPhaseKey, phase]]),
 });
 
-test('running work is a user’s own, in either case of the id, without what only waits for a receiver', async () => {
+test('running work is a user’s own, in either letter case of the id, without what only waits for a receiver', async () => {
   const ended = [
     ['kitOrder', 'completed'],
     ['kitOrder', 'forwarded'],
@@ -91,7 +91,7 @@ test.each<[string, string, () => unknown, object, string[]]>([
   expect(sent.slice(1)).toEqual(then);
 });
 
-test('a user’s work has the ids of orders, transactions, jobs and appointments, one that does not answer left out in the end', async () => {
+test('a user’s work has the ids of orders, transactions, jobs and appointments; work that never answers is left out in the end', async () => {
   const order = {
     ...run('kitOrder', kitOrderId(id)),
     typedSearchAttributes: attributes([

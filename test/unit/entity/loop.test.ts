@@ -49,7 +49,7 @@ describe('a new run', () => {
   test('begins in the task in which the server first suggests it, whatever that brings', async () => {
     const life = await placed();
     life.run.suggestNewRun();
-    await life.run.look();
+    await life.run.emptyTask();
     expect(life.run.end?.kind).toBe('continued');
   });
 

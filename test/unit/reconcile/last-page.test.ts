@@ -68,7 +68,7 @@ test.each([
   },
 );
 
-test('an order that cannot be read, or whose id cannot be part of a workflow ID, is passed over, and that id is not logged', async () => {
+test('an order that cannot be read, or whose id cannot be part of a workflow ID, is skipped, and that id is not logged', async () => {
   const lines: string[] = [];
   const silent = () => undefined;
   const warn = (message: string, fields?: object) => void lines.push(message + JSON.stringify(fields));

@@ -23,7 +23,7 @@ async function pass(answer: (asked: PageToReconcile) => unknown, input: object =
   return { life, asked, start: async () => life.start(input) };
 }
 
-test('a pass of many pages is one pass, whatever its runs, and shows how far it has come', async () => {
+test('a pass over many pages counts them together, however many runs it takes, and shows how far it has come', async () => {
   const answer = ({ page: number = 3 }: PageToReconcile) =>
     page({ listed: 50, notified: 49, passedOver: 1 }, number > 1 ? { nextPage: number - 1 } : {});
   const first = await pass(answer);
@@ -40,7 +40,7 @@ test('a pass of many pages is one pass, whatever its runs, and shows how far it 
   });
 });
 
-test('a service that ignores the filter by time is logged once, and by one for critical results is asked by the other', async () => {
+test('a service that ignores the filter by time is logged once; one that ignores a filter for critical results is asked with the other', async () => {
   const saying = 'warn: the service lists orders that were not updated in the range: it ignores the filter';
   const { life, asked, start } = await pass(({ critical }) => {
     if (critical === 'is_critical') return page({ critical: 1 });
@@ -52,7 +52,7 @@ test('a service that ignores the filter by time is logged once, and by one for c
   expect(life.run.end).toMatchObject({ result: { listed: 1, critical: 1 } });
 });
 
-test('a range that is given looks for no critical results, and fails with what the service refuses', async () => {
+test('a pass over a given range looks for no critical results, and fails with the service’s refusal', async () => {
   const given = await pass(() => page({}));
   await given.start();
   expect(given.asked).toEqual([['updated', undefined]]);
