@@ -1,24 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { FailureDetails } from '../protocol/failure-details.js';
 import { PolicyInvalid, PolicyTooNew } from '../protocol/policy-resolution.js';
-import { resolveAppointmentPolicy, type ResolvedAppointmentPolicy } from '../protocol/appointment/policy.js';
-import { resolveDeletionPolicy, type ResolvedDeletionPolicy } from '../protocol/deletion/policy.js';
-import { resolveLinkPolicy, type ResolvedLinkPolicy } from '../protocol/link/policy.js';
-import { resolveMatchReviewPolicy, type ResolvedMatchReviewPolicy } from '../protocol/match-review/policy.js';
-import { resolveOrderPolicy, type ResolvedOrderPolicy } from '../protocol/order/policy.js';
-import { resolveReportPolicy, type ResolvedReportPolicy } from '../protocol/report/policy.js';
-
-/** Every workflow with a policy. */
-export interface ResolvedPolicies {
-  order: ResolvedOrderPolicy;
-  link: ResolvedLinkPolicy;
-  report: ResolvedReportPolicy;
-  appointment: ResolvedAppointmentPolicy;
-  deletion: ResolvedDeletionPolicy;
-  'match review': ResolvedMatchReviewPolicy;
-}
-
-export type PolicyName = keyof ResolvedPolicies;
+import { resolvePolicy, type PolicyName, type ResolvedPolicies } from '../protocol/policies.js';
 
 export interface PolicyQuestion {
   of: PolicyName;
@@ -28,23 +11,13 @@ export interface PolicyQuestion {
   base?: object;
 }
 
-const resolvers = {
-  order: resolveOrderPolicy,
-  link: resolveLinkPolicy,
-  report: resolveReportPolicy,
-  appointment: resolveAppointmentPolicy,
-  deletion: resolveDeletionPolicy,
-  'match review': resolveMatchReviewPolicy,
-};
-
 /** The defaults of policies: activities know them, workflows do not. */
 export function policyActivities() {
   return {
     /** Completes a policy that a workflow was not given in full. */
     async resolvePolicy({ of, policy, base }: PolicyQuestion): Promise<ResolvedPolicies[PolicyName]> {
-      const resolve = resolvers[of] as (given: unknown, known: unknown) => ResolvedPolicies[PolicyName];
       try {
-        return resolve(policy, base);
+        return resolvePolicy(of, policy, base);
       } catch (error) {
         if (error instanceof PolicyInvalid) throw invalid(error);
         // A worker of a later release takes it up.

@@ -25,7 +25,7 @@ export class PolicyTooNew extends Error {
 }
 
 /** One workflow's policy. */
-interface Policy<Table extends Settings> {
+export interface Policy<Table extends Settings> {
   /** Whose it is, in messages: `order`, `link`. */
   of: string;
   version: number;

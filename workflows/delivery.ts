@@ -34,7 +34,7 @@ import { code, moment, showToOperators, table } from './entity/operators.js';
 import { batchOf, inBrief } from './entity/outbox.js';
 import { iso, day, minute } from './entity/spans.js';
 import { noticeUnreadable } from './entity/unreadable.js';
-import { upgrade, type Step } from './entity/versions.js';
+import { carriedOn, firstVersion } from './entity/versions.js';
 
 /** The undelivered notifications of one workflow; plain JSON, goes through continue-as-new as it is. */
 interface Delivery {
@@ -97,18 +97,9 @@ export async function deliverNotifications(input: DeliverNotificationsInput): Pr
   return resultOf(delivery);
 }
 
-const deliverySteps: readonly Step[] = [
-  (delivery) => ({ waiting: [], refused: [], delivered: 0, discarded: 0, ...delivery }),
-];
-
-/** The state that the run before this one had. */
-export function upgradeDelivery(carried: unknown): Delivery {
-  return upgrade<Delivery>('state of the delivery', deliverySteps, carried);
-}
-
 function open(input: DeliverNotificationsInput | null | undefined): Delivery {
   const { source = '', giveUpAfter, carried } = input ?? {};
-  if (carried != null) return upgradeDelivery(carried);
+  if (carried != null) return carriedOn<Delivery>('state of the delivery', carried);
   if (workflowInfo().workflowId !== deliverNotificationsId(source)) {
     throw refuse(
       'InvalidCommand',
@@ -120,7 +111,7 @@ function open(input: DeliverNotificationsInput | null | undefined): Delivery {
   }
   const now = Date.now();
   return {
-    version: deliverySteps.length,
+    version: firstVersion,
     source,
     giveUpAfter,
     since: now,

@@ -65,10 +65,12 @@ export type ResolvedAppointmentPolicy = ResolvedSettings<typeof appointmentSetti
 
 export const defaultAppointmentPolicy = defaultsOf(appointmentSettings);
 
+export const appointmentPolicy = { of: 'appointment', version: 2, settings: appointmentSettings };
+
 /** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
 export function resolveAppointmentPolicy(
   policy?: AppointmentPolicy | ResolvedAppointmentPolicy,
   base?: ResolvedAppointmentPolicy,
 ): ResolvedAppointmentPolicy {
-  return resolveSettings({ of: 'appointment', version: 2, settings: appointmentSettings }, policy, base);
+  return resolveSettings(appointmentPolicy, policy, base);
 }

@@ -33,10 +33,12 @@ export type ResolvedDeletionPolicy = ResolvedSettings<typeof deletionSettings>;
 
 export const defaultDeletionPolicy = defaultsOf(deletionSettings);
 
+export const deletionPolicy = { of: 'deletion', version: 1, settings: deletionSettings };
+
 /** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
 export function resolveDeletionPolicy(
   policy?: DeletionPolicy | ResolvedDeletionPolicy,
   base?: ResolvedDeletionPolicy,
 ): ResolvedDeletionPolicy {
-  return resolveSettings({ of: 'deletion', version: 1, settings: deletionSettings }, policy, base);
+  return resolveSettings(deletionPolicy, policy, base);
 }

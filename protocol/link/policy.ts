@@ -57,10 +57,12 @@ export type ResolvedLinkPolicy = ResolvedSettings<typeof linkSettings>;
 
 export const defaultLinkPolicy = defaultsOf(linkSettings);
 
+export const linkPolicy = { of: 'link', version: 2, settings: linkSettings };
+
 /** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
 export function resolveLinkPolicy(
   policy?: LinkPolicy | ResolvedLinkPolicy,
   base?: ResolvedLinkPolicy,
 ): ResolvedLinkPolicy {
-  return resolveSettings({ of: 'link', version: 2, settings: linkSettings }, policy, base);
+  return resolveSettings(linkPolicy, policy, base);
 }

@@ -25,10 +25,12 @@ export type ResolvedMatchReviewPolicy = ResolvedSettings<typeof matchReviewSetti
 
 export const defaultMatchReviewPolicy = defaultsOf(matchReviewSettings);
 
+export const matchReviewPolicy = { of: 'match review', version: 1, settings: matchReviewSettings };
+
 /** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
 export function resolveMatchReviewPolicy(
   policy?: MatchReviewPolicy | ResolvedMatchReviewPolicy,
   base?: ResolvedMatchReviewPolicy,
 ): ResolvedMatchReviewPolicy {
-  return resolveSettings({ of: 'match review', version: 1, settings: matchReviewSettings }, policy, base);
+  return resolveSettings(matchReviewPolicy, policy, base);
 }

@@ -117,7 +117,7 @@ export type ResolvedOrderPolicy = ResolvedSettings<typeof orderSettings>;
 
 export const defaultPolicy = defaultsOf(orderSettings);
 
-const orderPolicy = { of: 'order', version: 2, settings: orderSettings };
+export const orderPolicy = { of: 'order', version: 2, settings: orderSettings };
 
 /** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
 export function resolveOrderPolicy(

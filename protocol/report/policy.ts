@@ -49,12 +49,14 @@ export type ResolvedReportPolicy = ResolvedSettings<typeof reportSettings>;
 
 export const defaultReportPolicy = defaultsOf(reportSettings);
 
+export const reportPolicy = { of: 'report', version: 1, settings: reportSettings, rule };
+
 /** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
 export function resolveReportPolicy(
   policy?: ReportPolicy | ResolvedReportPolicy,
   base?: ResolvedReportPolicy,
 ): ResolvedReportPolicy {
-  return resolveSettings({ of: 'report', version: 1, settings: reportSettings, rule }, policy, base);
+  return resolveSettings(reportPolicy, policy, base);
 }
 
 function rule({ creationTimeout, uploadTimeout }: ResolvedReportPolicy, fault: (problem: string) => void): void {

@@ -23,7 +23,7 @@ import type { Outbox } from '../entity/outbox.js';
 import { choosePolicy, openPolicy, type Governed } from '../entity/policy.js';
 import { answered, type Polled } from '../entity/polling.js';
 import { minute } from '../entity/spans.js';
-import { appointmentPolicyVersions, appointmentVersion, upgradeAppointment } from './versions.js';
+import { carriedOn, firstVersion } from '../entity/versions.js';
 
 /**
  * Everything that is known of an order's appointments, and how each thing that is learnt changes it. Plain JSON without
@@ -90,11 +90,11 @@ export interface Appointment
 type LivePhase = 'awaiting_choice' | VisitPhase;
 
 export function openAppointment({ orderId, policy, carried }: BookAppointmentInput, now: number): Appointment {
-  if (carried != null) return upgradeAppointment(carried);
+  if (carried != null) return carriedOn<Appointment>('state of the appointment', carried);
   return {
-    version: appointmentVersion,
+    version: firstVersion,
     orderId,
-    ...openPolicy(appointmentPolicyVersions, policy),
+    ...openPolicy('appointment', policy),
     requested: false,
     identified: false,
     received: 0,
@@ -310,8 +310,7 @@ const endsToResume: readonly (AppointmentOutcome | undefined)[] = ['cancelled', 
 export function takeRequest(appointment: Appointment, policy: unknown, now: number): void {
   const { ending } = appointment;
   const canGoOn = endsToResume.includes(ending);
-  if (policy != null && (!appointment.requested || canGoOn))
-    choosePolicy(appointment, appointmentPolicyVersions, policy);
+  if (policy != null && (!appointment.requested || canGoOn)) choosePolicy(appointment, 'appointment', policy);
   if (canGoOn) delete appointment.requestedAt;
   markRequested(appointment, now);
   if (!canGoOn) return;

@@ -1,3 +1,4 @@
+import type { AppointmentResult } from '../../protocol/appointment/messages.js';
 import { timeOf } from '../entity/alarm.js';
 import { setNotifies } from '../entity/outbox.js';
 import type { AppointmentReading } from '../../activities/appointment-reading.js';
@@ -20,8 +21,8 @@ import {
   type Appointment,
   markRequested,
 } from './appointment.js';
-import { upgradeAppointmentResult } from './versions.js';
 import type { AppointmentRun } from './run.js';
+import { carriedOn } from '../entity/versions.js';
 
 /** Asks the service for the appointment and its order. What cannot be read now is as silent as before. */
 export async function readAppointment(appointment: Appointment): Promise<void> {
@@ -112,7 +113,7 @@ export async function identify({ appointment, commands, earlierRun }: Appointmen
     ]),
   );
   const { reading, notifies } = found;
-  const previous = found.previous && upgradeAppointmentResult(found.previous);
+  const previous = found.previous && carriedOn<AppointmentResult>('result of the appointment', found.previous);
   if (previous) {
     appointment.announced = [...new Set([...previous.announced, ...appointment.announced])];
     resumeQuestions(appointment, previous);

@@ -21,7 +21,7 @@ import {
 import { iso } from '../entity/spans.js';
 import { currentPhase, siteCodeOf, stands, type Appointment } from './appointment.js';
 import { waitingUntil } from './deadlines.js';
-import { appointmentResultVersion } from './versions.js';
+import { firstVersion } from '../entity/versions.js';
 
 /** The answer of `state` and most updates. */
 export function stateOf(appointment: Appointment): AppointmentState {
@@ -43,7 +43,7 @@ export function stateOf(appointment: Appointment): AppointmentState {
 export function resultOf(appointment: Appointment): AppointmentResult {
   const { ending = 'unresolved', policy, announced, attention, raised, doubtUntil } = appointment;
   return {
-    version: appointmentResultVersion,
+    version: firstVersion,
     ...stateOf(appointment),
     outcome: ending,
     policy,

@@ -33,7 +33,6 @@ import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readAppointmentSnapshot } from './reading.js';
 import type { AppointmentAnswer, AppointmentCommand, AppointmentRun } from './run.js';
 import { resultOf, show, stateOf } from './view.js';
-import { appointmentPolicyVersions } from './versions.js';
 import { refuse } from '../entity/commands.js';
 
 /**
@@ -51,7 +50,7 @@ export async function bookAppointment(input: BookAppointmentInput): Promise<Appo
   listen(run);
   // A booking on its way is not called back: what the service made of it counts, cancelled or not.
   await workThrough(run, async () => {
-    await settlePolicyOrKeep(run.appointment, appointmentPolicyVersions);
+    await settlePolicyOrKeep(run.appointment, 'appointment');
     await identify(run);
     await runLoop(run, loopOf(run));
   });
@@ -85,7 +84,7 @@ function loopOf(run: AppointmentRun) {
 
 async function act(run: AppointmentRun): Promise<void> {
   const { appointment, commands } = run;
-  await settlePolicyOrKeep(appointment, appointmentPolicyVersions);
+  await settlePolicyOrKeep(appointment, 'appointment');
   await commands.carryOutNext((command) => carryOut(appointment, command));
   abandonIfCancelled(run);
   await handlePassedDeadlines(appointment);

@@ -13,7 +13,7 @@ import { type Attentive, nothingYet } from '../entity/attention.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { iso } from '../entity/spans.js';
-import { deletionPolicyVersions, deletionVersion } from './versions.js';
+import { firstVersion } from '../entity/versions.js';
 
 /** Everything that is known of one deletion; plain JSON, no clock. */
 export interface Deletion
@@ -47,10 +47,10 @@ export interface Deletion
 export function openDeletion(input: DeleteUserInput, now: number): Deletion {
   const { userId, clientUserId, policy } = input;
   return {
-    version: deletionVersion,
+    version: firstVersion,
     userId,
     ...(clientUserId != null && { clientUserId }),
-    ...openPolicy(deletionPolicyVersions, policy),
+    ...openPolicy('deletion', policy),
     requestedAt: iso(now),
     phase: 'requested',
     workMet: false,

@@ -23,8 +23,8 @@ import { type Deletion, openDeletion } from './deletion.js';
 import { confirm, actInGracePeriod, settleDoubt } from './grace.js';
 import type { DeletionCommand, DeletionRun } from './run.js';
 import { begin } from './scheduling.js';
-import { deletionPolicyVersions, upgradeDeletion } from './versions.js';
 import { show, stateOf } from './view.js';
+import { carriedOn } from '../entity/versions.js';
 
 /**
  * Deletes one user at the lab service, and can undo that until the grace period is over. Its history stays short
@@ -59,7 +59,7 @@ async function act(run: DeletionRun): Promise<void> {
   const { deletion, commands } = run;
   startNext(run);
   try {
-    await settlePolicy(deletion, deletionPolicyVersions);
+    await settlePolicy(deletion, 'deletion');
     await begin(run);
     if (deletion.outcome === undefined && (await actInGracePeriod(run))) await confirm(run);
   } catch (error) {
@@ -190,8 +190,8 @@ function goOn(known: Carried): DeletionRun {
   return {
     ...openEntityRun<DeletionCommand, DeletionState>(),
     ...known,
-    deletion: upgradeDeletion(deletion),
-    ...(nextIfRestored && { nextIfRestored: upgradeDeletion(nextIfRestored) }),
+    deletion: carriedOn<Deletion>('state of the deletion', deletion),
+    ...(nextIfRestored && { nextIfRestored: carriedOn<Deletion>('state of the deletion', nextIfRestored) }),
   };
 }
 

@@ -29,7 +29,6 @@ import {
   end,
   endUnlessConnected,
 } from './link.js';
-import { linkPolicyVersions } from './versions.js';
 import { codeAnswerOf, stateOf } from './view.js';
 import type { LinkAnswer, LinkCommand, LinkRun } from './run.js';
 
@@ -83,7 +82,7 @@ type RequestLink = Extract<LinkCommand, { kind: 'requestLink' }>;
 /** The options of a caller that joins an open link change nothing; a wrong policy is refused all the same. */
 async function startNew(link: Link, options: LinkOptions, joins: boolean): Promise<void> {
   if (joins && options.policy == null) return;
-  const policy = await obtainPolicy(linkPolicyVersions, options.policy, {
+  const policy = await obtainPolicy('link', options.policy, {
     scheduleToCloseTimeout: commandWait,
   });
   if (!joins && link.outcome !== undefined) beginNext(link, { ...options, policy }, Date.now());

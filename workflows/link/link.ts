@@ -22,7 +22,7 @@ import type {
 import type { ResolvedLinkPolicy } from '../../protocol/link/policy.js';
 import { anyProvider, sourceSlugOf } from '../../protocol/link/provider-source.js';
 import { consequenceOf, isAboutToken, mayBeConnected } from './consequences.js';
-import { linkPolicyVersions, linkVersion, upgradeLink } from './versions.js';
+import { carriedOn, firstVersion } from '../entity/versions.js';
 
 /**
  * Everything a link knows, and how each thing that happens changes it. Plain JSON without a clock: it goes through
@@ -86,7 +86,7 @@ interface Claim {
 
 export function openLink(input: LinkProviderInput, now: number): Link {
   const { userId, provider = anyProvider, carried } = input;
-  if (carried != null) return upgradeLink(carried);
+  if (carried != null) return carriedOn<Link>('state of the link', carried);
   return { userId: canonicalId(userId), provider, ...begun(input, now) };
 }
 
@@ -98,9 +98,9 @@ export function beginNext(link: Link, options: LinkOptions, now: number): void {
 
 function begun(options: LinkOptions, now: number): Omit<Link, 'userId' | 'provider'> {
   return {
-    version: linkVersion,
+    version: firstVersion,
     ...pageOf(options),
-    ...openPolicy(linkPolicyVersions, options.policy),
+    ...openPolicy('link', options.policy),
     startedAt: now,
     phase: 'awaiting_password',
     since: now,

@@ -34,7 +34,6 @@ import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { readConnection } from './reading.js';
 import { openLink, codeRequestOf, receiveWebhook, end, clear, raise } from './link.js';
 import type { LinkAnswer, LinkCommand, LinkRun } from './run.js';
-import { linkPolicyVersions } from './versions.js';
 import { resultOf, show, stateOf } from './view.js';
 import { refusalOf, refuse } from '../entity/commands.js';
 
@@ -59,7 +58,7 @@ export async function linkProvider(input: LinkProviderInput): Promise<LinkResult
 /** A link with a policy that cannot be followed fails, and every caller gets the reason. */
 async function settlePolicyOrFail({ link, commands }: LinkRun): Promise<void> {
   try {
-    await settlePolicy(link, linkPolicyVersions);
+    await settlePolicy(link, 'link');
   } catch (error) {
     const refusal = refusalOf(error);
     commands.refuseAll(refusal);

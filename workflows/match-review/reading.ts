@@ -1,7 +1,7 @@
 import type { MatchReviewReading } from '../../activities/match-reviews.js';
 import { canonicalId, isAddressable } from '../../protocol/ids.js';
 import { isCarriedOut, orderInQuestion } from '../../protocol/match-review/lifecycle.js';
-import type { MatchReviewReported } from '../../protocol/match-review/messages.js';
+import type { MatchReviewReported, MatchReviewResult } from '../../protocol/match-review/messages.js';
 import { rootOf } from '../../protocol/order/root-order.js';
 import type { MatchReviewReport } from '../../service/match-review-snapshot.js';
 import { activities } from '../activities.js';
@@ -15,8 +15,8 @@ import { setNotifies } from '../entity/outbox.js';
 import { setPolicy } from '../entity/policy.js';
 import { takeSilence } from '../entity/polling.js';
 import { rememberEnd, takeAbsence, takeRead, type Review } from './review.js';
-import { upgradeReviewResult } from './versions.js';
 import type { MatchReviewRun } from './run.js';
+import { carriedOn } from '../entity/versions.js';
 
 /** Asks the service for the review. What cannot be read now is as silent as before. */
 export async function readReview(review: Review): Promise<void> {
@@ -63,7 +63,7 @@ export async function identify({ review, commands, earlierRun }: MatchReviewRun)
     commands,
     activities.identifyMatchReview.executeWithOptions({ summary }, [review.rawResultId, earlierRun]),
   );
-  const previous = found.previous && upgradeReviewResult(found.previous);
+  const previous = found.previous && carriedOn<MatchReviewResult>('result of the match review', found.previous);
   if (previous) {
     review.announced = [...new Set([...previous.announced, ...review.announced])];
     review.journal = [...previous.timeline, ...review.journal];

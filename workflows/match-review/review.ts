@@ -17,7 +17,7 @@ import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { answered, takeSilence, type Polled } from '../entity/polling.js';
 import { minute } from '../entity/spans.js';
-import { matchReviewPolicyVersions, reviewVersion, upgradeReview } from './versions.js';
+import { carriedOn, firstVersion } from '../entity/versions.js';
 
 /**
  * Everything that is known of one unmatched result, and how each thing that is learnt changes it. Plain JSON without a clock: it
@@ -66,11 +66,11 @@ export interface Review
 }
 
 export function openReview({ rawResultId, policy, carried }: MatchReviewInput, now: number): Review {
-  if (carried != null) return upgradeReview(carried);
+  if (carried != null) return carriedOn<Review>('state of the match review', carried);
   return {
-    version: reviewVersion,
+    version: firstVersion,
     rawResultId,
-    ...openPolicy(matchReviewPolicyVersions, policy),
+    ...openPolicy('match review', policy),
     identified: false,
     received: 0,
     unclear: false,

@@ -5,7 +5,7 @@ import { code, historyTable, plain, sentence, showToOperators, waitingLine, word
 import { iso } from '../entity/spans.js';
 import { waitingUntil } from './deadlines.js';
 import { currentPhase, stands, type Review } from './review.js';
-import { reviewResultVersion } from './versions.js';
+import { firstVersion } from '../entity/versions.js';
 
 /** The answer of `state` and the updates. */
 export function stateOf(review: Review): MatchReviewState {
@@ -34,7 +34,7 @@ export function stateOf(review: Review): MatchReviewState {
 
 export function resultOf(review: Review): MatchReviewResult {
   const { policy, announced, raised } = review;
-  return { version: reviewResultVersion, ...stateOf(review), policy, announced, raised };
+  return { version: firstVersion, ...stateOf(review), policy, announced, raised };
 }
 
 const waitedFor: Partial<Readonly<Record<MatchReviewPhase, string>>> = {

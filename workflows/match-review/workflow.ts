@@ -27,7 +27,6 @@ import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readReport } from './reading.js';
 import { abandon, followAgain, learnFromWebhook, mayContradict, openReview } from './review.js';
 import type { MatchReviewCommand, MatchReviewRun } from './run.js';
-import { matchReviewPolicyVersions } from './versions.js';
 import { resultOf, stateOf, show } from './view.js';
 
 /**
@@ -45,7 +44,7 @@ export async function matchReview(input: MatchReviewInput): Promise<MatchReviewR
   listen(run);
   // A decision on its way is not called back.
   await workThrough(run, async () => {
-    await settlePolicyOrKeep(run.review, matchReviewPolicyVersions);
+    await settlePolicyOrKeep(run.review, 'match review');
     await identify(run);
     await runLoop(run, loopOf(run));
   });
@@ -78,7 +77,7 @@ function loopOf(run: MatchReviewRun) {
 
 async function act(run: MatchReviewRun): Promise<void> {
   const { review, commands } = run;
-  await settlePolicyOrKeep(review, matchReviewPolicyVersions);
+  await settlePolicyOrKeep(review, 'match review');
   await commands.carryOutNext((command) => carryOut(review, command));
   abandonIfCancelled(run);
   await handlePassedDeadlines(review);
@@ -142,7 +141,7 @@ function receiveRequest(run: MatchReviewRun, requested: ReviewRequested | undefi
   abandonIfCancelled(run);
   followAgain(run.review, Date.now());
   if (requested?.policy !== undefined) {
-    choosePolicy(run.review, matchReviewPolicyVersions, requested.policy);
+    choosePolicy(run.review, 'match review', requested.policy);
     run.review.isPolicyChosen = true;
   }
   run.hasNews = true;

@@ -16,7 +16,7 @@ import { type Attentive, nothingYet } from '../entity/attention.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { observe, restoredOrders, type OrderRecord, type Orders } from './snapshots.js';
-import { chainVersion, orderPolicyVersions, upgradeChain } from './versions.js';
+import { carriedOn, firstVersion } from '../entity/versions.js';
 
 /**
  * Everything a `kitOrder` run knows: what was reported (`orders`, the converging fold) and what was decided on it. It
@@ -127,14 +127,14 @@ export interface ChainOrder extends OrderRecord {
 /** @param now milliseconds since the epoch */
 export function openChain({ rootOrderId, policy, carried }: KitOrderInput, now: number): Chain {
   if (carried != null) {
-    const chain = upgradeChain(carried);
+    const chain = carriedOn<Chain>('state of the order', carried);
     return { ...chain, orders: restoredOrders(chain.orders) };
   }
   return {
-    version: chainVersion,
+    version: firstVersion,
     rootOrderId,
     openedAt: now,
-    ...openPolicy(orderPolicyVersions, policy),
+    ...openPolicy('order', policy),
     handedOver: false,
     isNew: false,
     identified: false,

@@ -5,7 +5,6 @@ import {
   allHandlersFinished,
   CancellationScope,
   isCancellation,
-  patched,
   setCurrentDetails,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
@@ -42,8 +41,8 @@ import { firstReportWait, minute } from '../entity/spans.js';
 import { askAbout, endPostponement, takeAbsence } from './reading.js';
 import type { Orders } from './snapshots.js';
 import { resultOf } from './view.js';
-import { orderPolicyVersions, upgradeOrderResult } from './versions.js';
 import type { KitOrderRun } from './run.js';
+import { carriedOn } from '../entity/versions.js';
 
 /**
  * How old an order may be while its hand-over is still expected. A placing hands over at once when its creation is
@@ -68,7 +67,7 @@ export async function identify(run: KitOrderRun): Promise<void> {
 async function findOut(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   if (chain.identified) return;
-  await settlePolicyOrKeep(chain, orderPolicyVersions);
+  await settlePolicyOrKeep(chain, 'order');
   const isReported = () => chain.orders.length > 0;
   if (!isReported()) await condition(isReported, firstReportWait, { summary: 'first report' });
   if (isHandOverExpected(chain)) await awaitHandOver(run);
@@ -106,7 +105,7 @@ async function readWholeChain(run: KitOrderRun): Promise<void> {
   adoptReference(chain);
   const reading = await readUntilAnswered(run);
   if (reading.rootOrderId !== chain.rootOrderId) run.forwardsTo ??= reading.rootOrderId;
-  const previous = reading.previous && upgradeOrderResult(reading.previous);
+  const previous = reading.previous && carriedOn<KitOrderResult>('result of the order', reading.previous);
   const isOurs = run.forwardsTo === undefined;
   if (previous && isOurs) resume(chain, previous);
   for (const snapshot of listedWhole(reading.snapshots))
@@ -130,8 +129,7 @@ async function readWholeChain(run: KitOrderRun): Promise<void> {
 export function rootToLeaveTo(chain: Chain): string | undefined {
   const root = rootElsewhere(chain);
   if (root === undefined || hasDecided(chain) || unreadOrder(chain) !== undefined) return undefined;
-  // A run of an earlier release may have gone on beside its chain.
-  return patched('joins-own-chain') ? root : undefined;
+  return root;
 }
 
 /** Withdraws what its own order has answered. What still stands the other workflow asks by itself, under the same ids. */

@@ -2,7 +2,7 @@ import { isAhead, notAhead } from '../entity/clock.js';
 import { isObject } from '../entity/fields.js';
 import { note } from '../entity/journal.js';
 import { setNotifies } from '../entity/outbox.js';
-import { setPolicy, upgradePolicy } from '../entity/policy.js';
+import { setPolicy } from '../entity/policy.js';
 import { iso } from '../entity/spans.js';
 import { CancellationScope, log } from '@temporalio/workflow';
 import type { CriticalResultReported, OrderPlaced, ReplacementPlaced } from '../../protocol/order/messages.js';
@@ -27,7 +27,6 @@ import {
 } from './chain.js';
 import { raiseCriticalResults, recountReminders } from './critical-results.js';
 import { readCriticalReport, readSnapshot } from './snapshots.js';
-import { orderPolicyVersions } from './versions.js';
 import type { KitOrderRun } from './run.js';
 
 /** Takes a report in. Called by signal handlers and by whatever read an order: it only records. */
@@ -225,7 +224,7 @@ function accept(
 ): void {
   chain.handedOver = true;
   chain.reference = reference;
-  acceptPolicy(chain, upgradePolicy(orderPolicyVersions, policy));
+  acceptPolicy(chain, policy);
   // A hand-over may be late: a run that has followed the order knows more than its creation's answer.
   chain.isNew = !adopted && earlierRun?.runId === undefined;
   if (labTestId !== undefined) chain.labTestId = labTestId;

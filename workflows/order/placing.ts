@@ -39,7 +39,6 @@ import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
 import { openPolicy, settlePolicy, isUnsettled, type Governed } from '../entity/policy.js';
 import { setAbsentSearchAttributes } from '../entity/operators.js';
 import { hour, minute } from '../entity/spans.js';
-import { orderPolicyVersions } from './versions.js';
 
 /** A run of the placing, which a command can end. */
 interface PlacingRun extends Governed<ResolvedOrderPolicy>, Attempting<PlacingEnd> {
@@ -148,7 +147,7 @@ function begin(input: PlaceKitOrderInput): PlacingRun {
   if (typeof order !== 'object' || order === null) throw refuse('InvalidCommand', 'order must be an object');
   return {
     input,
-    ...openPolicy(orderPolicyVersions, policy),
+    ...openPolicy('order', policy),
     ...openAttempts(),
     attention: [],
     waitsFor: untilTaken,
@@ -178,7 +177,7 @@ function checked(placed: PlacedOrder): PlacedOrder {
 }
 
 async function create(run: PlacingRun): Promise<PlacedOrder> {
-  await settlePolicy(run, orderPolicyVersions);
+  await settlePolicy(run, 'order');
   const { policy, input } = run;
   const options = { ...creation(policy, delayWorthAttention), summary: `order ${input.reference}` };
   for (let triedBefore = workflowInfo().continuedFromExecutionRunId !== undefined; ; triedBefore = true) {

@@ -3,12 +3,14 @@ import type { FailureDetails } from '../../protocol/failure-details.js';
 import type { MovedMoment, PolicyPreview, PolicyRefusal, SetPolicyCommand } from '../../protocol/order/messages.js';
 import type { OrderState } from '../../protocol/order/state.js';
 import type { OrderPolicy, ResolvedOrderPolicy } from '../../protocol/order/policy.js';
+import { resolvePolicy } from '../../protocol/policies.js';
+import { PolicyInvalid } from '../../protocol/policy-resolution.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import type { Moment } from '../entity/alarm.js';
 import { commandWait, refusalOf, refuse } from '../entity/commands.js';
 import { isObject } from '../entity/fields.js';
 import { note } from '../entity/journal.js';
-import { inMilliseconds, obtainPolicy, setPolicy, wrongSettings } from '../entity/policy.js';
+import { obtainPolicy, setPolicy } from '../entity/policy.js';
 import { clear } from './announcements.js';
 import { outcomeOf, type Chain } from './chain.js';
 import { answerCaller } from './commands.js';
@@ -18,7 +20,6 @@ import { endWaitingUnlessDue } from './decisions.js';
 import { bringInLine } from './bring-in-line.js';
 import type { KitOrderRun } from './run.js';
 import { requireOpen, forwarded } from './validation.js';
-import { orderPolicyVersions } from './versions.js';
 import { stateOf, waitingOf } from './view.js';
 import { iso } from '../entity/spans.js';
 
@@ -76,7 +77,7 @@ async function resolved(run: KitOrderRun, given: object): Promise<ResolvedOrderP
   for (;;) {
     requireEffect(run, given);
     const base = chain.policy;
-    const policy = await obtainPolicy(orderPolicyVersions, given, { base, scheduleToCloseTimeout: commandWait });
+    const policy = await obtainPolicy('order', given, { base, scheduleToCloseTimeout: commandWait });
     if (chain.policy === base) return policy;
   }
 }
@@ -127,11 +128,13 @@ function changedIn(run: KitOrderRun, policy: OrderPolicy): ResolvedOrderPolicy {
   const { chain } = run;
   validatePolicyChange(run, { policy });
   if (chain.orders.length === 0) throw refuse('OrderNotFound', 'No order was reported to this workflow yet');
-  const changed = { ...chain.policy, ...inMilliseconds(orderPolicyVersions, givenIn({ policy })) };
   // The version is 0 until the policy of the order itself is resolved.
-  const wrong = wrongSettings(orderPolicyVersions, { ...changed, version: orderPolicyVersions.added.length });
-  if (wrong.length === 0) return changed;
-  throw refusePolicy(`has settings that are unknown, out of range or without a unit: ${wrong.join(', ')}`);
+  const { version, ...base } = chain.policy;
+  try {
+    return { ...resolvePolicy('order', givenIn({ policy }), base), version };
+  } catch (error) {
+    throw error instanceof PolicyInvalid ? refusePolicy(error.faults.join('; ')) : error;
+  }
 }
 
 function previewOf(chain: Chain, policy: ResolvedOrderPolicy, now: number): PolicyPreview {

@@ -36,7 +36,7 @@ import {
   type Deadline,
 } from './deadlines.js';
 import type { KitOrderRun } from './run.js';
-import { orderResultVersion } from './versions.js';
+import { firstVersion } from '../entity/versions.js';
 
 /** The answer of `state` and of every command. */
 export function stateOf(chain: Chain): OrderState {
@@ -68,7 +68,7 @@ export function stateOf(chain: Chain): OrderState {
 export function resultOf(chain: Chain): KitOrderResult {
   const reminded = chain.met.filter(isKeyOfReminder);
   return {
-    version: orderResultVersion,
+    version: firstVersion,
     ...stateOf(chain),
     outcome: outcomeOf(chain) ?? 'unresolved',
     policy: chain.policy,

@@ -10,8 +10,8 @@ import { setPolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { firstReportWait, second } from '../entity/spans.js';
 import { hasEndedByItself, type Job } from './job.js';
 import { knownOf } from './reports.js';
-import { reportPolicyVersions, upgradeReportResult } from './versions.js';
 import type { ReportRun } from './run.js';
+import { carriedOn } from '../entity/versions.js';
 
 /**
  * How long a run that a webhook started waits for a hand-over before it asks whose job it is: the upload's answer is on
@@ -29,7 +29,7 @@ const mostReads = 7;
 export async function identify(run: ReportRun): Promise<void> {
   const { job } = run;
   if (job.identified) return;
-  await settlePolicyOrKeep(job, reportPolicyVersions);
+  await settlePolicyOrKeep(job, 'report');
   const isReported = () => knownOf(job.reported) !== undefined;
   if (!isReported()) await condition(isReported, firstReportWait, { summary: 'first report' });
   const reads = await awaitOwner(run);
@@ -74,7 +74,7 @@ async function readWholeJob(run: ReportRun, { tooSoon = false } = {}): Promise<v
     run.earlierRun,
   ]);
   const { snapshot, gone, unsure, notifies } = reading;
-  const previous = reading.previous && upgradeReportResult(reading.previous);
+  const previous = reading.previous && carriedOn<ParsingJobResult>('result of the report', reading.previous);
   if (previous) resume(job, previous);
   if (snapshot) takeRead(job, snapshot, reported);
   setNotifies(job, notifies);

@@ -3,7 +3,7 @@ import { timeOf } from '../entity/alarm.js';
 import { noteAbsence } from '../entity/spans.js';
 import { isObject } from '../entity/fields.js';
 import { setNotifies } from '../entity/outbox.js';
-import { setPolicy, upgradePolicy } from '../entity/policy.js';
+import { setPolicy } from '../entity/policy.js';
 import { isReference } from '../../protocol/ids.js';
 import type { ReportSubmitted } from '../../protocol/report/messages.js';
 import { announceClaim, raise } from './announcements.js';
@@ -18,7 +18,6 @@ import {
   type Job,
 } from './job.js';
 import { type Reported, readReportSnapshot } from './reports.js';
-import { reportPolicyVersions } from './versions.js';
 import type { ReportRun } from './run.js';
 
 /** Takes a webhook in. Called by the signal's handler: it only records. */
@@ -65,7 +64,7 @@ function accept(
   job.handedOver = true;
   job.reference = reference;
   job.userId = userId;
-  setPolicy(job, upgradePolicy(reportPolicyVersions, policy));
+  setPolicy(job, policy);
   // A hand-over may be late.
   job.isNew = !adopted && earlierRun?.runId === undefined;
   // The submission that has it was only slow to hand it over.

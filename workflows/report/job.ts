@@ -15,7 +15,7 @@ import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { iso } from '../entity/spans.js';
 import { foldRead, foldWebhook, knownOf, type Reported } from './reports.js';
-import { jobVersion, reportPolicyVersions, upgradeJob } from './versions.js';
+import { carriedOn, firstVersion } from '../entity/versions.js';
 
 /**
  * Everything a `parsingJob` run knows: what was reported (`reported`, the fold) and what was decided on it. It is plain
@@ -63,11 +63,11 @@ export interface Job extends Outbox, Attentive<RaisedAttention<ReportAttentionRe
 const timelineLength = 50;
 
 export function openJob({ jobId, policy, carried }: ParsingJobInput, now: number): Job {
-  if (carried != null) return upgradeJob(carried);
+  if (carried != null) return carriedOn<Job>('state of the report', carried);
   return {
-    version: jobVersion,
+    version: firstVersion,
     jobId,
-    ...openPolicy(reportPolicyVersions, policy),
+    ...openPolicy('report', policy),
     handedOver: false,
     isNew: false,
     identified: false,

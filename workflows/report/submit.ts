@@ -35,7 +35,7 @@ import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
 import { setAbsentSearchAttributes } from '../entity/operators.js';
 import { openPolicy, settlePolicy, type Governed } from '../entity/policy.js';
 import { doubled, hour, minute, second, iso } from '../entity/spans.js';
-import { reportPolicyVersions, submissionVersion, upgradeSubmission, type CarriedSubmission } from './versions.js';
+import { carriedOn, firstVersion } from '../entity/versions.js';
 
 /** The state of a submission beside its input; it goes through continue-as-new. */
 interface Submission extends Governed<ResolvedReportPolicy> {
@@ -127,6 +127,15 @@ function withLost({ message, type, details }: ApplicationFailure, { lostUploads 
   return ApplicationFailure.nonRetryable(message, type, ...(known ?? []));
 }
 
+/** The state that a submission hands to its next run. */
+interface CarriedSubmission {
+  version: number;
+  lostUploads: LostUpload[];
+  failures: number;
+  since: number;
+  looksBack: boolean;
+}
+
 /** No compiler checks the input of a backend in another language. */
 function begin(input: Partial<SubmitReportInput> | undefined): Submission {
   const { reference, userId, file, needsHumanReview, policy, carried } = input ?? {};
@@ -142,8 +151,11 @@ function begin(input: Partial<SubmitReportInput> | undefined): Submission {
     file,
     ...(needsHumanReview != null && { needsHumanReview }),
   };
-  const { lostUploads, failures, since = Date.now(), looksBack } = upgradeSubmission(carried ?? {});
-  const opened = { ...openPolicy(reportPolicyVersions, policy), attention: [] };
+  const { lostUploads, failures, since, looksBack } =
+    carried == null
+      ? { lostUploads: [], failures: 0, since: Date.now(), looksBack: true }
+      : carriedOn<CarriedSubmission>('state of the submission', carried);
+  const opened = { ...openPolicy('report', policy), attention: [] };
   return { input: checked, ...opened, lostUploads, failures, since, looksBack };
 }
 
@@ -156,7 +168,7 @@ function isSource(file: unknown): file is SubmitReportInput['file'] {
 
 /** Uploads until there is a job. Each failure decides how the next attempt begins. */
 async function upload(submission: Submission): Promise<SubmittedJob> {
-  await settlePolicy(submission, reportPolicyVersions);
+  await settlePolicy(submission, 'report');
   for (;;) {
     const from = iso(Date.now());
     const late = submission.lostUploads.length > 0 ? await findLostJob(submission, submission.lostUploads) : undefined;
@@ -310,6 +322,6 @@ function expired({ policy }: Submission, type: string): ApplicationFailure {
 async function continueIfLong({ input, policy, lostUploads, failures, since, looksBack }: Submission): Promise<void> {
   // A cancellation is answered by the run that accepted it.
   if (!isNewRunSuggested() || CancellationScope.current().consideredCancelled) return;
-  const carried: CarriedSubmission = { version: submissionVersion, lostUploads, failures, since, looksBack };
+  const carried: CarriedSubmission = { version: firstVersion, lostUploads, failures, since, looksBack };
   await continueInNewRun({ ...input, policy, carried } satisfies SubmitReportInput);
 }

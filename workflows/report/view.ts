@@ -7,7 +7,7 @@ import { code, moment, plain, sentence, table, waitingLine, words, showToOperato
 import { iso } from '../entity/spans.js';
 import { deadlineOf, isOverdue } from './deadlines.js';
 import { currentJob, currentPhase, outcomeOf, type Job } from './job.js';
-import { reportResultVersion } from './versions.js';
+import { firstVersion } from '../entity/versions.js';
 
 /** The answer of `state` and `cancel`. */
 export function stateOf(job: Job): ReportState {
@@ -34,7 +34,7 @@ export function stateOf(job: Job): ReportState {
 
 export function resultOf(job: Job): ParsingJobResult {
   return {
-    version: reportResultVersion,
+    version: firstVersion,
     ...stateOf(job),
     outcome: outcomeOf(job) ?? 'unresolved',
     policy: job.policy,

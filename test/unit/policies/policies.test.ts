@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { PolicyName } from '../../../activities/policies.js';
+import type { PolicyName } from '../../../protocol/policies.js';
+import { PolicyTooNew } from '../../../protocol/policy-resolution.js';
 import type { Settings } from '../../../protocol/policy-settings.js';
 import { appointmentSettings, resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
 import { deletionSettings, resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
@@ -7,34 +8,24 @@ import { linkSettings, resolveLinkPolicy } from '../../../protocol/link/policy.j
 import { matchReviewSettings, resolveMatchReviewPolicy } from '../../../protocol/match-review/policy.js';
 import { orderSettings, resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import { reportSettings, resolveReportPolicy } from '../../../protocol/report/policy.js';
-import { appointmentPolicyVersions } from '../../../workflows/appointment/versions.js';
-import { deletionPolicyVersions } from '../../../workflows/deletion/versions.js';
-import {
-  openPolicy,
-  upgradeGoverned,
-  upgradePolicy,
-  type Governed,
-  type PolicyVersions,
-} from '../../../workflows/entity/policy.js';
-import { StateTooNew } from '../../../workflows/entity/versions.js';
-import { linkPolicyVersions } from '../../../workflows/link/versions.js';
-import { matchReviewPolicyVersions } from '../../../workflows/match-review/versions.js';
-import { orderPolicyVersions } from '../../../workflows/order/versions.js';
-import { reportPolicyVersions } from '../../../workflows/report/versions.js';
+import { openPolicy } from '../../../workflows/entity/policy.js';
+import { carriedOn, StateTooNew } from '../../../workflows/entity/versions.js';
+import { openChain } from '../../../workflows/order/chain.js';
+import { openJob } from '../../../workflows/report/job.js';
 import { day } from '../order/histories.js';
 
 const all: readonly (readonly [
   { version: number; notificationDeadline: number },
-  PolicyVersions<PolicyName>,
+  PolicyName,
   Settings,
   (given: never) => object,
 ])[] = [
-  [resolveOrderPolicy(), orderPolicyVersions, orderSettings, resolveOrderPolicy],
-  [resolveLinkPolicy(), linkPolicyVersions, linkSettings, resolveLinkPolicy],
-  [resolveReportPolicy(), reportPolicyVersions, reportSettings, resolveReportPolicy],
-  [resolveAppointmentPolicy(), appointmentPolicyVersions, appointmentSettings, resolveAppointmentPolicy],
-  [resolveDeletionPolicy(), deletionPolicyVersions, deletionSettings, resolveDeletionPolicy],
-  [resolveMatchReviewPolicy(), matchReviewPolicyVersions, matchReviewSettings, resolveMatchReviewPolicy],
+  [resolveOrderPolicy(), 'order', orderSettings, resolveOrderPolicy],
+  [resolveLinkPolicy(), 'link', linkSettings, resolveLinkPolicy],
+  [resolveReportPolicy(), 'report', reportSettings, resolveReportPolicy],
+  [resolveAppointmentPolicy(), 'appointment', appointmentSettings, resolveAppointmentPolicy],
+  [resolveDeletionPolicy(), 'deletion', deletionSettings, resolveDeletionPolicy],
+  [resolveMatchReviewPolicy(), 'match review', matchReviewSettings, resolveMatchReviewPolicy],
 ];
 
 /** Values at the bounds of a setting, and those next to them that are out of it. */
@@ -43,10 +34,10 @@ function boundsOf(setting: Settings[string]): { within: unknown[]; beyond: unkno
     case 'duration':
     case 'count': {
       const { least, most } = setting;
-      return { within: [least, most], beyond: [least - 1, most + 1, least + 0.5, String(least)] };
+      return { within: [least, most], beyond: [least - 1, most + 1, String(least)] };
     }
     case 'deadline': {
-      const wrong = [0, 999, 1000.5, 3652.5 * day + 1, '0bd', '1000bd', '6 bd', '6d', 'bd'];
+      const wrong = [0, 999, 3652.5 * day + 1, '0bd', '1000bd', 'bd'];
       return { within: [1000, 3652.5 * day, '1bd', '999bd'], beyond: wrong };
     }
     case 'dates':
@@ -66,7 +57,7 @@ function boundsOf(setting: Settings[string]): { within: unknown[]; beyond: unkno
     case 'durations':
       return {
         within: [[], [1000, 3652.5 * day], Array(20).fill(1000)],
-        beyond: [[0], [999], [1000.5], [3652.5 * day + 1], Array(21).fill(1000), 1000],
+        beyond: [[0], [999], [3652.5 * day + 1], Array(21).fill(1000), 1000],
       };
     case 'choice':
       return { within: [...setting.choices], beyond: ['shrug', '', 1] };
@@ -75,7 +66,7 @@ function boundsOf(setting: Settings[string]): { within: unknown[]; beyond: unkno
   }
 }
 
-describe.each(all)('of %j', (resolved, versions, table, resolve) => {
+describe.each(all)('of %j', (resolved, of, table, resolve) => {
   const names = Object.keys(table);
 
   test('a setting that is left out, null or undefined has its default', () => {
@@ -117,38 +108,31 @@ describe.each(all)('of %j', (resolved, versions, table, resolve) => {
   test('a resolved policy resolves to itself and is followed as it is; one with a value beyond the bounds of its table is asked for', () => {
     // Settings that are compared with others, which are as far away as they may be.
     const others: Record<string, object> = {
-      creationTimeout: versions.of === 'order' ? { creationSettling: 600_000 } : { uploadTimeout: 3_600_000 },
+      creationTimeout: of === 'order' ? { creationSettling: 600_000 } : { uploadTimeout: 3_600_000 },
       uploadTimeout: { creationTimeout: 1_000 },
     };
     for (const [name, setting] of Object.entries(table)) {
       const { within, beyond } = boundsOf(setting);
       for (const value of within) {
         const given = { ...resolved, ...others[name], [name]: value };
-        expect(openPolicy(versions, given), `${name} ${String(value)}`).toEqual({ policy: given });
+        expect(openPolicy(of, given), `${name} ${String(value)}`).toEqual({ policy: given });
         expect(resolve(given as never)).toEqual(given);
       }
       for (const value of beyond) {
         const given = { ...resolved, ...others[name], [name]: value };
-        expect(openPolicy(versions, given), `${name} ${String(value)}`).toMatchObject({ requestedPolicy: given });
+        expect(openPolicy(of, given), `${name} ${String(value)}`).toMatchObject({ requestedPolicy: given });
       }
     }
   });
 
-  test('the settings of its versions are those of its table: who adds a setting adds a version', () => {
-    const { version, ...settings } = resolved;
-    const added = versions.added.flatMap((each) => Object.keys(each));
-    expect(added.toSorted()).toEqual(Object.keys(settings).toSorted());
-    expect(version).toBe(versions.added.length);
-  });
-
   test('a resolved policy is followed as it is, and nobody is asked for it', () => {
-    expect(openPolicy(versions, resolved)).toEqual({ policy: resolved });
+    expect(openPolicy(of, resolved)).toEqual({ policy: resolved });
   });
 
   test.each([undefined, null, {}, { notificationDeadline: '2d' }, { ...resolved, version: undefined }, 'none'])(
     'one that a caller gave in part is asked for: %j',
     (given) => {
-      expect(openPolicy(versions, given)).toMatchObject({ policy: { version: 0 }, requestedPolicy: given ?? {} });
+      expect(openPolicy(of, given)).toMatchObject({ policy: { version: 0 }, requestedPolicy: given ?? {} });
     },
   );
 
@@ -158,73 +142,40 @@ describe.each(all)('of %j', (resolved, versions, table, resolve) => {
       less,
       { ...resolved, unknown: 1 },
       { ...resolved, unknown: '1' },
-      { ...resolved, notificationDeadline: '3d' },
       { ...resolved, notificationDeadline: '3bd' },
       { ...resolved, notificationDeadline: -1 },
       { ...resolved, notificationDeadline: null },
     ];
-    for (const given of wrong) expect(openPolicy(versions, given)).toMatchObject({ requestedPolicy: given });
+    for (const given of wrong) expect(openPolicy(of, given)).toMatchObject({ requestedPolicy: given });
   });
 
   test('one of a later release is refused', () => {
-    const later = { ...resolved, version: versions.added.length + 1, unknown: 1 };
-    expect(() => openPolicy(versions, later)).toThrow(StateTooNew);
-    expect(() => upgradePolicy(versions, later)).toThrow(`has version ${later.version}, and this release knows`);
+    const later = { ...resolved, version: resolved.version + 1, unknown: 1 };
+    expect(() => openPolicy(of, later)).toThrow(PolicyTooNew);
   });
 });
 
 test('a resolved policy whose settings contradict each other is asked for', () => {
   const order = { ...resolveOrderPolicy(), creationTimeout: 60_000 };
-  expect(openPolicy(orderPolicyVersions, order)).toMatchObject({ requestedPolicy: order });
+  expect(openPolicy('order', order)).toMatchObject({ requestedPolicy: order });
   const report = { ...resolveReportPolicy(), creationTimeout: 10_000, uploadTimeout: 10_000 };
-  expect(openPolicy(reportPolicyVersions, report)).toMatchObject({ requestedPolicy: report });
+  expect(openPolicy('report', report)).toMatchObject({ requestedPolicy: report });
 });
 
 test('a creation may settle in just the time that it may take', () => {
   const order = { ...resolveOrderPolicy(), creationTimeout: 60_000, creationSettling: 60_000 };
-  expect(openPolicy(orderPolicyVersions, order)).toEqual({ policy: order });
+  expect(openPolicy('order', order)).toEqual({ policy: order });
 });
 
-test('a policy is open in the next run, too, only if something was requested and nothing is settled yet', () => {
-  const policy = resolveOrderPolicy();
-  const open = { ...policy, version: 0 };
-  const next = (state: Parameters<typeof upgradeGoverned<'order', Governed<typeof policy>>>[1]) =>
-    upgradeGoverned(orderPolicyVersions, state).policy;
-  expect(next({ policy: open, requestedPolicy: { onLost: 'fail' } })).toEqual(open);
-  expect(next({ policy: open })).toEqual(policy);
-  expect(next({ policy, requestedPolicy: { onLost: 'fail' } })).toEqual(policy);
+test('what a later release carried on is refused, and not taken for something else', () => {
+  expect(() => carriedOn('state of the order', { version: 2 })).toThrow(StateTooNew);
+  expect(() => carriedOn('state of the order', { version: 2 })).toThrow('run a later release again');
+  expect(carriedOn('state of the order', { version: 1 })).toEqual({ version: 1 });
 });
 
-/** What a release would write that adds two settings to the order's policy. */
-const later: PolicyVersions<'order'> = {
-  ...orderPolicyVersions,
-  added: [...orderPolicyVersions.added, { holidayAllowance: 2 * day, holidayReminders: [day] }],
-};
-
-test('an order under way gets the constant of a setting that a release adds, and keeps what it had', () => {
-  const policy = resolveOrderPolicy({ shippingDeadline: '1d', onLost: 'replace' });
-  const upgraded = { ...policy, holidayAllowance: 2 * day, holidayReminders: [day], version: 3 };
-  expect(upgradePolicy(later, policy)).toEqual(upgraded);
-  expect(upgradePolicy(later, upgraded)).toEqual(upgraded);
-  // As it does in a history that is replayed: what was complete then is complete, and no activity is added.
-  expect(openPolicy(later, policy)).toEqual({ policy: upgraded });
-});
-
-test('a policy from before versions gets constants for what it lacks, and never the defaults of today', () => {
-  const wrong = { resultsDeadline: Number.NaN, returnDeadline: Infinity, problemLimit: -1, replacementLimit: -1 };
-  const old = { shippingDeadline: 3 * day, returnReminders: [day], forgotten: 1, ...wrong };
-  const constants = { resultsDeadline: 99, returnDeadline: 98, problemLimit: 97, replacementLimit: 0 };
-  const upgraded = upgradePolicy(
-    {
-      ...orderPolicyVersions,
-      added: [{ ...orderPolicyVersions.added[0], ...constants }, ...orderPolicyVersions.added.slice(1)],
-    },
-    old,
-  );
-  expect(upgraded).toEqual({
-    ...resolveOrderPolicy(),
-    shippingDeadline: 3 * day,
-    returnReminders: [day],
-    ...constants,
-  });
+test('null is nothing that an earlier run knew, as a backend in another language may say it', () => {
+  const order = { rootOrderId: 'order-1', policy: resolveOrderPolicy() };
+  expect(openChain({ ...order, carried: null }, 0)).toEqual(openChain(order, 0));
+  const job = { jobId: 'job-1', policy: resolveReportPolicy() };
+  expect(openJob({ ...job, carried: null }, 0)).toEqual(openJob(job, 0));
 });
