@@ -132,13 +132,6 @@ export const equivalents: readonly Equivalent[] = [
     at: /⟦findOrder\(chain, orderId\)\?\.standing⟧/,
   },
   {
-    reason: 'an integer is a number',
-    in: ['workflows/entity/versions.ts'],
-    mutator: 'ConditionalExpression',
-    at: /⟦typeof version !== 'number'⟧ \|\| !Number\.isInteger/,
-    to: /^false$/,
-  },
-  {
     reason: 'a safe integer is a number',
     in: ['workflows/report/reports.ts'],
     mutator: 'ConditionalExpression',

@@ -380,12 +380,6 @@ describe('a history that grows long', () => {
     expect(next.events).toEqual(['48h completed']);
     expect(resultOf(next)).toMatchObject({ delivered: 1, discarded: 1, givenUp: [{ id: 'a' }, { id: 'd' }] });
   });
-
-  test('of a release without versions goes on, too', async () => {
-    const carried = { source, giveUpAfter, since: start, waiting: named('a') };
-    const life = await new Life(opening, {}).start({ source, giveUpAfter, carried });
-    expect(resultOf(life)).toEqual({ source, delivered: 1, discarded: 0, givenUp: [] });
-  });
 });
 
 test('a hand-over that cannot be decrypted needs attention, also when everything else is delivered: it may be an alarm', async () => {

@@ -9,6 +9,8 @@ import { awaited, life, lost, newId, opening, orderId, refusal, report, shipped,
 /* The lives of runs that have to find out what they are for: started by a webhook, again after an end, or for an order of another chain. */
 
 const policy = resolveOrderPolicy();
+const longer = { policy: { shippingDeadline: '8d' } } as const;
+const resolvePolicy = resolveOrderPolicy(longer.policy);
 const ours = (statuses: readonly string[], more: Partial<OrderSnapshot> = {}) =>
   shownAt(statuses, { passthrough: 'labops:-:ref-9:1', ...more });
 
@@ -544,8 +546,8 @@ describe('an order of another chain', () => {
 
   test('that stays with its run although its chain is known takes no second kit from there', async () => {
     const { answers } = passing();
-    const order = await begun(shownAt(awaited), { readOrder: shownAt(awaited), ...answers });
-    await order.update('setPolicy', { policy: { shippingDeadline: 8 * day } });
+    const order = await begun(shownAt(awaited), { readOrder: shownAt(awaited), resolvePolicy, ...answers });
+    await order.update('setPolicy', longer);
     order.answers['readOrder'] = firstOrder();
     await order.signal('orderChanged', named(lost));
     const elsewhere = { refused: 'OrderForwarded' };
@@ -554,7 +556,7 @@ describe('an order of another chain', () => {
   });
 
   test.each<[string, (order: Life) => Promise<unknown>]>([
-    ['its policy was changed', (order) => order.update('setPolicy', { policy: { shippingDeadline: 8 * day } })],
+    ['its policy was changed', (order) => order.update('setPolicy', longer)],
     ['it was replaced', (order) => order.update('replaceKit', { orderId })],
   ])('that was reported before its transaction stays with its run once %s', async (_what, decide) => {
     const { passed, answers } = passing();
@@ -562,7 +564,7 @@ describe('an order of another chain', () => {
       snapshot: kitOf(third, ['ordered'], { userId: 'user-1' }),
     };
     const arrived = shownAt(pathTo('with_customer'));
-    const order = await begun(arrived, { readOrder: arrived, replaceKitOrder, ...answers });
+    const order = await begun(arrived, { readOrder: arrived, replaceKitOrder, resolvePolicy, ...answers });
     expect(await decide(order)).toHaveProperty('value');
     order.answers['readOrder'] = firstOrder();
     await order.signal('orderChanged', named(pathTo('transit_lab')));
