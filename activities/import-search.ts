@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { clockError } from '../protocol/clock.js';
 import { kitOrderId, shownId } from '../protocol/ids.js';
 import { standingOf } from '../protocol/order/lifecycle.js';
 import { signerOf } from '../service/installation.js';
@@ -9,7 +10,6 @@ import type { Attempt } from './attempt.js';
 import {
   ambiguous,
   anyTime,
-  clockSkew,
   folded,
   isFirstAttempt,
   isSince,
@@ -95,7 +95,7 @@ function couldBe(order: Order, { order: { sample_id: sampleId }, since }: Import
 }
 
 function isRecent({ created_at: createdAt }: Order, { since }: ImportCriteria): boolean {
-  return isSince(createdAt, Date.parse(since) - clockSkew);
+  return isSince(createdAt, Date.parse(since) - clockError);
 }
 
 function isCancelled(order: Order): boolean {

@@ -1,6 +1,7 @@
 import { log } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import type { OrderEvent, OrderSnapshot } from '../service/order-snapshot.js';
+import { isAhead } from '../protocol/clock.js';
 import { kitOrderId } from '../protocol/ids.js';
 import { isCritical, type Standing } from '../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../protocol/order/messages.js';
@@ -115,8 +116,8 @@ export function isEndKnown(
   last: Pick<OrderEvent, 'id' | 'at'> | undefined,
   from: string,
 ): boolean {
-  const at = Date.parse(last?.at ?? updatedAt ?? from);
-  if (run === undefined) return at <= Date.parse(from) - assumedBackdating;
+  const [at = from, ...more] = [last?.at, updatedAt].filter((time) => time !== undefined);
+  if (run === undefined) return Date.parse(at) <= Date.parse(from) - assumedBackdating;
   switch (run.ended) {
     case undefined:
     case 'otherwise':
@@ -125,7 +126,7 @@ export function isEndKnown(
       if (isCritical(interpretation) && !run.criticalOrders.includes(orderId)) return false;
       return last === undefined || run.timeline.some((event) => event.orderId === orderId && event.eventId === last.id);
     case 'undecodable':
-      return Math.max(at, Date.parse(updatedAt ?? '') || at) <= run.at.getTime();
+      return [at, ...more].every((time) => Date.parse(time) <= run.at.getTime() || isAhead(time, Date.now()));
     default:
       return run satisfies never;
   }

@@ -3,6 +3,7 @@ import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { FeatureNotEnabled, ServiceRefused, TooManyRequests, Unauthorized } from '../service/errors.js';
 import { matchReviewReportOf } from '../service/match-review-snapshot.js';
 import type { MatchReview } from '../service/match-reviews.js';
+import { isAhead } from '../protocol/clock.js';
 import { signalOrStart } from '../protocol/signal-or-start.js';
 import { isAddressable, matchReviewId } from '../protocol/ids.js';
 import { matchReviewReportedSignal, type MatchReviewResult } from '../protocol/match-review/messages.js';
@@ -78,7 +79,8 @@ async function isSettled(temporal: Client, { id, updated_at: updatedAt }: MatchR
     const { status, closeTime, runId } = await workflow.describe();
     if (closeTime === undefined) return true;
     const isOurs = status.name === 'COMPLETED' && !(await isAbandoned(temporal, id, runId));
-    return !isOurs && !(Date.parse(updatedAt ?? '') > closeTime.getTime());
+    const isChanged = Date.parse(updatedAt ?? '') > closeTime.getTime() && !isAhead(updatedAt ?? undefined, Date.now());
+    return !isOurs && !isChanged;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
     throw error;

@@ -2,6 +2,7 @@ import type { LabService } from '../service/lab-service.js';
 import { utcInstant } from '../service/timestamps.js';
 import { isScheduledForDeletion, isStatedUnknown, type User } from '../service/users.js';
 import { compareText } from '../protocol/canonical-json.js';
+import { isAhead } from '../protocol/clock.js';
 import { isSameSource } from '../protocol/link/provider-source.js';
 
 /** A connection, as far as it can be recognised. */
@@ -39,11 +40,23 @@ const readTimeoutMs = 10_000;
 export async function findConnection(service: LabService, query: ConnectionQuery): Promise<ConnectionFound> {
   const user = await readIfKnown(service, query.userId);
   const connections = user ? connectionsWith(user, query) : [];
-  const last = connections.toSorted((one, other) => compareText(one.createdAt ?? '', other.createdAt ?? '')).at(-1);
+  const last = connections
+    .map(withoutFuture)
+    .toSorted((one, other) => compareText(one.createdAt ?? '', other.createdAt ?? ''))
+    .at(-1);
   if (!last) return { found: 'none' };
   // If any connection counts, one without a date does too.
   const isNew = query.since === 0 || (last.createdAt !== undefined && Date.parse(last.createdAt) >= query.since);
   return { found: isNew ? 'new' : 'older', ...last };
+}
+
+/** A time may be a local one without its zone, so hours ahead; what lies further ahead was written by a clock that is wrong, and dates nothing. */
+const anyZone = 24 * 60 * 60_000;
+
+function withoutFuture({ createdAt, ...connection }: KnownConnection): KnownConnection {
+  return createdAt === undefined || isAhead(createdAt, Date.now() + anyZone)
+    ? connection
+    : { createdAt, ...connection };
 }
 
 /** All of the user's connections as they are now. */

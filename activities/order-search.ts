@@ -3,6 +3,7 @@ import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { isIdRefused, type Order, type OrderPage } from '../service/orders.js';
 import { numberedPages } from '../service/paging.js';
 import { knownInstant } from '../service/timestamps.js';
+import { clockError } from '../protocol/clock.js';
 import { kitOrderId, placeKitOrderId, shownId } from '../protocol/ids.js';
 import { canonicalId } from '../service/canonical-id.js';
 import { standingOf } from '../protocol/order/lifecycle.js';
@@ -40,9 +41,6 @@ interface Address {
   zip?: string | null | undefined;
   first_line?: string | null | undefined;
 }
-
-/** Clocks differ: an order that seems slightly older than the first attempt may still come from it. */
-export const clockSkew = 5 * 60_000;
 
 /** The list's filter by time does not document its time zone: starting this much earlier covers all zones. */
 const anyZone = 24 * 60 * 60_000;
@@ -320,7 +318,7 @@ function couldBe(order: Order, { noneOf, labTestId, since }: OrderCriteria): boo
 function isAsSent(order: Order, { address, since }: OrderCriteria): boolean {
   const shown: Address | null | undefined = order.shipping_details ?? order.patient_address;
   return (
-    isSince(order.created_at, Date.parse(since) - clockSkew) &&
+    isSince(order.created_at, Date.parse(since) - clockError) &&
     isSameText(withoutExtension(shown?.zip), withoutExtension(address.zip)) &&
     isSameText(shown?.first_line, address.first_line)
   );

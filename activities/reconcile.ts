@@ -3,6 +3,7 @@ import { heartbeat, log, sleep } from '@temporalio/activity';
 import { LRUCache } from 'lru-cache';
 import { snapshotOf, type OrderSnapshot } from '../service/order-snapshot.js';
 import { canonicalJson } from '../protocol/canonical-json.js';
+import { isAhead } from '../protocol/clock.js';
 import { signalIfRunning, signalOrStart } from '../protocol/signal-or-start.js';
 import { isAddressable, kitOrderId } from '../protocol/ids.js';
 import { rootOf } from '../protocol/order/root-order.js';
@@ -14,7 +15,6 @@ import type { OrderFilter, OrderPage } from '../service/orders.js';
 import { noPageCounts, type PageCounts } from '../protocol/reconcile.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { asFailures } from './failures.js';
-import { clockSkew } from './order-search.js';
 import { isEndKnown, isEndNews, lastRunOf } from './last-run.js';
 
 export interface PageToReconcile {
@@ -149,7 +149,7 @@ function isWithin({ from, to, critical }: PageToReconcile, { updatedAt, interpre
   if (updatedAt === undefined) return true;
   const at = Date.parse(updatedAt);
   // A time in the future was written by a clock that is wrong, and says nothing.
-  return Date.parse(from) <= at && (at <= Date.parse(to) || at > Date.now() + clockSkew);
+  return Date.parse(from) <= at && (at <= Date.parse(to) || isAhead(updatedAt, Date.now()));
 }
 
 /** An unreadable order must not block the others. */

@@ -15,8 +15,8 @@ import type {
 import type { ResolvedAppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { slotOf } from '../../protocol/appointment/slots.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
+import { isAhead } from '../../protocol/clock.js';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
-import { isAhead } from '../entity/clock.js';
 import { type Attentive, nothingYet } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import type { Outbox } from '../entity/outbox.js';

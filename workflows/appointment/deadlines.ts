@@ -1,6 +1,7 @@
 import type { AppointmentAttentionReason } from '../../protocol/appointment/messages.js';
 import { isWalkIn } from '../../protocol/appointment/lifecycle.js';
-import { iso, absenceBelieved, day, doubled, longestOutage } from '../entity/spans.js';
+import { farthestDate } from '../../protocol/clock.js';
+import { iso, absenceBelieved, doubled, longestOutage } from '../entity/spans.js';
 import { timeOf, type Moment } from '../entity/alarm.js';
 import { note } from '../entity/journal.js';
 import { words } from '../entity/operators.js';
@@ -52,13 +53,10 @@ function untilVisitIsOver(appointment: Appointment): Deadline[] {
   return [...visitReminders(appointment), ...overdue(appointment, 'visit', visitOverAt(appointment))];
 }
 
-/** Nobody books visits further ahead: such a time is wrong. */
-const farthestVisit = 366 * day;
-
 /** If its time is missing or impossible, nobody knows when it is over: the provider has as long to name the time as to confirm it. */
 function visitOverAt({ known, stage, policy }: Appointment): number {
   const end = Date.parse(known?.endAt ?? known?.startAt ?? '');
-  if (!(end <= stage.since + farthestVisit)) return stage.since + policy.confirmationWait;
+  if (!(end <= stage.since + farthestDate)) return stage.since + policy.confirmationWait;
   return end + (known && isWalkIn(known) ? policy.walkInOverdue : policy.visitOverdue);
 }
 

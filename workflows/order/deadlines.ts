@@ -1,6 +1,7 @@
 import type { Moment } from '../entity/alarm.js';
 import { currentOrder, lastEventId, needsSuccessor, outcomeOf, type Chain, type ChainOrder } from './chain.js';
 import { timeAfter, type BusinessDays } from '../../protocol/business-days.js';
+import { farthestDate } from '../../protocol/clock.js';
 import { iso, hour, spread } from '../entity/spans.js';
 import { mayBeRedrawn } from '../../protocol/order/lifecycle.js';
 import type { AttentionReason, CriticalResultRecord } from '../../protocol/order/state.js';
@@ -140,7 +141,8 @@ function waitingDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
   // A sample that arrives unregistered is held for weeks at most: the questions stand until it is registered.
   if (standing.awaitsRegistration) {
     const delivered =
-      standing.deliveredAt ?? later(countedFrom(chain, standing.shippedAt ?? beginOf(order)), policy.assumedDelivery);
+      standing.deliveredAt ??
+      later(countedFrom(chain, standing.shippedAt ?? beginOf(chain, order)), policy.assumedDelivery);
     deadlines.push(...reminders(chain, order, 'registration_reminder', delivered, policy.registrationReminders));
     deadlines.push(deadlineFromBegin(chain, order, 'registration_overdue', policy.registrationDeadline));
   }
@@ -225,7 +227,7 @@ function collectionDeadline(chain: Chain, order: ChainOrder): Deadline {
 /** Another date is another deadline: one that was missed is obsolete if the order now begins later. */
 function deadlineFromBegin(chain: Chain, order: ChainOrder, name: OverdueName, span: number | BusinessDays): Deadline {
   const plain = deadline(chain, order, name, placingOf(order), span);
-  const begin = beginOf(order);
+  const begin = beginOf(chain, order);
   if (begin === placingOf(order)) return plain;
   // Time that a person gave stays given, but the order may have been put off since.
   const at = Math.max(plain.at, timeAfter(countedFrom(chain, begin), span, chain.policy));
@@ -236,11 +238,11 @@ function placingOf({ standing, greatest }: ChainOrder): string | undefined {
   return standing.placedAt ?? greatest.createdAt;
 }
 
-/** From when the service works on the order: a scheduled one waits until its date, unless it is sent before. */
-function beginOf(order: ChainOrder): string | undefined {
+/** From when the service works on the order: a scheduled one waits until its date, for a year at most, unless it is sent before. */
+function beginOf(chain: Chain, order: ChainOrder): string | undefined {
   const { greatest, events, wasScheduled } = order;
   const placed = placingOf(order);
-  const scheduled = endOfDate(greatest.activateBy);
+  const scheduled = Math.min(endOfDate(greatest.activateBy), countedFrom(chain, placed) + farthestDate);
   if (scheduled > Date.parse(placed ?? '')) return iso(scheduled);
   // The date is taken away when the order is sent at once. Its first event is the placing.
   return wasScheduled && greatest.activateBy === undefined ? (events[1]?.at ?? greatest.updatedAt ?? placed) : placed;

@@ -142,3 +142,15 @@ describe('the user’s connections', () => {
     expect(await findConnection().catch((error: unknown) => error)).toMatchObject(expected);
   });
 });
+
+test('a connection that is dated in the future is not new, nor later than one that is; a local time without its zone is', async () => {
+  const ahead = '2062-01-01T00:00:00Z';
+  const alone = await activitiesWith({ GET: userWith(connection(ahead)) });
+  expect(await alone.findConnection()).toMatchObject({ found: 'older' });
+  expect(await alone.findConnection({ since: 0 })).toMatchObject({ found: 'new' });
+  const both = await activitiesWith({ GET: userWith(connection(ahead), connection(at(1))) });
+  expect(await both.findConnection()).toMatchObject({ found: 'new', createdAt: at(1) });
+  const local = new Date(Date.now() + 12 * 3_600_000).toISOString();
+  const behind = await activitiesWith({ GET: userWith(connection(local)) });
+  expect(await behind.findConnection()).toMatchObject({ found: 'new', createdAt: local });
+});

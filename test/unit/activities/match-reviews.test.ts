@@ -31,6 +31,30 @@ test('a review whose last result cannot be decoded does not end the pass before 
 });
 
 test.each([
+  [0, 'before', '2026-03-10T11:00:00Z'],
+  [1, 'after', '2026-03-10T13:00:00Z'],
+  [0, 'in the future, by a wrong clock,', '2062-01-01T00:00:00Z'],
+])(
+  'starts %i workflows for a review that changed %s an operator ended its workflow',
+  async (started, _, updated_at) => {
+    const data = [{ ...open('result-1'), updated_at }];
+    const { baseUrl } = await answering(() => ({ body: { data, next_cursor: null, total: 1 } }));
+    const closeTime = new Date('2026-03-10T12:00:00Z');
+    const getHandle = () => ({
+      describe: async () => ({ status: { name: 'TERMINATED' }, closeTime, runId: 'run-1' }),
+      signal: async () => undefined,
+    });
+    const temporal = { workflow: { getHandle } };
+    const activities = matchReviewReconcileActivities({
+      temporal,
+      service: serviceAt(baseUrl),
+      taskQueue: 'q',
+    } as never);
+    expect(await new MockActivityEnvironment().run(() => activities.reconcileMatchReviews())).toEqual({ started });
+  },
+);
+
+test.each([
   [400, 'Cursor expired'],
   [404, 'Cursor expired'],
   [403, 'Forbidden'],

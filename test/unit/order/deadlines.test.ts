@@ -281,6 +281,11 @@ describe('an order that is scheduled for a later date', () => {
     expect(visit).toEqual([`order-1/collection_overdue.2024-05-01 at ${overOn(62 + 90)}`]);
   });
 
+  test('begins a year after its placing at the latest', () => {
+    expect(scheduled(['ordered'], '2025-02-27')).toEqual([`order-1/shipping_overdue.2025-02-27 at ${overOn(364 + 5)}`]);
+    expect(scheduled(['ordered'], '9999-12-31')).toEqual(['order-1/shipping_overdue.9999-12-31 at 371']);
+  });
+
   test('has the deadlines of any other if the date is past, or if its kit has shipped', () => {
     for (const statuses of [['ordered'], ['ordered', 'requisition_created']])
       expect(scheduled(statuses, '2024-02-01')).toEqual(keysOf(kitCase(statuses)));

@@ -54,6 +54,14 @@ test.each([
   expect(isEndKnown({ ended: 'undecodable', at: new Date(at) }, order, last, from)).toBe(known);
 });
 
+test.each([
+  [{ updatedAt: '2062-01-01T00:00:00.000Z' }, {}],
+  [{}, { at: '2062-01-01T00:00:00.000Z' }],
+])('a time in the future does not make an end unknown to a run whose result cannot be decoded', (of, event) => {
+  const run = { ended: 'undecodable', at: new Date('2026-03-10T12:59:00.000Z') } as const;
+  expect(isEndKnown(run, { ...order, ...of }, { ...last, ...event }, from)).toBe(true);
+});
+
 test('an end is not known to a run that was started meanwhile', () => {
   expect(isEndKnown(running, order, last, from)).toBe(false);
 });
