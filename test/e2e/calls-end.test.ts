@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import {
+  createLabService,
   labDataConverter,
   LabOperations,
   LabOperationsError,
@@ -16,7 +20,8 @@ import { kitOrderName } from '../../protocol/order/messages.js';
 import { forwardedPhase, labPhaseKey } from '../../protocol/search-attributes.js';
 import { closedPort } from '../unit/webhooks/sending.js';
 import { rejection } from '../unit/service/recording-server.js';
-import { kitFor, registration } from '../rig/cast.js';
+import { kitFor, registration, visitFor } from '../rig/cast.js';
+import { provider, rightCode } from './linked-user.js';
 import { patience, stack } from './stack.js';
 
 const lab = stack();
@@ -217,6 +222,56 @@ test('the lab values of an order that has ended are read without a worker', asyn
     const order = await lab.labs.orders.get({ orderId }, { deadline: '60s' });
     expect(await order.results({ deadline: '60s' })).toMatchObject({ results: expect.any(Array) as unknown });
   } finally {
+    await lab.startWorker();
+  }
+});
+
+/** More than the main queue has slots (100). */
+const backlog = 120;
+
+test('registration, slots and codes do not wait for a backlog of reads, nor for a receiver that hangs', async () => {
+  // It takes every notification and answers none.
+  const hanging = createServer(() => undefined).listen(0, '127.0.0.1');
+  await once(hanging, 'listening');
+  const { port } = hanging.address() as AddressInfo;
+  await lab.worker.stop();
+  await lab.startWorker({ NOTIFY_URL: `http://127.0.0.1:${port}/`, NOTIFICATION_SLOTS: '2', BACKGROUND_SLOTS: '4' });
+  const { handle, orderId } = await lab.place();
+  await lab.sandbox.move(orderId, 'with_customer');
+  const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
+
+  const jobs = new Set<string>();
+  const reads = async () =>
+    (await lab.sandbox.requests({ method: 'GET' })).filter(({ path }) => jobs.has(path.split('/').at(-1) ?? '')).length;
+  const slow = { kind: 'delay', delayMs: 50_000, phase: 'before_work' } as const;
+  const userId = await lab.newUser();
+  await lab.sandbox.addWebhookFault({ action: { kind: 'hold' } });
+  for (let count = 0; count < backlog; count += 1) {
+    const { id } = await lab.sandbox.createJob({ user_id: userId, outcome: 'stuck' });
+    jobs.add(id);
+    await lab.sandbox.addFault({ method: 'GET', path: `/**/${id}`, action: slow });
+  }
+  await lab.sandbox.removeWebhookFaults();
+  await lab.sandbox.releaseWebhooks();
+  await expect.poll(reads, patience).toBeGreaterThanOrEqual(4);
+
+  const service = createLabService({ baseUrl: lab.service.url, apiKey: lab.service.apiKey });
+  try {
+    expect(await handle.register(registration(sampleId ?? ''))).toMatchObject({ registered: true });
+    const { order } = await service.orders.create(visitFor(await lab.newUser()));
+    const visit = await lab.labs.appointments.start({ orderId: order.id });
+    expect((await visit.slots()).slots.length).toBeGreaterThan(0);
+    const link = await lab.labs.links.start({ userId: await lab.newUser(), provider });
+    const { linkToken } = await link.linkUrl();
+    const asked = { username: 'mfa-sms', password: 'invented-password' };
+    await link.reportLinkResult(await service.links.submitPassword(provider, linkToken, asked));
+    expect(await link.submitMfaCode(rightCode)).toMatchObject({ outcome: 'connected' });
+    expect(await reads(), 'the backlog is still there').toBeLessThan(backlog);
+  } finally {
+    await service.close();
+    hanging.closeAllConnections();
+    hanging.close();
+    await lab.worker.stop();
     await lab.startWorker();
   }
 });

@@ -9,6 +9,7 @@ import { samplePdf } from '../../sandbox/sample-report.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { startProxy, type Proxy } from '../rig/temporal-proxy.js';
 import { isIdle } from '../rig/idle.js';
+import { startProgram } from '../rig/processes.js';
 import { kitFor, registration } from '../rig/cast.js';
 import { patience, stack, type Placed } from './stack.js';
 
@@ -223,4 +224,22 @@ test('a query that is answered between a signal and its workflow task leaves no 
     const since = events.slice(isTask.lastIndexOf(true) + 1);
     return since.filter(({ workflowExecutionSignaledEventAttributes: signal }) => signal).length;
   }
+});
+
+test('a worker that stands still for longer than 5 seconds in mid-step goes on, and finishes it', async () => {
+  const env = { TEMPORAL_ADDRESS: lab.rig.address };
+  const worker = await startProgram('test/e2e/suspension/worker.ts', { env, ready: /polls/ });
+  const workflow = await lab.rig.client.workflow.start('busy', {
+    ...{ workflowId: 'busy', taskQueue: 'suspension' },
+    // Temporal's own limit for a step, 10 seconds, is less than the pause and the step take on a slow machine.
+    workflowTaskTimeout: '2 minutes',
+  });
+  await worker.waitFor(/a step has begun/);
+  process.kill(worker.pid, 'SIGSTOP');
+  // The SDK's own limit for a step is 5 seconds.
+  await pause(6_000);
+  process.kill(worker.pid, 'SIGCONT');
+  await expect(workflow.result()).resolves.toEqual(expect.any(Number));
+  expect(worker.output()).not.toMatch(/timed out|corrupted/);
+  await worker.stop('SIGKILL');
 });

@@ -10,6 +10,7 @@ import {
   OrderNotFound,
   ReadInvalid,
   ServiceNotConfigured,
+  ServiceRefused,
 } from '../../client/index.js';
 import { labAccountIds, labTestIds } from '../../sandbox/lab-service/seed.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
@@ -295,4 +296,40 @@ test('coverage and service centres are read near a place and near an order, and 
   await expect(appointments.sites({ orderId: order.id, zip: '1' } as never)).rejects.toBeInstanceOf(ReadInvalid);
   await expect(appointments.coverage({ zipCode: '1' })).rejects.toMatchObject({ name: 'RequestInvalid' });
   expect(await appointments.cancellationReasons({ walkIn: true })).toMatchObject([{ name: 'Other' }]);
+});
+
+const demographics = {
+  first_name: 'Testperson',
+  last_name: 'Invented',
+  email: 'testperson@example.com',
+  phone_number: '+12025550123',
+  gender: 'female',
+  dob: '1990-01-01',
+  address: { first_line: '1 Invented Street', city: 'Springfield', state: 'IL', zip: '62701', country: 'US' },
+};
+
+test('a backend needs one import for a user’s whole life', async () => {
+  const { users } = (await backend()).lab;
+  const { user, created } = await users.createOrGet({ client_user_id: 'client 1' });
+  expect(created).toBe(true);
+  const again = await users.createOrGet({ client_user_id: 'client 1' });
+  expect(again).toMatchObject({ created: false, user: { user_id: user.user_id } });
+  expect(await users.get(user.user_id)).toMatchObject({ client_user_id: 'client 1' });
+  expect(await users.resolve('client 1')).toMatchObject({ user_id: user.user_id });
+
+  await expect(users.demographics(user.user_id)).rejects.toBeInstanceOf(NotFound);
+  await expect(users.portalLink(user.user_id, { context: 'launch' })).rejects.toMatchObject({
+    name: ServiceRefused.name,
+    status: 422,
+  });
+  await users.setDemographics(user.user_id, demographics);
+  expect(await users.demographics(user.user_id)).toMatchObject({ first_name: 'Testperson' });
+  const { url, expires_in: seconds } = await users.portalLink(user.user_id, { context: 'launch' });
+  expect(url).toMatch(/^https:/);
+  expect(seconds).toBeGreaterThan(0);
+
+  await users.update(user.user_id, { client_user_id: 'client 2' });
+  const ids = [];
+  for await (const each of users.list({ pageSize: 1 })) ids.push(each.client_user_id);
+  expect(ids).toEqual(['client 2']);
 });

@@ -1,0 +1,275 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { LabOperations } from '../../client/lab-operations.js';
+import { createWebhookHandler } from '../../client/webhooks/handler.js';
+import { reconcileScheduleId } from '../../protocol/reconcile.js';
+import { searchAttributeKeys } from '../../protocol/search-attributes.js';
+import { StartFailed } from '../../workers/process.js';
+import { ensureReconcileSchedule } from '../../workers/reconcile-schedule.js';
+import { ensureSearchAttributes, SearchAttributesMissing } from '../../workers/search-attributes.js';
+import { startBuilt } from '../rig/built.js';
+import { devServer } from '../rig/environments.js';
+import { monitoringUrl } from '../rig/monitoring.js';
+import { type Proxy, startProxy } from '../rig/temporal-proxy.js';
+import { closedPort, orderEvent, secret, signed } from '../unit/webhooks/sending.js';
+
+const rig = devServer();
+
+/** The settings of this machine must not affect a test. */
+const unset = { SERVICE_BASE_URL: undefined, SERVICE_ENVIRONMENT: undefined, SERVICE_API_KEY: undefined };
+const ingressEnv = () => ({
+  TEMPORAL_ADDRESS: rig.address,
+  WEBHOOK_SECRETS: secret,
+  INGRESS_HOST: '127.0.0.1',
+  INGRESS_DRAIN_SECONDS: '0',
+  INGRESS_PORT: '0',
+  TASK_QUEUE: rig.taskQueue,
+});
+const workerEnv = () => ({
+  TEMPORAL_ADDRESS: rig.address,
+  SERVICE_BASE_URL: 'http://127.0.0.1:9',
+  SERVICE_API_KEY: 'sk_invented',
+  TASK_QUEUE: 'process-test',
+});
+
+describe('invalid settings', () => {
+  test('end the worker with status 2 and one line each', async () => {
+    const started = await startBuilt('workers/worker.ts', { env: { ...unset, LOG_LEVEL: 'loud' } });
+    expect(await started.exit).toEqual({ code: 2, signal: null });
+    expect(started.output().trim().split('\n')).toEqual([
+      '3 settings are invalid:',
+      expect.stringMatching(/^ {2}LOG_LEVEL is not a level: use one of /) as string,
+      expect.stringMatching(/^ {2}SERVICE_API_KEY is missing: /) as string,
+      expect.stringMatching(/^ {2}SERVICE_BASE_URL is missing: /) as string,
+    ]);
+  });
+
+  test('end the ingress with status 2', async () => {
+    const started = await startBuilt('workers/ingress.ts', { env: { ...ingressEnv(), WEBHOOK_SECRETS: undefined } });
+    expect(await started.exit).toEqual({ code: 2, signal: null });
+    expect(started.output()).toMatch(/^One setting is invalid:\n {2}WEBHOOK_SECRETS is missing: /);
+  });
+});
+
+test('the ingress starts without Temporal, and says at once that it cannot be used', async () => {
+  const env = { ...ingressEnv(), TEMPORAL_ADDRESS: `127.0.0.1:${await closedPort()}` };
+  const started = await startBuilt('workers/ingress.ts', { env, ready: /ingress started/ });
+  await started.waitFor(/the ingress is not ready: Temporal cannot be used: .*TEMPORAL_ADDRESS/);
+  expect(await started.stop('SIGTERM')).toEqual({ code: 0, signal: null });
+});
+
+describe('the worker', () => {
+  test('exits with status 1 and one line if Temporal cannot be reached', async () => {
+    const address = `127.0.0.1:${await closedPort()}`;
+    const started = await startBuilt('workers/worker.ts', { env: { ...workerEnv(), TEMPORAL_ADDRESS: address } });
+    expect(await started.exit).toEqual({ code: 1, signal: null });
+    const line = new RegExp(`^Temporal cannot be reached at ${address} \\(.+\\): .+TEMPORAL_ADDRESS.+\\n$`);
+    expect(started.output()).toMatch(line);
+  });
+
+  test('exits with status 1 and one line if its namespace does not exist', async () => {
+    const started = await startBuilt('workers/worker.ts', { env: { ...workerEnv(), TEMPORAL_NAMESPACE: 'not-there' } });
+    expect(await started.exit).toEqual({ code: 1, signal: null });
+    expect(started.output()).toMatch(/^Temporal at .+ namespace not-there .+TEMPORAL_NAMESPACE.+\n$/);
+  });
+
+  test('drains and exits with status 0 on SIGTERM', async () => {
+    const started = await startBuilt('workers/worker.ts', { env: workerEnv(), ready: /worker started/ });
+    expect(await started.stop('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(started.output()).toMatch(/worker stopped/);
+  });
+
+  test('drains once on several SIGINT, as a terminal and a package manager send them', async () => {
+    const started = await startBuilt('workers/worker.ts', { env: workerEnv(), ready: /worker started/ });
+    for (let n = 0; n < 3; n++) process.kill(started.pid, 'SIGINT');
+    expect(await started.exit).toEqual({ code: 0, signal: null });
+    expect(started.output().match(/worker stopped/g)).toHaveLength(1);
+  });
+});
+
+describe('the ingress', () => {
+  test('delivers a webhook, exits with status 0 on SIGTERM, and logs nothing of the patient', async () => {
+    const started = await startBuilt('workers/ingress.ts', { env: ingressEnv() });
+    const [, url = ''] = await started.waitFor(/"url":"([^"]+)"/);
+    const response = await fetch(url, signed({ ...orderEvent('process-1'), client_user_id: 'Testperson' }));
+    expect(response.status).toBe(204);
+    expect(await started.stop('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(started.output()).toMatch(/"orderId":"process-1"/);
+    expect(started.output()).not.toMatch(/Testperson|example\.com/);
+  });
+
+  test('answers and exits with status 0 if it is stopped while Temporal is away and a webhook waits for it', async () => {
+    const address = `127.0.0.1:${await closedPort()}`;
+    const started = await startBuilt('workers/ingress.ts', { env: { ...ingressEnv(), TEMPORAL_ADDRESS: address } });
+    const [, url = ''] = await started.waitFor(/"url":"([^"]+)"/);
+    const answer = fetch(url, signed(orderEvent('process-2')));
+    await expect.poll(async () => (await fetch(url.replace('webhooks', 'health'))).status).toBe(200);
+    const exit = started.stop('SIGTERM');
+    expect((await answer).status).toBe(503);
+    expect(await exit).toEqual({ code: 0, signal: null });
+  });
+});
+
+let connection: Connection;
+
+beforeAll(async () => {
+  connection = await Connection.connect({ address: rig.address });
+});
+afterAll(() => connection.close());
+
+/** A namespace that knows none of our search attributes, usable at once. */
+async function bareNamespace(): Promise<string> {
+  const namespace = `bare-${randomUUID()}`;
+  await connection.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+  });
+  await expect
+    .poll(() =>
+      connection.operatorService.listSearchAttributes({ namespace }).then(
+        () => 'known',
+        () => 'unknown',
+      ),
+    )
+    .toBe('known');
+  return namespace;
+}
+
+const names = searchAttributeKeys.map(({ name }) => name);
+
+describe('search attributes at the start of a worker', () => {
+  test('are registered if they are missing, and nothing is done the second time', async () => {
+    const namespace = await bareNamespace();
+    expect(await ensureSearchAttributes(connection, namespace)).toEqual(names);
+    expect(await ensureSearchAttributes(connection, namespace)).toEqual([]);
+  });
+
+  test('are registered before webhooks can be delivered: until then they are answered 503, then 204', async () => {
+    const namespace = await bareNamespace();
+    const temporal = new Client({ connection, namespace });
+    const handler = createWebhookHandler({ temporal, secrets: [secret], deadlineMs: 60_000 });
+    const event = signed(orderEvent(randomUUID()));
+    expect((await handler.handle(event)).status).toBe(503);
+    expect(handler.counts().answers.temporal_refused).toBe(1);
+    await ensureSearchAttributes(connection, namespace);
+    expect((await handler.handle(event)).status).toBe(204);
+  });
+
+  test('two workers that start at once both find them registered', async () => {
+    const namespace = await bareNamespace();
+    await Promise.all([ensureSearchAttributes(connection, namespace), ensureSearchAttributes(connection, namespace)]);
+    expect(await ensureSearchAttributes(connection, namespace)).toEqual([]);
+  });
+
+  test('search attributes of another type under our name end the worker’s start with the commands to run', async () => {
+    const namespace = await bareNamespace();
+    await connection.operatorService.addSearchAttributes({ namespace, searchAttributes: { LabPhase: 3 } });
+    const ensured = ensureSearchAttributes(connection, namespace);
+    await expect(ensured).rejects.toThrow(SearchAttributesMissing);
+    await expect(ensured).rejects.toThrow(/remove --yes .*--name LabPhase && .*--name LabPhase --type Keyword$/);
+  });
+});
+
+const log = pino({ level: 'silent' });
+
+const ensure = (taskQueue: string, reconcileEveryMinutes = 60) =>
+  ensureReconcileSchedule(rig.client, { taskQueue, reconcileEveryMinutes }, log);
+
+async function actionOf(taskQueue: string) {
+  const { action, spec } = await rig.client.schedule.getHandle(reconcileScheduleId(taskQueue)).describe();
+  return { taskQueue: action.taskQueue, every: spec.intervals?.map(({ every }) => every) };
+}
+
+test('each task queue has a schedule of its own: the workers of two accounts do not share one', async () => {
+  await ensure('team-us');
+  await ensure('team-eu', 30);
+  expect(await actionOf('team-us')).toEqual({ taskQueue: 'team-us', every: [3_600_000] });
+  expect(await actionOf('team-eu')).toEqual({ taskQueue: 'team-eu', every: [1_800_000] });
+  await ensure('team-us', 15);
+  expect(await actionOf('team-us')).toEqual({ taskQueue: 'team-us', every: [900_000] });
+  await ensure('team-us', 0);
+  await ensure('team-us', 0);
+  await expect(actionOf('team-us')).rejects.toMatchObject({ name: 'ScheduleNotFoundError' });
+  expect(await actionOf('team-eu')).toEqual({ taskQueue: 'team-eu', every: [1_800_000] });
+});
+
+test.each([60, 0])(
+  'a schedule that points to another task queue is refused at start (every %i minutes)',
+  async (every) => {
+    const scheduleId = reconcileScheduleId('team-ap');
+    await ensure('team-ap');
+    await rig.client.schedule.getHandle(scheduleId).update(({ spec, policies, state, action }) => ({
+      ...{ spec, policies, state },
+      action: { ...action, type: 'startWorkflow', taskQueue: 'team-other' },
+    }));
+    const refused = ensure('team-ap', every);
+    await expect(refused).rejects.toThrow(StartFailed);
+    await expect(refused).rejects.toThrow(/reconcile-orders\/team-ap .+ TASK_QUEUE.+temporal schedule delete/);
+    expect(await actionOf('team-ap')).toMatchObject({ taskQueue: 'team-other' });
+    await rig.client.schedule.getHandle(scheduleId).delete();
+  },
+);
+
+let folder: string;
+let file: string;
+const proxies: Proxy[] = [];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'lab-key-file-'));
+  file = join(folder, 'key');
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  for (const proxy of proxies) await proxy.close();
+  await rm(folder, { recursive: true });
+});
+
+/** A way to Temporal of a process of its own, and the settings that lead there with the key in the file. */
+async function way(): Promise<{ proxy: Proxy; env: Record<string, string> }> {
+  const proxy = await startProxy(rig.address);
+  proxies.push(proxy);
+  // A key alone would switch TLS on, which the development server does not have.
+  return { proxy, env: { TEMPORAL_ADDRESS: proxy.address, TEMPORAL_TLS: 'false', TEMPORAL_API_KEY_FILE: file } };
+}
+
+test('worker, ingress and client use a new API key of Temporal as soon as its file has been replaced', async () => {
+  await writeFile(file, 'invented-key-1\n');
+  const [worker, ingress, client] = await Promise.all([way(), way(), way()]);
+  const own = {
+    worker: {
+      ...{ SERVICE_BASE_URL: 'http://127.0.0.1:9', SERVICE_API_KEY: 'sk_invented' },
+      ...{ TASK_QUEUE: 'key-file', METRICS_PORT: '0' },
+    },
+    ingress: { WEBHOOK_SECRETS: secret, INGRESS_HOST: '127.0.0.1', INGRESS_PORT: '0', INGRESS_DRAIN_SECONDS: '0' },
+  };
+  const [workerProcess, ingressProcess] = await Promise.all([
+    startBuilt('workers/worker.ts', { env: { ...worker.env, ...own.worker }, ready: /worker started/ }),
+    startBuilt('workers/ingress.ts', { env: { ...ingress.env, ...own.ingress }, ready: /ingress started/ }),
+  ]);
+  for (const [name, value] of Object.entries(client.env)) vi.stubEnv(name, value);
+  const lab = await LabOperations.connect();
+  const ingressUrl = /"url":"(http[^"]+)\/webhooks"/.exec(ingressProcess.output())?.[1] ?? '';
+  /** They call Temporal when they are asked something; a poll of the worker may last a minute. */
+  const keys = async () => {
+    await Promise.all([fetch(`${monitoringUrl(workerProcess)}/ready`), fetch(`${ingressUrl}/ready`), lab.hasWorker()]);
+    return [worker, ingress, client].map(({ proxy }) => proxy.lastKey());
+  };
+  await expect.poll(keys).toEqual(Array(3).fill('invented-key-1'));
+
+  await writeFile(file, '');
+  for (const each of [workerProcess, ingressProcess])
+    await each.waitFor(/TEMPORAL_API_KEY_FILE names an empty file: the last key is used/);
+  expect(await keys()).toEqual(Array(3).fill('invented-key-1'));
+
+  await writeFile(file, 'invented-key-2');
+  await expect.poll(keys).toEqual(Array(3).fill('invented-key-2'));
+  await lab.close();
+  for (const each of [workerProcess, ingressProcess]) {
+    expect(each.output()).not.toMatch(/invented-key/);
+    expect(await each.stop('SIGTERM')).toEqual({ code: 0, signal: null });
+  }
+});
