@@ -102,16 +102,6 @@ describe('slots', () => {
     expect(slots?.flatMap((day) => day.slots ?? [])).toEqual([]);
   });
 
-  // proves 226, 229
-  test('slots that were booked are not offered to others at the same place', async () => {
-    const { appointments, orderId, keys } = await startVisiting();
-    const before = await keys();
-    await appointments.book(orderId, { booking_key: before[0] ?? '' });
-    expect(await keys()).toHaveLength(before.length - 1);
-    const elsewhere = await appointments.availability({ ...home, zip_code: '10001' });
-    expect(elsewhere.slots?.[0]?.slots).toHaveLength(5);
-  });
-
   // proves 229, 305
   test('are refused for an invalid address, with all its faults at once', async () => {
     const { call } = await startVisiting();
@@ -168,16 +158,6 @@ describe('a booking', () => {
   );
 
   // proves 226
-  test('a booking by two orders with keys for one hour goes to the first', async () => {
-    const { appointments, orderId, keys, newOrder } = await startVisiting();
-    const [mine, theirs] = [await firstOf(keys()), await firstOf(keys())];
-    await appointments.book(orderId, { booking_key: mine });
-    await expect(appointments.book(await newOrder(), { booking_key: theirs })).rejects.toMatchObject({
-      name: 'SlotUnavailable',
-    });
-  });
-
-  // proves 226
   test('a booking with a key that is too old is refused, and the slot is still there', async () => {
     // Half an hour stays half an hour with a day of 96 s.
     const { appointments, orderId, keys, control } = await startVisiting({ daySeconds: 96 });
@@ -210,17 +190,6 @@ describe('a booking', () => {
   });
 
   // proves 226
-  test('a booking that does not wait is pending, and confirmed after a while', async () => {
-    const { appointments, orderId, keys, lows, control } = await startVisiting();
-    const pending = await appointments.book(orderId, { booking_key: await firstOf(keys()), async_confirmation: true });
-    expect(pending).toMatchObject({ status: 'pending', event_status: 'pending' });
-    expect((await lows()).at(-1)).toBe('appointment_pending');
-    await control.advanceClock('31m');
-    expect(await appointments.get(orderId)).toMatchObject({ status: 'confirmed', start_at: pending.start_at });
-    expect((await lows()).at(-1)).toBe('appointment_scheduled');
-  });
-
-  // proves 226
   test('a booking that the provider declines is cancelled later, or refused if it waits', async () => {
     const { appointments, orderId, keys, lows, control } = await startVisiting({ appointmentConfirmation: 'decline' });
     const key = await firstOf(keys());
@@ -230,19 +199,6 @@ describe('a booking', () => {
     await control.advanceClock('31m');
     expect(await appointments.get(orderId)).toMatchObject({ status: 'cancelled' });
     expect((await lows()).at(-1)).toBe('appointment_cancelled');
-  });
-
-  // proves 226
-  test('a booking that nobody answers lapses after its deadline', async () => {
-    const { appointments, orderId, keys, control } = await startVisiting({ appointmentConfirmation: 'never' });
-    await appointments.book(orderId, {
-      ...{ booking_key: await firstOf(keys()), async_confirmation: true },
-      async_confirmation_timeout_millisecond: 3_600_000,
-    });
-    await control.advanceClock('59m');
-    expect(await appointments.get(orderId)).toMatchObject({ status: 'pending' });
-    await control.advanceClock('2m');
-    expect(await appointments.get(orderId)).toMatchObject({ status: 'cancelled' });
   });
 
   // proves 226
@@ -376,15 +332,6 @@ describe('a cancellation', () => {
       'labtest.order.updated cancelled',
       'labtest.appointment.updated cancelled',
     ]);
-  });
-
-  test('a cancellation of an order without an appointment cancels only the order', async () => {
-    const { orderId, cancelOrder, lows, control } = await startVisiting();
-    await cancelOrder();
-    expect((await lows()).at(-1)).toBe('cancelled');
-    expect((await control.deliveries({ order_id: orderId })).map(({ event_type: type }) => type)).not.toContain(
-      'labtest.appointment.updated',
-    );
   });
 });
 

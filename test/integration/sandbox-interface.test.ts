@@ -179,65 +179,6 @@ describe("an order's comments", () => {
       expect((await control.order(order.id)).requisitionNotes).toBe(requisition);
     },
   );
-
-  // proves 312
-  test('end at 1,000 characters at the service too', async () => {
-    const { call, newUser } = await startBoth();
-    const body = { ...orderOf(await newUser()), clinical_notes: 'x'.repeat(1_001) };
-    expect(await call('POST', '/v3/order', body)).toMatchObject({
-      status: 422,
-      body: { detail: [{ type: 'string_too_long', loc: ['body', 'clinical_notes'] }] },
-    });
-  });
-});
-
-// proves 217, 218, I4
-test('both paths of order creation make an order', async () => {
-  const { service, newUser } = await startBoth();
-  for (const createOrderPath of ['/v3/order', '/v3/order/create']) {
-    const client = createLabService({ baseUrl: service.url, apiKey: sandboxApiKey, createOrderPath });
-    onTestFinished(() => client.close());
-    expect((await client.orders.create(orderOf(await newUser()))).order.status).toBe('received');
-  }
-});
-
-// proves 267
-test('events are delivered again for the named orders', async () => {
-  const { url: webhookUrl, received } = await startReceiver();
-  const { client, control, newUser } = await startBoth({ webhookUrl, webhookSecrets: [webhookSecret] });
-  const { order } = await client.orders.create(orderOf(await newUser()));
-  await control.settleWebhooks();
-  const before = received.length;
-  expect(await client.orders.resendEvents({ order_ids: [order.id, labTestIds.kit] })).toEqual([order.id]);
-  expect(await client.orders.resendEvents({ start_at: new Date(Date.now() - 60_000).toISOString() })).toEqual([
-    order.id,
-  ]);
-  await control.settleWebhooks();
-  expect(received).toHaveLength(before + 2);
-});
-
-describe('a portal link', () => {
-  // proves 36, 37
-  test('lives for minutes or for weeks, and may lead to one order', async () => {
-    const { client, newKit } = await startBoth();
-    const { user_id: userId, id: orderId } = await newKit();
-    const launch = await client.portal.createUrl(userId, { context: 'launch', orderId });
-    const message = await client.portal.createUrl(userId, { context: 'communications' });
-    expect(launch.url).toContain(orderId);
-    expect(launch.expires_in).toBe(15 * 60);
-    expect(message.expires_in).toBe(4 * 7 * 86_400);
-    expect(message.url.length).toBeLessThan(launch.url.length);
-  });
-
-  // proves 34, 177, 306
-  test('needs demographics first', async () => {
-    const { client, control } = await startBoth();
-    const { user } = await control.createUser({ demographics: false });
-    await expect(client.portal.createUrl(user.user_id, { context: 'launch' })).rejects.toMatchObject({
-      name: 'ServiceRefused',
-      status: 422,
-    });
-  });
 });
 
 describe('a feature that the team is not enabled for', () => {

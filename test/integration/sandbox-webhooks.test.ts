@@ -113,15 +113,6 @@ describe('order webhooks', () => {
     });
   });
 
-  test('announce critical results with a message of their own', async () => {
-    const { control, newKit, received } = await start();
-    const { id } = await newKit();
-    await control.settleWebhooks();
-    await control.move(id, { status: 'completed', interpretation: 'critical' });
-    await control.settleWebhooks();
-    expect(types(received).slice(2).toSorted()).toEqual(['labtest.order.updated', 'labtest.result.critical']);
-  });
-
   test('order webhooks about critical results carry their own fields, with or without an interpretation', async () => {
     const { control, newKit, received } = await start();
     const { id, user_id } = await newKit();
@@ -223,22 +214,6 @@ describe('retries', () => {
     expect(first?.attempts.every(({ status, ok }) => status === 500 && !ok)).toBe(true);
   });
 
-  test('are compressed with the length of a day', async () => {
-    const { control, newKit, received } = await start({ daySeconds: quickDay }, () => 503);
-    const { id } = await newKit();
-    await eventually(async () => {
-      const states = (await control.deliveries({ order_id: id })).map(({ state, attempts }) => [
-        state,
-        attempts.length,
-      ]);
-      expect(states).toEqual([
-        ['failed', 8],
-        ['failed', 8],
-      ]);
-    });
-    expect(received).toHaveLength(16);
-  });
-
   test('carry the same id, and end with the first 2xx', async () => {
     const { control, newKit, received, lines } = await start({ daySeconds: quickDay }, (n) => (n < 4 ? 500 : 204));
     const { id } = await newKit();
@@ -292,15 +267,6 @@ describe('retries', () => {
 });
 
 describe('webhook faults', () => {
-  test('lose a message and nothing else', async () => {
-    const { control, newKit, received } = await start();
-    await control.addWebhookFault({ status: 'ordered', action: { kind: 'lose' } });
-    const { id } = await newKit();
-    await control.settleWebhooks();
-    expect(types(received)).toEqual(['labtest.order.updated']);
-    expect((await control.deliveries({ order_id: id })).map(({ state }) => state)).toEqual(['lost', 'delivered']);
-  });
-
   test('send a message again, under its own id or under another', async () => {
     const { control, newKit, received } = await start();
     await control.addWebhookFault({ status: 'ordered', times: 1, action: { kind: 'duplicate', copies: 2 } });
