@@ -10,9 +10,7 @@ import { labops } from './labops.js';
 import { patience, stack } from './stack.js';
 
 const encryptionKeys = `invented:${randomBytes(32).toString('base64')}`;
-/** Read at every start of a worker. */
-const worker: Record<string, string> = { ENCRYPTION: 'required' };
-const lab = stack({ encryptionKeys, worker });
+const lab = stack({ encryptionKeys, worker: { ENCRYPTION: 'required' } });
 
 /** A client without keys, as a backend in another language might have it. */
 const blind = (): Client => new Client({ connection: lab.rig.client.connection });
@@ -34,12 +32,6 @@ async function failureOf(workflowId: string): Promise<unknown> {
     .result()
     .catch((error: unknown) => error);
   return ended instanceof Error ? ended.cause : ended;
-}
-
-async function restart(encryption: 'required' | 'optional'): Promise<void> {
-  await lab.worker.stop();
-  worker['ENCRYPTION'] = encryption;
-  await lab.startWorker();
 }
 
 test('a start that is not encrypted fails and creates no order', async () => {
@@ -79,48 +71,6 @@ test('an update and a signal that are not encrypted change nothing, and the orde
   expect(lab.worker.output()).not.toMatch(/Nondeterminism|Failed to process/i);
 });
 
-test('what began in clear while encryption was optional goes on when it is required', async () => {
-  await restart('optional');
-  const reference = `clear-${randomUUID()}`;
-  await startInClear(reference);
-  const handle = await lab.labs.orders.get({ reference });
-  const orderId = await handle.orderId();
-  await raw(kitOrderId(orderId)).signal('orderChanged', 'nonsense');
-  await lab.worker.waitFor(/a signal was dropped: it has no order snapshot/);
-  await lab.untilIdle(orderId);
-
-  await restart('required');
-  await raw(kitOrderId(orderId)).signal('orderChanged', 'nonsense');
-  await lab.worker.waitFor(/a signal was dropped: it was not encrypted/);
-  await lab.sandbox.move(orderId, 'transit_customer');
-  await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');
-  expect(lab.worker.output()).not.toMatch(/Nondeterminism|Failed to process/i);
-});
-
-test('what was dropped while encryption was required stays dropped when it is optional, and the order goes on', async () => {
-  await restart('required');
-  const [{ handle, orderId }, another] = [await lab.place(), await lab.place()];
-  for (const id of [orderId, another.orderId]) await raw(kitOrderId(id)).signal('orderChanged', 'nonsense');
-  await lab.worker.waitFor(/a signal was dropped: it was not encrypted[^]*a signal was dropped: it was not encrypted/);
-  for (const id of [orderId, another.orderId]) await lab.untilIdle(id);
-  const before = await handle.state();
-
-  await restart('optional');
-  expect(await handle.state()).toEqual(before);
-  expect(await another.handle.cancel()).toMatchObject({ phase: 'cancelled' });
-  await lab.sandbox.move(orderId, 'transit_customer');
-  await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');
-  await raw(kitOrderId(orderId)).signal('orderChanged', 'nonsense');
-  await lab.worker.waitFor(/a signal was dropped: it has no order snapshot/);
-
-  await lab.untilIdle(orderId);
-  expect(lab.worker.output()).not.toMatch(/Nondeterminism|Failed to process/i);
-
-  await restart('required');
-  expect((await handle.state()).phase).toBe('in_transit_to_customer');
-  expect(lab.worker.output()).not.toMatch(/Nondeterminism|Failed to process/i);
-});
-
 test('a client without keys is refused before it sends anything, if the worker encrypts', async () => {
   const { taskQueue } = lab.rig;
   const reference = `unsent-${randomUUID()}`;
@@ -149,77 +99,25 @@ test('a client without keys is refused at once if encryption is required, and ma
   expect(shown.stderr).toMatch(/^EncryptionKeysMissing: Encryption is required/);
 });
 
-/** A client with other keys: under the same key id, or under one that the worker does not know yet. */
-const foreignKeys = {
-  sameId: `invented:${randomBytes(32).toString('base64')}`,
-  later: `later:${randomBytes(32).toString('base64')}`,
-};
-const foreign = (keys: string): Client =>
-  new Client({ connection: lab.rig.client.connection, dataConverter: labDataConverter(parseKeyRing(keys)) });
-
-test.each(Object.entries(foreignKeys))(
-  'input that cannot be decrypted stops nothing: a signal is dropped, a person is asked to look, and a critical result still alarms (%s)',
-  async (_which, keys) => {
-    const { handle, orderId } = await lab.place();
-    const order = foreign(keys).workflow.getHandle(kitOrderId(orderId));
-    await order.signal('orderChanged', { orderId, status: 'nonsense', events: [] });
-    await order.signal('nobodyHandlesThis', { invented: true });
-    await lab.sandbox.reportCritical(orderId, { status: 'partial' });
-    await expect
-      .poll(async () => (await handle.state()).attention.map(({ reason }) => reason).toSorted(), patience)
-      .toEqual(['critical_result', 'unreadable_signal']);
-    await expect.poll(() => lab.receiver.about(orderId).map(({ type }) => type), patience).toContain('critical_result');
-    await expect(order.executeUpdate('cancel', { args: [{}] as never })).rejects.toThrow(Error);
-    await expect(order.query('policyPreview', { invented: 'setting' })).rejects.toThrow(Error);
-    expect(lab.worker.output()).toMatch(/a signal was dropped: it cannot be read with the keys of this worker/);
-    expect(lab.worker.output()).not.toMatch(/Nondeterminism|Failed to process/i);
-  },
-);
-
-test('a key that arrives later changes no refusal, and a start that waited for it goes on', async () => {
+test('input that cannot be decrypted stops nothing: a signal is dropped, a person is asked to look, and a critical result still alarms', async () => {
   const { handle, orderId } = await lab.place();
-  const later = foreign(foreignKeys.later);
-  await later.workflow
-    .getHandle(kitOrderId(orderId))
-    .signal('orderChanged', { orderId, status: 'cancelled', events: [] });
+  const dataConverter = labDataConverter(parseKeyRing(`invented:${randomBytes(32).toString('base64')}`));
+  const otherKey = new Client({ connection: lab.rig.client.connection, dataConverter });
+  const order = otherKey.workflow.getHandle(kitOrderId(orderId));
+  await order.signal('orderChanged', { orderId, status: 'nonsense', events: [] });
+  await order.signal('nobodyHandlesThis', { invented: true });
+  await lab.sandbox.reportCritical(orderId, { status: 'partial' });
   await expect
-    .poll(async () => (await handle.state()).attention, patience)
-    .toMatchObject([{ reason: 'unreadable_signal' }]);
-  const reference = `waits-${randomUUID()}`;
-  const waiting = await later.workflow.start(placeKitOrderName, {
-    taskQueue: lab.rig.taskQueue,
-    workflowId: placeKitOrderId(reference),
-    args: [kitFor(await lab.newUser(), reference)],
-  });
-  await lab.worker.waitFor(/the start of this workflow cannot be read/);
-  expect((await waiting.describe()).status.name).toBe('RUNNING');
-
-  worker['LABOPS_ENCRYPTION_KEYS'] = `${encryptionKeys},${foreignKeys.later}`;
-  await restart('required');
-  const both = foreign(worker['LABOPS_ENCRYPTION_KEYS']).workflow.getHandle(waiting.workflowId);
-  expect(await both.result()).toMatchObject({ orderId: expect.any(String) as string });
-  expect(await handle.state()).toMatchObject({
-    phase: 'awaiting_registration',
-    attention: [{ reason: 'unreadable_signal' }],
-  });
-  expect(await handle.resolveProblem('wait', { orderId })).toMatchObject({ attention: [] });
+    .poll(async () => (await handle.state()).attention.map(({ reason }) => reason).toSorted(), patience)
+    .toEqual(['critical_result', 'unreadable_signal']);
+  await expect.poll(() => lab.receiver.about(orderId).map(({ type }) => type), patience).toContain('critical_result');
+  await expect(order.executeUpdate('cancel', { args: [{}] as never })).rejects.toThrow(Error);
+  await expect(order.query('policyPreview', { invented: 'setting' })).rejects.toThrow(Error);
+  expect(lab.worker.output()).toMatch(/a signal was dropped: it cannot be read with the keys of this worker/);
   expect(lab.worker.output()).not.toMatch(/Nondeterminism|Failed to process/i);
 });
 
-const made = { snapshot: { orderId: randomUUID(), events: [] }, adopted: false };
-const inClear = (value: unknown) => ({
-  payloads: defaultPayloadConverter.toPayload(value) ? [defaultPayloadConverter.toPayload(value)] : [],
-});
-
-test.each<[string, 'completed' | 'failed', object]>([
-  ['an invented order', 'completed', { result: inClear(made) }],
-  ['nothing', 'completed', {}],
-  [
-    'a refusal',
-    'failed',
-    { failure: { message: 'No', applicationFailureInfo: { type: 'OrderRefused', nonRetryable: true } } },
-  ],
-])('%s as the result of an activity counts as a lost answer if it is not encrypted', async (_what, how, answer) => {
+test('an invented order as the result of an activity counts as a lost answer if it is not encrypted', async () => {
   const reference = `forged-${randomUUID()}`;
   const action = { kind: 'delay', delayMs: 3_000, phase: 'before_work' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action });
@@ -231,10 +129,10 @@ test.each<[string, 'completed' | 'failed', object]>([
     (await workflowService.describeWorkflowExecution({ namespace: lab.rig.namespace, execution })).pendingActivities;
   await expect.poll(async () => (await pending())[0]?.activityType?.name, patience).toBe('createKitOrder');
   const [{ activityId = '' } = {}] = await pending();
-  const named = { namespace: lab.rig.namespace, ...execution, activityId, identity: 'forger', ...answer };
-  await (how === 'completed'
-    ? workflowService.respondActivityTaskCompletedById(named)
-    : workflowService.respondActivityTaskFailedById(named));
+  const made = { snapshot: { orderId: randomUUID(), events: [] }, adopted: false };
+  const result = { payloads: [defaultPayloadConverter.toPayload(made)] };
+  const named = { namespace: lab.rig.namespace, ...execution, activityId, identity: 'forger', result };
+  await workflowService.respondActivityTaskCompletedById(named);
   await lab.worker.waitFor(/an activity's result was refused: it was not encrypted/);
   await expect
     .poll(async () => (await placed.state()).attention, patience)
