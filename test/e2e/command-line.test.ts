@@ -379,15 +379,6 @@ describe('webhook endpoints', () => {
 });
 
 describe('an error before a command runs', () => {
-  test('exits with 2 for a wrong command line', async () => {
-    const wrong = await run('orders', 'lst');
-    expect(wrong).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: "UsageError: unknown command 'lst' (Did you mean list?). See --help.\n",
-    });
-  });
-
   test('is one line, in bounded time, if Temporal does not answer', async () => {
     const begun = Date.now();
     const unreachable = await labops(lab, ['orders', 'list'], {

@@ -78,12 +78,6 @@ describe.each(calls)('%s', (_name, call, method, url) => {
       ...{ id: 'appointment-1', order_id: 'order-1', start_at: null, status: 'a_status_of_next_year', address: null },
     });
   });
-
-  // proves 311
-  test('for an order that does not exist is not found, whatever else a 404 may mean', async () => {
-    const { baseUrl } = await answering(() => ({ status: 404, body: { detail: "This order doesn't exist." } }));
-    expect(await rejection(call(serviceAt(baseUrl).appointments))).toMatchObject({ name: 'NotFound', status: 404 });
-  });
 });
 
 describe('a request is sent', () => {

@@ -586,20 +586,6 @@ test('an order in an event of a type that nobody documents is an order all the s
   expect(readEvent({ event_type: 'order.of.next.year', data: odd })).toMatchObject({ kind: 'other' });
 });
 
-test.each([
-  ['labtest.order.updated', { id: 'order-1' }],
-  ['labtest.result.critical', { order_id: 'order-1' }],
-  ['labtest.appointment.updated', { id: 'appointment-1', order_id: 'order-1' }],
-  ['lab_report.parsing_job.updated', { id: 'job-1' }],
-])("the user of %s is read in lower case, the envelope's and the data's", (event_type, data) => {
-  for (const event of [
-    { event_type, data, user_id: capitals },
-    { event_type, data: { ...data, user_id: capitals } },
-  ]) {
-    expect(readEvent(event)).toMatchObject({ userId: capitals.toLowerCase() });
-  }
-});
-
 test('an appointment without an envelope is not an order: it names one, and its events are its own', () => {
   const appointment = {
     id: 'appointment-1',

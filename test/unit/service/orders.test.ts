@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AnswerUnreadable, type RequestInvalid, ServiceRefused } from '../../../service/errors.js';
+import type { RequestInvalid } from '../../../service/errors.js';
 import { type Order, countryCodeOf, orderSchema } from '../../../service/orders.js';
 import { importRequest, orderRequest, registrationRequest, testkitRequest } from './persons.js';
 import { answering, rejection, serviceAt } from './recording-server.js';
@@ -152,19 +152,6 @@ describe('a request is sent', () => {
     ]);
   });
 
-  // proves 311
-  test('a cancellation that the service refuses says why', async () => {
-    const body = {
-      error: 'Bad Request',
-      message: 'Transition from current_status to cancelled is not allowed',
-      status_code: 400,
-    };
-    const { baseUrl } = await answering(() => ({ status: 400, body }));
-    const error = await rejection(serviceAt(baseUrl).orders.cancel('order-1'));
-    expect(error).toBeInstanceOf(ServiceRefused);
-    expect(error).toMatchObject({ status: 400, reason: body.message });
-  });
-
   test('no order id is in an error', async () => {
     const { baseUrl } = await answering(() => ({ status: 500, body: 'Internal Server Error' }));
     const error = await rejection(serviceAt(baseUrl).orders.cancel('order-with-name'));
@@ -257,13 +244,6 @@ describe('an answer is read', () => {
     const { baseUrl, requests } = await answering(() => ({ body: transaction }));
     expect(await serviceAt(baseUrl).orders.transaction('transaction-1')).toEqual(transaction);
     expect(requests[0]).toMatchObject({ method: 'GET', url: '/v3/order_transaction/transaction-1' });
-  });
-
-  test('an answer is unreadable if an order has no id', async () => {
-    const { baseUrl } = await answering(() => ({ body: { status: 'received', events: [] } }));
-    const error = await rejection(serviceAt(baseUrl).orders.get('order-1'));
-    expect(error).toBeInstanceOf(AnswerUnreadable);
-    expect(String(error)).toContain('id: ');
   });
 });
 

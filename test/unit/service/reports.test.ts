@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { NotFound, RequestInvalid, ServiceRefused, ServiceUnreachable, AnswerLost } from '../../../service/errors.js';
+import { RequestInvalid, ServiceRefused, ServiceUnreachable, AnswerLost } from '../../../service/errors.js';
 import { type ReportFile, parsingFailureReasons, parsingStatuses } from '../../../service/reports.js';
 import { answering, rejection, serviceAt, serving } from './recording-server.js';
 import { eventually } from '../../rig/eventually.js';
@@ -329,11 +329,6 @@ describe('reading a job', () => {
     const { baseUrl, requests } = await answering(() => ({ body: { id: 'a/b', status: 'started' } }));
     expect(await serviceAt(baseUrl).reports.getJob('a/b')).toMatchObject({ id: 'a/b', status: 'started' });
     expect(requests[0]).toMatchObject({ method: 'GET', url: '/lab_report/v1/parser/job/a%2Fb' });
-  });
-
-  test('fails with NotFound if it does not exist', async () => {
-    const { baseUrl } = await answering(() => ({ status: 404, body: { detail: 'Job not found' } }));
-    expect(await rejection(serviceAt(baseUrl).reports.getJob('job-1'))).toBeInstanceOf(NotFound);
   });
 
   test('accepts the spelling job_id', async () => {

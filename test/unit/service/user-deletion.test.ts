@@ -69,13 +69,6 @@ describe('a change of a user', () => {
     const sent = { method: 'PATCH', url: '/v2/user/user-1' };
     expect(service.requests).toMatchObject(changes.map((body) => ({ ...sent, body })));
   });
-
-  test('a change of a user to a client_user_id that is taken is refused', async () => {
-    const service = await users({ status: 409, body: { detail: 'Client user id already exists' } });
-    const refusal = await rejection(service.users.update('user-1', { client_user_id: 'taken' }));
-    expect(refusal).toBeInstanceOf(ServiceRefused);
-    expect(refusal).toMatchObject({ status: 409 });
-  });
 });
 
 describe('a 404', () => {

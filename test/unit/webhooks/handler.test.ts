@@ -81,29 +81,11 @@ describe('the refusals, in their order', () => {
     },
   );
 
-  test('missing headers are refused with 401', async () => {
-    const { body } = signed({});
-    expect(await answerTo({ headers: {}, body })).toEqual({ status: 401, error: 'headers_missing' });
-  });
-
-  test('a timestamp that is not a number is refused with 401', async () => {
-    const { headers, body } = signed({});
-    const request = { headers: { ...headers, 'webhook-timestamp': 'soon' }, body };
-    expect(await answerTo(request)).toEqual({ status: 401, error: 'timestamp_unreadable' });
-  });
-
   test('a message signed 6 minutes ago is refused with 401, by the given clock', async () => {
     const handler = await handlerWithoutTemporal({ now: () => Date.now() + 6 * 60_000 });
     const answer = await handler.handle(signed({}));
     expect(answer.status).toBe(401);
     expect(answer.body).toContain('timestamp_stale');
-  });
-
-  test('a body that was changed by one byte is refused with 401', async () => {
-    const request = signed(orderEvent(orderId));
-    const changed = Buffer.from(request.body);
-    changed.write(' ', changed.length - 1);
-    expect(await answerTo({ ...request, body: changed })).toEqual({ status: 401, error: 'signature_mismatch' });
   });
 
   test('a body that is not JSON is refused with 401 as long as it is not signed, and with 400 when it is', async () => {
