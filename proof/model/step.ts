@@ -1,4 +1,5 @@
-import { resolveOrderPolicy, type OrderPolicy, type ResolvedOrderPolicy } from '../../protocol/order/policy.js';
+import type { PolicyQuestion } from '../../activities/policies.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 import { carriedIn, type Choose, type Model, type Move, type State, type Step } from './model.js';
 import { Run, type ActivityCall, type Answer, type End, type Message } from './run.js';
 
@@ -132,9 +133,8 @@ function commonAnswer({ name, argument }: ActivityCall): Answer | undefined {
     return { value: { delivered: notifications.map(({ id }) => id), refused: [], handedOver: false } };
   }
   if (name === 'resolvePolicy') {
-    const { base, policy } = argument as { base?: ResolvedOrderPolicy; policy: OrderPolicy };
-    // Only an order's changes have units; every other policy of the model is resolved, or empty.
-    return { value: base ? resolveOrderPolicy(policy, base) : policy };
+    const { of, policy, base } = argument as PolicyQuestion;
+    return { value: resolvePolicy(of, policy, base) };
   }
   return name === 'handOverNotifications' ? { value: null } : undefined;
 }
