@@ -3,6 +3,7 @@ import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { FeatureNotEnabled, ServiceRefused, TooManyRequests, Unauthorized } from '../service/errors.js';
 import { matchReviewReportOf } from '../service/match-review-snapshot.js';
 import type { MatchReview } from '../service/match-reviews.js';
+import { attemptDueAt } from './attempt.js';
 import { isAhead } from '../protocol/clock.js';
 import { signalOrStart } from '../protocol/signal-or-start.js';
 import { isAddressable, matchReviewId } from '../protocol/ids.js';
@@ -79,7 +80,7 @@ async function isSettled(temporal: Client, { id, updated_at: updatedAt }: MatchR
     const { status, closeTime, runId } = await workflow.describe();
     if (closeTime === undefined) return true;
     const isOurs = status.name === 'COMPLETED' && !(await isAbandoned(temporal, id, runId));
-    const isChanged = Date.parse(updatedAt ?? '') > closeTime.getTime() && !isAhead(updatedAt ?? undefined, Date.now());
+    const isChanged = Date.parse(updatedAt ?? '') > closeTime.getTime() && !isAhead(updatedAt ?? undefined, attemptDueAt());
     return !isOurs && !isChanged;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;

@@ -3,6 +3,7 @@ import { utcInstant } from '../service/timestamps.js';
 import { isScheduledForDeletion, isStatedUnknown, type User } from '../service/users.js';
 import { compareText } from '../protocol/canonical-json.js';
 import { isAhead } from '../protocol/clock.js';
+import { attemptDueAt } from './attempt.js';
 import { isSameSource } from '../protocol/link/provider-source.js';
 
 /** A connection, as far as it can be recognised. */
@@ -54,7 +55,7 @@ export async function findConnection(service: LabService, query: ConnectionQuery
 const anyZone = 24 * 60 * 60_000;
 
 function withoutFuture({ createdAt, ...connection }: KnownConnection): KnownConnection {
-  return createdAt === undefined || isAhead(createdAt, Date.now() + anyZone)
+  return createdAt === undefined || isAhead(createdAt, attemptDueAt() + anyZone)
     ? connection
     : { createdAt, ...connection };
 }

@@ -50,7 +50,11 @@ test.each([
       service: serviceAt(baseUrl),
       taskQueue: 'q',
     } as never);
-    expect(await new MockActivityEnvironment().run(() => activities.reconcileMatchReviews())).toEqual({ started });
+    expect(
+      await new MockActivityEnvironment({ currentAttemptScheduledTimestampMs: Date.now() }).run(() =>
+        activities.reconcileMatchReviews(),
+      ),
+    ).toEqual({ started });
   },
 );
 
