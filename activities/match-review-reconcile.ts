@@ -80,7 +80,8 @@ async function isSettled(temporal: Client, { id, updated_at: updatedAt }: MatchR
     const { status, closeTime, runId } = await workflow.describe();
     if (closeTime === undefined) return true;
     const isOurs = status.name === 'COMPLETED' && !(await isAbandoned(temporal, id, runId));
-    const isChanged = Date.parse(updatedAt ?? '') > closeTime.getTime() && !isAhead(updatedAt ?? undefined, attemptDueAt());
+    const isChanged =
+      Date.parse(updatedAt ?? '') > closeTime.getTime() && !isAhead(updatedAt ?? undefined, attemptDueAt());
     return !isOurs && !isChanged;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
