@@ -6,10 +6,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 const order = [
   'test/e2e/demo.test.ts',
+  'test/e2e/worker-faults.test.ts',
   'test/e2e/faults.test.ts',
   'test/e2e/command-line.test.ts',
-  'test/e2e/reports.test.ts',
   'test/e2e/calls-end.test.ts',
+  'test/e2e/reports.test.ts',
+  'test/e2e/encryption.test.ts',
+  'test/e2e/metrics.test.ts',
   // It takes both cores for a minute, in which the programs that the first files start would starve.
   'test/unit/checks.test.ts',
   'test/unit/model/',
