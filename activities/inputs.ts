@@ -1,5 +1,5 @@
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
-import { markOf, unwrapped } from '../protocol/unencrypted.js';
+import { markOf, missingKey, unwrapped } from '../protocol/unencrypted.js';
 
 /**
  * Activities whose input may have been marked (protocol/unencrypted.ts). Unencrypted input is taken in either mode: only workers write
@@ -14,10 +14,9 @@ export function takingMarkedInput<Activities extends object>(activities: Activit
 }
 
 function taken(input: unknown): unknown {
-  const { fault, keyId } = markOf(input) ?? {};
-  if (fault !== 'unreadable') return unwrapped(input);
-  const key = keyId === undefined ? 'the key' : `the key "${keyId}"`;
-  const message = `The input cannot be decrypted with the keys of this worker: the activity waits for a worker with ${key}`;
+  const mark = markOf(input);
+  if (mark?.fault !== 'unreadable') return unwrapped(input);
+  const message = `The input cannot be decrypted with the keys of this worker: the activity waits for a worker with ${missingKey(mark)}`;
   throw ApplicationFailure.retryable(message, 'EncryptionKeyUnknown');
 }
 

@@ -2,7 +2,7 @@ import type { LabService } from '../service/lab-service.js';
 import { utcInstant } from '../service/timestamps.js';
 import { isScheduledForDeletion, isStatedUnknown, type User } from '../service/users.js';
 import { compareText } from '../protocol/canonical-json.js';
-import { isAhead } from '../protocol/clock.js';
+import { anyZone, isAhead } from '../protocol/clock.js';
 import { attemptDueAt } from './attempt.js';
 import { isSameSource } from '../protocol/link/provider-source.js';
 
@@ -51,9 +51,7 @@ export async function findConnection(service: LabService, query: ConnectionQuery
   return { found: isNew ? 'new' : 'older', ...last };
 }
 
-/** A time may be a local one without its zone, so hours ahead; what lies further ahead was written by a clock that is wrong, and dates nothing. */
-const anyZone = 24 * 60 * 60_000;
-
+/** What lies further ahead than any zone was written by a clock that is wrong, and dates nothing. */
 function withoutFuture({ createdAt, ...connection }: KnownConnection): KnownConnection {
   return createdAt === undefined || isAhead(createdAt, attemptDueAt() + anyZone)
     ? connection

@@ -3,7 +3,7 @@ import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { isIdRefused, type Order, type OrderPage } from '../service/orders.js';
 import { numberedPages } from '../service/paging.js';
 import { knownInstant } from '../service/timestamps.js';
-import { clockError } from '../protocol/clock.js';
+import { anyZone, clockError } from '../protocol/clock.js';
 import { kitOrderId, placeKitOrderId, shownId } from '../protocol/ids.js';
 import { canonicalId } from '../service/canonical-id.js';
 import { standingOf } from '../protocol/order/lifecycle.js';
@@ -41,9 +41,6 @@ interface Address {
   zip?: string | null | undefined;
   first_line?: string | null | undefined;
 }
-
-/** The list's filter by time does not document its time zone: starting this much earlier covers all zones. */
-const anyZone = 24 * 60 * 60_000;
 
 /** A creation time may be a local time without its zone, up to twelve hours behind, or a date alone. */
 export const anyTime = 36 * 60 * 60_000;
@@ -96,6 +93,7 @@ export async function* ordersOf(
   const { userId } = criteria;
   const looked = attempt.earlier as SearchProgress | undefined;
   const mustRead = mayHaveBeenSent(criteria);
+  // The zone of the list's filter by time is not documented.
   const startDate = new Date(Date.parse(criteria.sentSince ?? criteria.since) - anyZone).toISOString();
   if (!isExact || mustRead) {
     yield* readable((page) => service.orders.page({ userId, startDate }, page, attempt.call()), mustRead);

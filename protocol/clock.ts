@@ -15,5 +15,8 @@ export function notAhead(at: string, now: number, known: string | undefined): st
   return isAhead(at, now) ? (known ?? new Date(now).toISOString()) : at;
 }
 
+/** A time may be a local one without its zone: within a day lie all zones. */
+export const anyZone = 24 * 60 * 60_000;
+
 /** Nobody books a visit, or schedules an order, further ahead: a later date is wrong. */
 export const farthestDate = 366 * 24 * 60 * 60_000;

@@ -28,6 +28,11 @@ function isMarked(value: unknown): value is Marked {
 
 export type Mark = Omit<Marked[typeof markKey], 'value'>;
 
+/** How a message names the key that a worker lacks. */
+export function missingKey({ keyId }: Pick<Mark, 'keyId'>): string {
+  return keyId === undefined ? 'the key' : `the key "${keyId}"`;
+}
+
 export function markOf(value: unknown): Mark | undefined {
   return isMarked(value) ? value[markKey] : undefined;
 }

@@ -9,7 +9,15 @@ import {
   type WorkflowInboundCallsInterceptor,
   type WorkflowInternalsInterceptor,
 } from '@temporalio/workflow';
-import { faults, markOf, requiredMetadata, unwrapped, type Fault, type Mark } from '../protocol/unencrypted.js';
+import {
+  faults,
+  markOf,
+  missingKey,
+  requiredMetadata,
+  unwrapped,
+  type Fault,
+  type Mark,
+} from '../protocol/unencrypted.js';
 import { unreadableSignal } from './entity/unreadable.js';
 
 type Inbound = Required<WorkflowInboundCallsInterceptor>;
@@ -149,9 +157,8 @@ export interface KeySinks extends Sinks {
 }
 
 /** Fails the workflow task, which Temporal repeats. */
-function keyMissing(what: string, { keyId }: Mark): Error {
-  const key = keyId === undefined ? 'the key' : `the key "${keyId}"`;
-  const message = `${what} cannot be read: add ${key} to the worker's LABOPS_ENCRYPTION_KEYS`;
+function keyMissing(what: string, mark: Mark): Error {
+  const message = `${what} cannot be read: add ${missingKey(mark)} to the worker's LABOPS_ENCRYPTION_KEYS`;
   proxySinks<KeySinks>().keys.missing(message);
   return new Error(message);
 }

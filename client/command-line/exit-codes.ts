@@ -12,7 +12,7 @@ import { EncryptionSettingInvalid, InstallationInvalid, TemporalSettingInvalid }
 import { KeyRingInvalid } from '../encryption/key-ring.js';
 import { printable } from './output.js';
 
-/** The process's exit codes. Ctrl-C at a command that only reads ends the process as any signal does. */
+/** The process's exit codes. Ctrl-C at a command that only reads ends the process as any signal does: nothing goes on that has to be named. */
 export const exitCodes = {
   done: 0,
   /** The command was understood and did not succeed. */

@@ -15,6 +15,7 @@ import {
 import { labAccountIds, labTestIds } from '../../sandbox/lab-service/seed.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
 import { all } from '../rig/all.js';
+import { demographics } from '../rig/cast.js';
 import { eventually } from '../rig/eventually.js';
 import { serving } from '../unit/service/recording-server.js';
 import { sandboxApiKey, startSandbox, type Sandbox } from './sandbox-rig.js';
@@ -297,17 +298,6 @@ test('coverage and service centres are read near a place and near an order, and 
   await expect(appointments.coverage({ zipCode: '1' })).rejects.toMatchObject({ name: 'RequestInvalid' });
   expect(await appointments.cancellationReasons({ walkIn: true })).toMatchObject([{ name: 'Other' }]);
 });
-
-const demographics = {
-  first_name: 'Testperson',
-  last_name: 'Invented',
-  email: 'testperson@example.com',
-  phone_number: '+12025550123',
-  gender: 'female',
-  dob: '1990-01-01',
-  address: { first_line: '1 Invented Street', city: 'Springfield', state: 'IL', zip: '62701', country: 'US' },
-};
-
 test('a backend needs one import for a user’s whole life', async () => {
   const { users } = (await backend()).lab;
   const { user, created } = await users.createOrGet({ client_user_id: 'client 1' });

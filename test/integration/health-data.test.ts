@@ -11,7 +11,8 @@ import { devServer } from '../rig/environments.js';
 import { startBuilt } from '../rig/built.js';
 import { emptyDatabase } from '../rig/empty-database.js';
 import { activity, glucose, sample, valuesOf } from '../store/received.js';
-import { closedPort, orderEvent, secret, signed } from '../unit/webhooks/sending.js';
+import { closedPort, orderEvent, signed } from '../unit/webhooks/sending.js';
+import { ingressEnv } from './ingress-env.js';
 
 const rig = devServer();
 const running = new Set<RunningIngress>();
@@ -21,17 +22,8 @@ afterEach(async () => {
   running.clear();
 });
 
-const environment = () => ({
-  TEMPORAL_ADDRESS: rig.address,
-  WEBHOOK_SECRETS: secret,
-  INGRESS_HOST: '127.0.0.1',
-  INGRESS_DRAIN_SECONDS: '0',
-  INGRESS_PORT: '0',
-  TASK_QUEUE: rig.taskQueue,
-});
-
 async function ingressWith(settings: Record<string, string>, store?: HealthDataStore, log = pino({ level: 'silent' })) {
-  const config = readIngressConfig({ ...environment(), ...settings });
+  const config = readIngressConfig({ ...ingressEnv(rig), ...settings });
   const ingress = await startIngress(config, log, { opened: store });
   running.add(ingress);
   return ingress;
@@ -168,7 +160,7 @@ describe('worker and ingress in one process', () => {
     const folder = await mkdtemp(join(tmpdir(), 'lab-operations-single-'));
     const directory = join(folder, 'data');
     const service = { SERVICE_BASE_URL: 'http://127.0.0.1:9', SERVICE_API_KEY: 'sk_invented' };
-    const env = { ...environment(), ...service, HEALTH_DATA_DIRECTORY: directory, TASK_QUEUE: 'single-process-test' };
+    const env = { ...ingressEnv(rig), ...service, HEALTH_DATA_DIRECTORY: directory, TASK_QUEUE: 'single-process-test' };
     const userId = randomUUID();
     const listening = /"url":"([^"]+)\/webhooks"/;
     const started = await startBuilt('workers/single-process.ts', { env, ready: listening });
@@ -185,7 +177,7 @@ describe('worker and ingress in one process', () => {
   });
 
   test('refuse a directory if they are apart', async () => {
-    const env = { ...environment(), HEALTH_DATA_DIRECTORY: '/nowhere' };
+    const env = { ...ingressEnv(rig), HEALTH_DATA_DIRECTORY: '/nowhere' };
     const started = await startBuilt('workers/ingress.ts', { env });
     expect(await started.exit).toEqual({ code: 2, signal: null });
     expect(started.output()).toMatch(/HEALTH_DATA_DIRECTORY is only for programs that run everything in one process: /);

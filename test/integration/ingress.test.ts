@@ -24,6 +24,7 @@ import {
 } from '../../protocol/search-attributes.js';
 import { devServer } from '../rig/environments.js';
 import { orderBody, orderEvent, secret, signed } from '../unit/webhooks/sending.js';
+import { ingressEnv } from './ingress-env.js';
 
 const rig = devServer();
 const running = new Set<RunningIngress>();
@@ -35,12 +36,7 @@ afterEach(async () => {
 
 async function ingressWith(settings: Record<string, string> = {}, log = pino({ level: 'silent' })) {
   const config = readIngressConfig({
-    TEMPORAL_ADDRESS: rig.address,
-    WEBHOOK_SECRETS: secret,
-    INGRESS_HOST: '127.0.0.1',
-    INGRESS_DRAIN_SECONDS: '0',
-    INGRESS_PORT: '0',
-    TASK_QUEUE: rig.taskQueue,
+    ...ingressEnv(rig),
     ...settings,
   });
   const ingress = await startIngress(config, log);

@@ -17,19 +17,12 @@ import { devServer } from '../rig/environments.js';
 import { monitoringUrl } from '../rig/monitoring.js';
 import { type Proxy, startProxy } from '../rig/temporal-proxy.js';
 import { closedPort, orderEvent, secret, signed } from '../unit/webhooks/sending.js';
+import { ingressEnv } from './ingress-env.js';
 
 const rig = devServer();
 
 /** The settings of this machine must not affect a test. */
 const unset = { SERVICE_BASE_URL: undefined, SERVICE_ENVIRONMENT: undefined, SERVICE_API_KEY: undefined };
-const ingressEnv = () => ({
-  TEMPORAL_ADDRESS: rig.address,
-  WEBHOOK_SECRETS: secret,
-  INGRESS_HOST: '127.0.0.1',
-  INGRESS_DRAIN_SECONDS: '0',
-  INGRESS_PORT: '0',
-  TASK_QUEUE: rig.taskQueue,
-});
 const workerEnv = () => ({
   TEMPORAL_ADDRESS: rig.address,
   SERVICE_BASE_URL: 'http://127.0.0.1:9',
@@ -50,14 +43,14 @@ describe('invalid settings', () => {
   });
 
   test('end the ingress with status 2', async () => {
-    const started = await startBuilt('workers/ingress.ts', { env: { ...ingressEnv(), WEBHOOK_SECRETS: undefined } });
+    const started = await startBuilt('workers/ingress.ts', { env: { ...ingressEnv(rig), WEBHOOK_SECRETS: undefined } });
     expect(await started.exit).toEqual({ code: 2, signal: null });
     expect(started.output()).toMatch(/^One setting is invalid:\n {2}WEBHOOK_SECRETS is missing: /);
   });
 });
 
 test('the ingress starts without Temporal, and says at once that it cannot be used', async () => {
-  const env = { ...ingressEnv(), TEMPORAL_ADDRESS: `127.0.0.1:${await closedPort()}` };
+  const env = { ...ingressEnv(rig), TEMPORAL_ADDRESS: `127.0.0.1:${await closedPort()}` };
   const started = await startBuilt('workers/ingress.ts', { env, ready: /ingress started/ });
   await started.waitFor(/the ingress is not ready: Temporal cannot be used: .*TEMPORAL_ADDRESS/);
   expect(await started.stop('SIGTERM')).toEqual({ code: 0, signal: null });
@@ -94,7 +87,7 @@ describe('the worker', () => {
 
 describe('the ingress', () => {
   test('delivers a webhook, exits with status 0 on SIGTERM, and logs nothing of the patient', async () => {
-    const started = await startBuilt('workers/ingress.ts', { env: ingressEnv() });
+    const started = await startBuilt('workers/ingress.ts', { env: ingressEnv(rig) });
     const [, url = ''] = await started.waitFor(/"url":"([^"]+)"/);
     const response = await fetch(url, signed({ ...orderEvent('process-1'), client_user_id: 'Testperson' }));
     expect(response.status).toBe(204);
@@ -105,7 +98,7 @@ describe('the ingress', () => {
 
   test('answers and exits with status 0 if it is stopped while Temporal is away and a webhook waits for it', async () => {
     const address = `127.0.0.1:${await closedPort()}`;
-    const started = await startBuilt('workers/ingress.ts', { env: { ...ingressEnv(), TEMPORAL_ADDRESS: address } });
+    const started = await startBuilt('workers/ingress.ts', { env: { ...ingressEnv(rig), TEMPORAL_ADDRESS: address } });
     const [, url = ''] = await started.waitFor(/"url":"([^"]+)"/);
     const answer = fetch(url, signed(orderEvent('process-2')));
     await expect.poll(async () => (await fetch(url.replace('webhooks', 'health'))).status).toBe(200);

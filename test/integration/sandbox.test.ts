@@ -1,18 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { labAccountIds, labAccounts, inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
+import { demographics } from '../rig/cast.js';
 import { sandboxApiKey, callService, startSandbox } from './sandbox-rig.js';
 
 const unknown = '00000000-0000-4000-8000-000000000000';
-const demographics = {
-  first_name: 'Testperson',
-  last_name: 'Invented',
-  email: 'testperson@example.com',
-  phone_number: '+12025550123',
-  gender: 'female',
-  dob: '1990-01-01',
-  address: { first_line: '1 Invented Street', city: 'Springfield', state: 'IL', zip: '62701', country: 'US' },
-};
 
 describe('authentication', () => {
   // proves 171, 244

@@ -90,3 +90,14 @@ export function visitFor(userId: string): OrderRequest {
     patient_address: { ...shippingDetails, access_notes: 'Invented: ring twice' },
   };
 }
+
+/** What `PATCH /v2/user/{user_id}/info` takes. */
+export const demographics = {
+  first_name: 'Testperson',
+  last_name: 'Invented',
+  email: 'testperson@example.com',
+  phone_number: '+12025550123',
+  gender: 'female',
+  dob: '1990-01-01',
+  address: { first_line: '1 Invented Street', city: 'Springfield', state: 'IL', zip: '62701', country: 'US' },
+};

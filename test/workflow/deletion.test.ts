@@ -23,6 +23,15 @@ import { taskQueue } from '../rig/environments.js';
 
 const stage = setStage();
 
+/** The notifications of a deletion that is undone, and of another one that becomes final. */
+const ofUndoneAndFinal = [
+  'deletion_scheduled',
+  'deletion_undone',
+  'deletion_scheduled',
+  'deletion_reminder',
+  'deleted',
+];
+
 const scheduled = 'You have scheduled this user for deletion.';
 const gone = 'Not found';
 const undoPath = '/v2/user/undo_delete';
@@ -223,13 +232,7 @@ describe('a deletion that is requested again', () => {
     stage.receiver.isDown = false;
     await stage.skip('3 days');
     expect(await second.result()).toMatchObject({ outcome: 'deleted' });
-    expect(leavingUser.notified).toEqual([
-      'deletion_scheduled',
-      'deletion_undone',
-      'deletion_scheduled',
-      'deletion_reminder',
-      'deleted',
-    ]);
+    expect(leavingUser.notified).toEqual(ofUndoneAndFinal);
   });
 
   test('a deletion that is requested again after somebody restored the user elsewhere starts again, and the product is notified of both', async () => {
@@ -246,13 +249,7 @@ describe('a deletion that is requested again', () => {
     expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(2);
     await stage.skip('8 days');
     expect(await second.result()).toMatchObject({ outcome: 'deleted' });
-    expect(leavingUser.notified).toEqual([
-      'deletion_scheduled',
-      'deletion_undone',
-      'deletion_scheduled',
-      'deletion_reminder',
-      'deleted',
-    ]);
+    expect(leavingUser.notified).toEqual(ofUndoneAndFinal);
   });
 });
 
@@ -343,7 +340,7 @@ describe('a service that is down', () => {
     await expect(refused).rejects.toMatchObject({ name: 'DeletionRefused', status: 400 });
     let last: unknown;
     for await (const state of handle.watch()) last = state;
-    expect(last, 'whoever watches sees the end').toMatchObject({ phase: 'failed', failure: 'DeletionRefused' });
+    expect(last, 'watching shows the end').toMatchObject({ phase: 'failed', failure: 'DeletionRefused' });
     await expect(handle.undo()).rejects.toBeInstanceOf(NothingToUndo);
     await leavingUser.expectNotifications('deletion_failed DeletionRefused');
   });

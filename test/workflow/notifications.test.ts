@@ -97,11 +97,17 @@ test('an end is notified as a CloudEvent about the user, with its cause and noth
   ]);
 });
 
-test('the product is notified once of a connection that breaks long after its link, whatever happens to the webhook and the endpoint', async () => {
+/** A link that has ended with a connection, and whose product knows it. */
+async function connected(): Promise<UserLink> {
   const link = await UserLink.start(stage);
   await link.enterPassword('ok');
   await link.expectNotifications('ended connected');
   await stage.finish(link.workflowId);
+  return link;
+}
+
+test('the product is notified once of a connection that breaks long after its link, whatever happens to the webhook and the endpoint', async () => {
+  const link = await connected();
   const { userId, provider } = link.handle;
   stage.receiver.isDown = true;
   await stage.sandbox.breakConnection(userId, { provider, error_type: 'provider_password_expired' });
@@ -120,10 +126,7 @@ test('the product is notified once of a connection that breaks long after its li
 });
 
 test('a connection that broke is not announced once the user has linked the provider again', async () => {
-  const link = await UserLink.start(stage);
-  await link.enterPassword('ok');
-  await link.expectNotifications('ended connected');
-  await stage.finish(link.workflowId);
+  const link = await connected();
   const { userId, provider } = link.handle;
   stage.receiver.isDown = true;
   const attempts = stage.receiver.attempts;

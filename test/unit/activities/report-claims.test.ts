@@ -172,7 +172,7 @@ describe('a job that nobody has claimed', () => {
   });
 
   test.each<[string, Run[], string]>([
-    ['an answer was lost, whoever’s', [{ ...loser('a', 20, [[0, 1]]), user: 'another' }], 'ambiguous'],
+    ['an answer was lost, of any user', [{ ...loser('a', 20, [[0, 1]]), user: 'another' }], 'ambiguous'],
     ['an upload is under way', [submission('a', 0)], 'open'],
     ['an upload has begun since', [submission('a', 6)], 'none'],
   ])('and names no user is a question if %s', async (_what, runs, kind) => {
