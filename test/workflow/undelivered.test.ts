@@ -66,7 +66,11 @@ describe('an order whose product cannot be notified', () => {
     const late = (await undelivered()).length - (notifications.length - 1);
     expect(late).toBeGreaterThan(0);
     await stage.skip('36 hours');
-    await eventually(async () => expect(await undelivered()).toHaveLength(late));
+    // The server can jump to the end of a span between an attempt and the beginning of its pause, which then is still to come.
+    await eventually(async () => {
+      await stage.skip('20 minutes');
+      expect(await undelivered()).toHaveLength(late);
+    });
     stage.receiver.isDown = false;
     await stage.skip('1 hour');
     const { givenUp } = await deliveryOf(kit).result();
