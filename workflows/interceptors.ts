@@ -1,4 +1,5 @@
 import type { WorkflowInterceptors } from '@temporalio/workflow';
+import { RecordedSteps } from './entity/steps.js';
 import { InputRefusal } from './input-refusal.js';
 import { tracePassing } from './tracing.js';
 import { UnstartedEventsRefusal } from './unstarted-events.js';
@@ -6,5 +7,10 @@ import { UnstartedEventsRefusal } from './unstarted-events.js';
 export function interceptors(): WorkflowInterceptors {
   const { inbound, outbound } = tracePassing();
   const refusal = new InputRefusal();
-  return { inbound: [refusal, inbound], outbound: [outbound], internals: [new UnstartedEventsRefusal(), refusal] };
+  const steps = new RecordedSteps();
+  return {
+    inbound: [steps, refusal, inbound],
+    outbound: [outbound],
+    internals: [new UnstartedEventsRefusal(), steps, refusal],
+  };
 }

@@ -155,6 +155,8 @@ export class RecordedRun extends Run {
     return this.tasks.map(({ at, commands }, index) => {
       const next = this.tasks[index + 1];
       if (index === 0 || next === undefined || commands.length > 0) return false;
+      // Core takes a task without events of its own for a continuation of the one before.
+      if (kept(next.incoming, this.rejected).length === 0) return true;
       return joins === 'recorded' ? next.isJoined : isJoined(joins, at, next);
     });
   }

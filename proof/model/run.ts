@@ -5,6 +5,7 @@ import type { coresdk, google } from '@temporalio/proto';
 import { setActivator } from '@temporalio/workflow/lib/global-attributes.js';
 import type { WorkflowInfo } from '@temporalio/workflow';
 import { Activator } from '@temporalio/workflow/lib/internals.js';
+import { RecordedSteps } from '../../workflows/entity/steps.js';
 import { activate, concludeActivation, tryUnblockConditions } from '@temporalio/workflow/lib/worker-interface.js';
 import {
   asJson,
@@ -111,6 +112,10 @@ export class Run {
     });
     this.activator.workflow = workflow;
     Object.assign(this.activator, { payloadConverter: asJson });
+    const { inbound, internals } = this.activator.interceptors;
+    const steps = new RecordedSteps();
+    inbound.push(steps);
+    internals.push(steps);
   }
 
   /** Starts the workflow, together with signals and an update, as signal-with-start and update-with-start do. */
@@ -170,11 +175,6 @@ export class Run {
         ? { completed: { result: asJson.toPayload(answer.value) } }
         : { failed: { failure: failureOf(name, answer.failure) } };
     await this.activate([...signals.map(signalJob), job('resolveActivity', { seq, result })]);
-  }
-
-  /** A workflow task that brings nothing. */
-  async emptyTask(): Promise<void> {
-    await this.activate([]);
   }
 
   /** The moment at which the next timer fires, in milliseconds since the epoch. */

@@ -72,9 +72,9 @@ class Play<World> {
     if (run.end) return run.end;
     this.wakesAt = run.nextTimer();
     run.suggestNewRun();
-    // An empty task wakes a main loop. A pause between attempts ends early, which only lets the workflow go on in a new run.
+    // A signal of an unknown name changes nothing, and wakes a main loop for the new run. A pause between attempts ends early, which only lets the workflow go on in a new run.
     for (let turn = 0; !run.end && turn < 5; turn += 1) {
-      await run.emptyTask();
+      await run.signal({ name: 'nobody knows it' });
       await this.settle();
       if (!run.end) await run.fireNextTimer({ isEarly: true });
       await this.settle();

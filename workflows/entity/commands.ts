@@ -11,6 +11,7 @@ import {
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import { isReference, referencePattern } from '../../protocol/ids.js';
 import { day } from './spans.js';
+import { afterMessages } from './steps.js';
 
 interface Asked<Command, State> {
   command: Command;
@@ -20,22 +21,28 @@ interface Asked<Command, State> {
 
 /**
  * Work on one subject runs one at a time in the order it came; work on different subjects, side by side. A rejection
- * reaches the caller of that work only.
+ * reaches the caller of that work only. What comes next begins when that caller is answered, whether it has waited or comes in
+ * the same step (`steps.ts`).
  */
 export class Lanes {
-  private readonly last = new Map<string | symbol, Promise<unknown>>();
+  private readonly last = new Map<string | symbol, Promise<void>>();
 
-  async run<T>(subject: string | symbol, work: () => Promise<T>): Promise<T> {
+  run<T>(subject: string | symbol, work: () => Promise<T>): Promise<T> {
     const before = this.last.get(subject);
-    const done = before === undefined ? work() : before.then(work, work);
-    this.last.set(subject, done);
-    try {
-      return await done;
-    } finally {
-      if (this.last.get(subject) === done) this.last.delete(subject);
-    }
+    const done = before === undefined ? work() : before.then(work);
+    const isFree = done
+      .then(ignored, ignored)
+      .then(() => CancellationScope.nonCancellable(() => afterMessages(() => true)))
+      .then(() => {
+        if (this.last.get(subject) === isFree) this.last.delete(subject);
+      });
+    this.last.set(subject, isFree);
+    return done;
   }
 }
+
+/** The caller gets the outcome; the lane only waits for it. */
+const ignored = (): void => {};
 
 /**
  * Commands that the main loop carries out, one at a time in the order they came; each caller waits for the outcome of its

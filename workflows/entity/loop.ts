@@ -10,7 +10,7 @@ import { Alarm, keepTimeBy, type Moment } from './alarm.js';
 import { deliveryOf, type AttentionVerbs } from './attention.js';
 import { CommandQueue } from './commands.js';
 import { deliverAtLast, deliverBeforeEnd, keepDelivering, type Outbox } from './outbox.js';
-import { afterMessages } from './steps.js';
+import { afterMessages, isStepRecorded } from './steps.js';
 
 /** One run of a long-running workflow: the commands that wait for its main loop, and all that wakes it. */
 export interface EntityRun<Command = never, Answer extends object = object> extends Wakeable {
@@ -175,7 +175,7 @@ export function takeCancellation(run: Cancellable): boolean {
  */
 export function isNewRunSuggested(): boolean {
   const { continueAsNewSuggested, targetWorkerDeploymentVersionChanged } = workflowInfo();
-  return continueAsNewSuggested || targetWorkerDeploymentVersionChanged;
+  return isStepRecorded() && (continueAsNewSuggested || targetWorkerDeploymentVersionChanged);
 }
 
 /** Ends this run and begins the next one, on the current release. Never returns. */

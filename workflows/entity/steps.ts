@@ -1,4 +1,8 @@
-import { condition } from '@temporalio/workflow';
+import {
+  condition,
+  type WorkflowInboundCallsInterceptor,
+  type WorkflowInternalsInterceptor,
+} from '@temporalio/workflow';
 
 /*
  * The order in which the parts of a run go on within one step (docs/decisions/0021-what-goes-on-when-in-a-step.md): first what handles
@@ -33,3 +37,28 @@ async function holdsInNextRound(isDue: () => boolean): Promise<boolean> {
   });
   return holds;
 }
+
+/**
+ * Knows whether the step is in the history. One that brings nothing but updates that are refused is not, unless the run schedules
+ * something in it; a replay then has that without its cause.
+ */
+export class RecordedSteps implements WorkflowInternalsInterceptor, WorkflowInboundCallsInterceptor {
+  activate: NonNullable<WorkflowInternalsInterceptor['activate']> = (input, next) => {
+    const { activation, batchIndex } = input;
+    const isCause = activation.jobs?.some(({ doUpdate, queryWorkflow }) => !doUpdate && !queryWorkflow) === true;
+    isRecorded = isCause || (batchIndex > 0 && isRecorded);
+    next(input);
+  };
+
+  /** The update has been accepted. */
+  handleUpdate: NonNullable<WorkflowInboundCallsInterceptor['handleUpdate']> = (input, next) => {
+    isRecorded = true;
+    return next(input);
+  };
+}
+
+/** Each run has its own; see `RecordedSteps`. */
+let isRecorded = true;
+
+/** Ask before something is decided by what the server says of the run, which comes with every step. */
+export const isStepRecorded = (): boolean => isRecorded;

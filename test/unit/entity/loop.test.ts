@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import { life as appointmentLife, reading } from '../appointment/lives.js';
 import { happyPath, pathTo, start } from '../order/histories.js';
 import { Life, silent, unavailable } from '../life.js';
@@ -46,10 +47,14 @@ describe('a moment that a timer was set for', () => {
 });
 
 describe('a new run', () => {
-  test('begins in the task in which the server first suggests it, whatever that brings', async () => {
+  test('begins in the step in which the server first suggests it, unless that brings nothing that the history has', async () => {
     const life = await placed();
     life.run.suggestNewRun();
-    await life.run.emptyTask();
+    await life.run.update({ name: 'register', argument: {} });
+    expect(life.run.accepted).toEqual([]);
+    expect(life.run.replies).toMatchObject([{ refused: 'RegistrationRefused' }]);
+    expect(life.run.end).toBeUndefined();
+    await life.run.signal({ name: 'of no use' });
     expect(life.run.end?.kind).toBe('continued');
   });
 
@@ -122,6 +127,32 @@ describe('a run', () => {
       }
       const isDelivery = life.run.summaries.slice(length).map((each) => each.startsWith('notify'));
       expect(isDelivery).toEqual([false, true]);
+    }
+  });
+
+  test('begins the next work on an order after the caller of the work before was answered, however what happens is divided into steps', async () => {
+    const argument = {
+      reference: 'ref-1',
+      policy: resolveOrderPolicy({}),
+      adopted: false,
+      cancelRequested: true,
+      snapshot: shownAt(registered),
+    };
+    for (const together of [false, true]) {
+      const life = await registering();
+      const registerCall = life.run.calls.find(({ call }) => call.name === 'registerKit');
+      const signal = { name: 'orderPlaced', argument };
+      const { length } = life.run.commands;
+      if (!together) await life.run.signal(signal);
+      await life.run.answer(
+        registerCall?.seq ?? 0,
+        'registerKit',
+        { value: shownAt(registered) },
+        ...(together ? [signal] : []),
+      );
+      const scheduled = life.run.commands.slice(length).filter((each) => /updateResponse|scheduleActivity/.test(each));
+      expect(scheduled.slice(0, 2)).toEqual(['updateResponse', 'scheduleActivity']);
+      expect(life.run.calls.map(({ call }) => call.name)).toContain('cancelOrder');
     }
   });
 
