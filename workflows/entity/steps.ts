@@ -46,19 +46,19 @@ export class RecordedSteps implements WorkflowInternalsInterceptor, WorkflowInbo
   activate: NonNullable<WorkflowInternalsInterceptor['activate']> = (input, next) => {
     const { activation, batchIndex } = input;
     const isCause = activation.jobs?.some(({ doUpdate, queryWorkflow }) => !doUpdate && !queryWorkflow) === true;
-    isRecorded = isCause || (batchIndex > 0 && isRecorded);
+    step.isRecorded = isCause || (batchIndex > 0 && step.isRecorded);
     next(input);
   };
 
   /** The update has been accepted. */
   handleUpdate: NonNullable<WorkflowInboundCallsInterceptor['handleUpdate']> = (input, next) => {
-    isRecorded = true;
+    step.isRecorded = true;
     return next(input);
   };
 }
 
 /** Each run has its own; see `RecordedSteps`. */
-let isRecorded = true;
+const step = { isRecorded: true };
 
 /** Ask before something is decided by what the server says of the run, which comes with every step. */
-export const isStepRecorded = (): boolean => isRecorded;
+export const isStepRecorded = (): boolean => step.isRecorded;
