@@ -43,34 +43,25 @@ const providerMfaSchema = z.looseObject({
 
 /**
  * The result of a step of a link. Only `state` is certain: the specification describes the other fields but not their
- * names, so the names of deployments are read, and the specification's own terms too (`error_description`,
- * `provider_mfa_request`). A field of the wrong type counts as absent; unknown states and error types are kept as they
- * were sent. Do not conclude from one field that another is set: an `error_type` has been seen beside `success`.
+ * names, so the names of deployments are read. A field of the wrong type counts as absent; unknown states and error types are kept
+ * as they were sent. Do not conclude from one field that another is set: an `error_type` has been seen beside `success`.
  */
-const linkResultSchema = z
-  .looseObject({
-    state: z.string().min(1),
-    /** As it was given when the token was created. */
-    redirect_url: textSchema,
-    /** See `linkErrorTypes`. */
-    error_type: textSchema,
-    /**
-     * Text for developers, without any guarantee: no decision may depend on it. Truncated to 300 characters, without
-     * the sent values and without e-mail addresses and telephone numbers.
-     */
-    error: textSchema,
-    error_description: textSchema,
-    provider_mfa: providerMfaSchema.nullish().catch(undefined),
-    provider_mfa_request: providerMfaSchema.nullish().catch(undefined),
-    provider: textSchema,
-    connected: z.boolean().nullish().catch(undefined),
-    provider_id: textSchema,
-  })
-  .transform(({ error_description: description, provider_mfa_request: request, ...result }) => ({
-    ...result,
-    error: result.error ?? description,
-    provider_mfa: result.provider_mfa ?? request,
-  }));
+const linkResultSchema = z.looseObject({
+  state: z.string().min(1),
+  /** As it was given when the token was created. */
+  redirect_url: textSchema,
+  /** See `linkErrorTypes`. */
+  error_type: textSchema,
+  /**
+   * Text for developers, without any guarantee: no decision may depend on it. Truncated to 300 characters, without
+   * the sent values and without e-mail addresses and telephone numbers.
+   */
+  error: textSchema,
+  provider_mfa: providerMfaSchema.nullish().catch(undefined),
+  provider: textSchema,
+  connected: z.boolean().nullish().catch(undefined),
+  provider_id: textSchema,
+});
 
 export type LinkResult = z.output<typeof linkResultSchema>;
 
@@ -98,13 +89,9 @@ const passwordSchema = z.strictObject({
   region: requiredTextSchema.nullish(),
 });
 
-/** Not documented; assumed after the password step. */
-const emailSchema = z.strictObject({ email: requiredTextSchema, region: requiredTextSchema.nullish() });
-
 const mfaSchema = z.strictObject({ mfa_code: requiredTextSchema });
 
 type PasswordCredentials = z.output<typeof passwordSchema>;
-type EmailCredentials = z.output<typeof emailSchema>;
 
 /**
  * Milliseconds for the call that submits the code to the provider. The service waits for the provider, up to 60 s
@@ -134,13 +121,6 @@ export interface Links {
     credentials: PasswordCredentials,
     options?: CallOptions,
   ): Promise<LinkResult>;
-  /** The same for a provider that asks for an e-mail address alone. The path and the body are assumed: not documented. */
-  submitEmail(
-    provider: string,
-    linkToken: string,
-    credentials: EmailCredentials,
-    options?: CallOptions,
-  ): Promise<LinkResult>;
   /**
    * Hands on the code that the provider sent to the person; with the same link token as the step that asked for it.
    * The call waits 65 s at least unless it names a `timeoutMs` of its own, since the provider may take 60.
@@ -161,11 +141,6 @@ export function createLinks(transport: Transport): Links {
       const secrets = [body.username, body.password];
       return step(transport, { ...call, body, secrets, options }, provider, linkToken);
     },
-    submitEmail: async (provider, linkToken, credentials, options) => {
-      const call = { method: 'POST', path: '/v2/link/provider/email/{provider}' } as const;
-      const body = checkedRequest(call, emailSchema, credentials);
-      return step(transport, { ...call, body, secrets: [body.email], options }, provider, linkToken);
-    },
     completeMfa: async (provider, linkToken, mfaCode, options) => {
       const call = { method: 'POST', path: '/v2/link/provider/password/{provider}/complete_mfa' } as const;
       const body = checkedRequest(call, mfaSchema, { mfa_code: mfaCode });
@@ -182,24 +157,5 @@ async function step(transport: Transport, call: Step, provider: string, linkToke
   const answer = linkResultSchema.transform((result) =>
     result.error == null ? result : { ...result, error: plainSentence(result.error, [linkToken, ...call.secrets]) },
   );
-  return transport.request({
-    ...call,
-    params: { provider },
-    auth: { linkToken },
-    answer,
-    // No status is documented for a failed step, so a result counts with any refusal: it says what failed.
-    recover: (status, body) =>
-      status >= 400 && status < 500
-        ? (answer.safeParse(body).data ?? answer.safeParse(resultInDetail(body)).data)
-        : undefined,
-  });
-}
-
-const knownErrorSchema = z.looseObject({ error_type: z.enum(linkErrorTypes) });
-
-/** The result of a refusal whose `detail` is one, or names a known error type: that alone says that the step has failed. */
-function resultInDetail(body: unknown): unknown {
-  const { detail = body } = z.object({ detail: z.unknown() }).safeParse(body).data ?? {};
-  const { data } = knownErrorSchema.safeParse(typeof detail === 'string' ? { error_type: detail } : detail);
-  return data ? { state: 'error', ...data } : detail;
+  return transport.request({ ...call, params: { provider }, auth: { linkToken }, answer });
 }

@@ -22,19 +22,14 @@ import {
 } from './order-requests.js';
 import { checkedRequest } from './validation.js';
 
-const sourceFieldsSchema = z.looseObject({
+/** `{name, slug, logo}` (specification) or `{provider, type}` (newer events); open, so a third form is kept too. */
+const sourceSchema = z.looseObject({
   name: textSchema,
   slug: textSchema,
   logo: textSchema,
   provider: textSchema,
   type: textSchema,
 });
-
-/**
- * `{name, slug, logo}` (specification) or `{provider, type}` (newer events); open, so a third form is kept too. A plain
- * text is its slug.
- */
-const sourceSchema = z.preprocess((sent) => (typeof sent === 'string' ? { slug: sent } : sent), sourceFieldsSchema);
 
 /** A value that is not a source counts as absent: one untidy connection must not hide the others. */
 const sourceOrNone = sourceSchema.nullish().catch(undefined);

@@ -14,8 +14,7 @@ export class LinkInvalid extends Refusal {
 }
 
 /**
- * The code is blank or too long, or the policy is `codeForm: 'tidied'` and the code is not 4 to 12 letters or digits. It was
- * not sent and costs no attempt.
+ * The code is blank or too long. It was not sent and costs no attempt.
  */
 export class InvalidCode extends Refusal {
   static readonly remedy = 'Ask the user for the code again.';

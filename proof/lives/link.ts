@@ -38,7 +38,7 @@ export class LinkWorld implements World {
       ...resolveLinkPolicy(),
       ...{ passwordWait: life.span(30 * second, day), codeWait: life.span(30 * second, hour) },
       ...{ codeReminder: life.span(10 * second, 10 * minute), totalWait: life.span(5 * minute, 2 * day) },
-      ...{ onTokenExpiry: life.oneOf(['renew', 'end'] as const), maxCodeAttempts: life.between(1, 3) },
+      maxCodeAttempts: life.between(1, 3),
     });
     this.input = { userId, provider, policy };
   }

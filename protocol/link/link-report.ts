@@ -7,14 +7,14 @@ const noWord = 'unrecognised';
 const longestHint = 200;
 
 /**
- * Reads a report in our names or in the service's own (`error_type`, `provider_mfa` or the specification's
- * `provider_mfa_request`). Only the needed fields are kept; `undefined` if there is not even a state.
+ * Reads a report in our names or in the service's own (`error_type`, `provider_mfa`). Only the needed fields are kept; `undefined`
+ * if there is not even a state.
  */
 export function linkResultOf(report: unknown): LinkReport | undefined {
-  const { state, errorType, error_type, providerMfa, provider_mfa, provider_mfa_request } = fieldsOf(report);
+  const { state, errorType, error_type, providerMfa, provider_mfa } = fieldsOf(report);
   if (typeof state !== 'string' || state === '') return undefined;
   const type = wordOf(errorType) ?? wordOf(error_type);
-  const mfa = mfaOf(providerMfa) ?? mfaOf(provider_mfa) ?? mfaOf(provider_mfa_request);
+  const mfa = mfaOf(providerMfa) ?? mfaOf(provider_mfa);
   return {
     state: wordOf(state) ?? noWord,
     ...(type !== undefined && { errorType: type }),
@@ -47,25 +47,10 @@ function hintOf(value: unknown): string | undefined {
 /** Longer than any code, with room for a sentence that was pasted with it. */
 const longestText = 200;
 
-/** The form of a code that is tidied. Nothing is documented; providers send four to eight digits, and a few use letters. */
-const codePattern = /^[A-Za-z0-9]{4,12}$/;
-
-/** The link's policy: a code goes to the provider as the person typed it, without blanks around it, or without any spaces and hyphens. */
-type CodeForm = 'as_typed' | 'tidied';
-
-/**
- * The code as it is sent; undefined if it cannot be one. Only the provider knows the form of its codes, so a text is changed
- * only if the policy says so.
- */
-export function readCode(text: unknown, form: CodeForm): string | undefined {
-  if (typeof text !== 'string' || text.length > longestText || text.trim() === '') return undefined;
-  if (form === 'as_typed') return text.trim();
-  const code = text.replaceAll(/[\s-]/g, '');
-  return codePattern.test(code) ? code : undefined;
+/** The code as it is sent; undefined if it cannot be one. Only the provider knows the form of its codes, so only blanks around it go. */
+export function readCode(text: unknown): string | undefined {
+  return typeof text === 'string' && text.length <= longestText && text.trim() !== '' ? text.trim() : undefined;
 }
 
-/** The rule that a code breaks. */
-export const codeRules: Readonly<Record<CodeForm, string>> = {
-  as_typed: `must be a string that is not blank, of at most ${longestText} characters`,
-  tidied: 'must be 4 to 12 letters or digits',
-};
+/** The rule that such a text breaks. */
+export const codeRule = `must be a string that is not blank, of at most ${longestText} characters`;

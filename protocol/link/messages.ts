@@ -71,7 +71,7 @@ export interface LinkReport {
 }
 
 export interface MfaCode {
-  /** As the person typed it; blanks around it are removed: see the policy's `codeForm`. */
+  /** As the person typed it; blanks around it are removed. */
   code: string;
 }
 
@@ -144,7 +144,7 @@ export interface LinkState {
   /** Set once the link has ended. */
   outcome?: LinkOutcome;
   /** With `expired`: the step that the user did not take in time. */
-  waitedFor?: 'password' | 'code' | 'token' | 'link';
+  waitedFor?: 'password' | 'code' | 'link';
 }
 
 interface LinkEntry {

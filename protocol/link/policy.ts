@@ -1,5 +1,5 @@
 import { resolveSettings } from '../policy-resolution.js';
-import { choice, count, defaultsOf, duration, type PolicyOf, type ResolvedSettings } from '../policy-settings.js';
+import { count, defaultsOf, duration, type PolicyOf, type ResolvedSettings } from '../policy-settings.js';
 
 const attempts = { least: 1, most: 20 };
 
@@ -14,8 +14,6 @@ export const linkSettings = {
    */
   // One that lived for less could not be used by a person.
   tokenLife: duration('10m', { least: '10s', most: '1d' }),
-  /** When a token has ended while the user was away: `renew` makes a new one once they are back, `end` ends the link. Default `renew`. */
-  onTokenExpiry: choice('renew', ['renew', 'end']),
   /** From the start, or from handing out a later link, to the login. Default 1 day: links are also sent by message. */
   passwordWait: duration('1d'),
   /** From the provider's question to the code. Default 1 hour: codes live for minutes; then there is time to ask for help. */
@@ -24,21 +22,10 @@ export const linkSettings = {
   codeReminder: duration('5m'),
   /** From the start to the end, whatever happens. Default 3 days. */
   totalWait: duration('3d'),
-  /**
-   * How a code reaches the provider: `as_typed`, without blanks around it, or `tidied`, without the spaces and hyphens of the message that it was copied
-   * from, and refused before it is sent unless it then has 4 to 12 letters or digits. Default `as_typed`: no provider's codes are documented.
-   */
-  codeForm: choice('as_typed', ['as_typed', 'tidied']),
   /** How many wrong codes end the link. Default 3: no limit is documented, and providers lock accounts after a few. */
   maxCodeAttempts: count(3, attempts),
   /** How many failed logins end the link. Default 5, for the same reason. */
   maxPasswordAttempts: count(5, attempts),
-  /**
-   * The connection that confirms a reported success: `new`, one made since the start of the link, or `any`, for a
-   * service that keeps the date of an earlier connection when it is renewed. Without a reported success only a new one
-   * counts. Default `new`.
-   */
-  confirmedBy: choice('new', ['new', 'any']),
   /**
    * How much earlier than our start a new connection may be dated, 1 second to 1 day: clocks differ. Default 1 minute. A link that is begun
    * sooner after a connection may be confirmed by that one.

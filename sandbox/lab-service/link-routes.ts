@@ -11,7 +11,6 @@ const providerPath = '/v2/link/provider';
 const hostedPagePath = '/link';
 
 const anyProvider = z.enum([...passwordProviders, ...emailProviders]);
-const region = optional(z.string());
 
 const tokenRequest = z.object({
   user_id: uuid,
@@ -43,20 +42,13 @@ export function linkRoutes(app: FastifyInstance, lab: Lab, header: string): void
 
   app.post(`${providerPath}/password/:provider`, (request) => {
     const { provider } = readPath(z.object({ provider: z.enum(passwordProviders) }), request);
-    const credentials = z.object({ username: z.string(), password: z.string(), region });
+    const credentials = z.object({ username: z.string(), password: z.string(), region: optional(z.string()) });
     const { username } = readBody(credentials, request.body);
     return lab.links.submitCredentials(step(request, provider, 'username', username));
   });
 
-  app.post(`${providerPath}/email/:provider`, (request) => {
-    const { provider } = readPath(z.object({ provider: z.enum(emailProviders) }), request);
-    const { email } = readBody(z.object({ email: z.string(), region }), request.body);
-    return lab.links.submitCredentials(step(request, provider, 'email', email));
-  });
-
-  // Not documented for providers that take an e-mail address; the same step is assumed.
   app.post(`${providerPath}/password/:provider/complete_mfa`, (request) => {
-    const { provider } = readPath(z.object({ provider: anyProvider }), request);
+    const { provider } = readPath(z.object({ provider: z.enum(passwordProviders) }), request);
     const { mfa_code: code } = readBody(z.object({ mfa_code: z.string() }), request.body);
     return lab.links.completeMfa(step(request, provider, 'mfa_code', code));
   });

@@ -225,20 +225,9 @@ describe('a link token', () => {
   });
 });
 
-test('an e-mail step connects or asks for a code, by the same user names', async () => {
-  const { newToken, service, token } = await startLinking();
-  const { links } = clientOf(service);
-  const reader = 'invented_reader';
-  expect(await links.submitEmail(reader, token, { email: 'ok@example.com' })).toMatchObject({ state: 'success' });
-  const other = await newToken();
-  const asked = await links.submitEmail(reader, other, { email: 'mfa-email@example.com' });
-  expect(asked).toMatchObject({ state: 'pending_provider_mfa', provider_mfa: { method: 'email' } });
-  expect(await links.completeMfa(reader, other, right)).toMatchObject({ state: 'success' });
-});
-
 test('an unknown provider is refused with 422 on every step', async () => {
   const { call } = await startLinking();
-  for (const step of ['password/never_heard_of', 'email/invented_watch', 'password/never_heard_of/complete_mfa']) {
+  for (const step of ['password/never_heard_of', 'password/never_heard_of/complete_mfa']) {
     const answer = await call('POST', `/v2/link/provider/${step}`, {});
     expect(answer.status).toBe(422);
     expect(answer.body.detail[0]).toMatchObject({ loc: ['path', 'provider'], type: 'enum' });

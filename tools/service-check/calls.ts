@@ -16,7 +16,6 @@ export type Calls = Readonly<Record<string, (service: LabService) => Promise<unk
 
 const { userId, orderId, jobId, rawResultId, workoutId } = ids;
 const linkToken = 'invented-link-token';
-const email = 'testperson@example.com';
 
 const userCalls: Calls = {
   'users.list': ({ users }) => users.list({ pageSize: 50 }),
@@ -59,7 +58,6 @@ const linkCalls: Calls = {
       password: 'sample-password-7',
       region: 'eu',
     }),
-  'links.submitEmail': ({ links }) => links.submitEmail('invented_watch', linkToken, { email }),
   'links.completeMfa': ({ links }) => links.completeMfa('invented_watch', linkToken, '123456'),
   'providers.list': ({ providers }) => providers.list({ sourceType: 'password' }),
   'providers.connectionsOf': ({ providers }) => providers.connectionsOf(userId),

@@ -1,5 +1,5 @@
 import type { ApplicationFailure } from '@temporalio/workflow';
-import { codeRules, linkResultOf, readCode } from '../../protocol/link/link-report.js';
+import { codeRule, linkResultOf, readCode } from '../../protocol/link/link-report.js';
 import type {
   CodeAnswer,
   LinkReport,
@@ -157,7 +157,7 @@ const certain: readonly string[] = [
 
 async function complete(link: Link, linkToken: string, code: string): Promise<void> {
   const { provider } = link;
-  const request = { ...connectionQueryOf(link, true), provider, linkToken, code };
+  const request = { ...connectionQueryOf(link), provider, linkToken, code };
   try {
     const summary = `hand the code to ${provider}`;
     const { report, connection } = await activities.completeMfa.executeWithOptions({ summary }, [request]);
@@ -239,10 +239,8 @@ export function validateCode(run: LinkRun, given: MfaCode): void {
     const message = "must be named when the link is started: a link without one gets its code on the service's page";
     throw refuseField('provider', message);
   }
-  const { codeForm } = run.link.policy;
-  if (readCode(given?.code, codeForm) === undefined) {
-    const message = codeRules[codeForm];
-    throw refuse('InvalidCode', `The code ${message}`, { fields: [{ field: 'code', message }] });
+  if (readCode(given?.code) === undefined) {
+    throw refuse('InvalidCode', `The code ${codeRule}`, { fields: [{ field: 'code', message: codeRule }] });
   }
   validateOpenOrConnected(run);
 }

@@ -3,7 +3,7 @@ import { type Link, confirmAt, endWait, remind } from './link.js';
 import { readConnection } from './reading.js';
 
 /** The moments at which silence means something. `deadlinesOf` derives them from what happened and from the policy, without a clock. */
-type LinkDeadline = Moment & { name: 'confirmation' | 'code reminder' | 'password' | 'code' | 'token' | 'link' };
+type LinkDeadline = Moment & { name: 'confirmation' | 'code reminder' | 'password' | 'code' | 'link' };
 
 /** The earliest first. */
 export function deadlinesOf(link: Link): LinkDeadline[] {
@@ -11,7 +11,7 @@ export function deadlinesOf(link: Link): LinkDeadline[] {
   const confirming = confirmAt(link);
   // Only the service's answer is waited for any more.
   if (link.ending) return [{ name: 'confirmation', at: confirming ?? link.ending.since }];
-  const { policy, phase, since, token, startedAt } = link;
+  const { policy, phase, since, startedAt } = link;
   const found: LinkDeadline[] = [{ name: 'link', at: startedAt + policy.totalWait }];
   if (confirming !== undefined) found.push({ name: 'confirmation', at: confirming });
   if (phase === 'awaiting_password') found.push({ name: 'password', at: since + policy.passwordWait });
@@ -19,10 +19,6 @@ export function deadlinesOf(link: Link): LinkDeadline[] {
     found.push({ name: 'code', at: since + policy.codeWait });
     const reminderAt = since + policy.codeReminder;
     if (!link.reminded && policy.codeReminder < policy.codeWait) found.push({ name: 'code reminder', at: reminderAt });
-  }
-  // A reported success no longer needs the token.
-  if (token && policy.onTokenExpiry === 'end' && phase !== 'confirming') {
-    found.push({ name: 'token', at: token.expiresAt });
   }
   return found.toSorted((a, b) => a.at - b.at);
 }
@@ -49,7 +45,6 @@ async function handleDeadline(link: Link, { name }: LinkDeadline): Promise<void>
       return remind(link, waitingUntil(link) ?? timeOf(link), timeOf(link));
     case 'password':
     case 'code':
-    case 'token':
     case 'link':
       endWait(link, name, timeOf(link));
       return readConnection(link);

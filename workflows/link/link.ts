@@ -201,9 +201,6 @@ function receiveError(link: Link, errorType: string, now: number): void {
   if (consequence === 'ask_code_again') return receiveWrongCode(link, now);
   if (consequence === 'cancel') return endUnlessConnected(link, { outcome: 'cancelled' }, now);
   if (consequence === 'give_up') return endUnlessConnected(link, { outcome: 'failed' }, now);
-  if (errorType === 'token_expired' && link.policy.onTokenExpiry === 'end') {
-    return endUnlessConnected(link, { outcome: 'expired', waitedFor: 'token' }, now);
-  }
   // A token that has ended is not the user's failure.
   if (!isAboutToken(errorType)) link.failedLogins += 1;
   if (link.failedLogins >= link.policy.maxPasswordAttempts) return endUnlessConnected(link, { outcome: 'failed' }, now);
@@ -249,18 +246,6 @@ export function doubt(link: Link, now: number): void {
 export function receiveWebhook(link: Link, now: number): void {
   note(link, 'connection reported by webhook', now);
   link.claim = { by: link.claim?.by === 'success' ? 'success' : 'webhook', at: now, reads: 0 };
-}
-
-/**
- * The earliest time at which the link's own connection can have been made, in milliseconds since the epoch. 0 accepts
- * any connection: after a reported success, if the policy says so and the link has a provider, because a renewed
- * connection is one with that provider.
- */
-export function oldestOwn(link: Link, afterSuccess: boolean): number {
-  const { startedAt, policy } = link;
-  return afterSuccess && policy.confirmedBy === 'any' && sourceSlug(link) !== undefined
-    ? 0
-    : startedAt - policy.clockTolerance;
 }
 
 /** In an outage every link that waits asks: rarely enough that the service can come back. */

@@ -2,25 +2,25 @@ import type { ConnectionQuery } from '../../activities/new-connection.js';
 import { activities } from '../activities.js';
 import { timeOf } from '../entity/alarm.js';
 import { refusalOf } from '../entity/commands.js';
-import { type Link, sourceSlug, oldestOwn, takeConnection, takeSilence } from './link.js';
+import { type Link, sourceSlug, takeConnection, takeSilence } from './link.js';
 
 /** The facts that distinguish the link's own connection from an older one. */
-export function connectionQueryOf(link: Link, afterSuccess: boolean): ConnectionQuery {
-  const { userId, filterOnProviders, connectionsBefore } = link;
+export function connectionQueryOf(link: Link): ConnectionQuery {
+  const { userId, filterOnProviders, connectionsBefore, startedAt, policy } = link;
   const slug = sourceSlug(link);
   return {
     userId,
     ...(slug !== undefined && { sourceSlug: slug }),
     ...(slug === undefined && filterOnProviders && { oneOf: filterOnProviders }),
     ...(connectionsBefore && { except: connectionsBefore }),
-    since: oldestOwn(link, afterSuccess),
+    since: startedAt - policy.clockTolerance,
   };
 }
 
 /** Reads the user at the service: only what it shows there makes a link connected. */
 export async function readConnection(link: Link): Promise<void> {
   const { claim, provider } = link;
-  const sought = connectionQueryOf(link, claim?.by === 'success');
+  const sought = connectionQueryOf(link);
   try {
     const summary = `look for the connection with ${provider}`;
     const { notifies, ...connection } = await activities.findConnection.executeWithOptions({ summary }, [sought]);

@@ -78,7 +78,6 @@ function userLine({ phase, until, mfa, codeAttemptsLeft }: LinkState): string {
 const undone: Readonly<Record<NonNullable<LinkState['waitedFor']>, string>> = {
   password: 'the user did not log in',
   code: 'the user did not enter the code',
-  token: 'the link token expired while the user was away',
   link: 'it took too long',
 };
 

@@ -129,14 +129,10 @@ function listen(run: LinkRun): void {
       validator: (report: LinkReport) => validateReport(run, report),
     },
   );
-  setHandler(
-    submitMfaCodeUpdate,
-    (given) => submitOnce(run, readCode(given.code, link.policy.codeForm) ?? given.code),
-    {
-      description: 'Hands the user’s code to the provider.',
-      validator: (given: MfaCode) => validateCode(run, given),
-    },
-  );
+  setHandler(submitMfaCodeUpdate, (given) => submitOnce(run, readCode(given.code) ?? given.code), {
+    description: 'Hands the user’s code to the provider.',
+    validator: (given: MfaCode) => validateCode(run, given),
+  });
   setHandler(cancelUpdate, () => run.commands.askThrough<LinkState>({ kind: 'cancel' }), {
     description: 'Ends the link; a connection that is made nevertheless stays.',
     validator: () => validateCancellation(run),

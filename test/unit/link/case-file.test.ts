@@ -60,7 +60,6 @@ describe('the case file says in words', () => {
   test.each([
     ['password', 'the user did not log in'],
     ['code', 'the user did not enter the code'],
-    ['token', 'the link token expired while the user was away'],
     ['link', 'it took too long'],
   ] as const)('the case file says in words which wait was in vain: %s', (waitedFor, said) => {
     const link = asked();

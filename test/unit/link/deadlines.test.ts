@@ -55,15 +55,6 @@ describe('a link waits', () => {
     },
   );
 
-  test('a link waits for the token if the policy ends with it, but not once a success was reported', () => {
-    const policy = { onTokenExpiry: 'end' } as const;
-    expect(named(handedOut(policy))[0]).toEqual(['token', 10 * minute]);
-    expect(waitingUntil(handedOut(policy))).toBe(start + 10 * minute);
-    expect(named(asked(policy)).map(([name]) => name)).toContain('token');
-    expect(named(claimed(policy)).map(([name]) => name)).not.toContain('token');
-    expect(named(opened(policy)).map(([name]) => name)).not.toContain('token');
-  });
-
   test('a link waits for a success to show, with only the end of everything behind it', () => {
     const link = claimed();
     expect(named(link)).toEqual([
@@ -106,12 +97,12 @@ describe('a link waits', () => {
 test('the service is asked for a connection with the provider, or for a new one of those that the user could choose', () => {
   const filterOnProviders = ['oura', 'fitbit'];
   const since = start - minute;
-  expect(connectionQueryOf({ ...opened(), filterOnProviders }, false)).toEqual({
+  expect(connectionQueryOf({ ...opened(), filterOnProviders })).toEqual({
     ...{ userId: 'user-1', sourceSlug: 'invented_watch', since },
   });
-  expect(connectionQueryOf(openedForAny(), false)).toEqual({ userId: 'user-1', since });
+  expect(connectionQueryOf(openedForAny())).toEqual({ userId: 'user-1', since });
   const connectionsBefore = [{ slug: 'oura', createdAt: '2026-01-01T00:00:00.000Z' }];
-  expect(connectionQueryOf({ ...openedForAny(), filterOnProviders, connectionsBefore }, false)).toEqual({
+  expect(connectionQueryOf({ ...openedForAny(), filterOnProviders, connectionsBefore })).toEqual({
     ...{ userId: 'user-1', oneOf: filterOnProviders, except: connectionsBefore, since },
   });
 });

@@ -13,7 +13,6 @@ import {
   confirmAt,
   doubt,
   receiveWebhook,
-  oldestOwn,
   takeConnection,
   takeSilence,
   end,
@@ -247,14 +246,6 @@ describe('failed logins', () => {
       expect(link.outcome).toBe('failed');
     },
   );
-});
-
-test('an expired token ends the link if the policy says so, and only an expired one', () => {
-  const link = handedOut({ onTokenExpiry: 'end' });
-  receiveAll(link, error('invalid_token'));
-  expect(link.outcome).toBeUndefined();
-  receiveAll(link, error('token_expired'));
-  expect(link).toMatchObject({ outcome: 'expired', waitedFor: 'token', errorType: 'token_expired' });
 });
 
 describe('an unknown state', () => {
@@ -570,16 +561,6 @@ test('what the service shows changes nothing if nothing is awaited, unless it is
   expect(link).toEqual(before);
   takeConnection(link, { found: 'new', createdAt: newConnection }, link.claim, start + hour);
   expect(link.outcome).toBe('connected');
-});
-
-test('a new connection dates from the start or later, less the tolerance; by policy a success accepts any', () => {
-  for (const afterSuccess of [true, false]) {
-    expect(oldestOwn(opened(), afterSuccess)).toBe(start - minute);
-    expect(oldestOwn(opened({ clockTolerance: '5s' }), afterSuccess)).toBe(start - 5 * second);
-  }
-  expect(oldestOwn(opened({ confirmedBy: 'any' }), true)).toBe(0);
-  expect(oldestOwn(opened({ confirmedBy: 'any' }), false)).toBe(start - minute);
-  expect(oldestOwn(openedForAny({ confirmedBy: 'any' }), true)).toBe(start - minute);
 });
 
 test('a link for which the user chooses the provider notes questions for a code, and waits for none', () => {
