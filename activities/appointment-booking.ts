@@ -4,12 +4,9 @@ import type { Appointment } from '../service/appointments.js';
 import {
   BookingKeyExpired,
   FeatureNotEnabled,
-  NotFound,
   RequestInvalid,
   ServiceError,
-  ServiceRefused,
   ServiceUnreachable,
-  SlotUnavailable,
   TooManyRequests,
   Unauthorized,
 } from '../service/errors.js';
@@ -19,7 +16,7 @@ import { snapshotOf } from '../service/order-snapshot.js';
 import { slotOf } from '../protocol/appointment/slots.js';
 import { isOpen } from '../protocol/appointment/lifecycle.js';
 import { addressOf, callsAt, placeOf, placeOfSlot, snapshotAt } from './appointment-places.js';
-import { effectOn, present } from './appointment-reading.js';
+import { present } from './appointment-reading.js';
 import { bookingKeyFor } from './appointment-slots.js';
 import { startAttempt, type Attempt } from './attempt.js';
 import { readForCommand } from './orders.js';
@@ -85,7 +82,6 @@ export async function bookOnce(service: LabService, input: BookSlot): Promise<Ap
     },
     attempt,
     bookingTimeout,
-    translateError: (error) => translateRefusal(service, orderId, error, bookingTimeout),
   });
 }
 
@@ -164,7 +160,6 @@ export async function moveOnce(service: LabService, input: RescheduleAppointment
     },
     attempt,
     bookingTimeout,
-    translateError: (error) => translateRefusal(service, orderId, error, bookingTimeout),
   });
 }
 
@@ -195,8 +190,6 @@ interface Arrangement {
   act: () => Promise<AppointmentSnapshot>;
   attempt: Attempt;
   bookingTimeout: number;
-  /** Translates an error after which nothing that was requested exists. */
-  translateError?: (error: unknown) => Promise<unknown>;
 }
 
 /**
@@ -204,7 +197,7 @@ interface Arrangement {
  * answer, and after a refusal too, because the first of two attempts may have been slow.
  */
 async function checkThenAct(arrangement: Arrangement): Promise<AppointmentSnapshot> {
-  const { look, act, attempt, bookingTimeout, translateError = async (error) => error } = arrangement;
+  const { look, act, attempt, bookingTimeout } = arrangement;
   const before = await look(attempt.call());
   if (before) return before;
   try {
@@ -214,7 +207,7 @@ async function checkThenAct(arrangement: Arrangement): Promise<AppointmentSnapsh
     heartbeat();
     const after = await look({ timeoutMs: bookingTimeout }).catch(unlessExisting);
     if (after) return after;
-    throw await translateError(error);
+    throw error;
   }
 }
 
@@ -256,33 +249,4 @@ function immovable(): ApplicationFailure {
 function slotGone(): ApplicationFailure {
   const message = 'The slot is not offered any more: ask for the slots again and choose another one';
   return ApplicationFailure.nonRetryable(message, 'SlotUnavailable', { fields: [] });
-}
-
-/**
- * A slot conflict that is recognised only by its status is one only if the order may wait for a draw at home. If the
- * order has ended, or is known to be collected otherwise, no slot would help, and the refusal is reported as it is. If
- * the order cannot be read, or its collection method is not known, offering another choice is harmless.
- *
- * @param timeoutMs milliseconds for reading the order
- */
-async function translateRefusal(
-  service: LabService,
-  orderId: string,
-  error: unknown,
-  timeoutMs: number,
-): Promise<unknown> {
-  if (!(error instanceof SlotUnavailable) || error.isStated) return error;
-  heartbeat();
-  if (await mayBeDrawn(service, orderId, timeoutMs)) return error;
-  const { reason, fields } = error;
-  return new ServiceRefused(error, { ...(reason !== undefined && { reason }), fields: [...fields] });
-}
-
-async function mayBeDrawn(service: LabService, orderId: string, timeoutMs: number): Promise<boolean> {
-  try {
-    return effectOn(snapshotOf(await service.orders.get(orderId, { timeoutMs }), [])) === 'open';
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    return !(error instanceof NotFound);
-  }
 }

@@ -145,7 +145,7 @@ export interface Appointments {
   /** Slots near an address, for 14 days. */
   availability(address: AppointmentAddress, filter?: AvailabilityFilter, options?: CallOptions): Promise<Availability>;
   /**
-   * Books a slot. `SlotUnavailable` if somebody else has it (see its `isStated`), `BookingKeyExpired` if the key has
+   * Books a slot. `SlotUnavailable` if somebody else has it, `BookingKeyExpired` if the key has
    * expired; either asks for another slot. With `async_confirmation` the appointment stays `pending` until a webhook
    * confirms or cancels it.
    */

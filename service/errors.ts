@@ -143,13 +143,6 @@ export class FeatureNotEnabled extends ServiceRefused {
 /** The slot of a booking is gone: somebody else took it. Request the availability again and choose another one. */
 export class SlotUnavailable extends ServiceRefused {
   override readonly name: string = 'SlotUnavailable';
-  /** false: only the status suggests it, which may mean something else; the order's state shows more. */
-  readonly isStated: boolean;
-
-  constructor(call: CallFacts & { status: number }, refusal: Refusal, isStated = true) {
-    super(call, refusal);
-    this.isStated = isStated;
-  }
 }
 
 /** The booking key is not good any more. Ask for the availability again: the slot may still be free, under another key. */

@@ -195,23 +195,11 @@ describe('a booking that is refused without a reason', () => {
   const refused: Answer = { status: 400, body: { detail: 'Booking failed' } };
   const free = { 'POST availability': [{ body: slots }], 'POST book': [refused] };
 
-  test.each<[string, object, string]>([
-    ['waits for its draw at home is a conflict', order, 'SlotUnavailable'],
-    ['does not say how it is collected is a conflict', { ...order, details: null }, 'SlotUnavailable'],
-    ['is collected otherwise is a refusal', { ...order, details: { type: 'testkit' } }, 'ServiceRefused'],
-    [
-      'was cancelled is a refusal',
-      { ...order, events: [eventOf('cancelled.at_home_phlebotomy.cancelled')] },
-      'ServiceRefused',
-    ],
-  ])('a booking that is refused without a reason, for an order that %s', async (_what, shown, name) => {
-    const { service } = await serviceWith({ ...free, 'GET order-1': [{ body: shown }] });
-    expect(await rejection(arranged(() => bookOnce(service, request)))).toMatchObject({ name, status: 400 });
-  });
-
-  test('a refused booking is a conflict if the order cannot be read now: another choice does no harm', async () => {
-    const { service } = await serviceWith({ ...free, 'GET order-1': [{ body: order }, { status: 503 }] });
-    expect(await rejection(arranged(() => bookOnce(service, request)))).toMatchObject({ name: 'SlotUnavailable' });
+  test('is reported as it is', async () => {
+    const { service } = await serviceWith({ ...free, 'GET order-1': [{ body: order }] });
+    expect(await rejection(arranged(() => bookOnce(service, request)))).toMatchObject({
+      ...{ name: 'ServiceRefused', status: 400 },
+    });
   });
 
   test('has happened if the appointment is there after all', async () => {
@@ -417,7 +405,3 @@ describe('a booking at a service centre', () => {
     expect(asked).toContain('GET info');
   });
 });
-
-function eventOf(status: string): object {
-  return { id: 2, created_at: '2030-01-02T00:00:00Z', status };
-}

@@ -229,17 +229,13 @@ describe('slots', () => {
     test.each<[number, unknown, string]>([
       [400, { detail: 'The slot is no longer available' }, 'SlotUnavailable'],
       [404, { detail: 'Time slot not found' }, 'SlotUnavailable'],
-      [409, { detail: 'Slot already booked' }, 'SlotUnavailable'],
       [400, { error: 'Bad Request', message: 'Selected timeslot unavailable', status_code: 400 }, 'SlotUnavailable'],
-      [422, { detail: [{ loc: ['body', 'booking_key'], msg: 'Slot conflict', type: 'x' }] }, 'SlotUnavailable'],
+      [400, { detail: 'Booking failed' }, 'ServiceRefused'],
       [400, { detail: 'Booking key expired' }, 'BookingKeyExpired'],
       [404, { detail: `booking_key ${key} not found` }, 'BookingKeyExpired'],
       [400, { detail: 'Invalid booking key' }, 'BookingKeyExpired'],
       [400, 'The slot with this booking-key is no longer valid', 'BookingKeyExpired'],
       [400, { detail: 'Order is not in a state to be booked' }, 'ServiceRefused'],
-      [400, { detail: 'Scheduling is not available for this order at this time' }, 'ServiceRefused'],
-      [400, { detail: 'This lab is unavailable at this time' }, 'ServiceRefused'],
-      [400, { detail: 'The slot is not available at this time' }, 'SlotUnavailable'],
       [400, { detail: 'Appointment cannot be rescheduled' }, 'ServiceRefused'],
       [404, { detail: 'Appointment not found' }, 'NotFound'],
       [404, { detail: "This order doesn't exist." }, 'NotFound'],
@@ -253,20 +249,6 @@ describe('slots', () => {
       const error = await rejection(call(serviceAt(baseUrl).appointments));
       expect(error).toMatchObject({ name, status });
       expect(inspect(error, { depth: null })).not.toContain(key);
-    });
-
-    // The documentation gives a conflict two statuses and no text.
-    test.each<[number, unknown]>([
-      [400, { detail: 'Booking failed' }],
-      [400, {}],
-      [404, {}],
-      [404, '<html>Not found</html>'],
-      [400, { detail: [{ loc: ['body', 'booking_key'], msg: 'Not bookable', type: 'x' }] }],
-      [400, { error: 'Bad Request', message: 'Appointment could not be booked', status_code: 400 }],
-    ])('may turn the refusal %i %j into a conflict whose cause is not stated', async (status, body) => {
-      const { baseUrl } = await answering(() => ({ status, body }));
-      const error = await rejection(call(serviceAt(baseUrl).appointments));
-      expect(error).toMatchObject({ name: 'SlotUnavailable', status, isStated: false });
     });
   });
 });

@@ -153,7 +153,6 @@ describe('an appointment', () => {
     [409, 'Concurrent request for this idempotency key', 'AnswerLost'],
     [409, 'A request is outstanding for this Idempotency-Key', 'AnswerLost'],
     [409, 'Conflict', 'AnswerLost'],
-    [409, 'This slot is already booked', 'SlotUnavailable'],
     [409, 'The order already has an appointment', 'ServiceRefused'],
     [400, 'Idempotency key invalid', 'ServiceRefused'],
     [422, 'Idempotency key of a request in progress with another body', 'ServiceRefused'],
