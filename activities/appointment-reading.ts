@@ -43,7 +43,7 @@ async function presentUnlessHidden(
   try {
     return await shown(service, orderId, place);
   } catch (error) {
-    if (place === 'centre' && (isClosed(error) || isMissingCall(error))) return 'hidden';
+    if (place === 'centre' && isClosed(error)) return 'hidden';
     if (error instanceof NotFound) return undefined;
     throw error;
   }
@@ -51,11 +51,6 @@ async function presentUnlessHidden(
 
 function isClosed(error: unknown): boolean {
   return error instanceof FeatureNotEnabled || (error instanceof Unauthorized && error.status === 403);
-}
-
-/** True for the answer that servers give by themselves to a path that they do not have. The service itself writes "Not found". */
-function isMissingCall(error: unknown): boolean {
-  return error instanceof NotFound && /^Not Found$|\bno Route matched\b/.test(error.reason ?? '');
 }
 
 /** The meaning of an order's state for its appointment. */

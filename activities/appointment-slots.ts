@@ -23,15 +23,11 @@ interface Offer extends Slot {
 interface Offered {
   offers: Offer[];
   sites: SlotSite[];
-  /** How many slots could be booked if the service said at which site they are. */
-  withoutSite: number;
 }
 
 /** Slots near the order's address, or at service centres, without their booking keys. */
 export async function slotsFor(service: LabService, orderId: string, question: SlotQuestion): Promise<Slots> {
-  const { offers, sites, withoutSite, timezone } = await offersFor(service, orderId, question, {});
-  if (withoutSite > 0 && offers.length === 0) throw noSiteNamed();
-  if (withoutSite > 0) log.warn('slots that name no site were left out', { slots: withoutSite });
+  const { offers, sites, timezone } = await offersFor(service, orderId, question, {});
   const slots = offers.slice(0, mostSlots).map(({ bookingKey: _bookingKey, ...slot }) => slot);
   const named = sites.filter(({ code }) => slots.some(({ siteCode }) => siteCode === code));
   return { slots, ...(timezone !== undefined && { timezone }), ...(named.length > 0 && { sites: named }) };
@@ -61,7 +57,7 @@ async function offersFor(
   const place = placeOf(snapshotOf(order, []));
   const availability = await availabilityFor(service, order, place, question, options);
   const { timezone } = availability;
-  return { ...offersOf(availability, place, question), ...(timezone != null && { timezone }) };
+  return { ...offersOf(availability, place), ...(timezone != null && { timezone }) };
 }
 
 async function availabilityFor(
@@ -87,29 +83,20 @@ function notAtHome(field: string): ApplicationFailure {
  * Slots that cannot be booked, or have no time, are skipped. At a service centre also those without a site, because the
  * site in a slot's id decides which calls book it; at home a location means nothing.
  */
-function offersOf({ slots }: Availability, place: Place, { siteCodes }: SlotQuestion): Offered {
+function offersOf({ slots }: Availability, place: Place): Offered {
   const sites = new Map<string, SlotSite>();
-  const onlySite = siteCodes?.length === 1 ? siteOf({ code: siteCodes[0] }) : undefined;
-  let withoutSite = 0;
   const offers = (slots ?? []).flatMap(({ date, location, slots: ofDay }) => {
-    const site = place === 'centre' ? ((location && siteOf(location)) ?? onlySite) : undefined;
-    const found = (ofDay ?? []).flatMap((slot) => offerOf(date ?? undefined, site?.code, slot) ?? []);
+    const site = place === 'centre' && location ? siteOf(location) : undefined;
     if (place === 'centre' && !site) {
-      withoutSite += found.length;
+      log.warn('slots that name no site were left out', { slots: ofDay?.length ?? 0 });
       return [];
     }
     if (site) sites.set(site.code, site);
-    return found;
+    return (ofDay ?? []).flatMap((slot) => offerOf(date ?? undefined, site?.code, slot) ?? []);
   });
   // Two people who could come at the same time for the same price are one choice.
   const choices = [...new Map(offers.map((offer) => [offer.id, offer])).values()];
-  return { offers: choices, sites: [...sites.values()], withoutSite };
-}
-
-function noSiteNamed(): ApplicationFailure {
-  const message = 'The service does not say at which site these slots are: ask for one site at a time, by siteCodes';
-  const field = { field: 'siteCodes', message: 'must name one site here' };
-  return ApplicationFailure.nonRetryable(message, 'AvailabilityRefused', { fields: [field] });
+  return { offers: choices, sites: [...sites.values()] };
 }
 
 function offerOf(date: string | undefined, siteCode: string | undefined, slot: TimeSlot): Offer | undefined {

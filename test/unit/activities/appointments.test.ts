@@ -252,16 +252,12 @@ describe('a booking at a service centre', () => {
     expect(await arranged(() => bookOnce(service, walkIn))).toMatchObject({ status: 'pending' });
   });
 
-  test('is at the only site that was asked for if the service does not name it; one site has to be asked for', async () => {
+  test('cannot be chosen at a service centre if the service does not name it; at home no place is named', async () => {
     const { service } = await serviceWith({
       ...answers(),
       'POST availability': [{ body: { slots: [{ ...slots.slots[0], location: { code: 'with a space' } }] } }],
     });
-    const near = await rejection(arranged(() => slotsFor(service, 'order-1', { zipCode: '85004' })));
-    expect(near).toMatchObject({ type: 'AvailabilityRefused', details: [{ fields: [{ field: 'siteCodes' }] }] });
-    expect(await arranged(() => slotsFor(service, 'order-1', { siteCodes: ['PSC1'] }))).toMatchObject({
-      slots: [{ id: slotId, siteCode: 'PSC1' }],
-    });
+    expect(await arranged(() => slotsFor(service, 'order-1', { siteCodes: ['PSC1'] }))).toEqual({ slots: [] });
     const atHome = await serviceWith({ 'GET order-1': [{ body: order }], 'POST availability': [{ body: sites }] });
     const home = await arranged(() => slotsFor(atHome.service, 'order-1', {}));
     expect(home).toMatchObject({ slots: [{ id: request.slotId }] });
@@ -376,22 +372,6 @@ describe('a booking at a service centre', () => {
     });
     expect(await arranged(() => slotsFor(service, 'order-1', {}))).toEqual({ slots: [] });
   });
-
-  test.each<[string, object]>([
-    ['Not Found', { isHidden: true }],
-    ['Not found', {}],
-    ['No active appointment', {}],
-  ])(
-    'at a service centre, a read that is answered 404 "%s" shows whether the deployment has the call',
-    async (detail, shows) => {
-      const { service } = await serviceWith({
-        'GET order-1': [{ body: shown }],
-        'GET appointment': [{ status: 404, body: { detail } }],
-      });
-      const reading = await readWithOrder(service, 'order-1', 'patient_service_center');
-      expect(reading).toEqual({ order: 'open', ...shows });
-    },
-  );
 
   test('asks an order’s sites for the laboratory that the order does not show', async () => {
     const { lab_test: _labTest, ...bare } = shown;
