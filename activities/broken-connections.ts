@@ -1,4 +1,3 @@
-import { ApplicationFailure } from '@temporalio/activity';
 import { ServiceError } from '../service/errors.js';
 import type { LabService } from '../service/lab-service.js';
 import { utcInstant } from '../service/timestamps.js';
@@ -6,19 +5,12 @@ import { isScheduledForDeletion } from '../service/users.js';
 import { isSameSource } from '../protocol/link/provider-source.js';
 import type { Notification } from '../protocol/notifications.js';
 
-export const connectionUnsettledType = 'ConnectionUnsettled';
-
 /** The read is short: it delays a delivery. */
 const readTimeoutMs = 10_000;
-
-/** Assumed: for this long after a break, the service may still show the connection as working. */
-const settlingMs = 60_000;
 
 /**
  * True if the notification reports a broken connection that works again, because the user has linked the provider again in the
  * meantime, or one that the service ended because the user is deleted. If the service gives no clear answer, the notification is sent.
- *
- * @throws ApplicationFailure if the service shows no error just after the break: it is read again a minute after the break
  */
 export async function isOutdated(
   service: LabService,
@@ -26,18 +18,8 @@ export async function isOutdated(
 ): Promise<boolean> {
   if (type !== 'link.connection_error' || typeof userId !== 'string' || typeof provider !== 'string') return false;
   const connectedAt = await connectedSince(service.providers, userId, provider);
-  if (connectedAt === undefined) return false;
-  if (connectedAt === 'deleted') return true;
-  const brokenAt = Date.parse(at);
-  const untilSettled = brokenAt + settlingMs - Date.now();
-  if (connectedAt > brokenAt || untilSettled <= 0) return true;
-  throw ApplicationFailure.create({
-    message:
-      'The service does not show the error of a connection that has just broken. The connection is read again in a minute',
-    type: connectionUnsettledType,
-    nonRetryable: false,
-    nextRetryDelay: untilSettled,
-  });
+  // The date of the connection decides: a read may be older than the break.
+  return connectedAt === 'deleted' || (connectedAt !== undefined && connectedAt > Date.parse(at));
 }
 
 /**

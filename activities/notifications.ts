@@ -9,7 +9,7 @@ import {
 import { deliverNotificationsId } from '../protocol/ids.js';
 import { isAlarm, type Notification } from '../protocol/notifications.js';
 import type { ActivityDependencies } from './dependencies.js';
-import { connectionUnsettledType, isOutdated } from './broken-connections.js';
+import { isOutdated } from './broken-connections.js';
 import { eventOf, eventSources, type EventSources } from './cloud-event.js';
 import { senderTo, receiverPausedType, type NotificationSender, type Sent } from './notification-sender.js';
 import { described } from './workflow-runs.js';
@@ -105,9 +105,7 @@ const attemptsBeforeAlarm = 4;
 
 /** Nothing was sent, on purpose. */
 function isPostponed(error: unknown): boolean {
-  return (
-    error instanceof ApplicationFailure && [receiverPausedType, connectionUnsettledType].includes(error.type ?? '')
-  );
+  return error instanceof ApplicationFailure && error.type === receiverPausedType;
 }
 
 /** `dropped`: it need not arrive any more. */

@@ -371,7 +371,7 @@ function replacementRequest(failed: Order, { labTestId, labAccountId }: ReplaceK
     city: address.city ?? '',
     state: address.state ?? '',
     zip: address.zip ?? '',
-    country: countryCodeOf(address.country ?? '') ?? address.country ?? '',
+    country: countryCodeOf(address.country ?? ''),
     phone_number: address.phone_number ?? failed.patient_details?.phone_number ?? '',
   };
   return {

@@ -87,8 +87,7 @@ async function undo(service: LabService, deleted: UndoDeletion, options: CallOpt
       requireReadable(deleted);
       return isFirstOfActivity() ? 'present' : 'undone';
     }
-    const isTaken = isTakenReason(error) || (await isTakenByNow(service, deleted, options).catch(unlessUnexpected));
-    throw isTaken === true ? undoImpossible() : failureOf(error, 'UndoRefused');
+    throw failureOf(error, 'UndoRefused');
   }
 }
 
@@ -119,36 +118,8 @@ export async function isThere(service: LabService, userId: string, options?: Cal
   }
 }
 
-/** True if the product's reference now belongs to another user: a reason that the service need not give. */
-async function isTakenByNow(
-  service: LabService,
-  { userId, clientUserId }: DeletedUser,
-  options: CallOptions,
-): Promise<boolean> {
-  if (clientUserId === undefined) return false;
-  return (await service.users.resolve(clientUserId, options)).user_id.toLowerCase() !== userId.toLowerCase();
-}
-
-/** A read without an answer shows nothing. */
-function unlessUnexpected(error: unknown): undefined {
-  if (!(error instanceof ServiceError)) throw error;
-}
-
 /** A refused undo is not final while an earlier attempt may have restored the user: it is retried. */
 function rethrowIfTransient(error: unknown): undefined {
   if (!(error instanceof ServiceError)) throw error;
   if (!(error instanceof ServiceRefused) || error instanceof TooManyRequests) throw error;
-}
-
-/** The service's answer to an undo whose client_user_id is taken is not documented; a PATCH to a taken one gets 409. */
-function isTakenReason({ status, reason }: ServiceRefused): boolean {
-  return status === 409 || /client.?user.?id/i.test(reason ?? '');
-}
-
-function undoImpossible(): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(
-    'The deletion cannot be undone: a new user has taken the same client_user_id',
-    'UndoImpossible',
-    { fields: [] },
-  );
 }

@@ -137,7 +137,6 @@ export {
   GraceEnded,
   GraceNotBegun,
   NothingToUndo,
-  UndoImpossible,
   UndoRefused,
   UserHasRunningWork,
   UserUnknown,

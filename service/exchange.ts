@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { codingsOf, decoded } from './decoding.js';
 import { type CallFacts, AnswerLost, AnswerUnreadable, ServiceUnreachable } from './errors.js';
 import type { UploadBody } from './upload-body.js';
 
@@ -10,7 +9,7 @@ export interface RawAnswer {
   headers: Dispatcher.ResponseData['headers'];
   /** If there is a `stream`, only its first bytes. */
   body: Buffer;
-  /** The whole body, if it was requested as a stream, is longer than its first bytes, and came without a content coding. */
+  /** The whole body, if it was requested as a stream, is and longer than its first bytes. */
   stream?: Readable;
 }
 
@@ -133,8 +132,6 @@ class Exchange implements Dispatcher.DispatchHandler {
     const { stream } = this.#limits;
     const head = this.#head;
     if (this.#settled || stream === undefined || head === undefined || head.status >= 300) return;
-    // No coding was requested: such a body is decoded as a whole.
-    if (codingsOf(head.headers['content-encoding'])?.length !== 0) return;
     if (this.#size >= stream.firstBytes) this.#open(controller, head, stream);
   }
 
@@ -213,9 +210,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #answer(): void {
     const head = this.#head;
     if (head === undefined) return;
-    const { 'content-encoding': coding } = head.headers;
-    const body = decoded(Buffer.concat(this.#chunks), coding, this.#limits.maxResponseBytes);
-    this.#settle(() => this.#resolve(body.then((plain) => ({ ...head, body: plain }))));
+    this.#settle(() => this.#resolve({ ...head, body: Buffer.concat(this.#chunks) }));
   }
 
   #settle(outcome: () => void): void {

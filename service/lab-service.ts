@@ -51,7 +51,7 @@ export function createLabService(config: ServiceConfig): LabService {
     users: createUsers(transport),
     links: createLinks(transport),
     providers: createProviders(transport),
-    portal: createPortal(transport, config.warn ?? ((warning) => process.emitWarning(warning))),
+    portal: createPortal(transport),
     orders: createOrders(transport, config.orderRules),
     documents: createDocuments(transport),
     labTests: createLabTests(transport),

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import type { CallOptions, Transport } from './http.js';
-import { countedSchema } from './order.js';
 
 /** A portal link is a credential: anyone who has it is logged in. It belongs in no log and in no workflow's history. */
 const portalUrlSchema = z.looseObject({
   url: z.string(),
-  /** Seconds; the unit is not documented and assumed here. The service calls it required: without it a warning is given. */
-  expires_in: countedSchema,
+  /** Seconds; the unit is not documented and assumed here. */
+  expires_in: z.number(),
 });
 
 export type PortalUrl = z.output<typeof portalUrlSchema>;
@@ -32,30 +31,16 @@ export interface Portal {
   createUrl(userId: string, request: PortalUrlRequest, options?: CallOptions): Promise<PortalUrl>;
 }
 
-/**
- * @param warn is called once if links come without their lifetime; they are returned all the same, because they open
- * the portal
- */
-export function createPortal(transport: Transport, warn: (warning: string) => void): Portal {
-  let isWarned = false;
+export function createPortal(transport: Transport): Portal {
   return {
-    async createUrl(userId, { context, orderId }, options) {
-      const link = await transport.request({
+    createUrl: (userId, { context, orderId }, options) =>
+      transport.request({
         method: 'POST',
         path: '/v2/user/{user_id}/create_portal_url',
         params: { user_id: userId },
         body: { context, order_id: orderId },
         options,
         answer: portalUrlSchema,
-      });
-      if (link.expires_in == null && !isWarned) {
-        isWarned = true;
-        warn(withoutLife);
-      }
-      return link;
-    },
+      }),
   };
 }
-
-const withoutLife =
-  'portal links come without expires_in, which the service calls required: how long they live is unknown';

@@ -17,8 +17,7 @@ const mostFields = 30;
 const longestRetryAfterMs = 24 * 60 * 60 * 1000;
 
 /** The documentation gives no status and no code for a closed beta; these are the words that its sentences use. */
-const closedBetaPattern =
-  /(?:closed|private).?beta|feature.?(?:is.?)?(?:not.?enabled|disabled)|not (?:yet )?(?:been )?enabled|not supported yet for your team/i;
+const closedBetaPattern = /closed.beta|not enabled|not supported yet for your team/i;
 
 type Failure = CallFacts & { status: number };
 
@@ -35,24 +34,19 @@ export function refusalError(
   const refusal = readRefusal(body, secrets);
   const { status } = call;
   // Some features answer 503 while they are off for the team: that does not pass by itself.
-  if (status === 503 && isClosedBeta(body)) return new FeatureNotEnabled(call, refusal);
+  if (status === 503 && isClosedBeta(refusal)) return new FeatureNotEnabled(call, refusal);
   // 408 comes from something in front of the service that gave up waiting, 425 says that it is too early: both pass by themselves, like a 5xx.
   if (status >= 500 || status === 408 || status === 425)
     return new ServiceUnavailable(call, refusal, retryAfterMs(retryAfter));
   if (status === 429) return new TooManyRequests(call, refusal, retryAfterMs(retryAfter));
-  if (isClosedBeta(body)) return new FeatureNotEnabled(call, refusal);
+  if (isClosedBeta(refusal)) return new FeatureNotEnabled(call, refusal);
   if (status === 404) return new NotFound(call, refusal);
   if (status === 401 || status === 403) return new Unauthorized(call, refusal);
   return new ServiceRefused(call, refusal);
 }
 
-/** JSON or plain text; a code beside the sentence counts as much as the sentence itself. */
-function isClosedBeta(body: unknown): boolean {
-  if (typeof body === 'string') return closedBetaPattern.test(plainText(body) ?? '');
-  if (!isObject(body)) return false;
-  const { detail } = body;
-  if (Array.isArray(detail)) return detail.some((entry) => isClosedBeta(entry));
-  return [...textsIn(body), ...(isObject(detail) ? textsIn(detail) : [])].some((text) => closedBetaPattern.test(text));
+function isClosedBeta({ reason = '' }: Refusal): boolean {
+  return closedBetaPattern.test(reason);
 }
 
 /**

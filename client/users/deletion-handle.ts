@@ -45,7 +45,7 @@ export class DeletionHandle {
    * again. Before the service has accepted the deletion, it asks the service, unless the user was read as present and nothing was
    * sent since. If a request to the service got no answer, it first waits until that can no longer arrive. Repeating it is a success. Deadline: 150 seconds.
    *
-   * @throws GraceEnded, GraceNotBegun, NothingToUndo, UndoImpossible, UndoRefused, DeletionNotFound,
+   * @throws GraceEnded, GraceNotBegun, NothingToUndo, UndoRefused, DeletionNotFound,
    * DeletionInterrupted, ServiceAccessDenied, FeatureNotEnabled, ServiceDown (the deletion continues: try again; an
    * undo that happened nevertheless is noticed when the service is back)
    */

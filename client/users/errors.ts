@@ -65,16 +65,13 @@ export class NothingToUndo extends Refusal {
   override readonly name = 'NothingToUndo';
 }
 
-/** A new user has taken the same `client_user_id`, so the lab service cannot restore the old one. */
-export class UndoImpossible extends Refusal {
-  static readonly remedy = 'Give the new user another client_user_id, then undo again.';
-  override readonly name = 'UndoImpossible';
-}
-
-/** The lab service refused the undo, for example because its own grace period was over. The deletion continues. */
+/**
+ * The lab service refused the undo, for example because its own grace period was over, or because a new user has taken the same
+ * `client_user_id`. The deletion continues.
+ */
 export class UndoRefused extends Refusal {
   static readonly remedy =
-    "Read the service's sentence in the error. If the service's own grace period is over, nothing restores the user.";
+    "Read the service's sentence in the error. If a new user has the client_user_id, give that user another one and undo again. If the service's own grace period is over, nothing restores the user.";
   override readonly name = 'UndoRefused';
 }
 
@@ -106,7 +103,6 @@ export const userErrorMap: ErrorMap = {
     GraceNotBegun,
     GraceEnded,
     NothingToUndo,
-    UndoImpossible,
     UndoRefused,
     // The run ended between accepting a command and carrying it out.
     AcceptedUpdateCompletedWorkflow: GraceEnded,

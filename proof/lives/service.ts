@@ -151,7 +151,7 @@ export class Network {
       links: createLinks(transport),
       orders: createOrders(transport),
       labTests: createLabTests(transport),
-      portal: createPortal(transport, () => undefined),
+      portal: createPortal(transport),
       reports: createReports(transport),
       appointments: createAppointments(transport),
       matchReviews: createMatchReviews(transport),

@@ -95,7 +95,7 @@ async function undoAtService(run: DeletionRun): Promise<'undone' | 'present'> {
   } catch (error) {
     // Whatever is not the service's own refusal of this undo may hide one that was carried out.
     const { type } = refusalOf(error);
-    if (type !== 'UndoRefused' && type !== 'UndoImpossible') {
+    if (type !== 'UndoRefused') {
       run.doubt = 'undo';
       run.undoSentUntil = Date.now();
     }

@@ -2,21 +2,22 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, test } from 'vitest';
 import { isOutdated } from '../../../activities/broken-connections.js';
 import { connectionErrorNotification } from '../../../protocol/link/connection-error.js';
-import { answering, rejection, serviceAt, type Answer } from '../service/recording-server.js';
+import { answering, serviceAt, type Answer } from '../service/recording-server.js';
 
 const minute = 60_000;
 const ago = (milliseconds: number) => new Date(Date.now() - milliseconds).toISOString();
-const whole = { slug: 'invented_watch', status: 'connected', created_on: '2026-01-01T00:00:00Z' };
+const old = { slug: 'invented_watch', status: 'connected', created_on: '2026-01-01T00:00:00Z' };
+const whole = { ...old, created_on: ago(minute) };
 const broken = { ...whole, status: 'error', error_details: { errored_at: ago(minute) } };
 const other = { ...whole, slug: 'invented_ring' };
 
 /** What comes of the news that a connection broke, if the service answers this. */
-async function outcome(answer: Answer, { brokenAt = ago(5 * minute), attempt = 1 } = {}) {
+async function outcome(answer: Answer, brokenAt = ago(5 * minute)) {
   const { baseUrl, requests } = await answering(() => answer);
   const of = { userId: 'user-1', provider: 'Invented-Watch', errorType: undefined, messageId: 'msg-1' };
   const notification = connectionErrorNotification({ ...of, at: brokenAt });
   const service = serviceAt(baseUrl);
-  const isOld = new MockActivityEnvironment({ attempt }).run(() => isOutdated(service, notification));
+  const isOld = new MockActivityEnvironment().run(() => isOutdated(service, notification));
   return { isOld, requests };
 }
 
@@ -41,30 +42,13 @@ test.each([
 test.each([
   ['the connection is broken', shown(other, broken)],
   ['one of two connections is broken', shown(whole, broken)],
+  ['the connection is older than the break', shown(old)],
   ['there is no such connection', shown(other)],
   ['its status is not known', shown({ ...whole, status: 'invented' })],
   ['the service does not answer', { status: 503, body: {} }],
   ['the service does not know the user', { status: 404, body: { detail: 'User not found' } }],
 ] satisfies [string, Answer][])('the news is sent if %s', async (_case, answer) => {
   expect(await (await outcome(answer)).isOld).toBe(false);
-});
-
-test('just after the break, a connection without an error is read once more a minute later', async () => {
-  const fresh = { brokenAt: ago(10_000) };
-  const failure = await rejection((await outcome(shown(whole), fresh)).isOld);
-  expect(failure).toMatchObject({ type: 'ConnectionUnsettled', nonRetryable: false });
-  const { nextRetryDelay } = failure as { nextRetryDelay: number };
-  expect(nextRetryDelay).toBeGreaterThan(minute / 2);
-  expect(nextRetryDelay).toBeLessThan(minute);
-  // Another reason may have failed the first attempt a moment ago.
-  const again = await rejection((await outcome(shown(whole), { ...fresh, attempt: 2 })).isOld);
-  expect(again).toMatchObject({ type: 'ConnectionUnsettled' });
-  expect(await (await outcome(shown(whole), { brokenAt: ago(2 * minute), attempt: 2 })).isOld).toBe(true);
-});
-
-test('just after the break, a connection that is newer than the break needs no second read', async () => {
-  const { isOld } = await outcome(shown({ ...whole, created_on: ago(1_000) }), { brokenAt: ago(10_000) });
-  expect(await isOld).toBe(true);
 });
 
 test('other notifications cost no read', async () => {

@@ -121,38 +121,14 @@ describe('an undo', () => {
     expect(await activities.undoDeletion({ ...deleted, readableAt: scheduledAt })).toBe('present');
   });
 
-  test('is impossible if it is refused and a new user has the client_user_id', async () => {
-    const { activities, asked } = await activitiesWith({
-      [read]: scheduled,
-      [undo]: notFound('Not found'),
-      [resolve]: { body: { user_id: 'user-2' } },
-    });
-    expect(await rejection(activities.undoDeletion(deleted))).toMatchObject({
-      type: 'UndoImpossible',
-      nonRetryable: true,
-    });
-    expect(asked()).toEqual([undo, read, resolve]);
-  });
-
   test.each([
     ['the user cannot be read', { [read]: { status: 503, body: '' } }],
     ['the key is not allowed to read users', { [read]: { status: 403, body: '' } }],
     ['what is read is not a user', { [read]: { body: 'no JSON' } }],
-    ['the client_user_id leads elsewhere', { [read]: scheduled, [resolve]: { body: { user_id: 'user-2' } } }],
-    ['the client_user_id cannot be looked up', { [read]: scheduled, [resolve]: { status: 500, body: '' } }],
   ] satisfies [string, Record<string, Answer>][])('is sent if %s', async (_, answers) => {
     const { activities, asked } = await activitiesWith({ ...answers, [undo]: carriedOut });
     await activities.undoDeletion(deleted);
     expect(asked()).toEqual([undo]);
-  });
-
-  test.each([
-    ['UndoRefused', 'fails', { status: 500, body: '' }],
-    ['UndoRefused', 'finds the same user', user],
-    ['UndoRefused', 'finds the same user in capitals', { body: { user_id: 'USER-1' } }],
-  ] satisfies [string, string, Answer][])('is %s if the read by client_user_id %s', async (type, _, owner) => {
-    const { activities } = await activitiesWith({ [read]: scheduled, [undo]: notFound('Not found'), [resolve]: owner });
-    expect(await rejection(activities.undoDeletion(deleted))).toMatchObject({ type, nonRetryable: true });
   });
 
   test.each([
@@ -169,9 +145,7 @@ describe('an undo', () => {
   );
 
   test.each([
-    ['UndoImpossible', { status: 409, body: { detail: 'Conflict' } }],
-    ['UndoImpossible', { status: 400, body: { detail: { error_message: 'Client user id already exists.' } } }],
-    ['UndoImpossible', { status: 422, body: { detail: 'client_user_id is taken' } }],
+    ['UndoRefused', { status: 409, body: { detail: 'Conflict' } }],
     ['UndoRefused', { status: 404, body: { detail: 'Not found' } }],
     ['UndoRefused', { status: 410, body: '' }],
     ['Unauthorized', { status: 401, body: { detail: 'Invalid API key' } }],

@@ -71,7 +71,6 @@ const words: Record<string, string> = {
   GraceEnded: 'GraceEnded',
   NothingToUndo: 'NothingToUndo',
   AcceptedUpdateCompletedWorkflow: 'GraceEnded',
-  UndoImpossible: 'UndoImpossible',
   UndoRefused: 'UndoRefused',
   Unauthorized: 'ServiceAccessDenied',
   CommandTimedOut: 'ServiceDown',

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { inspect } from 'node:util';
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
-import { decoded } from '../../../service/decoding.js';
 import {
   AnswerLost,
   AnswerUnreadable,
@@ -151,50 +150,12 @@ describe('compression', () => {
     expect(requests[0]?.headers).toMatchObject({ 'accept-encoding': 'identity' });
   });
 
-  test.each<[string, (text: string) => Buffer]>([
-    ['gzip', gzipSync],
-    ['GZIP', gzipSync],
-    ['deflate', deflateSync],
-    ['deflate', deflateRawSync],
-    ['identity, gzip', gzipSync],
-    ['deflate, gzip', (text) => gzipSync(deflateSync(text))],
-    ['br', brotliCompressSync],
-    ['gzip', (text) => Buffer.from(text)],
-    ['invented', (text) => Buffer.from(text)],
-  ])('of an answer that comes with %s nevertheless is undone, or never was there', async (coding, encode) => {
-    const { baseUrl } = await serving((_request, reply) => {
-      reply.writeHead(200, { 'content-type': 'application/json', 'content-encoding': coding });
-      reply.end(encode('{"answer":42}'));
-    });
-    expect(await ping(transportTo(baseUrl))).toEqual({ answer: 42 });
-  });
-
-  test.each([3, 100])('that was applied %i times is not undone', async (times) => {
-    const { baseUrl } = await serving((_request, reply) => {
-      const coding = Array.from({ length: times }, () => 'gzip').join(', ');
-      let body = Buffer.from('{"answer":42}');
-      for (let n = 0; n < times; n++) body = gzipSync(body);
-      reply.writeHead(200, { 'content-type': 'application/json', 'content-encoding': coding }).end(body);
-    });
-    expect(await rejection(ping(transportTo(baseUrl)))).toBeInstanceOf(AnswerUnreadable);
-  });
-
-  test('is undone beside everything else that the process does', async () => {
-    const body = gzipSync(Buffer.alloc(20_000_000));
-    const order: string[] = [];
-    setImmediate(() => order.push('something else'));
-    await decoded(body, 'gzip', 32_000_000);
-    order.push('decoded');
-    expect(order).toEqual(['something else', 'decoded']);
-  });
-
-  test('that hides more than an answer may have is not undone', async () => {
+  test('of an answer that comes with one nevertheless is not undone: the answer is unreadable', async () => {
     const { baseUrl } = await serving((_request, reply) => {
       reply.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
-      reply.end(gzipSync(JSON.stringify('x'.repeat(2_000_000))));
+      reply.end(gzipSync('{"answer":42}'));
     });
-    const error = await rejection(ping(transportTo(baseUrl, { maxResponseBytes: 1_000_000 })));
-    expect(error).toBeInstanceOf(AnswerUnreadable);
+    expect(await rejection(ping(transportTo(baseUrl)))).toBeInstanceOf(AnswerUnreadable);
   });
 });
 
