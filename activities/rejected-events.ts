@@ -7,46 +7,28 @@ import {
   RejectedEventSettled,
   type ReplayedMessage,
 } from '../store/rejected-events.js';
-import type {
-  DiscardRejectedEventInput,
-  ListRejectedEventsInput,
-  RejectedEventEntry,
-  RejectedEventFilter,
-  RejectedEventState,
-  RejectedEventsPage,
-  ReplayRejectedEventsResult,
-} from '../protocol/rejected-events.js';
+import type { AnswerOf, TakenBy } from '../protocol/operator-calls.js';
+import type { RejectedEventEntry, ReplayRejectedEventsResult } from '../protocol/rejected-events.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { type WorkerStore, withStore } from './worker-store.js';
 
 const usualLimit = 100;
-const mostListed = 1_000;
 const longestReason = 500;
 const longestMessageId = 128;
-const states = ['waiting', 'replayed', 'discarded', 'expired'] satisfies RejectedEventState[];
 
+/** The calls on rejected events; the workflow has checked their input (protocol/operator-calls.ts). */
 export function rejectedEventActivities({ workerStore }: Pick<ActivityDependencies, 'workerStore'>) {
   return {
-    async listRejected(input: ListRejectedEventsInput): Promise<RejectedEventsPage> {
-      const { limit = usualLimit, state = 'waiting' } = input;
-      if (!Number.isInteger(limit) || limit < 1 || limit > mostListed) {
-        throw invalid(`limit must be a whole number from 1 to ${mostListed}`);
-      }
-      if (!states.includes(state)) {
-        throw invalid('state must be waiting, replayed, discarded or expired');
-      }
-      return withStore(workerStore, async ({ rejected }) => {
-        const events = await rejected.list({ ...filterOf(input), state, limit });
+    async listRejectedEvents({ limit = usualLimit, ...filter }: TakenBy<'listRejectedEvents'>) {
+      return withStore(workerStore, async ({ rejected }): Promise<AnswerOf<'listRejectedEvents'>> => {
+        const events = await rejected.list({ ...filter, limit });
         return { events: events.map(entryOf), waiting: await rejected.count(), ...nextAfter(events, limit) };
       });
     },
 
     /** The store takes it once: a repeated attempt finds it discarded for this reason, which is success. */
-    async discardRejected({ id, reason }: DiscardRejectedEventInput): Promise<void> {
-      if (typeof reason !== 'string' || reason.trim() === '' || reason.length > longestReason) {
-        throw invalid(`reason must be a string that is not blank, of at most ${longestReason} characters`);
-      }
-      await withStore(workerStore, async ({ rejected }) => {
+    async discardRejectedEvent({ id, reason }: TakenBy<'discardRejectedEvent'>) {
+      return withStore(workerStore, async ({ rejected }): Promise<AnswerOf<'discardRejectedEvent'>> => {
         try {
           await rejected.discard(id, reason);
         } catch (error) {
@@ -54,21 +36,20 @@ export function rejectedEventActivities({ workerStore }: Pick<ActivityDependenci
           const { state, discardReason } = await rejected.get(id);
           if (state !== 'discarded' || discardReason !== reason) throw inFailures(error);
         }
+        return { id, state: 'discarded' };
       });
     },
 
     /** Each event on its own: one that still cannot be handled keeps waiting and delays no other. */
-    async replayRejected(
-      page: { id: string } | (RejectedEventFilter & { limit: number }),
-    ): Promise<ReplayRejectedEventsResult> {
+    async replayRejectedEvents(page: TakenBy<'replayRejectedEvents'>): Promise<ReplayRejectedEventsResult> {
       return withStore(workerStore, async (store, { route }) => {
         const result: ReplayRejectedEventsResult = { replayed: {}, left: {}, leftEvents: [] };
         if ('id' in page) {
           await replay(store, route, page.id, result).catch(unlessReplayedBefore);
           return result;
         }
-        const { limit } = page;
-        const events = await store.rejected.list({ ...filterOf(page), limit });
+        const { limit = usualLimit, ...filter } = page;
+        const events = await store.rejected.list({ ...filter, limit });
         for (const { id } of events) await replay(store, route, id, result).catch(unlessSettled);
         return { ...result, ...nextAfter(events, limit) };
       });
@@ -131,23 +112,6 @@ const settledTypes = ['RejectedEventNotFound', 'RejectedEventSettled'];
 function inFailures(error: unknown): unknown {
   if (!(error instanceof RejectedEventNotFound || error instanceof RejectedEventSettled)) return error;
   return ApplicationFailure.nonRetryable(error.message, error.name, { fields: [] });
-}
-
-function invalid(message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, 'InvalidCommand', { fields: [] });
-}
-
-/** Input from a backend in another language is checked nowhere else. */
-function filterOf({ eventType, reason, before }: RejectedEventFilter): RejectedEventFilter {
-  for (const [field, value] of Object.entries({ eventType, reason, before })) {
-    if (value != null && typeof value !== 'string') throw invalid(`${field} must be a string`);
-  }
-  if (before != null && !/^\d{1,18}$/.test(before)) throw invalid('before must be the id of a rejected event');
-  return {
-    ...(eventType != null && { eventType }),
-    ...(reason != null && { reason }),
-    ...(before != null && { before }),
-  };
 }
 
 function nextAfter(events: readonly RejectedEvent[], limit: number): { next?: string } {

@@ -2,35 +2,20 @@ import { createHash } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { NotFound, RequestInvalid } from '../service/errors.js';
 import type { UpdateWebhookRequest, Webhook, WebhookPlace } from '../service/management-webhooks.js';
+import { unprotected, type AnswerOf, type OperatorCallName, type TakenBy } from '../protocol/operator-calls.js';
 import { isSignedUrl } from '../protocol/report/signed-url.js';
 import { usualSettling } from '../protocol/settling.js';
-import type {
-  WebhookChange,
-  WebhookEndpoint,
-  WebhookHeadersRead,
-  WebhookRegistered,
-} from '../protocol/webhook-endpoints.js';
-import type { ActivityDependencies } from './dependencies.js';
+import type { OneWebhook, WebhookChange, WebhookEndpoint } from '../protocol/webhook-endpoints.js';
 import { isFirstOfActivity } from './attempt.js';
+import type { ActivityDependencies } from './dependencies.js';
 import { asFailures } from './failures.js';
-
-interface OneWebhook {
-  place: WebhookPlace;
-  webhookId: string;
-}
 
 /** The fingerprint of the secret to replace, or the secret that is to replace it. */
 type WebhookRotation = OneWebhook & ({ before: string } | { secret: string });
 
-interface WebhookToRegister {
-  place: WebhookPlace;
-  url: string;
-  eventTypes: string[];
-}
-
 type Dependencies = Pick<ActivityDependencies, 'service' | 'encrypts'>;
 
-/** Webhook endpoints of a team, through the management API. A secret is returned only if payloads are encrypted. */
+/** The calls on webhook endpoints, through the management API. A credential is taken and answered only if payloads are encrypted. */
 export function webhookActivities(dependencies: Dependencies) {
   return { ...endpointActivities(dependencies), ...credentialActivities(dependencies) };
 }
@@ -49,42 +34,43 @@ function endpointActivities({ service, encrypts }: Dependencies) {
     },
 
     /** The endpoint with this address, or a new one: a creation whose answer was lost is found again. */
-    async registerWebhook({ place, url, eventTypes }: WebhookToRegister): Promise<Omit<WebhookRegistered, 'secret'>> {
-      if (!encrypts && isSignedUrl(url)) throw unprotected('The address is a credential by itself');
+    async registerWebhook(endpoint: TakenBy<'registerWebhook'>): Promise<AnswerOf<'registerWebhook'>> {
+      if (!encrypts) requireEncryption('registerWebhook', endpoint);
+      const { url, eventTypes = [] } = endpoint;
       return calling(async () => {
-        for await (const webhook of webhooks.list(place)) {
+        for await (const webhook of webhooks.list(endpoint)) {
           if (isSameAddress(webhook.url, url)) return { endpoint: shown(webhook), created: false };
         }
         const filter = eventTypes.length > 0 ? { filter_types: eventTypes } : {};
-        return { endpoint: shown(await webhooks.create(place, { url, ...filter })), created: true };
+        return { endpoint: shown(await webhooks.create(endpoint, { url, ...filter })), created: true };
       }, usualSettling);
     },
 
-    async readWebhook({ place, webhookId }: OneWebhook): Promise<WebhookEndpoint> {
-      return callingOne(async () => shown(await webhooks.get(place, webhookId)));
+    async readWebhook(webhook: OneWebhook): Promise<WebhookEndpoint> {
+      return callingOne(async () => shown(await webhooks.get(webhook, webhook.webhookId)));
     },
 
     /** Sent twice, it changes nothing more. */
-    async updateWebhook({ place, webhookId, change }: OneWebhook & { change: WebhookChange }) {
-      if (!encrypts && isSignedUrl(change.url ?? '')) throw unprotected('The address is a credential by itself');
-      const request = requestOf(change);
+    async updateWebhook(webhook: TakenBy<'updateWebhook'>): Promise<WebhookEndpoint> {
+      if (!encrypts) requireEncryption('updateWebhook', webhook);
+      const request = requestOf(webhook);
       return callingOne(async () => {
-        const changed = await webhooks.update(place, webhookId, request);
+        const changed = await webhooks.update(webhook, webhook.webhookId, request);
         if (Object.values(request).every((value) => value !== null)) return shown(changed);
-        const read = await webhooks.get(place, webhookId);
+        const read = await webhooks.get(webhook, webhook.webhookId);
         requireCleared(request, read);
         return shown(read);
       });
     },
 
     /** True if there was one to delete. A 404 after another attempt says nothing: that attempt may have deleted it. */
-    async deleteWebhook({ place, webhookId }: OneWebhook): Promise<boolean> {
+    async deleteWebhook({ webhookId, ...place }: OneWebhook): Promise<AnswerOf<'deleteWebhook'>> {
       return calling(async () => {
         try {
           await webhooks.delete(place, webhookId);
-          return true;
+          return { webhookId, deleted: true };
         } catch (error) {
-          if (error instanceof NotFound) return !isFirstOfActivity();
+          if (error instanceof NotFound) return { webhookId, deleted: !isFirstOfActivity() };
           throw error;
         }
       });
@@ -95,45 +81,49 @@ function endpointActivities({ service, encrypts }: Dependencies) {
 function credentialActivities({ service, encrypts }: Dependencies) {
   const { webhooks } = service.management;
   return {
-    async readWebhookHeaders({ place, webhookId }: OneWebhook): Promise<Omit<WebhookHeadersRead, 'webhookId'>> {
-      if (!encrypts) throw unprotected('A header may be a credential');
+    async readWebhookHeaders(webhook: OneWebhook): Promise<AnswerOf<'readWebhookHeaders'>> {
+      if (!encrypts) requireEncryption('readWebhookHeaders', webhook);
+      const { webhookId } = webhook;
       return callingOne(async () => {
-        const { headers, sensitive } = await webhooks.getHeaders(place, webhookId);
-        return { headers, sensitive: sensitive ?? [] };
+        const { headers, sensitive } = await webhooks.getHeaders(webhook, webhookId);
+        return { webhookId, headers, sensitive: sensitive ?? [] };
       });
     },
 
-    async setWebhookHeaders({ place, webhookId, headers }: OneWebhook & { headers: Record<string, string> }) {
-      if (!encrypts) throw unprotected('A header may be a credential');
-      return callingOne(() => webhooks.setHeaders(place, webhookId, headers));
+    async setWebhookHeaders(webhook: TakenBy<'setWebhookHeaders'>): Promise<AnswerOf<'setWebhookHeaders'>> {
+      if (!encrypts) requireEncryption('setWebhookHeaders', webhook);
+      const { webhookId, headers } = webhook;
+      await callingOne(() => webhooks.setHeaders(webhook, webhookId, headers));
+      return { webhookId, names: Object.keys(headers) };
     },
 
     /** Undefined if payloads are not encrypted: the secret would be readable in Temporal. */
-    async readWebhookSecret({ place, webhookId }: OneWebhook): Promise<Pick<WebhookRegistered, 'secret'>> {
+    async readWebhookSecret(webhook: OneWebhook): Promise<{ secret?: string }> {
       if (!encrypts) return {};
-      return callingOne(async () => ({ secret: await webhooks.getSecret(place, webhookId) }));
+      return callingOne(async () => ({ secret: await webhooks.getSecret(webhook, webhook.webhookId) }));
     },
 
     /** Identifies a secret without revealing it. */
-    async fingerprintWebhookSecret({ place, webhookId }: OneWebhook): Promise<string> {
-      if (!encrypts) throw unprotected('A new signing secret is a credential');
-      return callingOne(async () => fingerprintOf(await webhooks.getSecret(place, webhookId)));
+    async fingerprintWebhookSecret(webhook: OneWebhook): Promise<string> {
+      if (!encrypts) requireEncryption('rotateWebhookSecret', webhook);
+      return callingOne(async () => fingerprintOf(await webhooks.getSecret(webhook, webhook.webhookId)));
     },
 
     /** The new secret, unless an earlier attempt has made it already. */
-    async rotateWebhookSecret(rotation: WebhookRotation): Promise<string> {
-      if (!encrypts) throw unprotected('A new signing secret is a credential');
-      const { place, webhookId } = rotation;
+    async rotateWebhookSecret(rotation: WebhookRotation): Promise<AnswerOf<'rotateWebhookSecret'>> {
+      if (!encrypts) requireEncryption('rotateWebhookSecret', rotation);
+      const { webhookId } = rotation;
+      const given = 'secret' in rotation ? rotation.secret : undefined;
+      const isGiven = (secret: string) => given !== undefined && withoutPadding(secret) === withoutPadding(given);
       return callingOne(async () => {
-        const current = await webhooks.getSecret(place, webhookId);
-        const given = 'secret' in rotation ? rotation.secret : undefined;
-        const isGiven = (secret: string) => given !== undefined && withoutPadding(secret) === withoutPadding(given);
-        if ('before' in rotation ? fingerprintOf(current) !== rotation.before : isGiven(current)) return current;
-        await webhooks.rotateSecret(place, webhookId, given);
-        const rotated = await webhooks.getSecret(place, webhookId);
-        if (rotated === current) throw notRotatedYet();
-        if (given !== undefined && !isGiven(rotated)) throw otherSecret();
-        return rotated;
+        const current = await webhooks.getSecret(rotation, webhookId);
+        const isDone = 'before' in rotation ? fingerprintOf(current) !== rotation.before : isGiven(current);
+        if (isDone) return { webhookId, secret: current };
+        await webhooks.rotateSecret(rotation, webhookId, given);
+        const secret = await webhooks.getSecret(rotation, webhookId);
+        if (secret === current) throw notRotatedYet();
+        if (given !== undefined && !isGiven(secret)) throw otherSecret();
+        return { webhookId, secret };
       }, usualSettling);
     },
   };
@@ -168,9 +158,9 @@ async function calling<T>(calls: () => Promise<T>, settling?: number): Promise<T
   return asFailures('WebhookRefused', typed, settling);
 }
 
-function unprotected(what: string): ApplicationFailure {
-  const message = `${what}, and payloads are not encrypted: it would be readable in Temporal. Set LABOPS_ENCRYPTION_KEYS`;
-  return ApplicationFailure.nonRetryable(message, 'EncryptionRequired');
+function requireEncryption<Name extends OperatorCallName>(name: Name, input: TakenBy<Name>): void {
+  const problem = unprotected(name, input);
+  if (problem !== undefined) throw ApplicationFailure.nonRetryable(problem, 'EncryptionRequired');
 }
 
 /** A read right after the rotation may be older. A receiver with the old secret would refuse every delivery. */

@@ -69,6 +69,7 @@ export type { CallOptions, Deadline } from './call-options.js';
 export {
   CallTooLarge,
   EncryptionKeysMissing,
+  EncryptionRequired,
   FeatureNotEnabled,
   LabOperationsError,
   NoWorker,
@@ -157,15 +158,7 @@ export {
 export type { UndeliveredNotifications, UndeliveredSummary } from './notifications/undelivered.js';
 export { DeliveryInterrupted, NotificationNotFound, NotificationsInvalid } from './notifications/errors.js';
 export type { DeliveryState, UndeliveredNotification } from '../protocol/delivery.js';
-export type { RejectedEventOperations } from './rejected-events/rejected-events.js';
-export {
-  RejectedEventNotFound,
-  RejectedEventsInterrupted,
-  RejectedEventsInvalid,
-  RejectedEventSettled,
-  StoreNotConfigured,
-  StoreUnavailable,
-} from './rejected-events/errors.js';
+export type { RejectedEventOperations } from './operators/rejected-events.js';
 export type {
   ListRejectedEventsInput,
   RejectedEventEntry,
@@ -174,17 +167,20 @@ export type {
   RejectedEventState,
   ReplayRejectedEventsResult,
 } from '../protocol/rejected-events.js';
-export type { WebhookOperations } from './webhook-endpoints/webhook-endpoints.js';
+export type { WebhookOperations } from './operators/webhook-endpoints.js';
 export {
-  EncryptionRequired,
   ManagementKeyMissing,
   ManagementKeyRefused,
-  WebhookInvalid,
+  OperatorCallInterrupted,
+  OperatorCallInvalid,
+  RejectedEventNotFound,
+  RejectedEventSettled,
+  StoreNotConfigured,
+  StoreUnavailable,
   WebhookChangeIgnored,
   WebhookNotFound,
   WebhookRefused,
-  WebhooksInterrupted,
-} from './webhook-endpoints/errors.js';
+} from './operators/errors.js';
 export { createWebhookHandler, type WebhookHandler, type WebhookHandlerOptions } from './webhooks/handler.js';
 export type { AnsweredRequest, RequestObserver, WebhookLogger, WebhookRequest } from './webhooks/endpoint.js';
 export type { TakenMessages } from './webhooks/destinations.js';

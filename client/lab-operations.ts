@@ -28,12 +28,12 @@ import { withPayloadLimit } from './payload-limit.js';
 import { addressAndWay, throughProxy } from './proxied.js';
 import { connectionFault } from './reachability.js';
 import { reconnection } from './reconnection.js';
-import { RejectedEventOperations } from './rejected-events/rejected-events.js';
+import { RejectedEventOperations } from './operators/rejected-events.js';
 import { ReportOperations } from './reports/reports.js';
 import { ResultOperations } from './results/results.js';
 import { followKeyFile } from './temporal-key-file.js';
 import { noAnswerFromTemporal, temporalErrorOf } from './temporal-errors.js';
-import { WebhookOperations } from './webhook-endpoints/webhook-endpoints.js';
+import { WebhookOperations } from './operators/webhook-endpoints.js';
 import { TemporalCalls } from './workflow-calls.js';
 
 export interface LabOperationsOptions {

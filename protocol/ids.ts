@@ -95,9 +95,14 @@ export function deleteUserId(userId: string): string {
   return `delete-user/${canonicalId(userId)}`;
 }
 
-/** One command at a time for the endpoints of one team in one environment. */
-export function manageWebhooksId({ orgId, teamId, environment }: WebhookPlace): string {
-  return `manage-webhooks/${canonicalId(orgId)}/${canonicalId(teamId)}/${environment}`;
+/** One call at a time for the webhook endpoints of one team in one environment. */
+export function webhookEndpointsId({ orgId, teamId, environment }: WebhookPlace): string {
+  return `webhook-endpoints/${canonicalId(orgId)}/${canonicalId(teamId)}/${environment}`;
+}
+
+/** @param unique an id that no other run has: the store handles two calls on an event one after the other */
+export function rejectedEventsId(unique: string): string {
+  return `rejected-events/${unique}`;
 }
 
 /** One workflow per workout: a notice finds the fetching that is under way. */

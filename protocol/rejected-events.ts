@@ -1,19 +1,4 @@
-/**
- * The commands on rejected events: names, IDs, inputs and results. Each is a short run of a worker with a store, for
- * callers that connect only to Temporal. They contain only an event's ids, type, reason and times.
- */
-
-export const listRejectedEventsName = 'listRejectedEvents';
-export const replayRejectedEventsName = 'replayRejectedEvents';
-export const discardRejectedEventName = 'discardRejectedEvent';
-
-/**
- * @param unique an id that no other run has: two commands may run at once, and the store handles them one after the
- * other
- */
-export function rejectedEventsId(command: 'list' | 'replay' | 'discard', unique: string): string {
-  return `rejected-events/${command}/${unique}`;
-}
+/* The words of operators' calls on rejected events: only an event's ids, type, reason and times. */
 
 export type RejectedEventState = 'waiting' | 'replayed' | 'discarded' | 'expired';
 
@@ -58,11 +43,8 @@ export interface RejectedEventsPage {
   next?: string;
 }
 
-/** One event, or those that wait and fit the filter, the latest first. */
+/** One event, or those that wait and fit the filter, the latest first: 1,000 if no limit is given, at most 10,000. */
 export type ReplayRejectedEventsInput = { id: string } | (RejectedEventFilter & { limit?: number });
-
-/** How many are replayed if no `limit` is given, and at most. */
-export const replayLimit = { usual: 1_000, most: 10_000 } as const;
 
 export interface ReplayRejectedEventsResult {
   /** Counts by the webhook handler's answer: `delivered`, `health_data_accepted` and so on. */

@@ -9,11 +9,10 @@ import * as client from '../client/index.js';
 import * as links from '../client/links/errors.js';
 import * as matchReviews from '../client/match-reviews/errors.js';
 import * as notifications from '../client/notifications/errors.js';
+import * as operators from '../client/operators/errors.js';
 import * as orders from '../client/orders/errors.js';
-import * as rejectedEvents from '../client/rejected-events/errors.js';
 import * as reports from '../client/reports/errors.js';
 import * as users from '../client/users/errors.js';
-import * as endpoints from '../client/webhook-endpoints/errors.js';
 import * as directCalls from '../service/errors.js';
 import * as signatures from '../service/webhook-signature.js';
 
@@ -31,8 +30,7 @@ const areas: readonly { title: string; says?: string; files: Readonly<Record<str
   { title: 'Reports', files: { 'client/reports/errors.ts': reports } },
   { title: 'Deletions', files: { 'client/users/errors.ts': users } },
   { title: 'Undelivered notifications', files: { 'client/notifications/errors.ts': notifications } },
-  { title: 'Rejected events', files: { 'client/rejected-events/errors.ts': rejectedEvents } },
-  { title: 'Webhook endpoints', files: { 'client/webhook-endpoints/errors.ts': endpoints } },
+  { title: 'Webhook endpoints and rejected events', files: { 'client/operators/errors.ts': operators } },
   {
     title: 'Keys and secrets',
     says: 'These extend `Error`: they concern a setting, not a call.',

@@ -190,8 +190,8 @@ export const activityOptions = {
   handOverNotifications: temporal,
   findRunningWork: temporal,
   findEarlierDeletion: temporal,
-  listRejected: store,
-  discardRejected: store,
+  listRejectedEvents: store,
+  discardRejectedEvent: store,
   createKitOrder: {
     ...orderCreation,
     // What a cancelled attempt has come to must be known: it may have created the order.
@@ -284,7 +284,7 @@ export const activityOptions = {
    * Rejected events, up to fifty in one activity: each takes milliseconds, or 20 seconds if database and Temporal are slow.
    * It sends a heartbeat before each. Repeating it is harmless, because what was replayed waits no longer.
    */
-  replayRejected: {
+  replayRejectedEvents: {
     ...notAwaited,
     queue: 'background',
     startToCloseTimeout: '20 minutes',

@@ -8,7 +8,6 @@ export { matchReview } from './match-review/workflow.js';
 export { placeKitOrder } from './order/placing.js';
 export { parsingJob } from './report/workflow.js';
 export { submitReport } from './report/submit.js';
-export { manageWebhooks } from './webhook-endpoints.js';
+export { operatorCall } from './operator-calls.js';
 export { reconcileOrders } from './reconcile.js';
 export { fetchWorkoutStream } from './workout-stream.js';
-export { discardRejectedEvent, listRejectedEvents, replayRejectedEvents } from './rejected-events.js';

@@ -4,10 +4,9 @@ import { LinkInvalid } from '../links/errors.js';
 import { MatchReviewInvalid } from '../match-reviews/errors.js';
 import { NotificationsInvalid } from '../notifications/errors.js';
 import { OrderInvalid, RegistrationRefused } from '../orders/errors.js';
-import { RejectedEventsInvalid } from '../rejected-events/errors.js';
 import { ReportInvalid } from '../reports/errors.js';
 import { DeletionInvalid } from '../users/errors.js';
-import { WebhookInvalid } from '../webhook-endpoints/errors.js';
+import { OperatorCallInvalid } from '../operators/errors.js';
 import { EncryptionSettingInvalid, InstallationInvalid, TemporalSettingInvalid } from '../config.js';
 import { KeyRingInvalid } from '../encryption/key-ring.js';
 import { printable } from './output.js';
@@ -64,9 +63,8 @@ const invalidInput = [
   MatchReviewInvalid,
   NotificationsInvalid,
   OrderInvalid,
-  RejectedEventsInvalid,
   ReportInvalid,
-  WebhookInvalid,
+  OperatorCallInvalid,
 ];
 
 /** A failure, shown to people in one line and to programs as JSON. */

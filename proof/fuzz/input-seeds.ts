@@ -1,3 +1,4 @@
+import type { OperatorCallName } from '../../protocol/operator-calls.js';
 import { ids } from '../../tools/service-check/ids.js';
 import {
   consents,
@@ -89,3 +90,12 @@ export const settings: Readonly<Record<string, string>> = {
   MAX_CACHED_WORKFLOWS: '500',
   REJECTED_EVENTS_DAYS: '90',
 };
+
+const webhook = { orgId: 'org-1', teamId: 'team-1', environment: 'sandbox', webhookId: 'ep_1' };
+
+export const operatorInputs: readonly (readonly [OperatorCallName, object])[] = [
+  ['updateWebhook', { ...webhook, url: 'https://a.example.com/', disabled: true }],
+  ['setWebhookHeaders', { ...webhook, headers: { 'x-invented': 'invented' } }],
+  ['rotateWebhookSecret', { ...webhook, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }],
+  ['replayRejectedEvents', { reason: 'not_handled', before: '17', limit: 10 }],
+];

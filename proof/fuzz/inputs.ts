@@ -1,18 +1,12 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { SecretFileInvalid } from '../../client/secret-file.js';
 import { checkPlacing } from '../../client/orders/placing.js';
-import {
-  changeFaults,
-  checkCommand,
-  headerFaults,
-  secretFaults,
-  urlFaults,
-} from '../../client/webhook-endpoints/faults.js';
 import { LabOperationsError } from '../../client/errors.js';
 import { defaultAppointmentPolicy, resolveAppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { defaultDeletionPolicy, resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { defaultLinkPolicy, resolveLinkPolicy } from '../../protocol/link/policy.js';
 import { defaultMatchReviewPolicy, resolveMatchReviewPolicy } from '../../protocol/match-review/policy.js';
+import { callFaults } from '../../protocol/operator-calls.js';
 import { defaultPolicy, resolveOrderPolicy } from '../../protocol/order/policy.js';
 import { PolicyInvalid, PolicyTooNew } from '../../protocol/policy-resolution.js';
 import { rangeFaults } from '../../protocol/reconcile.js';
@@ -23,7 +17,7 @@ import { commands } from './commands.js';
 import { mutated, textOf } from './mutate.js';
 import { oddValue } from './odd-values.js';
 import type { Random } from './random.js';
-import { placings, settings } from './input-seeds.js';
+import { operatorInputs, placings, settings } from './input-seeds.js';
 import type { Tally } from './tally.js';
 
 /** A check that an input meets before anything happens with it, and what a good input looks like. */
@@ -50,16 +44,11 @@ const checks: readonly Check[] = [
   { name: 'policy of deletions', seed: defaultDeletionPolicy, run: (input) => resolveDeletionPolicy(input) },
   { name: 'policy of reviews', seed: defaultMatchReviewPolicy, run: (input) => resolveMatchReviewPolicy(input) },
   { name: 'range to reconcile', seed: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }, run: rangeFaults },
-  { name: 'change of an endpoint', seed: { url: 'https://a.example.com/', disabled: true }, run: changeFaults },
-  { name: 'headers of an endpoint', seed: { 'x-invented': 'invented' }, run: headerFaults },
-  { name: 'secret of an endpoint', seed: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', run: secretFaults },
-  { name: 'address of an endpoint', seed: 'https://a.example.com/', run: urlFaults },
-  {
-    name: 'place of an endpoint',
-    seed: { orgId: 'org-1', teamId: 'team-1', environment: 'sandbox' },
-    isObject: true,
-    run: (input) => checkCommand(input, []),
-  },
+  ...operatorInputs.map(([name, seed]) => ({
+    name: `operator's call ${name}`,
+    seed,
+    run: (input: never) => callFaults(name, input),
+  })),
   ...commands.flatMap(({ name, workflow, seed, validate }) =>
     validate === undefined
       ? []

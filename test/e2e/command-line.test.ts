@@ -14,7 +14,7 @@ import {
 } from '../../client/index.js';
 import { inventedOrgId } from '../../sandbox/lab-service/organisation.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
-import { manageWebhooksId } from '../../protocol/ids.js';
+import { webhookEndpointsId } from '../../protocol/ids.js';
 import { writeHistory } from '../replay/history-file.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
 import { closedPort } from '../unit/webhooks/sending.js';
@@ -333,11 +333,11 @@ describe('webhook endpoints', () => {
     const rotated = await run('webhooks', 'rotate', ...ofTeam, id);
     expect(rotated).toMatchObject({ code: 1, stdout: '' });
     expect(rotated.stderr).toMatch(/^EncryptionRequired: .*LABOPS_ENCRYPTION_KEYS/);
-    const workflow = lab.rig.client.workflow.getHandle(manageWebhooksId(place));
+    const workflow = lab.rig.client.workflow.getHandle(webhookEndpointsId(place));
     const query = `WorkflowId = '${workflow.workflowId}'`;
     for await (const { runId } of lab.rig.client.workflow.list({ query })) {
       const history = await lab.rig.client.workflow.getHandle(workflow.workflowId, runId).fetchHistory();
-      expect(writeHistory(history)).toContain('manageWebhooks');
+      expect(writeHistory(history)).toContain('operatorCall');
       expect(writeHistory(history)).not.toContain('whsec_');
     }
   });
@@ -360,7 +360,7 @@ describe('webhook endpoints', () => {
   test('webhook endpoints for a place that could identify a person are refused before anything is started', async () => {
     const refused = await run('webhooks', 'list', ...ofTeam, '--team-id', 'somebody@example.com');
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toMatch(/^WebhookInvalid: .*teamId/);
+    expect(refused.stderr).toMatch(/^OperatorCallInvalid: .*teamId/);
   });
 
   test('webhook endpoints for another team are refused with the reason that the management key has', async () => {

@@ -18,7 +18,7 @@ import {
   type WebhookRegistered,
   type WebhookSecretRotated,
 } from '../../client/index.js';
-import { kitOrderId, manageWebhooksId, placeKitOrderId } from '../../protocol/ids.js';
+import { kitOrderId, webhookEndpointsId, placeKitOrderId } from '../../protocol/ids.js';
 import { inventedOrgId } from '../../sandbox/lab-service/organisation.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { createLabService } from '../../service/lab-service.js';
@@ -214,7 +214,7 @@ test('a signing secret is shown to the caller who asks for it, rotated, and read
   expect(await service.management.webhooks.getSecret(endpointPlace, shown.endpoint.id)).toBe(later.secret);
   await service.close();
 
-  const query = `WorkflowId = '${manageWebhooksId(endpointPlace)}'`;
+  const query = `WorkflowId = '${webhookEndpointsId(endpointPlace)}'`;
   let runs = 0;
   for await (const { workflowId, runId } of withoutKeys().workflow.list({ query })) {
     const history = await withoutKeys().workflow.getHandle(workflowId, runId).fetchHistory();

@@ -8,7 +8,8 @@ import {
   deliverNotificationsId,
   kitOrderId,
   linkProviderId,
-  manageWebhooksId,
+  rejectedEventsId,
+  webhookEndpointsId,
   matchReviewId,
   parsingJobId,
   placeKitOrderId,
@@ -16,12 +17,7 @@ import {
   workoutStreamId,
 } from '../../protocol/ids.js';
 import { reconcileOrdersId } from '../../protocol/reconcile.js';
-import {
-  discardRejectedEventName,
-  listRejectedEventsName,
-  rejectedEventsId,
-  replayRejectedEventsName,
-} from '../../protocol/rejected-events.js';
+import { operatorCallName } from '../../protocol/operator-calls.js';
 import { fetchWorkoutStreamName } from '../../protocol/workout-stream.js';
 import { inventedOrgId } from '../../sandbox/lab-service/organisation.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
@@ -268,25 +264,22 @@ type Caller = [workflowType: string, workflowId: string, call: (workflowId: stri
 function startWithoutHandles(lab: Stack, eventId: string): Work[] {
   const range = { from: '2026-01-01', to: '2026-01-02' };
   const workoutId = randomUUID();
-  const onRejected = (commands: [name: string, command: 'list' | 'replay' | 'discard', input: object][]): Caller[] =>
-    commands.map(([name, command, input]) => [
-      name,
-      rejectedEventsId(command, randomUUID()),
-      (id) => run(lab, name, id, input),
-    ]);
+  const onRejected = (call: object): Caller => [
+    operatorCallName,
+    rejectedEventsId(randomUUID()),
+    (id) => run(lab, operatorCallName, id, call),
+  ];
   const callers: Caller[] = [
-    ['manageWebhooks', manageWebhooksId(place), () => lab.labs.webhooks.list(place)],
+    [operatorCallName, webhookEndpointsId(place), () => lab.labs.webhooks.list(place)],
     ['reconcileOrders', reconcileOrdersId(lab.rig.taskQueue, range), () => lab.labs.orders.reconcile(range)],
     [
       fetchWorkoutStreamName,
       workoutStreamId(workoutId),
       async (id) => run(lab, fetchWorkoutStreamName, id, { userId: await lab.newUser(), workoutId }),
     ],
-    ...onRejected([
-      [listRejectedEventsName, 'list', {}],
-      [replayRejectedEventsName, 'replay', { eventType: 'none.of.these' }],
-      [discardRejectedEventName, 'discard', { id: eventId, reason: 'no longer of use' }],
-    ]),
+    onRejected({ do: 'listRejectedEvents' }),
+    onRejected({ do: 'replayRejectedEvents', eventType: 'none.of.these' }),
+    onRejected({ do: 'discardRejectedEvent', id: eventId, reason: 'no longer of use' }),
   ];
   return callers.map(([workflowType, workflowId, call]) => {
     const answer = call(workflowId).then(

@@ -42,7 +42,12 @@ interface Folder {
 const table: Record<string, Folder> = {
   service: { folders: [], packages: ['zod', 'undici'], node: true },
   protocol: {
-    folders: ['service/canonical-id.ts', 'service/interpretation.ts', 'service/order-bounds.ts'],
+    folders: [
+      'service/canonical-id.ts',
+      'service/interpretation.ts',
+      'service/json-object.ts',
+      'service/order-bounds.ts',
+    ],
     packages: ['@temporalio/workflow', '@temporalio/common', 'ms'],
     node: false,
     typesOf: ['service'],

@@ -8,17 +8,14 @@ const messagesOf: Readonly<Record<string, string | null>> = {
   bookAppointment: 'protocol/appointment/messages.ts',
   deleteUser: 'protocol/deletion/messages.ts',
   deliverNotifications: 'protocol/delivery.ts',
-  discardRejectedEvent: null,
   fetchWorkoutStream: 'protocol/workout-stream.ts',
   kitOrder: 'protocol/order/messages.ts',
   linkProvider: 'protocol/link/messages.ts',
-  listRejectedEvents: null,
-  manageWebhooks: null,
   matchReview: 'protocol/match-review/messages.ts',
+  operatorCall: null,
   parsingJob: 'protocol/report/messages.ts',
   placeKitOrder: 'protocol/order/placing-messages.ts',
   reconcileOrders: 'protocol/reconcile.ts',
-  replayRejectedEvents: null,
   submitReport: 'protocol/report/submission-messages.ts',
 };
 

@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
-import { deleteUserId, workoutStreamId } from '../../../protocol/ids.js';
-import {
-  discardRejectedEventName,
-  listRejectedEventsName,
-  replayRejectedEventsName,
-  type RejectedEventsPage,
-} from '../../../protocol/rejected-events.js';
+import { deleteUserId, rejectedEventsId, workoutStreamId } from '../../../protocol/ids.js';
+import { operatorCallName, type OperatorCallName } from '../../../protocol/operator-calls.js';
+import type { RejectedEventsPage } from '../../../protocol/rejected-events.js';
 import type { Story } from './story.js';
 
 export const healthData: readonly Story[] = [
@@ -60,15 +56,21 @@ export const healthData: readonly Story[] = [
         { id: `recorded-${n}`, body },
       );
     }
-    const ids = { list: 'rejected-events/list/recorded', replay: 'rejected-events/replay/recorded' };
-    const discard = 'rejected-events/discard/recorded';
-    const run = async (name: string, workflowId: string, input: object): Promise<unknown> => {
-      const options = { workflowId, taskQueue: 'lab-operations', args: [input] };
-      return stage.temporal.workflow.execute(name, options) as Promise<unknown>;
+    const run = async (name: OperatorCallName, input: object): Promise<unknown> => {
+      const options = {
+        workflowId: rejectedEventsId(name),
+        taskQueue: 'lab-operations',
+        args: [{ do: name, ...input }],
+      };
+      return stage.temporal.workflow.execute(operatorCallName, options) as Promise<unknown>;
     };
-    const { events } = (await run(listRejectedEventsName, ids.list, { limit: 1 })) as RejectedEventsPage;
-    await run(replayRejectedEventsName, ids.replay, {});
-    await run(discardRejectedEventName, discard, { id: events[0]?.id, reason: 'recorded' });
-    return { 'rejected-listed': ids.list, 'rejected-replayed': ids.replay, 'rejected-discarded': discard };
+    const { events } = (await run('listRejectedEvents', { limit: 1 })) as RejectedEventsPage;
+    await run('replayRejectedEvents', {});
+    await run('discardRejectedEvent', { id: events[0]?.id, reason: 'recorded' });
+    return {
+      'rejected-listed': rejectedEventsId('listRejectedEvents'),
+      'rejected-replayed': rejectedEventsId('replayRejectedEvents'),
+      'rejected-discarded': rejectedEventsId('discardRejectedEvent'),
+    };
   },
 ];

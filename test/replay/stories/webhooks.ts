@@ -1,8 +1,8 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { inventedOrgId } from '../../../sandbox/lab-service/organisation.js';
 import { inventedTeamId } from '../../../sandbox/lab-service/seed.js';
-import { manageWebhooksId } from '../../../protocol/ids.js';
-import { manageWebhooksName } from '../../../protocol/webhook-endpoints.js';
+import { webhookEndpointsId } from '../../../protocol/ids.js';
+import { operatorCallName, type OperatorCallName } from '../../../protocol/operator-calls.js';
 import type { Story } from './story.js';
 
 export const webhooks: readonly Story[] = [
@@ -10,7 +10,7 @@ export const webhooks: readonly Story[] = [
   async function webhooksManaged(stage) {
     const { webhooks } = stage.labs;
     const place = { orgId: inventedOrgId, teamId: inventedTeamId, environment: 'sandbox' };
-    const workflowId = manageWebhooksId(place);
+    const workflowId = webhookEndpointsId(place);
     const runs: Record<string, string> = {};
     const remember = async (name: string) => {
       runs[name] = (await stage.temporal.workflow.getHandle(workflowId).describe()).runId;
@@ -19,10 +19,10 @@ export const webhooks: readonly Story[] = [
     await remember('webhook-registered');
     await webhooks.list(place);
     await remember('webhooks-listed');
-    const input = { ...place, command: { do: 'rotate', webhookId: endpoint.id } };
+    const input = { do: 'rotateWebhookSecret', ...place, webhookId: endpoint.id };
     const rotation = { workflowId, taskQueue: 'lab-operations', args: [input] };
     const refused: unknown = await stage.temporal.workflow
-      .execute(manageWebhooksName, rotation)
+      .execute(operatorCallName, rotation)
       .catch((error: unknown) => error);
     if (!(refused instanceof WorkflowFailedError)) throw new Error('The rotation was not refused');
     await remember('webhook-not-rotated');
@@ -33,23 +33,23 @@ export const webhooks: readonly Story[] = [
 
   async function webhookRotated(stage) {
     const place = { orgId: inventedOrgId, teamId: inventedTeamId, environment: 'sandbox' };
-    const workflowId = manageWebhooksId(place);
+    const workflowId = webhookEndpointsId(place);
     const { endpoint } = await stage.labs.webhooks.register(place, { url: 'https://labs.example.com/rotated' });
     const taskQueue = 'recorded-as-though-encrypted';
     const worker = await stage.workAsThoughEncrypted(taskQueue);
     try {
-      const carryOut = async (command: object) => {
-        const input = { ...place, command: { ...command, webhookId: endpoint.id } };
-        await stage.temporal.workflow.execute(manageWebhooksName, { workflowId, taskQueue, args: [input] });
+      const carryOut = async (name: OperatorCallName, rest: object = {}) => {
+        const input = { do: name, ...place, webhookId: endpoint.id, ...rest };
+        await stage.temporal.workflow.execute(operatorCallName, { workflowId, taskQueue, args: [input] });
         const { runId } = await stage.temporal.workflow.getHandle(workflowId).describe();
         return { workflowId, runId };
       };
       return {
-        'webhook-rotated': await carryOut({ do: 'rotate' }),
-        'webhook-read': await carryOut({ do: 'read' }),
-        'webhook-updated': await carryOut({ do: 'update', change: { disabled: false, eventTypes: [] } }),
-        'webhook-headers-set': await carryOut({ do: 'setHeaders', headers: { 'X-Invented': 'yes' } }),
-        'webhook-headers-read': await carryOut({ do: 'readHeaders' }),
+        'webhook-rotated': await carryOut('rotateWebhookSecret'),
+        'webhook-read': await carryOut('readWebhook'),
+        'webhook-updated': await carryOut('updateWebhook', { disabled: false, eventTypes: [] }),
+        'webhook-headers-set': await carryOut('setWebhookHeaders', { headers: { 'X-Invented': 'yes' } }),
+        'webhook-headers-read': await carryOut('readWebhookHeaders'),
       };
     } finally {
       await worker.stop();

@@ -117,7 +117,7 @@ test('an attempt that calls the service has time for a call that takes as long a
   const ours = [
     ...(['resolvePolicy', 'handOver', 'forwardOrder', 'forwardCriticalResult', 'joinChain', 'handOverReport'] as const),
     ...(['handOverNotifications', 'findRunningWork', 'findEarlierDeletion', 'findUnclaimedJob'] as const),
-    ...(['listRejected', 'discardRejected', 'replayRejected'] as const),
+    ...(['listRejectedEvents', 'discardRejectedEvent', 'replayRejectedEvents'] as const),
     // It gives its calls less time.
     'findConnection',
   ];
@@ -137,7 +137,7 @@ test('a command is given up when a caller would be, and another workflow waits f
   for (const [name, { scheduleToCloseTimeout }] of named(
     'createLinkToken',
     'findSlots',
-    'listRejected',
+    'listRejectedEvents',
     'findConnection',
   ))
     expect(inMs(scheduleToCloseTimeout), name).toBeLessThanOrEqual(30_000);

@@ -34,7 +34,7 @@ describe('an endpoint is registered', () => {
       'GET ': list('https://other.example.com/'),
       'POST ': { body: { id: 'ep_new', url, filter_types: ['labtest.order.updated'] } },
     });
-    expect(await activities.registerWebhook({ place, url, eventTypes: ['labtest.order.updated'] })).toEqual({
+    expect(await activities.registerWebhook({ ...place, url, eventTypes: ['labtest.order.updated'] })).toEqual({
       created: true,
       endpoint: { id: 'ep_new', url, disabled: false, eventTypes: ['labtest.order.updated'] },
     });
@@ -45,7 +45,7 @@ describe('an endpoint is registered', () => {
     'an endpoint is registered only once if %s is there, in whatever spelling',
     async (known) => {
       const { activities, asked } = await activitiesWith({ 'GET ': list('https://other.example.com/', known) });
-      const registered = await activities.registerWebhook({ place, url, eventTypes: [] });
+      const registered = await activities.registerWebhook({ ...place, url, eventTypes: [] });
       expect(registered).toMatchObject({ created: false, endpoint: { id: 'ep_1' } });
       expect(asked()).toEqual(['GET ']);
     },
@@ -54,7 +54,7 @@ describe('an endpoint is registered', () => {
   test('later if no answer arrived: the service may still be at work on it', async () => {
     const answer = { status: 503, headers: { 'retry-after': '1' }, body: {} };
     const { activities } = await activitiesWith({ 'GET ': list(), 'POST ': answer });
-    const failure = await rejection(activities.registerWebhook({ place, url, eventTypes: [] }));
+    const failure = await rejection(activities.registerWebhook({ ...place, url, eventTypes: [] }));
     expect(failure).toMatchObject({ type: 'ServiceUnavailable', nonRetryable: false, nextRetryDelay: 35_000 });
   });
 });
@@ -70,11 +70,12 @@ describe('a secret', () => {
       'GET /ep_1/secret': () => ({ body: { key: secret } }),
       'POST /ep_1/secret/rotate': rotate,
     });
-    const before = await activities.fingerprintWebhookSecret({ place, webhookId: 'ep_1' });
+    const before = await activities.fingerprintWebhookSecret({ ...place, webhookId: 'ep_1' });
     expect(before).not.toContain('b2xk');
-    expect(await activities.rotateWebhookSecret({ place, webhookId: 'ep_1', before })).toBe(
-      'whsec_bmV3bmV3bmV3bmV3bmV3bmV3',
-    );
+    expect(await activities.rotateWebhookSecret({ ...place, webhookId: 'ep_1', before })).toEqual({
+      webhookId: 'ep_1',
+      secret: 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3',
+    });
   });
 
   test('a secret that an attempt has rotated is not rotated again if the answer was lost', async () => {
@@ -82,9 +83,10 @@ describe('a secret', () => {
       'GET /ep_1/secret': { body: { key: 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3' } },
     });
     const before = 'the fingerprint of the one before';
-    expect(await activities.rotateWebhookSecret({ place, webhookId: 'ep_1', before })).toBe(
-      'whsec_bmV3bmV3bmV3bmV3bmV3bmV3',
-    );
+    expect(await activities.rotateWebhookSecret({ ...place, webhookId: 'ep_1', before })).toEqual({
+      webhookId: 'ep_1',
+      secret: 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3',
+    });
     expect(asked()).not.toContain('POST /ep_1/secret/rotate');
   });
 
@@ -97,10 +99,10 @@ describe('a secret', () => {
         return { status: 204 };
       },
     });
-    const rotation = { place, webhookId: 'ep_1', secret: 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3' };
-    expect(await activities.rotateWebhookSecret(rotation)).toBe('whsec_bmV3bmV3bmV3bmV3bmV3bmV3');
+    const rotation = { ...place, webhookId: 'ep_1', secret: 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3' };
+    expect(await activities.rotateWebhookSecret(rotation)).toMatchObject({ secret: rotation.secret });
     expect(requests.find(({ method }) => method === 'POST')?.body).toEqual({ key: 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3' });
-    expect(await activities.rotateWebhookSecret(rotation)).toBe('whsec_bmV3bmV3bmV3bmV3bmV3bmV3');
+    expect(await activities.rotateWebhookSecret(rotation)).toMatchObject({ secret: rotation.secret });
     expect(asked().filter((request) => request.startsWith('POST'))).toHaveLength(1);
   });
 
@@ -111,7 +113,7 @@ describe('a secret', () => {
         'GET /ep_1/secret': { body: { key: 'whsec_b2xkb2xkb2xkb2xkb2xkb2xk' } },
         'POST /ep_1/secret/rotate': { status: 204 },
       });
-      const one = { place, webhookId: 'ep_1' };
+      const one = { ...place, webhookId: 'ep_1' };
       const before = await activities.fingerprintWebhookSecret(one);
       const rotation = 'secret' in how ? { ...one, ...how } : { ...one, before };
       expect(
@@ -133,9 +135,9 @@ describe('a secret', () => {
         return { status: 204 };
       },
     });
-    const rotation = { place, webhookId: 'ep_1', secret: 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3ZXI' };
-    expect(await activities.rotateWebhookSecret(rotation)).toBe(secret);
-    expect(await activities.rotateWebhookSecret(rotation)).toBe(secret);
+    const rotation = { ...place, webhookId: 'ep_1', secret: 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3ZXI' };
+    expect(await activities.rotateWebhookSecret(rotation)).toMatchObject({ secret });
+    expect(await activities.rotateWebhookSecret(rotation)).toMatchObject({ secret });
     expect(asked().filter((request) => request.startsWith('POST'))).toHaveLength(1);
   });
 
@@ -148,7 +150,7 @@ describe('a secret', () => {
         return { status: 204 };
       },
     });
-    const rotation = { place, webhookId: 'ep_1', secret: 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3' };
+    const rotation = { ...place, webhookId: 'ep_1', secret: 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3' };
     const failure = await rejection(activities.rotateWebhookSecret(rotation));
     expect(failure).toMatchObject({ type: 'WebhookRefused', nonRetryable: true });
     expect(String(failure)).not.toContain('whsec_');
@@ -156,13 +158,13 @@ describe('a secret', () => {
 
   test('is neither read nor rotated if payloads are not encrypted', async () => {
     const { activities, asked } = await activitiesWith({}, { encrypts: false });
-    const one = { place, webhookId: 'ep_1' };
+    const one = { ...place, webhookId: 'ep_1' };
     expect(await activities.readWebhookSecret(one)).toEqual({});
     for (const refused of [
       activities.fingerprintWebhookSecret(one),
       activities.rotateWebhookSecret({ ...one, before: '' }),
-      activities.registerWebhook({ place, url: `${url}?token=invented`, eventTypes: [] }),
-      activities.updateWebhook({ ...one, change: { url: `${url}?token=invented` } }),
+      activities.registerWebhook({ ...place, url: `${url}?token=invented`, eventTypes: [] }),
+      activities.updateWebhook({ ...one, url: `${url}?token=invented` }),
       activities.rotateWebhookSecret({ ...one, secret: 'whsec_bmV3bmV3bmV3bmV3bmV3bmV3' }),
       activities.readWebhookHeaders(one),
       activities.setWebhookHeaders({ ...one, headers: {} }),
@@ -187,7 +189,7 @@ test('a change names only what is to change; no event types means all of them, n
   const one: Answer = { body: { id: 'ep_1', url } };
   const { activities, requests } = await activitiesWith({ 'PATCH /ep_1': one, 'GET /ep_1': one });
   const change = async (given: WebhookChange) => {
-    await activities.updateWebhook({ place, webhookId: 'ep_1', change: given });
+    await activities.updateWebhook({ ...place, webhookId: 'ep_1', ...given });
     return requests.findLast(({ method }) => method === 'PATCH')?.body;
   };
   expect(await change({ disabled: false })).toEqual({ disabled: false });
@@ -215,7 +217,7 @@ test.each([
       'PATCH /ep_1': { body: { id: 'ep_1', url, filter_types: null, rate_limit: null } },
       'GET /ep_1': { body: { id: 'ep_1', url, ...kept } },
     });
-    const failure = await rejection(activities.updateWebhook({ place, webhookId: 'ep_1', change }));
+    const failure = await rejection(activities.updateWebhook({ ...place, webhookId: 'ep_1', ...change }));
     expect(failure).toMatchObject({ type: 'WebhookChangeIgnored', nonRetryable: true });
     const [{ fields }] = (failure as ApplicationFailure).details as [{ fields: { field: string; message: string }[] }];
     expect(fields.map(({ field, message }) => `${field} ${message}`)).toEqual(says);
@@ -228,7 +230,7 @@ test('an endpoint without filter and limit is what the service shows when they w
     'GET /ep_1': { body: { id: 'ep_1', url, filter_types: [], rate_limit: null } },
   });
   const change = { eventTypes: [], rateLimit: null };
-  expect(await activities.updateWebhook({ place, webhookId: 'ep_1', change })).toMatchObject({
+  expect(await activities.updateWebhook({ ...place, webhookId: 'ep_1', ...change })).toMatchObject({
     id: 'ep_1',
     eventTypes: [],
   });
@@ -250,7 +252,7 @@ describe('a failure', () => {
     ['Unauthorized', { status: 403, body: { detail: 'The key is not bound to this team' } }],
   ] satisfies [string, Answer][])('is permanently %s after %j', async (type, answer) => {
     const { activities } = await activitiesWith({ 'GET /ep_1/secret': answer });
-    const failure = await rejection(activities.readWebhookSecret({ place, webhookId: 'ep_1' }));
+    const failure = await rejection(activities.readWebhookSecret({ ...place, webhookId: 'ep_1' }));
     expect(failure).toMatchObject({ type, nonRetryable: true });
   });
 
@@ -262,16 +264,16 @@ describe('a failure', () => {
   test('a failure of a deletion does not occur if there is nothing to delete', async () => {
     const { activities } = await activitiesWith({ 'DELETE /ep_1': { status: 204 } });
     const deleting = (webhookId: string, attempt: number) =>
-      new MockActivityEnvironment({ attempt }).run(() => activities.deleteWebhook({ place, webhookId }));
-    expect(await deleting('ep_1', 1)).toBe(true);
-    expect(await deleting('ep_2', 1)).toBe(false);
+      new MockActivityEnvironment({ attempt }).run(() => activities.deleteWebhook({ ...place, webhookId }));
+    expect(await deleting('ep_1', 1)).toEqual({ webhookId: 'ep_1', deleted: true });
+    expect(await deleting('ep_2', 1)).toEqual({ webhookId: 'ep_2', deleted: false });
   });
 
   test('an endpoint that is gone after another attempt may have been deleted by it: the answer is not that there was none', async () => {
     const { activities } = await activitiesWith({});
     const again = new MockActivityEnvironment({ attempt: 2 }).run(() =>
-      activities.deleteWebhook({ place, webhookId: 'ep_1' }),
+      activities.deleteWebhook({ ...place, webhookId: 'ep_1' }),
     );
-    expect(await again).toBe(true);
+    expect(await again).toMatchObject({ deleted: true });
   });
 });

@@ -22,8 +22,8 @@ import * as orderErrors from '../../../client/orders/errors.js';
 import { forwardedTo, OrderInterrupted, orderErrorMap } from '../../../client/orders/errors.js';
 import * as reportErrors from '../../../client/reports/errors.js';
 import { ReportInterrupted, reportErrorMap } from '../../../client/reports/errors.js';
-import * as webhookErrors from '../../../client/webhook-endpoints/errors.js';
-import { WebhooksInterrupted, webhookErrorMap } from '../../../client/webhook-endpoints/errors.js';
+import * as operatorErrors from '../../../client/operators/errors.js';
+import { OperatorCallInterrupted, operatorErrorMap } from '../../../client/operators/errors.js';
 import * as client from '../../../client/index.js';
 import { projectFolder } from '../../rig/processes.js';
 
@@ -106,15 +106,19 @@ const ofReports: Record<string, string> = {
   AcceptedUpdateCompletedWorkflow: 'ReportEnded',
 };
 
-const ofWebhooks: Record<string, string> = {
+const ofOperators: Record<string, string> = {
   ...ofTheService,
   Unauthorized: 'ManagementKeyRefused',
-  InvalidCommand: 'WebhookInvalid',
+  InvalidCommand: 'OperatorCallInvalid',
   WebhookRefused: 'WebhookRefused',
   WebhookNotFound: 'WebhookNotFound',
   WebhookChangeIgnored: 'WebhookChangeIgnored',
   ManagementKeyMissing: 'ManagementKeyMissing',
   EncryptionRequired: 'EncryptionRequired',
+  RejectedEventNotFound: 'RejectedEventNotFound',
+  RejectedEventSettled: 'RejectedEventSettled',
+  StoreNotConfigured: 'StoreNotConfigured',
+  StoreUnavailable: 'StoreUnavailable',
 };
 
 const ofAppointments: Record<string, string> = {
@@ -149,7 +153,7 @@ const areas = [
   { workflows: ['placeKitOrder', 'kitOrder'], names: ofOrders, words: orderErrorMap, unnamed: ['OrderForwarded'] },
   { workflows: ['linkProvider'], names: ofLinks, words: linkErrorMap, unnamed: [] },
   { workflows: ['submitReport', 'parsingJob'], names: ofReports, words: reportErrorMap, unnamed: [] },
-  { workflows: ['manageWebhooks'], names: ofWebhooks, words: webhookErrorMap, unnamed: [] },
+  { workflows: ['operatorCall'], names: ofOperators, words: operatorErrorMap, unnamed: [] },
   { workflows: ['bookAppointment'], names: ofAppointments, words: appointmentErrorMap, unnamed: [] },
   { workflows: ['matchReview'], names: ofMatchReviews, words: matchReviewErrorMap, unnamed: [] },
 ];
@@ -247,7 +251,7 @@ describe('the client error for a failure', () => {
         [orderErrorMap, OrderInterrupted],
         [linkErrorMap, LinkInterrupted],
         [reportErrorMap, ReportInterrupted],
-        [webhookErrorMap, WebhooksInterrupted],
+        [operatorErrorMap, OperatorCallInterrupted],
         [appointmentErrorMap, AppointmentInterrupted],
         [matchReviewErrorMap, MatchReviewInterrupted],
       ] as const) {
@@ -271,12 +275,12 @@ const inner = new Set([
   'linkErrorMap',
   'forwardedTo',
   'reportErrorMap',
-  'webhookErrorMap',
+  'operatorErrorMap',
   'appointmentErrorMap',
   'matchReviewErrorMap',
 ]);
 
-test.each([errors, orderErrors, linkErrors, reportErrors, webhookErrors, appointmentErrors, matchReviewErrors])(
+test.each([errors, orderErrors, linkErrors, reportErrors, operatorErrors, appointmentErrors, matchReviewErrors])(
   'every error that a caller may get can be imported by a backend',
   (area) => {
     const exported = Object.keys(area).filter((name) => !inner.has(name));

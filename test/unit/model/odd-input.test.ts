@@ -6,10 +6,9 @@ import { linkProvider } from '../../../workflows/link/workflow.js';
 import { kitOrder } from '../../../workflows/order/workflow.js';
 import { placeKitOrder } from '../../../workflows/order/placing.js';
 import { reconcileOrders } from '../../../workflows/reconcile.js';
-import { discardRejectedEvent, replayRejectedEvents } from '../../../workflows/rejected-events.js';
+import { operatorCall } from '../../../workflows/operator-calls.js';
 import { submitReport } from '../../../workflows/report/submit.js';
 import { parsingJob } from '../../../workflows/report/workflow.js';
-import { manageWebhooks } from '../../../workflows/webhook-endpoints.js';
 import { fetchWorkoutStream } from '../../../workflows/workout-stream.js';
 
 /*
@@ -24,9 +23,7 @@ const workflows: [string, string, unknown][] = [
   ['kitOrder', 'kit-order/a', kitOrder],
   ['placeKitOrder', 'place-kit-order/a', placeKitOrder],
   ['fetchWorkoutStream', 'workout-stream/w', fetchWorkoutStream],
-  ['replayRejectedEvents', 'replay', replayRejectedEvents],
-  ['discardRejectedEvent', 'discard', discardRejectedEvent],
-  ['manageWebhooks', 'manage-webhooks/a/b/sandbox', manageWebhooks],
+  ['operatorCall', 'webhook-endpoints/a/b/sandbox', operatorCall],
   ['deliverNotifications', 'deliver-notifications/a', deliverNotifications],
   ['reconcileOrders', 'reconcile', reconcileOrders],
   ['parsingJob', 'parsing-job/j', parsingJob],

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
+import {
+  callFaults,
+  operatorCallName,
+  operatorCalls,
+  unprotected,
+  type AnswerOf,
+  type OperatorCallName,
+  type TakenBy,
+} from '../../protocol/operator-calls.js';
+import type { CallOptions } from '../call-options.js';
+import { EncryptionRequired } from '../errors.js';
+import { refuseFaulty } from '../input-faults.js';
+import type { OneCall } from '../one-call.js';
+import { hasKeys } from '../payload-limit.js';
+import type { TemporalCalls } from '../workflow-calls.js';
+import { OperatorCallInvalid, operatorErrorMap } from './errors.js';
+
+/** Carries out one call of an operator: a short run of a worker, after the one that has its ID. */
+export async function operate<Name extends OperatorCallName>(
+  calls: TemporalCalls,
+  name: Name,
+  input: TakenBy<Name>,
+  options: CallOptions,
+): Promise<AnswerOf<Name>> {
+  refuseFaulty('The command', callFaults(name, input), OperatorCallInvalid);
+  const { client, taskQueue } = calls;
+  const problem = hasKeys(client) ? undefined : unprotected(name, input);
+  if (problem !== undefined) throw new EncryptionRequired(problem);
+  const { id, within, deadline, unanswered } = operatorCalls[name];
+  const workflowId = id(input, randomUUID());
+  const kind = { errors: operatorErrorMap, underWay: unanswered, defaultDeadline: deadline };
+  return calls.call(kind, options, async (call) => {
+    for (;;) {
+      try {
+        const handle = await client.workflow.start(operatorCallName, {
+          workflowId,
+          taskQueue,
+          args: [{ do: name, ...input }],
+          workflowIdConflictPolicy: 'FAIL',
+          workflowExecutionTimeout: within,
+          staticSummary: `Operator's call: ${name}`,
+        });
+        return await call.result<AnswerOf<Name>>(handle, unanswered);
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+        await untilEnded(call, client.workflow.getHandle(workflowId));
+      }
+    }
+  });
+}
+
+/** The result of another command belongs to its caller. */
+async function untilEnded(call: OneCall, other: Parameters<OneCall['result']>[0]): Promise<void> {
+  const notSent = 'Another command on the same subject is still under way, and this one was not sent: send it again.';
+  await call.result(other, notSent).catch((error: unknown) => {
+    if (!(error instanceof WorkflowFailedError)) throw error;
+  });
+}

@@ -1,0 +1,109 @@
+import { type ApplicationFailure, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import {
+  callFaults,
+  operatorCalls,
+  type AnswerOf,
+  type OperatorCall,
+  type OperatorCallName,
+  type TakenBy,
+} from '../protocol/operator-calls.js';
+import type { ReplayRejectedEventsInput, ReplayRejectedEventsResult } from '../protocol/rejected-events.js';
+import { activities } from './activities.js';
+import { refuse, throwRefusal } from './entity/commands.js';
+import { isObject } from './entity/fields.js';
+import { table } from './entity/operators.js';
+
+/** Carries out one call of an operator. Its ID is the lock of its subject, and its history says who did what. */
+export async function operatorCall(call: OperatorCall): Promise<AnswerOf<OperatorCallName>> {
+  const { name, input } = checked(call);
+  return (steps[name] as Step)(input).catch(throwRefusal);
+}
+
+type Steps = { [Name in OperatorCallName]: (input: TakenBy<Name>) => Promise<AnswerOf<Name>> };
+type Step = (input: object) => Promise<AnswerOf<OperatorCallName>>;
+
+const steps: Steps = {
+  listWebhooks: (place) => activities.listWebhooks(place),
+  registerWebhook: async (endpoint) => {
+    const registered = await activities.registerWebhook(endpoint);
+    return {
+      ...registered,
+      ...(await activities.readWebhookSecret({ ...endpoint, webhookId: registered.endpoint.id })),
+    };
+  },
+  readWebhook: (webhook) => activities.readWebhook(webhook),
+  updateWebhook: (webhook) => activities.updateWebhook(webhook),
+  readWebhookHeaders: (webhook) => activities.readWebhookHeaders(webhook),
+  setWebhookHeaders: (webhook) => activities.setWebhookHeaders(webhook),
+  // A rotation whose answer was lost is recognised by the secret: it is not the one from before.
+  rotateWebhookSecret: async ({ secret, ...webhook }) => {
+    const how = secret === undefined ? { before: await activities.fingerprintWebhookSecret(webhook) } : { secret };
+    return activities.rotateWebhookSecret({ ...webhook, ...how });
+  },
+  deleteWebhook: (webhook) => activities.deleteWebhook(webhook),
+  listRejectedEvents: (filter) => activities.listRejectedEvents(filter),
+  replayRejectedEvents,
+  discardRejectedEvent: (event) => activities.discardRejectedEvent(event),
+};
+
+/** So many go in one activity: a page costs one, and one that fails late repeats little. */
+const pageSize = 50;
+const mostListed = 100;
+
+/** From the latest to the earliest: what still cannot be stored comes up as a later event, and is not met again. */
+async function replayRejectedEvents(input: ReplayRejectedEventsInput): Promise<ReplayRejectedEventsResult> {
+  if ('id' in input) return activities.replayRejectedEvents(input);
+  const { limit = 1_000, ...filter } = input;
+  const all: ReplayRejectedEventsResult = { replayed: {}, left: {}, leftEvents: [] };
+  for (let remaining = limit; remaining > 0; remaining -= pageSize) {
+    const page = {
+      ...filter,
+      ...(all.next !== undefined && { before: all.next }),
+      limit: Math.min(remaining, pageSize),
+    };
+    const summary = `replay up to ${page.limit} rejected events`;
+    const { next, ...done } = await activities.replayRejectedEvents.executeWithOptions({ summary }, [page]);
+    add(all.replayed, done.replayed);
+    add(all.left, done.left);
+    all.leftEvents = [...all.leftEvents, ...done.leftEvents].slice(0, mostListed);
+    delete all.next;
+    setCurrentDetails(
+      table(['', 'What became of it', 'Events'], [...rows('replayed', all.replayed), ...rows('left', all.left)]),
+    );
+    if (next === undefined) break;
+    all.next = next;
+  }
+  return all;
+}
+
+function add(counts: Record<string, number>, more: Record<string, number>): void {
+  for (const [answer, count] of Object.entries(more)) counts[answer] = (counts[answer] ?? 0) + count;
+}
+
+function rows(word: string, counts: Record<string, number>): string[][] {
+  return Object.entries(counts).map(([answer, count]) => [word, answer, String(count)]);
+}
+
+/** A backend in another language is checked by no compiler, and an error of any other kind would be retried forever. */
+function checked(call: unknown): { name: OperatorCallName; input: object } {
+  const { do: name, ...input } = isObject(call) ? call : {};
+  if (!isCallName(name)) throw invalid([{ field: 'do', message: `must be ${Object.keys(operatorCalls).join(', ')}` }]);
+  const faults = callFaults(name, input);
+  if (faults.length > 0) throw invalid(faults);
+  // A run under another ID would not wait for those on the same subject.
+  const { workflowId } = workflowInfo();
+  const id = operatorCalls[name].id(input as never, workflowId.split('/').at(-1) ?? '');
+  if (workflowId !== id) throw invalid([{ field: 'workflowId', message: `must be ${id}` }]);
+  // Null is how other languages leave a field out, except where it removes a limit.
+  const given = Object.entries(input).filter(([field, value]) => value !== null || field === 'rateLimit');
+  return { name, input: Object.fromEntries(given) };
+}
+
+function isCallName(name: unknown): name is OperatorCallName {
+  return typeof name === 'string' && Object.hasOwn(operatorCalls, name);
+}
+
+function invalid(fields: { field: string; message: string }[]): ApplicationFailure {
+  const faults = fields.map(({ field, message }) => `${field} ${message}`).join('; ');
+  return refuse('InvalidCommand', `The command is not valid: ${faults}`, { fields });
+}
