@@ -130,8 +130,6 @@ const parsingJobEvents = [
   'lab_report.parsing_job.updated',
   'lab_report.parsing_job.update',
 ];
-/** Unknown types are events of a parsing job if they carry one. */
-const parsingJobPrefix = 'lab_report.parsing_job.';
 /** Types without a documented payload; they are order events if the payload looks like an order. */
 const orderPrefixes = ['labtest.order.', 'labtest.result.'];
 
@@ -156,9 +154,6 @@ export function readEvent(value: unknown): ReceivedEvent {
   if (eventType.startsWith(appointmentPrefix)) return readAppointment(eventType, data, value);
   if (eventType.startsWith(matchReviewPrefix)) return readMatchReview(eventType, data, value);
   if (parsingJobEvents.includes(eventType)) return readParsingJob(eventType, data, value);
-  if (eventType.startsWith(parsingJobPrefix) && parsingJobSchema.safeParse(data).success) {
-    return readParsingJob(eventType, data, value);
-  }
   if (eventType.startsWith(connectionPrefix)) {
     return {
       kind: 'connection',

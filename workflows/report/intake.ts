@@ -7,16 +7,7 @@ import { setPolicy } from '../entity/policy.js';
 import { isReference } from '../../protocol/ids.js';
 import type { ReportSubmitted } from '../../protocol/report/messages.js';
 import { announceClaim, raise } from './announcements.js';
-import {
-  contradicts,
-  learnFromRead,
-  learnFromWebhook,
-  outcomeOf,
-  reopen,
-  saidNothing,
-  withdrawEnding,
-  type Job,
-} from './job.js';
+import { learnFromRead, learnFromWebhook, outcomeOf, reopen, saidNothing, withdrawEnding, type Job } from './job.js';
 import { type Reported, readReportSnapshot } from './reports.js';
 import type { ReportRun } from './run.js';
 
@@ -31,9 +22,8 @@ export function receiveSnapshot(run: ReportRun, reported: unknown): void {
   }
   // The service has just reported the job.
   delete job.absentSince;
-  if (learnFromWebhook(job, snapshot, Date.now())) reopen(job);
-  else if (contradicts(job, snapshot)) job.contradicted = true;
-  else return;
+  if (!learnFromWebhook(job, snapshot, Date.now())) return;
+  reopen(job);
   run.hasNews = true;
 }
 

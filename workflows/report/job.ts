@@ -38,8 +38,6 @@ export interface Job extends Outbox, Attentive<RaisedAttention<ReportAttentionRe
   stage: { reviewing: boolean; since: number };
   /** When something new was learnt, or the job was last read; milliseconds since the epoch. */
   lookedAt: number;
-  /** A webhook differs from a status that is not known here: only a read shows which of the two came later. */
-  contradicted?: boolean;
   /** Since when the job is not found, by an answer that is not the service's own; milliseconds since the epoch. */
   absentSince?: number;
   /** Reads since then that said nothing new. */
@@ -55,8 +53,6 @@ export interface Job extends Outbox, Attentive<RaisedAttention<ReportAttentionRe
   supersededBy?: string;
   /** How an earlier run ended, and how many statuses its timeline had. */
   before?: { outcome: ReportOutcome; statuses: number };
-  /** The status of the end that a webhook reported without its outcome; the job has been read for that. */
-  endRead?: string;
 }
 
 /** Statuses follow a short way; a service that goes back and forth must not fill the state. */
@@ -101,12 +97,6 @@ export function outcomeOf(job: Job): ReportOutcome | undefined {
 /** Folds a webhook in; says whether it brought anything new. */
 export function learnFromWebhook(job: Job, snapshot: ReportSnapshot, now: number): boolean {
   return learn(job, foldWebhook(job.reported, snapshot), now);
-}
-
-/** True if a webhook that brought nothing new may still be the later one: an unknown status has no place on the way. */
-export function contradicts(job: Job, { status }: ReportSnapshot): boolean {
-  const { status: known } = currentJob(job);
-  return outcomeOf(job) === undefined && isUnknown(known) && status !== undefined && status !== known;
 }
 
 /** Folds a read in that was asked for when `asked` was all that was reported; says whether it brought anything new. */

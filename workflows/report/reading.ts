@@ -4,16 +4,12 @@ import { loggedRefusal } from '../entity/commands.js';
 import { raise } from './announcements.js';
 import { deadlineOf, giveUpAt, mustGiveUpAt, nextMoment } from './deadlines.js';
 import { takeAbsence, takeRead, takeUnsureAbsence } from './intake.js';
-import { outcomeOf, type Job, saidNothing } from './job.js';
+import { outcomeOf, saidNothing } from './job.js';
 import type { ReportRun } from './run.js';
 
 /** Reads the job if nothing was reported for too long, and asks a person to look if it really stands still. */
 export async function handlePassedDeadlines(run: ReportRun): Promise<void> {
   const { job } = run;
-  if (isContradicted(job) || isIncompleteEnd(job)) {
-    await readJob(run);
-    return;
-  }
   if (outcomeOf(job) !== undefined || nextMoment(job).at > timeOf(job)) return;
   // Silence may only mean a lost webhook.
   const isAnswered = await readJob(run);
@@ -22,23 +18,6 @@ export async function handlePassedDeadlines(run: ReportRun): Promise<void> {
   const { reason, at } = deadlineOf(job);
   if (at <= now) raise(job, reason, now);
   if ((isAnswered ? giveUpAt(job) : mustGiveUpAt(job)) <= now) job.ending = 'unresolved';
-}
-
-/** Asked once for each time: a read that fails is repeated when the job is read next. */
-function isContradicted(job: Job): boolean {
-  const { contradicted = false } = job;
-  delete job.contradicted;
-  return contradicted && outcomeOf(job) === undefined;
-}
-
-/** A webhook may report an end and leave out its outcome; a read is the whole job, or all there is. */
-function isIncompleteEnd(job: Job): boolean {
-  const { received } = job.reported;
-  if (job.ending !== undefined || received === undefined || job.endRead === received.status) return false;
-  const { status, counts, failureReason } = received;
-  const isIncomplete = (status === 'completed' && !counts) || (status === 'failed' && failureReason === undefined);
-  if (isIncomplete) job.endRead = status;
-  return isIncomplete;
 }
 
 /**

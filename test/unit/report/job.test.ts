@@ -4,7 +4,6 @@ import { phaseOf } from '../../../protocol/report/lifecycle.js';
 import { parsingFailureReasons } from '../../../service/reports.js';
 import { announceClaim, announceEnd, announceNews, clear, raise } from '../../../workflows/report/announcements.js';
 import {
-  contradicts,
   hasEndedByItself,
   learnFromRead,
   learnFromWebhook,
@@ -269,19 +268,6 @@ describe('what was reported of a job', () => {
     expect(job).toMatchObject({ silentReads: 2, lookedAt: began + 9 });
     learnFromWebhook(job, snapshot('processing'), began + 10);
     expect(job).toMatchObject({ silentReads: 0, lookedAt: began + 10 });
-  });
-
-  test('contradicts only if an unknown status stands, and another one comes', () => {
-    const job = openJob({ jobId }, began);
-    expect(contradicts(job, snapshot('odd'))).toBe(false);
-    learnFromWebhook(job, snapshot('started'), began);
-    expect(contradicts(job, snapshot('processing'))).toBe(false);
-    learnFromWebhook(job, snapshot('odd'), began);
-    expect(contradicts(job, snapshot('odder'))).toBe(true);
-    expect(contradicts(job, snapshot('odd'))).toBe(false);
-    expect(contradicts(job, { jobId })).toBe(false);
-    job.ending = 'unresolved';
-    expect(contradicts(job, snapshot('odder'))).toBe(false);
   });
 });
 
