@@ -11,11 +11,11 @@ import { type OrderSnapshot, snapshotOf } from '../../service/order-snapshot.js'
 import { reportSnapshotOf } from '../../service/report-snapshot.js';
 import { appointmentChangedSignal } from '../../protocol/appointment/messages.js';
 import { bookAppointmentStart } from '../../protocol/appointment/start.js';
-import { signalIfRunning, signalOrStart } from '../../protocol/signal-or-start.js';
-import { isAddressable, kitOrderId } from '../../protocol/ids.js';
+import { signalOrStart } from '../../protocol/signal-or-start.js';
+import { isAddressable } from '../../protocol/ids.js';
 import { matchReviewReportedSignal } from '../../protocol/match-review/messages.js';
 import { matchReviewStart } from '../../protocol/match-review/start.js';
-import { readPassthrough, rootOf } from '../../protocol/order/root-order.js';
+import { rootOf } from '../../protocol/order/root-order.js';
 import {
   criticalResultReportedSignal,
   orderChangedSignal,
@@ -49,15 +49,7 @@ export async function deliverOrder(event: OrderEventReceived, destinations: Dest
   const start = kitOrderStart(snapshot, root);
   return deliver(destinations, { orderId, workflowId: start.workflowId }, async (workflow, taskQueue) => {
     await signalOrStart(workflow, taskQueue, start, orderChangedSignal, snapshot);
-    // An earlier webhook may have come without the transaction, and started a run for this order alone: from now on that run passes its reports on.
-    if (isNamedByService(snapshot, root))
-      await signalIfRunning(workflow, kitOrderId(orderId), orderChangedSignal, snapshot);
   });
-}
-
-/** True if the root comes from the service's transaction or parent, not from our own passthrough: an earlier webhook may have lacked those. */
-function isNamedByService({ orderId, passthrough }: OrderSnapshot, root: string): boolean {
-  return root !== orderId && readPassthrough(passthrough)?.root === undefined;
 }
 
 /**

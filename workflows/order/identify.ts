@@ -18,7 +18,7 @@ import { forwardedPhase, labPhaseKey, labReferenceKey, ofAttention } from '../..
 import { activities } from '../activities.js';
 import { resumeQuestions } from '../entity/attention.js';
 import { commandWait, notKnownYet, refusalOf } from '../entity/commands.js';
-import { clearAnswered, markAnnounced } from './announcements.js';
+import { markAnnounced } from './announcements.js';
 import {
   findOrder,
   ordersOf,
@@ -27,15 +27,13 @@ import {
   learn,
   needsSuccessor,
   outcomeOf,
-  rootElsewhere,
-  unreadOrder,
   type Chain,
 } from './chain.js';
 import { raiseCriticalResults, openReports, recountReminders } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { expelForeign, receiveSnapshot } from './intake.js';
 import { isNewRunSuggested, untilWoken } from '../entity/loop.js';
-import { deliverBeforeEnd, setNotifies } from '../entity/outbox.js';
+import { setNotifies } from '../entity/outbox.js';
 import { setPolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { firstReportWait, minute } from '../entity/spans.js';
 import { askAbout, endPostponement, takeAbsence } from './reading.js';
@@ -119,34 +117,6 @@ async function readWholeChain(run: KitOrderRun): Promise<void> {
   if (previous && hasStayedEnded(chain, previous)) stayEnded(chain, previous.outcome);
   else if (isGone(chain, reading)) takeAbsence(chain, chain.rootOrderId, Date.now());
   setNotifies(chain, reading.notifies);
-}
-
-/**
- * An order may be reported before its transaction is. Its run then follows it alone, until a report names the root whose workflow
- * follows it too: two would announce and ask the same, so this one leaves it to that.
- * @returns the root, if the order is left to its workflow now
- */
-export function rootToLeaveTo(chain: Chain): string | undefined {
-  const root = rootElsewhere(chain);
-  if (root === undefined || hasDecided(chain) || unreadOrder(chain) !== undefined) return undefined;
-  return root;
-}
-
-/** Withdraws what its own order has answered. What still stands the other workflow asks by itself, under the same ids. */
-export async function leaveTo(run: KitOrderRun, root: string): Promise<void> {
-  const { chain } = run;
-  run.forwardsTo = root;
-  const alone = { ...chain, orders: chain.orders.filter(({ orderId }) => orderId === chain.rootOrderId) };
-  clearAnswered(alone, Date.now());
-  const { outbox, journal } = alone;
-  Object.assign(chain, { outbox, journal, attention: [] });
-  await deliverBeforeEnd(chain, () => false);
-}
-
-/** The other workflow gets the reports, but not what was decided or reminded of here. */
-function hasDecided({ answers, replacements, patience, changedSettings, criticalResults }: Chain): boolean {
-  if (changedSettings !== undefined || answers.length + replacements.length + patience.length > 0) return true;
-  return criticalResults.some(({ reminders, acknowledgements }) => reminders + acknowledgements.length > 0);
 }
 
 /** Without an answer the run cannot know what to follow. After a day somebody is asked to find out why. */

@@ -36,7 +36,7 @@ import { acknowledge, awaitsAcknowledgement } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { changePolicy, previewPolicy, validatePolicyChange } from './policy-change.js';
 import { awaitsDecision, decide, endRedrawWaits, remind } from './decisions.js';
-import { forward, awaitIdentity, identify, leaveTo, passOnNews, rootToLeaveTo } from './identify.js';
+import { forward, awaitIdentity, identify, passOnNews } from './identify.js';
 import {
   hasForeign,
   passOnForeign,
@@ -122,8 +122,6 @@ function loopOf(run: KitOrderRun) {
 async function act(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   if (unreadOrder(chain) !== undefined) await readUnreadOrders(run);
-  const root = rootToLeaveTo(chain);
-  if (root !== undefined) return leaveTo(run, root);
   endRedrawWaits(chain);
   if (awaitsDecision(run)) await decide(run);
   remind(chain, timeOf(chain));

@@ -440,109 +440,10 @@ describe('an order of another chain', () => {
   });
 
   const transaction = transactionOf({ id: newId, origin: 'initial' }, { id: orderId, origin: 'redraw' });
-  const third = '00000000-0000-4000-8000-00000000000c';
-  const three = transactionOf(
-    { id: newId, origin: 'initial' },
-    { id: orderId, origin: 'redraw' },
-    { id: third, origin: 'redraw' },
-  );
   const firstOrder = (more: Partial<OrderSnapshot> = {}) =>
     kitOf(newId, lost, { transaction, userId: 'user-1', ...more });
   const named = (statuses: readonly string[], more: Partial<OrderSnapshot> = {}) =>
     shownAt(statuses, { transaction, origin: 'redraw', ...more });
-
-  test('that was reported before its transaction is passed on once a report names its chain', async () => {
-    const { passed, answers } = passing();
-    const order = await begun(shownAt(awaited), { readOrder: firstOrder(), ...answers });
-    expect(await stateOf(order)).toMatchObject({ phase: 'awaiting_registration' });
-    await order.signal('orderChanged', named(shipped));
-    expect(passed).toMatchObject([
-      { rootOrderId: newId, snapshot: { orderId, events: [{}, {}, {}] } },
-      { rootOrderId: newId, snapshot: { orderId: newId } },
-    ]);
-    expect(order.run.shown).toMatchObject({ attributes: { LabAttention: [], LabPhase: 'forwarded' } });
-    const own = await life(shipped, {}, { readOrder: firstOrder() });
-    await own.signal('orderChanged', named(pathTo('with_customer')));
-    expect(await stateOf(own)).toMatchObject({ orderId, reference: 'ref-1', chain: [{}, {}] });
-    expect(own.calls).not.toContain('0h forwardOrder');
-  });
-
-  test('that was reported before its transaction is passed on once its notifications are delivered or handed over', async () => {
-    const { passed, answers } = passing();
-    const order = await begun(shownAt(awaited), { readOrder: firstOrder(), notify: silent, ...answers });
-    await order.signal('orderChanged', named(shipped));
-    expect(passed).toEqual([]);
-    await order.until(0.1);
-    expect(order.calls).toContain('0.017h handOverNotifications');
-    expect(passed).toMatchObject([{ rootOrderId: newId, snapshot: { orderId } }, { snapshot: { orderId: newId } }]);
-  });
-
-  test.each<[string, OrderSnapshot | null]>([
-    ['is another user’s', firstOrder({ userId: 'user-2' })],
-    ['shows no user', kitOf(newId, lost, { transaction })],
-    ['cannot be read', null],
-  ])('that was reported before its transaction stays with its run if the first order %s', async (_what, readOrder) => {
-    const { passed, answers } = passing();
-    const order = await begun(shownAt(awaited), { readOrder, ...answers });
-    await order.signal('orderChanged', named(shipped));
-    await order.until(1);
-    await order.signal('orderChanged', named(pathTo('out_for_delivery')));
-    expect(passed).toEqual([]);
-    expect(await stateOf(order)).toMatchObject({ orderId, phase: 'in_transit_to_customer' });
-    expect(await stateOf(order)).not.toHaveProperty('forwardsTo');
-  });
-
-  test('that was reported before its transaction withdraws a question that is answered before it is passed on', async () => {
-    const { passed, answers } = passing();
-    const order = await begun(shownAt(awaited), { readOrder: shownAt(awaited), ...answers });
-    await order.until(24 * 6);
-    expect(await stateOf(order)).toMatchObject({ attention: [{ reason: 'shipping_overdue' }] });
-    order.answers['readOrder'] = firstOrder();
-    await order.signal('orderChanged', named(shipped));
-    expect(order.events.at(-1)).toBe('144h order.attention_cleared shipping_overdue');
-    expect(passed).toMatchObject([{ rootOrderId: newId, snapshot: { orderId } }, { snapshot: { orderId: newId } }]);
-    expect(await stateOf(order)).toMatchObject({ forwardsTo: newId, attention: [] });
-  });
-
-  test('that was reported before its transaction is passed on with its open question, which the other workflow asks', async () => {
-    const { passed, answers } = passing();
-    const order = await begun(shownAt(lost), { readOrder: shownAt(lost), ...answers });
-    expect(await stateOf(order)).toMatchObject({ attention: [{ reason: 'decision_needed', orderId }] });
-    order.answers['readOrder'] = firstOrder();
-    const asked = order.events.length;
-    await order.signal('orderChanged', named(lost));
-    expect(passed).toMatchObject([{ rootOrderId: newId, snapshot: { orderId } }, { snapshot: { orderId: newId } }]);
-    expect(order.events.slice(asked)).not.toContainEqual(expect.stringContaining('attention_cleared'));
-    expect(order.run.shown).toMatchObject({ attributes: { LabAttention: [] } });
-  });
-
-  test('that the service names by its parent alone is passed on', async () => {
-    const { passed, answers } = passing();
-    const order = await begun(shownAt(awaited), answers);
-    await order.signal('orderChanged', shownAt(shipped, { origin: 'redraw', parentId: newId }));
-    expect(passed).toMatchObject([{ rootOrderId: newId, snapshot: { orderId } }]);
-  });
-
-  test('that was reported before its transaction is passed on until its own end, whatever redraw follows it', async () => {
-    const { answers } = passing();
-    const others = [firstOrder(), kitOf(third, awaited, { userId: 'user-1', transaction: three })];
-    const readOrder = (_now: number, id: unknown) => others.find((other) => other.orderId === id);
-    const order = await begun(shownAt(awaited), { readOrder, ...answers });
-    await order.signal('orderChanged', shownAt([...awaited, 'cancelled'], { transaction: three, origin: 'redraw' }));
-    expect(order.run.end).toMatchObject({ kind: 'completed', result: { outcome: 'forwarded', rootOrderId: newId } });
-  });
-
-  test('that was reported before its transaction stays with its run if the first order alone cannot be read', async () => {
-    const { passed, answers } = passing();
-    const readOrder = (_now: number, id: unknown) =>
-      id === third ? kitOf(third, awaited, { userId: 'user-1' }) : null;
-    const known = { transaction: three, origin: 'redraw', parentId: newId };
-    const order = await begun(shownAt(awaited), { readOrder, ...answers });
-    await order.signal('orderChanged', shownAt(shipped, known));
-    await order.until(1);
-    await order.signal('orderChanged', shownAt(pathTo('with_customer'), known));
-    expect(passed).toEqual([]);
-  });
 
   test('that stays with its run although its chain is known takes no second kit from there', async () => {
     const { answers } = passing();
@@ -553,36 +454,6 @@ describe('an order of another chain', () => {
     const elsewhere = { refused: 'OrderForwarded' };
     expect(await order.update('replaceKit', { orderId })).toMatchObject(elsewhere);
     expect(await order.update('resolveProblem', { orderId, decision: 'replace' })).toMatchObject(elsewhere);
-  });
-
-  test.each<[string, (order: Life) => Promise<unknown>]>([
-    ['its policy was changed', (order) => order.update('setPolicy', longer)],
-    ['it was replaced', (order) => order.update('replaceKit', { orderId })],
-  ])('that was reported before its transaction stays with its run once %s', async (_what, decide) => {
-    const { passed, answers } = passing();
-    const replaceKitOrder = {
-      snapshot: kitOf(third, ['ordered'], { userId: 'user-1' }),
-    };
-    const arrived = shownAt(pathTo('with_customer'));
-    const order = await begun(arrived, { readOrder: arrived, replaceKitOrder, resolvePolicy, ...answers });
-    expect(await decide(order)).toHaveProperty('value');
-    order.answers['readOrder'] = firstOrder();
-    await order.signal('orderChanged', named(pathTo('transit_lab')));
-    expect(passed).toEqual([]);
-  });
-
-  test('that was reported before its transaction stays with its run while that reminds of a critical result', async () => {
-    const { passed, answers } = passing();
-    const order = await begun(shownAt(happyPath, { interpretation: 'critical' }), {
-      readOrder: shownAt(happyPath, { interpretation: 'critical' }),
-      ...answers,
-    });
-    await order.until(3);
-    order.answers['readOrder'] = firstOrder();
-    await order.signal('orderChanged', named(happyPath, { interpretation: 'critical' }));
-    expect(passed).toEqual([]);
-    await order.until(4.5);
-    expect(order.events.filter((event) => event.includes('critical_result_reminder'))).toHaveLength(4);
   });
 
   test('is passed on whatever an earlier run of it came to', async () => {

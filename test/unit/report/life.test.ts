@@ -197,10 +197,6 @@ test('a long history goes on in a new run, which knows everything and asks for n
   expect(next.run.end).toMatchObject({ result: { ...about, outcome: 'completed' } });
 });
 
-describe('a status that nobody knows yet', () => {
-  const unheard = ['b_status', 'a_status'] as const;
-});
-
 test('a job whose result a read brings at the deadline needs nobody', async () => {
   const job = await life((now: number) =>
     now < began + 3_600_000 ? snapshot('started') : snapshot('completed', { counts }),
