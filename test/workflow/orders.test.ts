@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
 import { OrderEnded, OrderInvalid } from '../../client/orders/errors.js';
-import { kitOrderId } from '../../protocol/ids.js';
 import type { OrderPolicy } from '../../protocol/order/policy.js';
-import { eventually } from '../rig/eventually.js';
 import { followed } from '../rig/followed.js';
 import type { Kit } from './kit.js';
 import { setStage } from './story.js';
@@ -109,24 +107,6 @@ test('a replacement whose creation was not answered still orders one kit', async
   await stage.skip('2 minutes');
   expect(await replacing).toMatchObject({ phase: 'awaiting_registration', chain: [{}, { origin: 'replacement' }] });
   expect(await stage.sandbox.orders()).toHaveLength(2);
-});
-
-test('a redraw that was reported before its transaction shares one workflow with its first order, once the transaction is reported', async () => {
-  const kit = await stage.place();
-  await kit.register();
-  await kit.move(...toTheLab, { status: 'sample_error', status_detail: 'sample_quantity_not_sufficient' });
-  await stage.sandbox.changeSettings({ transactionInBodies: false, transactionInWebhooks: false });
-  const { order } = await stage.sandbox.redraw(kit.rootOrderId);
-  const own = stage.temporal.workflow.getHandle(kitOrderId(order.id));
-  await eventually(async () => expect(await own.query('state')).toMatchObject({ phase: 'preparing' }));
-
-  await stage.sandbox.changeSettings({ transactionInBodies: true, transactionInWebhooks: true });
-  await stage.sandbox.move(order.id, 'transit_customer');
-  await kit.expectState({ orderId: order.id, phase: 'in_transit_to_customer' });
-  await eventually(async () => expect(await own.query('state')).toMatchObject({ forwardsTo: kit.rootOrderId }));
-  await stage.sandbox.move(order.id, 'completed');
-  expect(await kit.result()).toMatchObject({ outcome: 'completed', orderId: order.id });
-  expect(await own.result()).toMatchObject({ outcome: 'forwarded' });
 });
 
 test('while the service cannot be read nobody is asked about an overdue order, but after a day about the outage; then both are settled', async () => {
