@@ -53,9 +53,12 @@ export class RecordedRun extends Run {
   }
 
   /** @param joined an empty task before this one is given to the workflow together with it */
-  async perform(incoming: Incoming[], at: number, suggestsNewRun: boolean, joined: Incoming[] = []): Promise<void> {
+  async perform(incoming: Incoming[], at: number, suggestsNewRun: boolean, joined: Incoming[] = []): Promise<string[]> {
     const commands = await this.step([...joined, ...incoming], at, suggestsNewRun);
-    this.tasks.push({ at, incoming, suggestsNewRun, isJoined: joined.length > 0, commands });
+    // A task with nothing but refused updates is in no history.
+    if (commands.length > 0 || kept(incoming, this.rejected).length > 0)
+      this.tasks.push({ at, incoming, suggestsNewRun, isJoined: joined.length > 0, commands });
+    return commands;
   }
 
   private async step(incoming: readonly Incoming[], at: number, suggestsNewRun: boolean): Promise<string[]> {

@@ -215,10 +215,10 @@ export class Server {
     }
     const { run } = execution;
     const suggestsNewRun = run.tasks.length >= execution.suggestsNewRunFrom;
-    await run.perform(incoming, life.now, suggestsNewRun, joined);
+    const commands = await run.perform(incoming, life.now, suggestsNewRun, joined);
     life.count('tasks');
     life.tell(
-      `  [${execution.type}: ${[...joined, ...incoming].map(inBrief).join(', ')} → ${(run.tasks.at(-1)?.commands ?? []).join(', ') || 'nothing'}]`,
+      `  [${execution.type}: ${[...joined, ...incoming].map(inBrief).join(', ')} → ${commands.join(', ') || 'nothing'}]`,
     );
     this.carryOut(execution);
   }

@@ -1,4 +1,5 @@
 import {
+  CancellationScope,
   condition,
   type WorkflowInboundCallsInterceptor,
   type WorkflowInternalsInterceptor,
@@ -46,19 +47,24 @@ export class RecordedSteps implements WorkflowInternalsInterceptor, WorkflowInbo
   activate: NonNullable<WorkflowInternalsInterceptor['activate']> = (input, next) => {
     const { activation, batchIndex } = input;
     const isCause = activation.jobs?.some(({ doUpdate, queryWorkflow }) => !doUpdate && !queryWorkflow) === true;
-    step.isRecorded = isCause || (batchIndex > 0 && step.isRecorded);
+    recorded.set(wholeRun(), isCause || (batchIndex > 0 && isStepRecorded()));
     next(input);
   };
 
   /** The update has been accepted. */
   handleUpdate: NonNullable<WorkflowInboundCallsInterceptor['handleUpdate']> = (input, next) => {
-    step.isRecorded = true;
+    recorded.set(wholeRun(), true);
     return next(input);
   };
 }
 
-/** Each run has its own; see `RecordedSteps`. */
-const step = { isRecorded: true };
+const recorded = new WeakMap<CancellationScope, boolean>();
+
+function wholeRun(): CancellationScope {
+  let scope = CancellationScope.current();
+  while (scope.parent) scope = scope.parent;
+  return scope;
+}
 
 /** Ask before something is decided by what the server says of the run, which comes with every step. */
-export const isStepRecorded = (): boolean => step.isRecorded;
+export const isStepRecorded = (): boolean => recorded.get(wholeRun()) === true;
