@@ -53,14 +53,7 @@ function endpointActivities({ service, encrypts }: Dependencies) {
     /** Sent twice, it changes nothing more. */
     async updateWebhook(webhook: TakenBy<'updateWebhook'>): Promise<WebhookEndpoint> {
       if (!encrypts) requireEncryption('updateWebhook', webhook);
-      const request = requestOf(webhook);
-      return callingOne(async () => {
-        const changed = await webhooks.update(webhook, webhook.webhookId, request);
-        if (Object.values(request).every((value) => value !== null)) return shown(changed);
-        const read = await webhooks.get(webhook, webhook.webhookId);
-        requireCleared(request, read);
-        return shown(read);
-      });
+      return callingOne(async () => shown(await webhooks.update(webhook, webhook.webhookId, requestOf(webhook))));
     },
 
     /** True if there was one to delete. A 404 after another attempt says nothing: that attempt may have deleted it. */
@@ -195,31 +188,10 @@ function fingerprintOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** Fields that `change` omits are absent: the service ignores null, except in a field that null clears. */
+/** A field that is left out stays; null removes a filter or a limit. */
 function requestOf({ url, description, disabled, eventTypes, rateLimit }: WebhookChange): UpdateWebhookRequest {
-  return {
-    ...(url !== undefined && { url }),
-    ...(description !== undefined && { description }),
-    ...(disabled !== undefined && { disabled }),
-    ...(eventTypes !== undefined && { filter_types: eventTypes.length > 0 ? eventTypes : null }),
-    ...(rateLimit !== undefined && { rate_limit: rateLimit }),
-  };
-}
-
-/** It is not documented if null clears a field or leaves it as it is, and an answer may repeat the request. */
-function requireCleared(request: UpdateWebhookRequest, { filter_types: types, rate_limit: rateLimit }: Webhook): void {
-  const kept = [
-    ...(request.filter_types === null && types?.length
-      ? [{ field: 'eventTypes', message: `is still ${types.join(', ')}` }]
-      : []),
-    ...(request.rate_limit === null && rateLimit != null
-      ? [{ field: 'rateLimit', message: `is still ${rateLimit}` }]
-      : []),
-  ];
-  if (kept.length === 0) return;
-  const which = kept.map(({ field, message }) => `${field} ${message}`).join('; ');
-  const message = `The service accepted the change, but did not remove a filter or a limit: ${which}`;
-  throw ApplicationFailure.nonRetryable(message, 'WebhookChangeIgnored', { fields: kept });
+  const types = eventTypes?.length === 0 ? null : eventTypes;
+  return { url, description, disabled, filter_types: types, rate_limit: rateLimit };
 }
 
 function endpointOf(webhook: Webhook, encrypts: boolean): WebhookEndpoint {

@@ -177,7 +177,6 @@ export {
   RejectedEventSettled,
   StoreNotConfigured,
   StoreUnavailable,
-  WebhookChangeIgnored,
   WebhookNotFound,
   WebhookRefused,
 } from './operators/errors.js';

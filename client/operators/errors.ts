@@ -24,16 +24,6 @@ export class WebhookNotFound extends Refusal {
   override readonly name = 'WebhookNotFound';
 }
 
-/**
- * The lab service accepted a change that removes a filter of event types or a rate limit, but kept it. `fields` say what is still
- * there. The rest of the change was accepted.
- */
-export class WebhookChangeIgnored extends Refusal {
-  static readonly remedy =
-    "Name every event type, or give a rate limit that is high enough; or remove them in the lab service's dashboard.";
-  override readonly name = 'WebhookChangeIgnored';
-}
-
 /** The worker has no management key, which is not the same as a team API key. */
 export class ManagementKeyMissing extends Refusal {
   static readonly remedy = "Set the worker's SERVICE_MANAGEMENT_KEY and restart it.";
@@ -79,7 +69,6 @@ export const operatorErrorMap: ErrorMap = {
     InvalidCommand: OperatorCallInvalid,
     WebhookRefused,
     WebhookNotFound,
-    WebhookChangeIgnored,
     ManagementKeyMissing,
     Unauthorized: ManagementKeyRefused,
     RejectedEventNotFound,

@@ -56,8 +56,7 @@ export class WebhookOperations {
 
   /**
    * Changes an endpoint: address, event types, description, rate limit, disabled or not. Fields that are left out stay.
-   * @throws EncryptionRequired for an address that is a credential by itself, if payloads are not encrypted; WebhookNotFound;
-   * WebhookChangeIgnored if the service does not remove a filter or a limit
+   * @throws EncryptionRequired for an address that is a credential by itself, if payloads are not encrypted; WebhookNotFound
    */
   async update(
     place: WebhookPlace,

@@ -187,7 +187,7 @@ describe('a secret', () => {
 
 test('a change names only what is to change; no event types means all of them, no rate limit none', async () => {
   const one: Answer = { body: { id: 'ep_1', url } };
-  const { activities, requests } = await activitiesWith({ 'PATCH /ep_1': one, 'GET /ep_1': one });
+  const { activities, requests } = await activitiesWith({ 'PATCH /ep_1': one });
   const change = async (given: WebhookChange) => {
     await activities.updateWebhook({ ...place, webhookId: 'ep_1', ...given });
     return requests.findLast(({ method }) => method === 'PATCH')?.body;
@@ -199,42 +199,6 @@ test('a change names only what is to change; no event types means all of them, n
     description: '',
     url,
   });
-});
-
-test.each([
-  [
-    { filter_types: ['a', 'b'], rate_limit: 5 },
-    { eventTypes: [], rateLimit: null },
-    ['eventTypes is still a, b', 'rateLimit is still 5'],
-  ],
-  [{ filter_types: ['a'], rate_limit: 5 }, { eventTypes: [], disabled: true }, ['eventTypes is still a']],
-  [{ filter_types: ['a'], rate_limit: 5 }, { rateLimit: null }, ['rateLimit is still 5']],
-])(
-  'a filter or a limit that the service keeps although it was removed is an error: %j after %j',
-  async (kept, change, says) => {
-    const { activities } = await activitiesWith({
-      // An answer that repeats the request proves nothing.
-      'PATCH /ep_1': { body: { id: 'ep_1', url, filter_types: null, rate_limit: null } },
-      'GET /ep_1': { body: { id: 'ep_1', url, ...kept } },
-    });
-    const failure = await rejection(activities.updateWebhook({ ...place, webhookId: 'ep_1', ...change }));
-    expect(failure).toMatchObject({ type: 'WebhookChangeIgnored', nonRetryable: true });
-    const [{ fields }] = (failure as ApplicationFailure).details as [{ fields: { field: string; message: string }[] }];
-    expect(fields.map(({ field, message }) => `${field} ${message}`)).toEqual(says);
-  },
-);
-
-test('an endpoint without filter and limit is what the service shows when they were removed', async () => {
-  const { activities, asked } = await activitiesWith({
-    'PATCH /ep_1': { body: { id: 'ep_1', url, filter_types: ['a'], rate_limit: 5 } },
-    'GET /ep_1': { body: { id: 'ep_1', url, filter_types: [], rate_limit: null } },
-  });
-  const change = { eventTypes: [], rateLimit: null };
-  expect(await activities.updateWebhook({ ...place, webhookId: 'ep_1', ...change })).toMatchObject({
-    id: 'ep_1',
-    eventTypes: [],
-  });
-  expect(asked()).toEqual(['PATCH /ep_1', 'GET /ep_1']);
 });
 
 describe('a failure', () => {

@@ -112,7 +112,6 @@ const ofOperators: Record<string, string> = {
   InvalidCommand: 'OperatorCallInvalid',
   WebhookRefused: 'WebhookRefused',
   WebhookNotFound: 'WebhookNotFound',
-  WebhookChangeIgnored: 'WebhookChangeIgnored',
   ManagementKeyMissing: 'ManagementKeyMissing',
   EncryptionRequired: 'EncryptionRequired',
   RejectedEventNotFound: 'RejectedEventNotFound',
