@@ -1,7 +1,6 @@
 import { type Appointment, presentStatus } from './appointments.js';
 import { inventedLocation } from './centres.js';
 import type { Json } from './order-body.js';
-import type { Settings } from './settings.js';
 import { slotZone, type DayOfSlots } from './slots.js';
 import { calendarDate, timestamp } from './time.js';
 
@@ -10,11 +9,12 @@ import { calendarDate, timestamp } from './time.js';
 /** Of the eight states of an appointment one has two names. */
 const statusNames: Readonly<Record<string, string>> = { scheduled: 'confirmed' };
 
-export function appointmentBody(appointment: Appointment, settings: Settings) {
+export function appointmentBody(appointment: Appointment) {
   const { order, slot } = appointment;
   const eventStatus = presentStatus(appointment);
   // The documentation shows these two without a zone, in UTC.
-  const bare = (time: number | undefined): string | null => (time === undefined ? null : timestamp(time, true));
+  const bare = (time: number | undefined): string | null =>
+    time === undefined ? null : timestamp(time).replace('+00:00', '');
   return {
     id: appointment.id,
     user_id: order.userId,
@@ -35,28 +35,27 @@ export function appointmentBody(appointment: Appointment, settings: Settings) {
     event_status: eventStatus,
     event_data: null,
     events: appointment.events.map(({ at, status }) => ({
-      created_at: timestamp(at, settings.naiveTimestamps),
+      created_at: timestamp(at),
       status,
       data: null,
     })),
   };
 }
 
-export function availabilityBody(days: readonly DayOfSlots[], settings: Settings): Json {
-  return { slots: daysBody(days, settings), timezone: slotZone };
+export function availabilityBody(days: readonly DayOfSlots[]): Json {
+  return { slots: daysBody(days), timezone: slotZone };
 }
 
 /** Days at a service centre have its location, and their slots no price. */
-export function daysBody(days: readonly (DayOfSlots & { readonly location?: Json })[], settings: Settings): Json[] {
-  const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
+export function daysBody(days: readonly (DayOfSlots & { readonly location?: Json })[]): Json[] {
   return days.map(({ day, slots, location = null }) => ({
     location,
     date: calendarDate(day),
     slots: slots.map(({ bookingKey, start, end, expiresAt, isPriority }) => ({
       booking_key: bookingKey,
-      start: at(start),
-      end: at(end),
-      expires_at: at(expiresAt),
+      start: timestamp(start),
+      end: timestamp(end),
+      expires_at: timestamp(expiresAt),
       price: location === null ? (isPriority ? 79 : 49) : 0,
       is_priority: isPriority && location === null,
       num_appointments_available: 1,

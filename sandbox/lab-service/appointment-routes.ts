@@ -54,13 +54,13 @@ const unknownOrder = "This order doesn't exist.";
 
 /** Appointments for a blood draw at home. */
 export function appointmentRoutes(app: FastifyInstance, lab: Lab): void {
-  const answered = (appointment: Appointment): Json => appointmentBody(appointment, lab.settings);
+  const answered = (appointment: Appointment): Json => appointmentBody(appointment);
 
   app.post('/v3/order/phlebotomy/appointment/availability', (request) => {
     const { start_date: start } = readQuery(z.object({ start_date: optional(date) }), request.query);
     const { zip_code } = readBody(appointmentAddress, request.body);
     const days = lab.slots.offer(zip_code, start === null ? null : Date.parse(start.slice(0, 10)));
-    return availabilityBody(days, lab.settings);
+    return availabilityBody(days);
   });
 
   app.get('/v3/order/phlebotomy/appointment/cancellation-reasons', () => cancellationReasons);

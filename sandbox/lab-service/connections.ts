@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Lab } from './lab.js';
 import { sourceSlugOf } from '../../protocol/link/provider-source.js';
-import type { Settings } from './settings.js';
 import type { Connection, User } from './state.js';
 import { timestamp } from './time.js';
 
@@ -40,8 +39,8 @@ export function sourceOf(provider: string): Source {
 export type ConnectionEventType = 'provider.connection.created' | 'provider.connection.error';
 
 /** An entry of a user's `connected_sources`. */
-export function connectedSource({ slug, createdAt }: Connection, settings: Settings) {
-  return { created_on: timestamp(createdAt, settings.naiveTimestamps), source: { ...sourceOf(slug) } };
+export function connectedSource({ slug, createdAt }: Connection) {
+  return { created_on: timestamp(createdAt), source: { ...sourceOf(slug) } };
 }
 
 export function isConnected(user: User, provider: string): boolean {
@@ -101,16 +100,16 @@ export function disconnect(user: User, provider: string): boolean {
 const connectionErrorMessage = 'Invented: the token of testperson@example.com cannot be refreshed';
 
 /** An entry of `GET /v2/user/providers/{user_id}`. */
-export function providerConnection({ slug, createdAt, providerId, error }: Connection, settings: Settings) {
+export function providerConnection({ slug, createdAt, providerId, error }: Connection) {
   return {
     ...sourceOf(slug),
-    created_on: timestamp(createdAt, settings.naiveTimestamps),
+    created_on: timestamp(createdAt),
     status: error === null ? 'connected' : 'error',
     external_user_id: providerId,
     error_details: error && {
       error_type: error.type,
       error_message: connectionErrorMessage,
-      errored_at: timestamp(error.at, settings.naiveTimestamps),
+      errored_at: timestamp(error.at),
     },
     resource_availability: {},
   };

@@ -23,7 +23,7 @@ const moveSchema = z.strictObject({
 
 /** Commands about results that match no order. */
 export function matchReviewCommands(lab: Lab) {
-  const shown = (review: MatchReview) => matchReviewBody(review, lab.settings);
+  const shown = (review: MatchReview) => matchReviewBody(review);
   const requireReview = (id: string) => required(lab.matchReviews.reviews.get(id), `match review ${id}`);
 
   return {

@@ -154,7 +154,7 @@ export function orderCommands(lab: Lab) {
 
 /** Commands about appointments. */
 export function appointmentCommands(lab: Lab) {
-  const shown = (appointment: Appointment) => appointmentBody(appointment, lab.settings);
+  const shown = (appointment: Appointment) => appointmentBody(appointment);
 
   return {
     /** The latest appointment of each order, as the service shows it. */

@@ -70,7 +70,7 @@ export function userCommands(lab: Lab) {
     /** Makes a user with invented demographics, or without any. */
     createUser: command(z.tuple([newUserSchema.prefault({})]), ({ client_user_id: clientUserId, demographics }) => {
       const user = createInventedUser(lab, demographics, clientUserId);
-      return { user: userBody(user, lab.settings), info: user.info };
+      return { user: userBody(user), info: user.info };
     }),
 
     /** The users whose deletion is scheduled and can be undone, in order of their deletion. */
@@ -124,7 +124,7 @@ export function linkCommands(lab: Lab) {
     /** Connects a user without a link, in the past too; a connection of the same source gives way to it. */
     connect: command(z.tuple([userId, connectionSchema]), (id, { provider, created_on: createdOn, ...options }) => {
       const at = createdOn === undefined ? lab.clock.now() : Date.parse(createdOn);
-      return connectedSource(connect(lab, requiredUser(lab, id), provider, at, options), lab.settings);
+      return connectedSource(connect(lab, requiredUser(lab, id), provider, at, options));
     }),
 
     /** Ends a connection without a webhook. Returns false if there was none. */
@@ -159,7 +159,7 @@ export function reportCommands(lab: Lab) {
   /** As the service shows it, and what the service does not show. */
   const revealed = (job: ParsingJob) => ({
     id: job.id,
-    job: jobBody(job, lab.settings),
+    job: jobBody(job),
     user_id: job.userId,
     /** The outcome that its file asked for. */
     outcome: job.outcome,

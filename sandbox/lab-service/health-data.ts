@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { Lab } from './lab.js';
 import type { Json } from './order-body.js';
 import { sourceOf } from './connections.js';
-import type { Settings } from './settings.js';
 import type { User } from './state.js';
 import { calendarDate, timestamp } from './time.js';
 
@@ -70,15 +69,14 @@ interface SentHealthData {
 
 /** Makes health data up and sends the webhook that brings it. Nothing is kept. */
 export function sendHealthData(lab: Lab, user: User, request: HealthDataRequest): SentHealthData {
-  const sent = made(request, lab.clock.now(), lab.settings);
+  const sent = made(request, lab.clock.now());
   const isAnonymous = request.kind === 'untidy' && request.variant === 'without_user';
   const data = isAnonymous ? sent.data : { user_id: user.id, ...sent.data };
   lab.webhooks.announceAbout(user, sent.event_type, data, { anonymous: isAnonymous });
   return { ...sent, data };
 }
 
-function made(request: HealthDataRequest, now: number, settings: Settings): SentHealthData {
-  const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
+function made(request: HealthDataRequest, now: number): SentHealthData {
   switch (request.kind) {
     case 'summary': {
       const { resource: name, id = randomUUID(), calendar_date: day = calendarDate(now), event } = request;
@@ -90,7 +88,7 @@ function made(request: HealthDataRequest, now: number, settings: Settings): Sent
       const { resource: name, count, everySeconds, event } = request;
       const span = (count - 1) * everySeconds * 1_000;
       const first = request.from === undefined ? now - span : Date.parse(request.from);
-      const samples = Array.from({ length: count }, (_, n) => sample(at(first + n * everySeconds * 1_000), n));
+      const samples = Array.from({ length: count }, (_, n) => sample(timestamp(first + n * everySeconds * 1_000), n));
       const data = { source: sourceOf(request.provider), source_id: 7, data: samples };
       return { event_type: `daily.data.${name}.${event}`, data };
     }
@@ -102,7 +100,11 @@ function made(request: HealthDataRequest, now: number, settings: Settings): Sent
       return { event_type: 'daily.data.workout_stream.created', data };
     }
     case 'history': {
-      const data = { source: sourceOf(request.provider), start_date: at(now - 90 * 86_400_000), end_date: at(now) };
+      const data = {
+        source: sourceOf(request.provider),
+        start_date: timestamp(now - 90 * 86_400_000),
+        end_date: timestamp(now),
+      };
       return { event_type: `historical.data.${request.resource}.created`, data };
     }
     case 'untidy':
@@ -131,7 +133,7 @@ function sample(time: string, n: number): Json {
 /** Seen in real payloads, or likely enough. */
 function untidy(variant: (typeof untidyKinds)[number], now: number): SentHealthData {
   const source = sourceOf('invented_watch');
-  const at = (minutes: number): string => timestamp(now + minutes * 60_000, false);
+  const at = (minutes: number): string => timestamp(now + minutes * 60_000);
   const batch = (name: string, data: readonly unknown[], other: Json = {}): SentHealthData => ({
     event_type: `daily.data.${name}.created`,
     data: { source, source_id: 7, ...other, data },
@@ -144,7 +146,7 @@ function untidy(variant: (typeof untidyKinds)[number], now: number): SentHealthD
     case 'notes':
       return batch('note', [{ timestamp: at(0), type: null, unit: 'text', value: 'an invented note' }]);
     case 'without_zone':
-      return batch('glucose', [sample(timestamp(now, true), 0)]);
+      return batch('glucose', [sample(timestamp(now).replace('+00:00', ''), 0)]);
     case 'source_with_type':
       return batch('glucose', [sample(at(0), 0)], { source: { provider: 'invented_watch', type: 'watch' } });
     case 'some_without_time':

@@ -47,7 +47,6 @@ export class Lab {
 
   changeSettings(settings: Settings): void {
     if (settings.daySeconds !== this.settings.daySeconds) this.clock.daySeconds = settings.daySeconds;
-    if (settings.webhookUrl !== this.settings.webhookUrl) this.webhooks.enableEndpoint();
     this.settings = settings;
   }
 

@@ -2,13 +2,11 @@ import { allowedActions, type MatchReview } from './match-reviews.js';
 import { presentLow, type Json } from './order-body.js';
 import { inventedPatient } from './invented-user.js';
 import { inventedLab } from './seed.js';
-import type { Settings } from './settings.js';
 import type { Order } from './state.js';
 import { timestamp } from './time.js';
 
 /** Unmatched results as the service writes them. */
-export function matchReviewBody(review: MatchReview, { naiveTimestamps }: Settings): Json {
-  const at = (time: number): string => timestamp(time, naiveTimestamps);
+export function matchReviewBody(review: MatchReview): Json {
   const { first_name, last_name, dob, gender } = inventedPatient;
   return {
     ...matchReviewEvent(review),
@@ -21,9 +19,9 @@ export function matchReviewBody(review: MatchReview, { naiveTimestamps }: Settin
     note: review.note,
     allowed_actions: allowedActions(review),
     candidate_groups: groups(review),
-    created_at: at(review.createdAt),
-    updated_at: at(review.updatedAt),
-    reviewed_at: review.reviewedAt === null ? null : at(review.reviewedAt),
+    created_at: timestamp(review.createdAt),
+    updated_at: timestamp(review.updatedAt),
+    reviewed_at: review.reviewedAt === null ? null : timestamp(review.reviewedAt),
   };
 }
 

@@ -44,7 +44,7 @@ export function matchReviewRoutes(app: FastifyInstance, lab: Lab): void {
     // The wording is not documented; assumed.
     throw refusal(400, 'The unmatched result queue is not enabled for this team.');
   });
-  const answered = (review: MatchReview): Json => matchReviewBody(review, lab.settings);
+  const answered = (review: MatchReview): Json => matchReviewBody(review);
   const path = '/v3/unmatched_result/:raw_result_id';
 
   app.get('/v3/unmatched_result', (request) => {
@@ -54,12 +54,7 @@ export function matchReviewRoutes(app: FastifyInstance, lab: Lab): void {
     return { data: items.map(answered), next_cursor: next, total: found.length };
   });
 
-  app.get(path, (request) => {
-    const review = requireReview(lab, request);
-    const isOver = review.status === 'resolved' || review.status === 'matched';
-    if (isOver && !lab.settings.resolvedReviewsShown) throw unknown();
-    return answered(review);
-  });
+  app.get(path, (request) => answered(requireReview(lab, request)));
 
   app.post(`${path}/accept`, (request) => {
     const order = lab.matchReviews.accept(requireReview(lab, request), readBody(acceptBody, request.body));

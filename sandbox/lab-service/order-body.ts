@@ -28,27 +28,26 @@ export function presentTop(order: Order): string {
 }
 
 export function orderBody(order: Order, state: LabState, settings: Settings, surface: Surface) {
-  const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
-  const events = order.events.map((event) => eventBody(event, settings));
+  const events = order.events.map((event) => eventBody(event));
   const withTransaction = surface === 'answer' ? settings.transactionInBodies : settings.transactionInWebhooks;
   return {
     id: order.id,
     team_id: inventedTeamId,
     user_id: order.userId,
-    patient_details: patientBody(order, settings),
+    patient_details: order.patient_details,
     patient_address: order.patient_address,
     lab_test: labTestBody(order.labTest),
-    details: detailsBody(order, settings),
+    details: detailsBody(order),
     sample_id: order.sampleId,
     notes: null,
     clinical_notes: order.clinical_notes,
-    created_at: at(order.createdAt),
-    updated_at: at(order.updatedAt),
+    created_at: timestamp(order.createdAt),
+    updated_at: timestamp(order.updatedAt),
     events,
     status: presentTop(order),
-    ...(settings.lastEvent ? { last_event: events.at(-1) ?? null } : {}),
+    last_event: events.at(-1) ?? null,
     physician: order.physician,
-    [settings.healthInsuranceKey]: order.healthInsuranceId,
+    health_insurance_id: order.healthInsuranceId,
     requisition_form_url: order.hasRequisition ? `https://files.example.com/requisitions/${order.id}.pdf` : null,
     priority: order.priority,
     shipping_details: order.shipping_details,
@@ -63,35 +62,31 @@ export function orderBody(order: Order, state: LabState, settings: Settings, sur
     origin: order.origin,
     // Documented if the service made an order again; a redraw's parent is in its transaction.
     ...(order.origin === 'recreation' && { parent_id: order.parentId }),
-    ...(withTransaction ? { order_transaction: transactionInOrder(order, state, settings) } : {}),
+    ...(withTransaction ? { order_transaction: transactionInOrder(order, state) } : {}),
     // Seen on reading only if the creator sent it.
     ...(order.lab_account_id === null ? {} : { lab_account_id: order.lab_account_id }),
   };
 }
 
-function eventBody(event: OrderEvent, settings: Settings) {
+function eventBody(event: OrderEvent) {
   return {
     id: event.id,
-    created_at: timestamp(event.createdAt, settings.naiveTimestamps),
+    created_at: timestamp(event.createdAt),
     status: event.status,
     status_detail: event.statusDetail,
   };
 }
 
-function patientBody(order: Order, settings: Settings): Json | null {
-  const patient = order.patient_details;
-  if (patient === null) return null;
-  const dob = settings.dobAsTimestamp ? `${patient.dob}T00:00:00+00:00` : patient.dob;
-  return { ...patient, dob };
-}
-
-function detailsBody(order: Order, settings: Settings): Json {
-  const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
-  const common = { id: order.detailsId, created_at: at(order.createdAt), updated_at: at(order.updatedAt) };
+function detailsBody(order: Order): Json {
+  const common = {
+    id: order.detailsId,
+    created_at: timestamp(order.createdAt),
+    updated_at: timestamp(order.updatedAt),
+  };
   const { method } = order.labTest;
   if (method === 'testkit') {
     // A new kit order has no shipment key at all.
-    const shipment = order.shipment === null ? {} : { shipment: shipmentBody(order.shipment, order, at) };
+    const shipment = order.shipment === null ? {} : { shipment: shipmentBody(order.shipment, order) };
     return { type: method, data: { ...common, ...shipment } };
   }
   return {
@@ -100,7 +95,7 @@ function detailsBody(order: Order, settings: Settings): Json {
   };
 }
 
-function shipmentBody(shipment: Shipment, order: Order, at: (time: number) => string): Json {
+function shipmentBody(shipment: Shipment, order: Order): Json {
   const tracking = 'https://tracking.example.com/';
   return {
     id: shipment.id,
@@ -111,8 +106,8 @@ function shipmentBody(shipment: Shipment, order: Order, at: (time: number) => st
     outbound_courier: 'usps',
     inbound_courier: 'usps',
     notes: null,
-    created_at: at(shipment.createdAt),
-    updated_at: at(order.updatedAt),
+    created_at: timestamp(shipment.createdAt),
+    updated_at: timestamp(order.updatedAt),
   };
 }
 
@@ -163,10 +158,10 @@ export function questionsBody({ questions }: Marker): Json | null {
   };
 }
 
-function expectedResults(order: Order, { resultDates, resultDatesLate }: Settings): Json {
+function expectedResults(order: Order, { resultDates }: Settings): Json {
   const arrival = order.events.find((event) => lowLevel(event.status) === 'delivered_to_lab');
   const due = (days: number): string | null =>
-    arrival === undefined || !resultDates ? null : calendarDate(arrival.createdAt + (days + resultDatesLate) * dayMs);
+    arrival === undefined || !resultDates ? null : calendarDate(arrival.createdAt + days * dayMs);
   return {
     expected_result_by_date: due(order.labTest.commonTatDays),
     worst_case_result_by_date: due(order.labTest.worstCaseTatDays),
@@ -180,8 +175,7 @@ function transactionStatus(orders: readonly Order[]): string {
   return tops.every((top) => top === 'cancelled') ? 'cancelled' : 'active';
 }
 
-function transactionInOrder(order: Order, state: LabState, settings: Settings): Json {
-  const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
+function transactionInOrder(order: Order, state: LabState): Json {
   const orders = state.ordersOfTransaction(order.transactionId);
   return {
     id: order.transactionId,
@@ -189,18 +183,17 @@ function transactionInOrder(order: Order, state: LabState, settings: Settings): 
     orders: orders.map((member) => ({
       id: member.id,
       low_level_status: presentLow(member),
-      low_level_status_created_at: at(lastEventOf(member)?.createdAt ?? member.createdAt),
+      low_level_status_created_at: timestamp(lastEventOf(member)?.createdAt ?? member.createdAt),
       origin: member.origin,
       parent_id: member.parentId,
-      created_at: at(member.createdAt),
-      updated_at: at(member.updatedAt),
+      created_at: timestamp(member.createdAt),
+      updated_at: timestamp(member.updatedAt),
     })),
   };
 }
 
 /** The answer of the transaction endpoint, whose order summaries have their own key names. */
-export function transactionBody(transactionId: string, orders: readonly Order[], settings: Settings): Json {
-  const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
+export function transactionBody(transactionId: string, orders: readonly Order[]): Json {
   return {
     id: transactionId,
     team_id: inventedTeamId,
@@ -210,16 +203,15 @@ export function transactionBody(transactionId: string, orders: readonly Order[],
       origin: order.origin,
       parent_id: order.parentId,
       last_status: presentLow(order),
-      last_status_created_at: at(lastEventOf(order)?.createdAt ?? order.createdAt),
-      updated_at: at(order.updatedAt),
-      created_at: at(order.createdAt),
+      last_status_created_at: timestamp(lastEventOf(order)?.createdAt ?? order.createdAt),
+      updated_at: timestamp(order.updatedAt),
+      created_at: timestamp(order.createdAt),
     })),
   };
 }
 
 /** A critical result as the documented webhook carries it: no id, no events, no values. */
-export function criticalResultBody(order: Order, result: CriticalResult, now: number, settings: Settings): Json {
-  const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
+export function criticalResultBody(order: Order, result: CriticalResult, now: number): Json {
   return {
     order_id: order.id,
     sample_id: order.sampleId ?? order.kitSampleId ?? '',
@@ -227,7 +219,7 @@ export function criticalResultBody(order: Order, result: CriticalResult, now: nu
     ...(result.interpretation === null ? {} : { interpretation: result.interpretation }),
     team_id: inventedTeamId,
     user_id: order.userId,
-    created_at: at(order.resultsAt ?? now),
-    updated_at: at(now),
+    created_at: timestamp(order.resultsAt ?? now),
+    updated_at: timestamp(now),
   };
 }

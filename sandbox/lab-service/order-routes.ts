@@ -83,7 +83,7 @@ function readingRoutes(app: FastifyInstance, lab: Lab): void {
 
   app.get('/v3/order_transaction/:transaction_id', (request) => {
     const { id, orders } = requireTransaction(lab, request);
-    return transactionBody(id, orders, lab.settings);
+    return transactionBody(id, orders);
   });
 }
 

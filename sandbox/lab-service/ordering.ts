@@ -88,7 +88,6 @@ export function registerTestkit(lab: Lab, body: unknown): Order {
   if (userId !== null) requireUser(lab, userId);
   const known = lab.state.orderOfSample(sampleId);
   if (known?.sampleId === sampleId && known.patient_details !== null) {
-    if (lab.settings.repeatedRegistration === 'accept') return known;
     throw refused('sample_id is already registered');
   }
   const order = known ?? (lab.settings.anySampleId ? oldestRegistrable(lab, userId) : undefined);

@@ -70,7 +70,7 @@ export function orgTeamRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess)
         team.name.toLowerCase().includes(query.search_query.toLowerCase()),
     );
     const { items, next } = cursorPage(found, query, lab.settings.managementPageSize);
-    return { teams: items.map((team) => teamBody(lab, team)), next_cursor: next };
+    return { teams: items.map((team) => teamBody(team)), next_cursor: next };
   });
 
   app.post(teamsPath, (request) => {
@@ -85,7 +85,7 @@ export function orgTeamRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess)
       integrationTeamId: team.integration_team_id,
       settings: { sandbox: switches, production: switches },
     });
-    return teamBody(lab, added);
+    return teamBody(added);
   });
 
   app.get(`${teamsPath}/:team_id`, (request) => {
@@ -96,7 +96,7 @@ export function orgTeamRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess)
     );
     const environments = environment.options.filter((name) => included?.includes(name));
     const settings = Object.fromEntries(environments.map((name) => [name, team.settings[name]]));
-    return { ...teamBody(lab, team), environments, ...settings };
+    return { ...teamBody(team), environments, ...settings };
   });
 
   app.patch(`${teamsPath}/:team_id`, (request) => {
@@ -109,7 +109,7 @@ export function orgTeamRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess)
       sandbox: { ...team.settings.sandbox, ...sandbox },
       production: { ...team.settings.production, ...production },
     };
-    return teamBody(lab, team);
+    return teamBody(team);
   });
 
   app.delete(`${teamsPath}/:team_id`, (request) => {
@@ -126,9 +126,9 @@ function refuseConflict(lab: Lab, integrationTeamId: string | null, own: Team | 
   if (other !== undefined && other !== own) throw new ServiceProblem(409, { team_id: other.id });
 }
 
-function teamBody(lab: Lab, team: Team): Json {
+function teamBody(team: Team): Json {
   const { id, name, createdAt, region: at, integrationTeamId } = team;
-  const created = timestamp(createdAt, lab.settings.naiveTimestamps);
+  const created = timestamp(createdAt);
   return { id, name, created_on: created, region: at, integration_team_id: integrationTeamId };
 }
 
@@ -158,7 +158,7 @@ export function orgManagementKeyRoutes(app: FastifyInstance, lab: Lab, access: O
         (query.role === null || role === query.role),
     );
     const { items, next } = cursorPage(matching, query, lab.settings.managementPageSize);
-    return { data: items.map((key) => managementKeyBody(lab, key)), next_cursor: next };
+    return { data: items.map((key) => managementKeyBody(key)), next_cursor: next };
   });
 
   app.post(managementKeysPath, (request) => {
@@ -169,7 +169,7 @@ export function orgManagementKeyRoutes(app: FastifyInstance, lab: Lab, access: O
       throw unacceptable(['body', 'team_role_bindings'], `the bindings do not fit the role ${role}`, null);
     }
     const key = lab.organisation.addManagementKey({ label, role, teamIds }, { type: 'management_key' });
-    return { ...managementKeyBody(lab, key), key: key.key };
+    return { ...managementKeyBody(key), key: key.key };
   });
 
   app.patch(`${managementKeysPath}/:key_id`, (request) => {
@@ -180,19 +180,19 @@ export function orgManagementKeyRoutes(app: FastifyInstance, lab: Lab, access: O
     }
     key.label = label ?? key.label;
     key.teamIds = bound?.map(({ team_id }) => team_id) ?? key.teamIds;
-    return managementKeyBody(lab, key);
+    return managementKeyBody(key);
   });
 
   app.delete(`${managementKeysPath}/:key_id`, (request) => {
     const key = found(request);
     lab.organisation.managementKeys.delete(key.id);
-    return managementKeyBody(lab, key);
+    return managementKeyBody(key);
   });
 }
 
 /** Never with the key itself. */
-function managementKeyBody(lab: Lab, { id, label, createdAt, creator, role, teamIds }: ManagementKey): Json {
-  const created = timestamp(createdAt, lab.settings.naiveTimestamps);
+function managementKeyBody({ id, label, createdAt, creator, role, teamIds }: ManagementKey): Json {
+  const created = timestamp(createdAt);
   const bound = teamIds?.map((teamId) => ({ team_id: teamId })) ?? null;
   return { id, label, created_at: created, creator, role, team_role_bindings: bound };
 }
@@ -214,7 +214,7 @@ export function orgTeamKeyRoutes(app: FastifyInstance, lab: Lab, access: OrgAcce
     const query = readQuery(teamKeysQuery, request.query);
     const matching = keys.filter(({ teamId }) => query.team_id === null || teamId === query.team_id);
     const { items, next } = cursorPage(matching, query, lab.settings.managementPageSize);
-    return { api_keys: items.map((key) => teamKeyBody(lab, key)), next_cursor: next };
+    return { api_keys: items.map((key) => teamKeyBody(key)), next_cursor: next };
   });
 
   app.post(teamKeysPath, (request) => {
@@ -222,7 +222,7 @@ export function orgTeamKeyRoutes(app: FastifyInstance, lab: Lab, access: OrgAcce
     const place = placeIn(request);
     const { label, team_id } = readBody(z.object({ label: z.string(), team_id: uuid }), request.body);
     const { id: teamId } = access.team(request, team_id);
-    return teamKeyBody(lab, lab.organisation.addTeamApiKey({ ...place, label, teamId }));
+    return teamKeyBody(lab.organisation.addTeamApiKey({ ...place, label, teamId }));
   });
 
   app.delete(teamKeysPath, (request) => {
@@ -234,8 +234,8 @@ export function orgTeamKeyRoutes(app: FastifyInstance, lab: Lab, access: OrgAcce
   });
 }
 
-function teamKeyBody(lab: Lab, { id, label, value, teamId, createdAt }: TeamApiKey): Json {
-  return { id, label, value, team_id: teamId, created_at: timestamp(createdAt, lab.settings.naiveTimestamps) };
+function teamKeyBody({ id, label, value, teamId, createdAt }: TeamApiKey): Json {
+  return { id, label, value, team_id: teamId, created_at: timestamp(createdAt) };
 }
 
 const accountsQuery = z.object({

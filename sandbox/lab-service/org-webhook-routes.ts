@@ -53,7 +53,7 @@ export function orgWebhookRoutes(app: FastifyInstance, lab: Lab, access: OrgAcce
     if (found === undefined) throw refusal(404, 'Webhook not found');
     return found;
   };
-  const shown = (found: WebhookEndpoint): Json => endpointBody(found, lab.settings.naiveTimestamps);
+  const shown = (found: WebhookEndpoint): Json => endpointBody(found);
 
   app.get(webhooksPath, (request) => {
     const all = lab.endpoints.at(place(request));
@@ -101,7 +101,7 @@ function headerAndSecretRoutes(
   });
 }
 
-function endpointBody(endpoint: WebhookEndpoint, naive: boolean): Json {
+function endpointBody(endpoint: WebhookEndpoint): Json {
   return {
     id: endpoint.id,
     description: endpoint.description,
@@ -109,7 +109,7 @@ function endpointBody(endpoint: WebhookEndpoint, naive: boolean): Json {
     url: endpoint.url,
     disabled: endpoint.disabled,
     filter_types: endpoint.filter_types,
-    created_at: timestamp(endpoint.createdAt, naive),
-    updated_at: timestamp(endpoint.updatedAt, naive),
+    created_at: timestamp(endpoint.createdAt),
+    updated_at: timestamp(endpoint.updatedAt),
   };
 }

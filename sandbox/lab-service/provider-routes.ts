@@ -20,7 +20,7 @@ export function providerRoutes(app: FastifyInstance, lab: Lab): void {
 
   app.get('/v2/user/providers/:user_id', (request) => {
     const { connections } = requireUser(lab, pathUuid(request, 'user_id'));
-    return { providers: connections.map((connection) => providerConnection(connection, lab.settings)) };
+    return { providers: connections.map((connection) => providerConnection(connection)) };
   });
 
   // The answer where there is no connection is not documented; assumed.

@@ -1,13 +1,12 @@
 import type { Json } from './order-body.js';
 import type { ParsingJob } from './reports.js';
 import { inventedLab } from './seed.js';
-import type { Settings } from './settings.js';
 import { calendarDate } from './time.js';
 
 /** The job as the service shows it, in answers and in webhooks. */
-export function jobBody(job: ParsingJob, settings: Settings) {
+export function jobBody(job: ParsingJob) {
   return {
-    [settings.reportJobId]: job.id,
+    id: job.id,
     status: job.status,
     failure_reason: job.failureReason,
     data: job.results === null ? null : reportData(job),

@@ -22,15 +22,9 @@ export function reportRoutes(app: FastifyInstance, lab: Lab): void {
       if (upload.needsHumanReview && !settings.reportHumanReview) {
         throw refusal(400, 'Human review is not supported yet for your team please contact support');
       }
-      const { maxReports } = settings;
-      if (maxReports !== null && lab.reports.jobs.size >= maxReports) {
-        const limit = `Sandbox lab report parsing is limited to ${maxReports} reports.`;
-        // The status is not documented; assumed.
-        throw refusal(400, `${limit} Please upgrade your contract to continue.`);
-      }
       const steps = stepsOf(outcome, upload.needsHumanReview);
       if (steps === undefined) throw refusal(400, `labops-sandbox: no such outcome; there are ${outcomes.join(', ')}`);
-      return jobBody(lab.reports.create({ ...upload, outcome, steps }), settings);
+      return jobBody(lab.reports.create({ ...upload, outcome, steps }));
     });
   });
 
@@ -38,7 +32,7 @@ export function reportRoutes(app: FastifyInstance, lab: Lab): void {
     const job = lab.reports.jobs.get(pathUuid(request, 'job_id'));
     // The wording is not documented; assumed.
     if (job === undefined) throw refusal(404, 'Parsing job not found');
-    return jobBody(job, lab.settings);
+    return jobBody(job);
   });
 }
 

@@ -52,9 +52,6 @@ export interface ParsingJob extends Required<Omit<NewJob, 'steps'>> {
   readonly history: { readonly status: string; readonly at: number }[];
 }
 
-/** Statuses that the current schema does not have, and that a deployment of it does not show. */
-const notInSchema = ['processing', 'pending_review'];
-
 /** Parsing jobs and their lives. Requests are validated before they come here. */
 export class Reports {
   /** In order of creation. */
@@ -82,10 +79,9 @@ export class Reports {
       history: [{ status: 'upload_pending', at: now }],
     };
     this.jobs.set(job.id, job);
-    const shown = steps.filter(({ change }) => this.#isShown(change.status));
     this.#plans.set(
       job.id,
-      shown.map(({ after, change }) => this.#lab.clock.schedule(after, () => this.#change(job, change))),
+      steps.map(({ after, change }) => this.#lab.clock.schedule(after, () => this.#change(job, change))),
     );
     return job;
   }
@@ -100,10 +96,6 @@ export class Reports {
   remove(job: ParsingJob): void {
     this.#unplan(job);
     this.jobs.delete(job.id);
-  }
-
-  #isShown(status: string): boolean {
-    return this.#lab.settings.reportStates === 'all' || !notInSchema.includes(status);
   }
 
   #unplan(job: ParsingJob): void {

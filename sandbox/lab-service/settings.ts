@@ -17,35 +17,17 @@ export const settingsSchema = z.strictObject({
   registeredSpelling: z.enum(['testkit_registered', 'registered']).default('testkit_registered'),
   /** True: orders show the `passthrough` they were created with. */
   echoPassthrough: z.boolean().default(true),
-  /** One full example of the specification misspells the key as `health_insurace_id`. */
-  healthInsuranceKey: z.enum(['health_insurance_id', 'health_insurace_id']).default('health_insurance_id'),
-  /** Timestamps without a zone (they are UTC). */
-  naiveTimestamps: z.boolean().default(false),
-  /** `patient_details.dob` as a timestamp, as docs/lab-service.md has it for answers, instead of a date. */
-  dobAsTimestamp: z.boolean().default(false),
   /** True: answers, and webhooks, have `order_transaction`. */
   transactionInBodies: z.boolean().default(true),
   transactionInWebhooks: z.boolean().default(true),
-  /** True: orders have `last_event`. */
-  lastEvent: z.boolean().default(true),
   /** True: an order whose sample is at the lab says until when results are expected. False: the two dates stay null. */
   resultDates: z.boolean().default(true),
-  /** By how many days those dates are later than the test's turnaround: they are computed again and again, and jump. */
-  resultDatesLate: z.int().default(0),
   /**
    * A register request names no order: a real service knows the sample id that is printed on the kit. With this switch
    * a sample id that is on no kit registers the user's oldest unregistered kit, so a product can
    * use invented ones. Without it such a sample id is refused with 422.
    */
   anySampleId: z.boolean().default(true),
-  /** The answer to a second registration with the same sample id: 422, or 200 with the order. Not documented. */
-  repeatedRegistration: z.enum(['refuse', 'accept']).default('refuse'),
-  /** The most users a team may have; a sandbox environment stops at 50. null: no limit. */
-  maxUsers: z.int().positive().nullable().default(null),
-  /** The answer to an undo of a deletion after the grace period. Not documented. */
-  lateUndoStatus: z
-    .union([z.literal(400), z.literal(404), z.literal(409), z.literal(410), z.literal(422)])
-    .default(404),
   /** How long a link token lives, in minutes that `daySeconds` does not shorten: a person signs in. 60 is documented too. */
   linkTokenMinutes: z.number().positive().default(10),
   /** A link to a provider that is connected: `replace` connects again, `refuse` is the error `duplicate_connection`. */
@@ -58,12 +40,6 @@ export const settingsSchema = z.strictObject({
   reportMaxBytes: z.int().positive().default(10_485_760),
   /** True: the team may request a review by a person. */
   reportHumanReview: z.boolean().default(true),
-  /** The most parsing jobs a team may have; a sandbox environment stops at 300. null: no limit. */
-  maxReports: z.int().positive().nullable().default(null),
-  /** The key of a parsing job's id: `id` in the schema, `job_id` in some documented examples. */
-  reportJobId: z.enum(['id', 'job_id']).default('id'),
-  /** `all` statuses that are known; `schema`: without `processing` and `pending_review`, which the current schema lacks. */
-  reportStates: z.enum(['all', 'schema']).default('all'),
   /**
    * The fields of a critical result's webhook: its own (`event`), as documented, or the whole order
    * (`order`).
@@ -77,8 +53,6 @@ export const settingsSchema = z.strictObject({
   criticalInterpretation: z.enum(['order', 'normal', 'absent']).default('order'),
   /** True: the team has the queue of unmatched results. False: its endpoints answer 400. */
   matchReviews: z.boolean().default(true),
-  /** True: a review that is over can be read; false: 404. Not documented. */
-  resolvedReviewsShown: z.boolean().default(true),
   /** The answer to a booking of a slot that is gone: 400 or 404; both are documented. */
   slotConflictStatus: z.union([z.literal(400), z.literal(404)]).default(400),
   /**
@@ -98,8 +72,6 @@ export const settingsSchema = z.strictObject({
   webhookUrl: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
   /** Each signs: two of them play a rotation. `whsec_` and base64. */
   webhookSecrets: z.array(z.string().superRefine(checkSecret)).default([]),
-  /** The spelling of the three signature headers. */
-  webhookHeaders: z.enum(['svix', 'webhook', 'both']).default('svix'),
   /**
    * `full`; `without_ids` leaves out team_id, user_id and client_user_id; `bare_order` sends the order alone, and what is
    * no order in full.
@@ -107,8 +79,6 @@ export const settingsSchema = z.strictObject({
   webhookEnvelope: z.enum(['full', 'without_ids', 'bare_order']).default('full'),
   /** How long an attempt may take, in real milliseconds (never compressed). The documented limit is 15 s. */
   webhookTimeoutMs: z.number().positive().default(15_000),
-  /** True: an endpoint that fails for 5 days (compressed) gets nothing more. */
-  disableFailingEndpoint: z.boolean().default(false),
 });
 
 export type Settings = z.output<typeof settingsSchema>;

@@ -26,13 +26,9 @@ export const durationSchema = z
   .union([z.number().nonnegative(), z.string()])
   .refine((value) => Number.isFinite(parsed(value)), { error: `expected ${expectedForm}` });
 
-/**
- * Timestamps as the service writes them: ISO 8601 with microseconds and an explicit zone. Some deployments leave the
- * zone out; those timestamps are UTC.
- */
-export function timestamp(time: number, naive: boolean): string {
-  const local = new Date(time).toISOString().slice(0, -1);
-  return `${local}000${naive ? '' : '+00:00'}`;
+/** Timestamps as the service writes them: ISO 8601 with microseconds and an explicit zone. */
+export function timestamp(time: number): string {
+  return `${new Date(time).toISOString().slice(0, -1)}000+00:00`;
 }
 
 /** The calendar date (UTC) of a time. */

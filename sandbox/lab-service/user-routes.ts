@@ -22,9 +22,9 @@ export function userRoutes(app: FastifyInstance, lab: Lab): void {
     app.get(path, (request) => listUsers(lab, request.query as { limit?: unknown; offset?: unknown }));
   }
 
-  app.post('/v2/user', (request) => userBody(createUser(lab, request.body), lab.settings));
+  app.post('/v2/user', (request) => userBody(createUser(lab, request.body)));
 
-  app.get('/v2/user/:user_id', (request) => userBody(requireUser(lab, pathUuid(request, 'user_id')), lab.settings));
+  app.get('/v2/user/:user_id', (request) => userBody(requireUser(lab, pathUuid(request, 'user_id'))));
 
   app.patch('/v2/user/:user_id', (request, reply) => {
     patchUser(lab, requireChangeable(lab, pathUuid(request, 'user_id')), request.body);
@@ -45,7 +45,7 @@ export function userRoutes(app: FastifyInstance, lab: Lab): void {
   app.get('/v2/user/resolve/:client_user_id', (request) => {
     const user = lab.state.usersByClientId.get(pathText(request, 'client_user_id'));
     if (user === undefined) throw refusal(404, 'Not found');
-    return userBody(user, lab.settings);
+    return userBody(user);
   });
 
   app.get('/v2/user/:user_id/info/latest', (request) => {

@@ -3,7 +3,6 @@ import { connectedSource } from './connections.js';
 import type { Lab } from './lab.js';
 import { ServiceProblem, refusal, unacceptable, valueError } from './problems.js';
 import { inventedTeamId } from './seed.js';
-import type { Settings } from './settings.js';
 import { newId, type PortalLink, type User } from './state.js';
 import type { Json } from './order-body.js';
 import { timestamp } from './time.js';
@@ -15,16 +14,15 @@ const defaultPage = 100;
 const launchSeconds = 15 * 60;
 const communicationsSeconds = 4 * 7 * 86_400;
 
-export function userBody(user: User, settings: Settings) {
-  const at = (time: number): string => timestamp(time, settings.naiveTimestamps);
+export function userBody(user: User) {
   const { client_user_id, fallback_time_zone: timeZoneId, fallback_birth_date: birth } = user;
-  const fallback = { source_slug: 'manual', updated_at: at(user.createdAt) };
+  const fallback = { source_slug: 'manual', updated_at: timestamp(user.createdAt) };
   return {
     user_id: user.id,
     team_id: inventedTeamId,
     client_user_id,
-    created_on: at(user.createdAt),
-    connected_sources: user.connections.map((connection) => connectedSource(connection, settings)),
+    created_on: timestamp(user.createdAt),
+    connected_sources: user.connections.map((connection) => connectedSource(connection)),
     fallback_time_zone: timeZoneId === null ? null : { id: timeZoneId, ...fallback },
     fallback_birth_date: birth === null ? null : { value: birth, ...fallback },
     ingestion_start: user.ingestion_start,
@@ -37,7 +35,7 @@ export function listUsers(lab: Lab, query: { limit?: unknown; offset?: unknown }
   const limit = pageNumber(query.limit, defaultPage, 1, largestPage);
   const offset = pageNumber(query.offset, 0, 0, Number.MAX_SAFE_INTEGER);
   const all = [...lab.state.users.values()];
-  const users = all.slice(offset, offset + limit).map((user) => userBody(user, lab.settings));
+  const users = all.slice(offset, offset + limit).map((user) => userBody(user));
   return { users, total: all.length, offset, limit };
 }
 
@@ -69,21 +67,17 @@ const userRequest = z.object({
 export function createUser(lab: Lab, body: unknown): User {
   const request = readBody(userRequest, body);
   const taken = lab.state.usersByClientId.get(request.client_user_id);
-  if (taken !== undefined) throw conflict(taken, lab.settings);
-  const { maxUsers } = lab.settings;
-  if (maxUsers !== null && lab.state.users.size >= maxUsers) {
-    throw invalidRequest({ error_message: `You have reached the maximum of ${maxUsers} Sandbox users` });
-  }
+  if (taken !== undefined) throw conflict(taken);
   const user: User = { ...request, id: newId(), createdAt: lab.clock.now(), info: null, connections: [] };
   lab.state.addUser(user);
   return user;
 }
 
-function conflict(existing: User, settings: Settings): ServiceProblem {
+function conflict(existing: User): ServiceProblem {
   return invalidRequest({
     error_message: 'Client user id already exists.',
     user_id: existing.id,
-    created_on: timestamp(existing.createdAt, settings.naiveTimestamps),
+    created_on: timestamp(existing.createdAt),
   });
 }
 
@@ -197,7 +191,7 @@ export function deleteUser(lab: Lab, id: string): void {
 
 /**
  * `POST /v2/user/undo_delete`. None of its refusals is documented: assumed are 422 for a query that names no user or
- * two, 409 as for a PATCH when a new user has taken the client_user_id, and `lateUndoStatus` for a user who is not
+ * two, 409 as for a PATCH when a new user has taken the client_user_id, and 404 for a user who is not
  * (or no longer) scheduled.
  */
 export function undoDeletion(lab: Lab, query: unknown): void {
@@ -208,7 +202,7 @@ export function undoDeletion(lab: Lab, query: unknown): void {
   const deleted = lab.state.deletedUser((user) =>
     id === null ? user.client_user_id === clientUserId : user.id === id,
   );
-  if (deleted === undefined) throw refusal(lab.settings.lateUndoStatus, unknownToChange);
+  if (deleted === undefined) throw refusal(404, unknownToChange);
   if (lab.state.usersByClientId.has(deleted.user.client_user_id)) throw refusal(409, 'Client user id already exists');
   deleted.stopErasing();
   lab.state.restore(deleted.user);

@@ -65,7 +65,7 @@ const unknownOrder = "This order doesn't exist.";
 
 export function walkInRoutes(app: FastifyInstance, lab: Lab): void {
   siteRoutes(app, lab);
-  const answered = (appointment: Appointment): Json => appointmentBody(appointment, lab.settings);
+  const answered = (appointment: Appointment): Json => appointmentBody(appointment);
 
   app.post('/v3/order/psc/appointment/availability', (request) => slots(lab, readQuery(slotsQuery, request.query)));
 
@@ -156,7 +156,7 @@ function slots(lab: Lab, asked: z.output<typeof slotsQuery>): Json {
       .map((day) => ({ ...day, location: locationBody(each) })),
   );
   if (days.length === 0) throw refusal(404, 'No slots found for the given parameters.');
-  return { slots: daysBody(days, lab.settings), timezone: null };
+  return { slots: daysBody(days), timezone: null };
 }
 
 function sitesAsked({ site_codes: codes, zip_code, radius: within }: z.output<typeof slotsQuery>): Centre[] {

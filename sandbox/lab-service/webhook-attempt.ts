@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import { request, type Agent } from 'undici';
-import type { Settings } from './settings.js';
 
 /** The outcome of one attempt. */
 export interface AttemptOutcome {
@@ -24,7 +23,6 @@ interface Outgoing {
   readonly secrets: readonly string[];
   /** Of the endpoint's own; they cannot take the place of those of the delivery. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly headerStyle: Settings['webhookHeaders'];
 }
 
 interface Way {
@@ -67,14 +65,14 @@ export async function sendWebhook(outgoing: Outgoing, way: Way): Promise<Attempt
 }
 
 function headersOf(outgoing: Outgoing): Record<string, string> {
-  const { id, body, secrets, headers, headerStyle } = outgoing;
+  const { id, body, secrets, headers } = outgoing;
   const timestampSeconds = Math.floor(Date.now() / 1_000);
   const own = Object.entries(headers).map(([name, value]): [string, string] => [name.toLowerCase(), value]);
   return {
     ...Object.fromEntries(own),
     'content-type': 'application/json',
     'user-agent': 'lab-service-sandbox/1',
-    ...signedHeaders(secrets, { id, timestampSeconds, body }, headerStyle),
+    ...signedHeaders(secrets, { id, timestampSeconds, body }),
   };
 }
 
@@ -113,19 +111,10 @@ export function signatureOf(secrets: readonly string[], message: SignableMessage
     .join(' ');
 }
 
-/** The headers of a signed delivery, in one spelling or both. */
-function signedHeaders(
-  secrets: readonly string[],
-  message: SignableMessage,
-  style: Settings['webhookHeaders'],
-): Record<string, string> {
-  const signature = signatureOf(secrets, message);
-  const prefixes = style === 'both' ? ['svix', 'webhook'] : [style];
-  return Object.fromEntries(
-    prefixes.flatMap((prefix) => [
-      [`${prefix}-id`, message.id],
-      [`${prefix}-timestamp`, String(message.timestampSeconds)],
-      [`${prefix}-signature`, signature],
-    ]),
-  );
+function signedHeaders(secrets: readonly string[], message: SignableMessage): Record<string, string> {
+  return {
+    'svix-id': message.id,
+    'svix-timestamp': String(message.timestampSeconds),
+    'svix-signature': signatureOf(secrets, message),
+  };
 }

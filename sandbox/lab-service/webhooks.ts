@@ -19,8 +19,6 @@ import { sendWebhook, type AttemptOutcome } from './webhook-attempt.js';
 
 /** Waits before the attempts after the first: eight attempts over 27.6 hours, as documented. */
 const retryDelays = ['5s', '5m', '30m', '2h', '5h', '10h', '10h'] as const;
-/** Documented: an endpoint that fails for so long gets nothing more. */
-const disabledAfter = '5d';
 /** The most connections to the receiver at once. */
 const mostConnections = 64;
 /** Older finished deliveries are forgotten. */
@@ -93,8 +91,6 @@ export class Webhooks {
   readonly #closing = new AbortController();
   /** By fault: the messages kept back, in the order in which they came. */
   readonly #held = new Map<string, Message[]>();
-  #failingSince: number | undefined;
-  #disabled = false;
 
   constructor(lab: Lab) {
     this.#lab = lab;
@@ -113,7 +109,7 @@ export class Webhooks {
     const data =
       settings.criticalResultForm === 'order'
         ? orderBody(order, this.#lab.state, settings, 'webhook')
-        : criticalResultBody(order, result, this.#lab.clock.now(), settings);
+        : criticalResultBody(order, result, this.#lab.clock.now());
     this.#announce(subjectOf(criticalResultEvent, order), data);
   }
 
@@ -130,7 +126,7 @@ export class Webhooks {
   announceAppointment(event_type: AppointmentEventType, appointment: Appointment): void {
     const { id: order_id, userId: user_id } = appointment.order;
     const subject = { ...aboutNothing, event_type, user_id, order_id, status: presentStatus(appointment) };
-    this.#announce(subject, appointmentBody(appointment, this.#lab.settings));
+    this.#announce(subject, appointmentBody(appointment));
   }
 
   /** Sends a stub of the review. The documented schema has no user in its envelope. */
@@ -141,7 +137,7 @@ export class Webhooks {
   /** Sends the parsing job as it now is. */
   announceJob(event_type: ReportEventType, job: ParsingJob): void {
     const { id: job_id, userId: user_id, status } = job;
-    this.#announce({ ...aboutNothing, event_type, user_id, job_id, status }, jobBody(job, this.#lab.settings));
+    this.#announce({ ...aboutNothing, event_type, user_id, job_id, status }, jobBody(job));
   }
 
   /** Each endpoint that takes the type gets a message with attempts of its own. */
@@ -181,11 +177,6 @@ export class Webhooks {
       const { body: _body, corruptAttempts: _corruptAttempts, tries: _tries, ...delivery } = message;
       return delivery;
     });
-  }
-
-  enableEndpoint(): void {
-    this.#disabled = false;
-    this.#failingSince = undefined;
   }
 
   async close(): Promise<void> {
@@ -272,13 +263,13 @@ export class Webhooks {
   }
 
   async #attempt(message: Message): Promise<void> {
-    const { webhookTimeoutMs: timeoutMs, webhookHeaders: headerStyle } = this.#lab.settings;
+    const { webhookTimeoutMs: timeoutMs } = this.#lab.settings;
     const target = this.#targetOf(message);
     if (target === undefined) return this.#giveUp(message, 'endpoint_disabled');
     const { url, secrets, headers } = target;
     const isCorrupt = message.tries++ < message.corruptAttempts;
     const outcome = await sendWebhook(
-      { id: message.id, body: message.body, isCorrupt, secrets, headers, headerStyle },
+      { id: message.id, body: message.body, isCorrupt, secrets, headers },
       { url, timeoutMs, agent: this.#agent, closing: this.#closing.signal, now: () => this.#lab.clock.now() },
     );
     if (this.#closing.signal.aborted || !this.#messages.has(message.id)) return;
@@ -291,29 +282,19 @@ export class Webhooks {
   #targetOf({ endpoint_id: endpointId }: Message): WebhookTarget | undefined {
     if (endpointId !== null) return this.#lab.endpoints.targetOf(endpointId);
     const { webhookUrl: url, webhookSecrets: secrets } = this.#lab.settings;
-    return this.#disabled || url === '' ? undefined : { url, secrets, headers: {} };
+    return url === '' ? undefined : { url, secrets, headers: {} };
   }
 
   #delivered(message: Message): void {
-    if (message.endpoint_id === null) this.#failingSince = undefined;
     message.state = 'delivered';
     message.body = '';
   }
 
   #failed(message: Message, outcome: AttemptOutcome): void {
     if (message.tries === 1) this.#lab.log(failureLine(message, outcome));
-    if (message.endpoint_id === null) this.#countFailing();
     const delay = retryDelays[message.tries - 1];
     if (delay === undefined) this.#giveUp(message, 'failed');
     else this.#lab.clock.schedule(delay, () => this.#send(message));
-  }
-
-  /** For the address in the settings alone; the endpoints of the management API are disabled manually. */
-  #countFailing(): void {
-    const now = this.#lab.clock.now();
-    this.#failingSince ??= now;
-    const limit = this.#lab.clock.compressed(disabledAfter);
-    if (this.#lab.settings.disableFailingEndpoint && now - this.#failingSince >= limit) this.#disabled = true;
   }
 
   #giveUp(message: Message, state: DeliveryState): void {

@@ -18,27 +18,6 @@ describe('an injected fault', () => {
     expect((await call('POST', testkit, kit)).status).toBe(200);
   });
 
-  test('answers with JSON, or with nothing at all', async () => {
-    const { call, control } = await startSandbox();
-    await control.addFault({
-      path: '/v2/user',
-      times: 1,
-      action: { kind: 'answer', status: 503, body: { detail: 'x' } },
-    });
-    await control.addFault({ path: '/v2/user', times: 1, action: { kind: 'answer', status: 502 } });
-    expect(await call('GET', '/v2/user')).toMatchObject({ status: 503, body: { detail: 'x' } });
-    expect(await call('GET', '/v2/user')).toMatchObject({ status: 502, text: '' });
-  });
-
-  test('answers with a failure although the work was done', async () => {
-    const { call, control, newUser } = await startSandbox();
-    const kit = testkitBody(await newUser());
-    const action = { kind: 'answer', status: 504, body: 'Gateway Timeout', phase: 'after_work' } as const;
-    await control.addFault({ path: testkit, action });
-    expect(await call('POST', testkit, kit)).toMatchObject({ status: 504, text: 'Gateway Timeout' });
-    expect(await control.orders()).toHaveLength(1);
-  });
-
   test('loses the answer after the work: one order, and the caller knows nothing of it', async () => {
     const { call, control, newUser } = await startSandbox();
     const userId = await newUser();
