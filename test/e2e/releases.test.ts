@@ -181,7 +181,8 @@ test('an incompatible release breaks no run of any workflow that the one before 
   });
   const beforeShort = await startShort(lab, store, place);
   const all = [...before, ...beforeShort.work];
-  expect(all.map(({ workflowType }) => workflowType).toSorted()).toEqual(Object.keys(workflows).toSorted());
+  const types = new Set(all.map(({ workflowType }) => workflowType));
+  expect([...types].toSorted()).toEqual(Object.keys(workflows).toSorted());
   await expectStanding(all, 'build-a: RUNNING');
 
   await makeCurrent('build-b');
