@@ -296,16 +296,20 @@ export class OrderWorld implements World {
     }
     // Without an acknowledgement an alarm reminds forever.
     const acknowledge = () => {
-      const isOpen = server.running(this.chainId) !== undefined;
-      for (const { orderId, interpretation } of isOpen ? this.orders : []) {
+      // A replacement whose answers were lost has a workflow of its own.
+      const isRunning = (id: string) => server.running(id) !== undefined;
+      const following = (orderId: string) => [kitOrderId(orderId), this.chainId].find(isRunning);
+      const open = this.orders.filter(({ orderId }) => following(orderId) !== undefined);
+      for (const { orderId, interpretation } of open) {
         // The latest: an earlier one may have been acknowledged.
         const alarm = receiver.got.findLast(
           ({ type, data }) => type.endsWith('critical_result') && data['orderId'] === orderId,
         );
         const argument = { orderId, by: 'person-1', outcome: 'confirmed', ...(alarm && { alarm: alarm.id }) };
-        if (interpretation === 'critical') void server.update(this.chainId, 'acknowledgeCriticalResult', argument);
+        const workflowId = following(orderId) ?? '';
+        if (interpretation === 'critical') void server.update(workflowId, 'acknowledgeCriticalResult', argument);
       }
-      if (isOpen) life.after(day, acknowledge);
+      if (open.length > 0) life.after(day, acknowledge);
     };
     life.after(hour, acknowledge);
   }

@@ -73,9 +73,9 @@ describe('a code', () => {
     },
   );
 
-  test('that is wrong is an answer, whatever its status', async () => {
+  test('that is wrong is an answer', async () => {
     const body = { state: 'error', error_type: 'incorrect_mfa_code', error: 'invented', provider: 'invented_watch' };
-    const { completeMfa } = await activitiesWith({ POST: { status: 400, body } });
+    const { completeMfa } = await activitiesWith({ POST: { body } });
     expect(await completeMfa()).toEqual({ report: { state: 'error', errorType: 'incorrect_mfa_code' } });
   });
 
