@@ -38,13 +38,7 @@ const createManagementKeyRequestSchema = z
     error: 'must name a team for team_admin, and none for org_admin',
   });
 
-const updateManagementKeyRequestSchema = z.strictObject({
-  label: requiredTextSchema.nullish(),
-  team_role_bindings: bindingsSchema,
-});
-
 type CreateManagementKeyRequest = z.output<typeof createManagementKeyRequestSchema>;
-type UpdateManagementKeyRequest = z.output<typeof updateManagementKeyRequestSchema>;
 
 interface ManagementKeyFilter {
   teamId?: string;
@@ -61,12 +55,6 @@ export interface ManagementKeys {
     options?: CallOptions,
   ): AsyncGenerator<ManagementKey, void, undefined>;
   create(orgId: string, request: CreateManagementKeyRequest, options?: CallOptions): Promise<CreatedManagementKey>;
-  update(
-    orgId: string,
-    keyId: string,
-    request: UpdateManagementKeyRequest,
-    options?: CallOptions,
-  ): Promise<ManagementKey>;
   delete(orgId: string, keyId: string, options?: CallOptions): Promise<void>;
 }
 
@@ -94,12 +82,6 @@ export function createManagementKeys(transport: Transport): ManagementKeys {
         options,
         answer: createdManagementKeySchema,
       });
-    },
-    update: async (orgId, keyId, request, options) => {
-      const call = { method: 'PATCH', path: keyPath } as const;
-      const body = checkedRequest(call, updateManagementKeyRequestSchema, request);
-      const params = { org_id: orgId, key_id: keyId };
-      return transport.request({ ...call, params, body, auth: 'management', options, answer: managementKeySchema });
     },
     delete: (orgId, keyId, options) =>
       transport.send({

@@ -50,16 +50,7 @@ const createTeamRequestSchema = z.strictObject({
   minor_ordering_enabled: z.boolean().nullish(),
 });
 
-const updateTeamRequestSchema = z.strictObject({
-  name: nameSchema.nullish(),
-  integration_team_id: integrationIdSchema,
-  /** Settings of one environment; their form is not documented. */
-  sandbox: z.record(z.string(), z.unknown()).nullish(),
-  production: z.record(z.string(), z.unknown()).nullish(),
-});
-
 type CreateTeamRequest = z.output<typeof createTeamRequestSchema>;
-type UpdateTeamRequest = z.output<typeof updateTeamRequestSchema>;
 
 interface TeamFilter {
   teamId?: string;
@@ -82,7 +73,6 @@ export interface Teams {
     read?: { includeEnvironment?: readonly string[] },
     options?: CallOptions,
   ): Promise<Team>;
-  update(orgId: string, teamId: string, request: UpdateTeamRequest, options?: CallOptions): Promise<Team>;
   delete(orgId: string, teamId: string, options?: CallOptions): Promise<void>;
 }
 
@@ -110,12 +100,6 @@ export function createTeams(transport: Transport): Teams {
         query: { include_environment: includeEnvironment },
         auth: 'management',
       }),
-    update: async (orgId, teamId, request, options) => {
-      const call = { method: 'PATCH', path: teamPath } as const;
-      const body = checkedRequest(call, updateTeamRequestSchema, request);
-      const params = { org_id: orgId, team_id: teamId };
-      return transport.request({ ...call, params, body, auth: 'management', options, answer: teamSchema });
-    },
     delete: (orgId, teamId, options) =>
       transport.send({
         method: 'DELETE',

@@ -69,7 +69,6 @@ const byName: Readonly<Record<string, unknown>> = {
   'management.webhooks.getSecret': { key: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
   'management.webhooks.rotateSecret': {},
   'management.managementKeys.create': { ...managementKey, key: 'mk_invented' },
-  'management.managementKeys.update': managementKey,
   'management.managementKeys.delete': {},
   'management.teamApiKeys.list': { api_keys: [teamKey], next_cursor: null },
   'management.teamApiKeys.create': teamKey,

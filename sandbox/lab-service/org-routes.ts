@@ -50,13 +50,6 @@ const newTeam = z.object({
   ...teamSwitches.shape,
 });
 
-const teamChange = z.object({
-  name: optional(teamName),
-  integration_team_id: integrationTeamId,
-  sandbox: anyFields,
-  production: anyFields,
-});
-
 /** Teams of the organisation. */
 export function orgTeamRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess): void {
   app.get(teamsPath, (request) => {
@@ -76,7 +69,7 @@ export function orgTeamRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess)
   app.post(teamsPath, (request) => {
     access.requireOrgKey(request);
     const team = readBody(newTeam, request.body);
-    refuseConflict(lab, team.integration_team_id, undefined);
+    refuseConflict(lab, team.integration_team_id);
     const switches = teamSwitches.parse(team);
     const added = lab.organisation.addTeam({
       id: team.id ?? newId(),
@@ -99,19 +92,6 @@ export function orgTeamRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess)
     return { ...teamBody(team), environments, ...settings };
   });
 
-  app.patch(`${teamsPath}/:team_id`, (request) => {
-    const team = access.team(request);
-    const { name, integration_team_id, sandbox, production } = readBody(teamChange, request.body);
-    refuseConflict(lab, integration_team_id, team);
-    team.name = name ?? team.name;
-    team.integrationTeamId = integration_team_id ?? team.integrationTeamId;
-    team.settings = {
-      sandbox: { ...team.settings.sandbox, ...sandbox },
-      production: { ...team.settings.production, ...production },
-    };
-    return teamBody(team);
-  });
-
   app.delete(`${teamsPath}/:team_id`, (request) => {
     access.requireOrgKey(request);
     lab.organisation.teams.delete(access.team(request).id);
@@ -120,10 +100,10 @@ export function orgTeamRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess)
 }
 
 /** The customer's own id of a team is one team's. */
-function refuseConflict(lab: Lab, integrationTeamId: string | null, own: Team | undefined): void {
+function refuseConflict(lab: Lab, integrationTeamId: string | null): void {
   if (integrationTeamId === null) return;
   const other = [...lab.organisation.teams.values()].find((team) => team.integrationTeamId === integrationTeamId);
-  if (other !== undefined && other !== own) throw new ServiceProblem(409, { team_id: other.id });
+  if (other !== undefined) throw new ServiceProblem(409, { team_id: other.id });
 }
 
 function teamBody(team: Team): Json {
@@ -137,8 +117,6 @@ const bindings = optional(z.array(z.object({ team_id: uuid })));
 const managementKeysQuery = z.object({ team_id: optional(uuid), role: optional(z.enum(roles)), ...cursorQuery });
 
 const newManagementKey = z.object({ label: z.string(), role: z.enum(roles), team_role_bindings: bindings });
-
-const managementKeyChange = z.object({ label: optional(z.string()), team_role_bindings: bindings });
 
 /** Management keys. */
 export function orgManagementKeyRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess): void {
@@ -170,17 +148,6 @@ export function orgManagementKeyRoutes(app: FastifyInstance, lab: Lab, access: O
     }
     const key = lab.organisation.addManagementKey({ label, role, teamIds }, { type: 'management_key' });
     return { ...managementKeyBody(key), key: key.key };
-  });
-
-  app.patch(`${managementKeysPath}/:key_id`, (request) => {
-    const key = found(request);
-    const { label, team_role_bindings: bound } = readBody(managementKeyChange, request.body);
-    if (bound !== null && key.role === 'org_admin') {
-      throw unacceptable(['body', 'team_role_bindings'], 'an org key is bound to no team', null);
-    }
-    key.label = label ?? key.label;
-    key.teamIds = bound?.map(({ team_id }) => team_id) ?? key.teamIds;
-    return managementKeyBody(key);
   });
 
   app.delete(`${managementKeysPath}/:key_id`, (request) => {

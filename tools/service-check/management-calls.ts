@@ -25,7 +25,6 @@ const teams: Calls = {
       minor_ordering_enabled: false,
     }),
   'management.teams.get': ({ management }) => management.teams.get(orgId, teamId, { includeEnvironment: ['sandbox'] }),
-  'management.teams.update': ({ management }) => management.teams.update(orgId, teamId, { name: 'Invented' }),
   'management.teams.delete': ({ management }) => management.teams.delete(orgId, teamId),
 };
 
@@ -58,8 +57,6 @@ const keys: Calls = {
       role: 'team_admin',
       team_role_bindings: [{ team_id: teamId }],
     }),
-  'management.managementKeys.update': ({ management }) =>
-    management.managementKeys.update(orgId, keyId, { label: 'Invented' }),
   'management.managementKeys.delete': ({ management }) => management.managementKeys.delete(orgId, keyId),
   'management.teamApiKeys.list': ({ management }) => management.teamApiKeys.list(region, { teamId }),
   'management.teamApiKeys.create': ({ management }) =>
