@@ -4,7 +4,6 @@ import {
   ApplicationFailure,
   Client,
   Connection,
-  WorkflowFailedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
@@ -13,7 +12,6 @@ import { projectFolder } from '../../rig/processes.js';
 import * as client from '../../../client/index.js';
 import { DeletionInvalid, LabOperations, ServiceNotConfigured, type DeleteUserInput } from '../../../client/index.js';
 import { toClientError } from '../../../client/errors.js';
-import * as userErrors from '../../../client/users/errors.js';
 import { userErrorMap } from '../../../client/users/errors.js';
 
 /** Nothing listens there: whatever is refused here is refused before anything is sent. */
@@ -60,34 +58,6 @@ test('users are read from the service: without it every call says what is missin
   for (const call of calls) await expect(call).rejects.toBeInstanceOf(ServiceNotConfigured);
 });
 
-/** The client error of each failure type. The types that all areas share are in errors.test.ts. */
-const words: Record<string, string> = {
-  InvalidCommand: 'DeletionInvalid',
-  PolicyInvalid: 'DeletionInvalid',
-  UserHasRunningWork: 'UserHasRunningWork',
-  UserUnknown: 'UserUnknown',
-  DeletionRefused: 'DeletionRefused',
-  GraceNotBegun: 'GraceNotBegun',
-  GraceEnded: 'GraceEnded',
-  NothingToUndo: 'NothingToUndo',
-  AcceptedUpdateCompletedWorkflow: 'GraceEnded',
-  UndoRefused: 'UndoRefused',
-  Unauthorized: 'ServiceAccessDenied',
-  CommandTimedOut: 'ServiceDown',
-};
-
-test.each(Object.entries(words))('the failure %s is %s for the client', (type, word) => {
-  const failure = ApplicationFailure.nonRetryable(`a ${type}`, type, { status: 404, fields: [] });
-  for (const rejection of [
-    new WorkflowUpdateFailedError('Workflow Update failed', failure),
-    new WorkflowFailedError('Workflow execution failed', failure, 'NON_RETRYABLE_FAILURE'),
-  ]) {
-    const error = toClientError(rejection, userErrorMap);
-    expect(error).toBeInstanceOf((client as Record<string, unknown>)[word]);
-    expect(error).toMatchObject({ name: word, message: `a ${type}`, status: 404 });
-  }
-});
-
 test('every failure type that is documented for a deletion has a client error', async () => {
   const page = await readFile(join(projectFolder, 'docs/messages.md'), 'utf8');
   const [, section = ''] = /\n## User deletion\n(.+?)\n## /s.exec(page) ?? [];
@@ -108,10 +78,4 @@ test('running work is named by the error', () => {
   const workflows = [{ workflowId: 'kit-order/1', name: 'kitOrder' }];
   const failure = ApplicationFailure.nonRetryable('no', 'UserHasRunningWork', { fields: [], workflows });
   expect(toClientError(new WorkflowUpdateFailedError('failed', failure), userErrorMap)).toMatchObject({ workflows });
-});
-
-test('every error that a caller may get can be imported by a backend', () => {
-  const exported = Object.entries(userErrors).filter(([name]) => name !== 'userErrorMap');
-  expect(exported.length).toBeGreaterThan(8);
-  for (const [name, word] of exported) expect((client as Record<string, unknown>)[name], name).toBe(word);
 });

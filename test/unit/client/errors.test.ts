@@ -24,6 +24,8 @@ import * as reportErrors from '../../../client/reports/errors.js';
 import { ReportInterrupted, reportErrorMap } from '../../../client/reports/errors.js';
 import * as operatorErrors from '../../../client/operators/errors.js';
 import { OperatorCallInterrupted, operatorErrorMap } from '../../../client/operators/errors.js';
+import * as userErrors from '../../../client/users/errors.js';
+import { userErrorMap } from '../../../client/users/errors.js';
 import * as client from '../../../client/index.js';
 import { projectFolder } from '../../rig/processes.js';
 
@@ -148,6 +150,21 @@ const ofMatchReviews: Record<string, string> = {
   ServiceRefused: 'DecisionRefused',
 };
 
+const ofDeletions: Record<string, string> = {
+  InvalidCommand: 'DeletionInvalid',
+  PolicyInvalid: 'DeletionInvalid',
+  UserHasRunningWork: 'UserHasRunningWork',
+  UserUnknown: 'UserUnknown',
+  DeletionRefused: 'DeletionRefused',
+  GraceNotBegun: 'GraceNotBegun',
+  GraceEnded: 'GraceEnded',
+  NothingToUndo: 'NothingToUndo',
+  AcceptedUpdateCompletedWorkflow: 'GraceEnded',
+  UndoRefused: 'UndoRefused',
+  Unauthorized: 'ServiceAccessDenied',
+  CommandTimedOut: 'ServiceDown',
+};
+
 const areas = [
   { workflows: ['placeKitOrder', 'kitOrder'], names: ofOrders, words: orderErrorMap, unnamed: ['OrderForwarded'] },
   { workflows: ['linkProvider'], names: ofLinks, words: linkErrorMap, unnamed: [] },
@@ -174,7 +191,7 @@ async function documentedTypes(workflow: string): Promise<string[]> {
 }
 
 describe('the client error for a failure', () => {
-  const named = areas.flatMap(({ names, words }) =>
+  const named = [...areas, { names: ofDeletions, words: userErrorMap }].flatMap(({ names, words }) =>
     Object.entries(names).map(([type, word]) => ({ type, word, words })),
   );
 
@@ -277,16 +294,16 @@ const inner = new Set([
   'operatorErrorMap',
   'appointmentErrorMap',
   'matchReviewErrorMap',
+  'userErrorMap',
 ]);
 
-test.each([errors, orderErrors, linkErrors, reportErrors, operatorErrors, appointmentErrors, matchReviewErrors])(
-  'every error that a caller may get can be imported by a backend',
-  (area) => {
-    const exported = Object.keys(area).filter((name) => !inner.has(name));
-    expect(exported.length).toBeGreaterThan(3);
-    for (const name of exported) expect(exportedBy(client, name), name).toBe(exportedBy(area, name));
-  },
-);
+const modules = [errors, orderErrors, linkErrors, reportErrors, operatorErrors, appointmentErrors, matchReviewErrors];
+
+test.each([...modules, userErrors])('every error that a caller may get can be imported by a backend', (area) => {
+  const exported = Object.keys(area).filter((name) => !inner.has(name));
+  expect(exported.length).toBeGreaterThan(3);
+  for (const name of exported) expect(exportedBy(client, name), name).toBe(exportedBy(area, name));
+});
 
 describe('the root that a command was forwarded to', () => {
   const forwarded = ApplicationFailure.nonRetryable('forwarded', 'OrderForwarded', { fields: [], reason: 'order-1' });
