@@ -6,7 +6,7 @@ import { Links } from './links.js';
 import { MatchReviews } from './match-reviews.js';
 import { Orders } from './orders.js';
 import { Reports } from './reports.js';
-import { Organisation, playedPlace } from './organisation.js';
+import { playedPlace } from './organisation.js';
 import { RequestLog } from './request-log.js';
 import { settingsSchema, type Settings } from './settings.js';
 import { Slots } from './slots.js';
@@ -19,7 +19,6 @@ import { Webhooks } from './webhooks.js';
 export class Lab {
   settings!: Settings;
   clock!: Clock;
-  organisation!: Organisation;
   endpoints!: WebhookEndpoints;
   idempotency!: IdempotencyKeys;
   state!: LabState;
@@ -34,13 +33,11 @@ export class Lab {
   faults!: ReturnType<typeof newHttpFaults>;
   requests!: RequestLog;
   readonly #settings: Partial<Settings>;
-  readonly #managementKey: string | undefined;
   readonly log: (line: string) => void;
 
   /** @param log gets a line for what an operator of the stand-in should see */
-  constructor(settings: Partial<Settings>, managementKey?: string, log: (line: string) => void = () => undefined) {
+  constructor(settings: Partial<Settings>, log: (line: string) => void = () => undefined) {
     this.#settings = settings;
-    this.#managementKey = managementKey;
     this.log = log;
     this.#begin();
   }
@@ -64,7 +61,6 @@ export class Lab {
   #begin(): void {
     this.settings = settingsSchema.parse(this.#settings);
     this.clock = new Clock(this.settings.daySeconds);
-    this.organisation = new Organisation(this.clock, this.#managementKey);
     this.endpoints = new WebhookEndpoints(this.clock, playedPlace);
     this.idempotency = new IdempotencyKeys(this.clock);
     this.state = new LabState();

@@ -2,12 +2,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Lab } from './lab.js';
 import { matchReviewBody } from './match-review-body.js';
-import { decisionCodes, type MatchReview } from './match-reviews.js';
+import type { MatchReview } from './match-reviews.js';
 import { orderBody, type Json } from './order-body.js';
 import { cursorPage, cursorQuery } from './org-access.js';
 import { refusal, type ServiceProblem } from './problems.js';
 import { inventedLab } from './seed.js';
-import { newId, type Order } from './state.js';
 import { calendarDate } from './time.js';
 import { date, optional, pathText, queryInteger, readBody, readQuery, uuid } from './validation.js';
 
@@ -26,18 +25,7 @@ const acceptBody = z.object({ order_id: optional(uuid), user_id: optional(uuid),
 
 const resolveBody = z.object({ action: z.enum(['reject', 'unsure']), note: optional(z.string()) });
 
-/** The names of roles are not documented; here `target` is a candidate, and so is any other. */
-const simulationBody = z.object({
-  case: z.enum(decisionCodes),
-  order_source: z.enum(['managed', 'provided']),
-  orders: optional(z.record(z.string(), uuid)),
-  result_status: optional(z.enum(['final', 'partial'])),
-  interpretation: optional(z.enum(['normal', 'abnormal', 'critical', 'unknown'])),
-  lab_test_id: optional(uuid),
-  wrong_lab_test_id: optional(uuid),
-});
-
-/** Results that match no order, and the simulator that makes some. */
+/** Results that match no order. */
 export function matchReviewRoutes(app: FastifyInstance, lab: Lab): void {
   app.addHook('preHandler', async ({ url }) => {
     if (lab.settings.matchReviews || !url.startsWith('/v3/unmatched_result')) return;
@@ -68,7 +56,6 @@ export function matchReviewRoutes(app: FastifyInstance, lab: Lab): void {
     else lab.matchReviews.markUnsure(review, note);
     return answered(review);
   });
-  simulatorRoutes(app, lab);
 }
 
 type ListQuery = z.output<typeof listQuery>;
@@ -82,49 +69,6 @@ function isMeant({ status, decisionCode, createdAt }: MatchReview, query: ListQu
     day >= (query.created_at_start ?? day) &&
     day <= (query.created_at_end ?? day)
   );
-}
-
-/** In the sandbox environment only. A run ends at once here. */
-function simulatorRoutes(app: FastifyInstance, lab: Lab): void {
-  const runs = new Map<string, { run_id: string; status: string }>();
-  // The form of this answer is not documented; assumed.
-  app.get('/v3/unmatched_result_test/case', () => ({ data: decisionCodes.map((name) => ({ case: name })) }));
-
-  app.post('/v3/unmatched_result_test', (request, reply) => {
-    const { 'x-idempotency-key': key } = request.headers;
-    if (typeof key !== 'string' || key === '' || key.length > 255) {
-      throw refusal(422, 'X-Idempotency-Key of 1 to 255 characters is required');
-    }
-    const body = readBody(simulationBody, request.body);
-    const run = lab.idempotency.once(`${key}/unmatched_result_test`, false, () => {
-      lab.matchReviews.create({
-        decisionCode: body.case,
-        candidates: candidatesOf(lab, body),
-        ...(body.result_status !== null && { resultStatus: body.result_status }),
-        ...(body.interpretation !== null && { interpretation: body.interpretation }),
-      });
-      return { run_id: newId(), status: 'queued', request: JSON.stringify(body) };
-    }) as { run_id: string; status: string; request: string };
-    if (run.request !== JSON.stringify(body)) throw refusal(409, 'The key was used for another request');
-    const { run_id } = run;
-    runs.set(run_id, { run_id, status: 'succeeded' });
-    return reply.code(202).send({ run_id, status: run.status });
-  });
-
-  app.get('/v3/unmatched_result_test/:run_id', (request) => {
-    const run = runs.get(pathText(request, 'run_id'));
-    if (run === undefined) throw refusal(404, 'Run not found');
-    return run;
-  });
-}
-
-function candidatesOf(lab: Lab, { case: name, order_source, orders }: z.output<typeof simulationBody>): Order[] {
-  if (order_source === 'managed') return lab.matchReviews.candidatesFor(name);
-  return Object.values(orders ?? {}).map((id) => {
-    const order = lab.state.orders.get(id);
-    if (order === undefined) throw refusal(422, 'An order does not exist.');
-    return order;
-  });
 }
 
 /** The wording is not documented; assumed. */

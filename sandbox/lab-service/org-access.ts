@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Lab } from './lab.js';
-import { inventedOrgId, type ManagementKey, type Team } from './organisation.js';
+import { inventedOrgId } from './organisation.js';
 import { invalidFields, refusal, valueError } from './problems.js';
+import { inventedTeamId } from './seed.js';
 import { optional, pathUuid, readPath } from './validation.js';
 
 /** True for a request of the management API, which has a management key instead of a team API key. */
@@ -10,49 +10,32 @@ export function isOfManagement(request: FastifyRequest): boolean {
   return request.url.startsWith('/v1/org/');
 }
 
-/**
- * The rights of management keys. An org key may do everything; a team key reaches the teams that it is bound to, and nothing of the
- * organisation. None of the refusals is documented; assumed.
- */
+/** The rights of the management key, which reaches the one organisation. None of the refusals is documented; assumed. */
 export class OrgAccess {
-  readonly #lab: Lab;
+  readonly #key: string | undefined;
   readonly #headers: readonly string[];
 
-  /** @param headers the names under which a management key is taken, the current one and the deprecated one */
-  constructor(lab: Lab, headers: readonly string[]) {
-    this.#lab = lab;
+  /**
+   * @param key without one nobody can manage anything
+   * @param headers the names under which it is taken, the current one and the deprecated one
+   */
+  constructor(key: string | undefined, headers: readonly string[]) {
+    this.#key = key;
     this.#headers = headers;
   }
 
-  /** The key behind a request to the organisation in its path; 401 and 403 otherwise. */
-  manager(request: FastifyRequest): ManagementKey {
+  /** The team in the path; 401, 403 and 404 otherwise. */
+  team(request: FastifyRequest): string {
     const given = this.#headers.map((name) => request.headers[name]).find((value) => typeof value === 'string');
-    const manager = typeof given === 'string' ? this.#lab.organisation.managerWith(given) : undefined;
-    if (manager === undefined) throw refusal(401, 'Invalid management key');
+    if (given === undefined || given !== this.#key) throw refusal(401, 'Invalid management key');
     if (pathUuid(request, 'org_id') !== inventedOrgId) throw refusal(403, 'The key is of another organisation');
-    return manager;
-  }
-
-  requireOrgKey(request: FastifyRequest): void {
-    if (this.manager(request).role !== 'org_admin') throw refusal(403, 'An org key is needed');
-  }
-
-  /** The team in the path or of an id, where the key reaches it. */
-  team(request: FastifyRequest, id = pathUuid(request, 'team_id')): Team {
-    const { teamIds } = this.manager(request);
-    if (teamIds !== null && !teamIds.includes(id)) throw refusal(403, 'The key is not bound to this team');
-    const team = this.#lab.organisation.teams.get(id);
-    if (team === undefined) throw refusal(404, 'Team not found');
-    return team;
+    const id = pathUuid(request, 'team_id');
+    if (id !== inventedTeamId) throw refusal(404, 'Team not found');
+    return id;
   }
 }
 
-export const environment = z.enum(['sandbox', 'production']);
-
-/** The environment, and the region, in a path. */
-export function placeIn(request: FastifyRequest) {
-  return readPath(z.object({ environment, region: z.enum(['us', 'eu']) }), request);
-}
+const environment = z.enum(['sandbox', 'production']);
 
 export function environmentIn(request: FastifyRequest): z.output<typeof environment> {
   return readPath(z.object({ environment }), request).environment;

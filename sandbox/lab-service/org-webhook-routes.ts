@@ -45,7 +45,7 @@ function unlessNull<Schema extends z.ZodType>(schema: Schema) {
 /** Webhook endpoints of a team in one environment. */
 export function orgWebhookRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess): void {
   const place = (request: FastifyRequest): EndpointPlace => ({
-    teamId: access.team(request).id,
+    teamId: access.team(request),
     environment: environmentIn(request),
   });
   const endpoint = (request: FastifyRequest): WebhookEndpoint => {

@@ -12,7 +12,6 @@ import { isOfBrowser, linkRoutes } from './link-routes.js';
 import { offlineRoutes } from './offline.js';
 import { matchReviewRoutes } from './match-review-routes.js';
 import { OrgAccess, isOfManagement } from './org-access.js';
-import { orgLabAccountRoutes, orgManagementKeyRoutes, orgTeamKeyRoutes, orgTeamRoutes } from './org-routes.js';
 import { orgWebhookRoutes } from './org-webhook-routes.js';
 import { orderRoutes } from './order-routes.js';
 import { providerRoutes } from './provider-routes.js';
@@ -53,7 +52,7 @@ export interface LabService {
  * ZodError when a setting is out of bounds.
  */
 export async function startLabService(options: LabServiceOptions): Promise<LabService> {
-  const lab = new Lab(options.settings ?? {}, options.managementKey, options.log);
+  const lab = new Lab(options.settings ?? {}, options.log);
   const closing = new AbortController();
   // Open keep-alive connections must not hold up the end.
   const app = Fastify({ forceCloseConnections: true });
@@ -62,7 +61,7 @@ export async function startLabService(options: LabServiceOptions): Promise<LabSe
   refuseWebPages(app);
   faultHooks(app, lab, closing.signal);
   const brand = (options.brand ?? 'service').toLowerCase();
-  requireApiKey(app, lab, `x-${brand}-api-key`, options.apiKey);
+  requireApiKey(app, `x-${brand}-api-key`, options.apiKey);
   closedFeatures(app, lab);
   userRoutes(app, lab);
   providerRoutes(app, lab);
@@ -75,7 +74,7 @@ export async function startLabService(options: LabServiceOptions): Promise<LabSe
   labTestRoutes(app);
   documentRoutes(app, lab);
   timeseriesRoutes(app);
-  managementRoutes(app, lab, ['x-management-key', `x-${brand}-org-key`]);
+  orgWebhookRoutes(app, lab, new OrgAccess(options.managementKey, ['x-management-key', `x-${brand}-org-key`]));
   controlRoutes(app, lab);
   const host = options.host ?? '127.0.0.1';
   offlineRoutes(app, host, closing.signal);
@@ -131,20 +130,9 @@ function writeProblems(app: FastifyInstance): void {
 }
 
 /** The body of a 401 is not documented; assumed. */
-function requireApiKey(app: FastifyInstance, lab: Lab, header: string, apiKey: string): void {
+function requireApiKey(app: FastifyInstance, header: string, apiKey: string): void {
   app.addHook('onRequest', async (request) => {
     if (isControl(request) || isOfBrowser(request) || isOfManagement(request)) return;
-    const given = request.headers[header];
-    const isKnown = given === apiKey || (typeof given === 'string' && lab.organisation.opensTeamApi(given));
-    if (!isKnown) throw refusal(401, 'Invalid API key');
+    if (request.headers[header] !== apiKey) throw refusal(401, 'Invalid API key');
   });
-}
-
-function managementRoutes(app: FastifyInstance, lab: Lab, headers: readonly string[]): void {
-  const access = new OrgAccess(lab, headers);
-  orgTeamRoutes(app, lab, access);
-  orgWebhookRoutes(app, lab, access);
-  orgManagementKeyRoutes(app, lab, access);
-  orgTeamKeyRoutes(app, lab, access);
-  orgLabAccountRoutes(app, lab, access);
 }

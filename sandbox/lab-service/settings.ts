@@ -62,8 +62,6 @@ export const settingsSchema = z.strictObject({
   appointmentConfirmation: z.enum(['confirm', 'decline', 'never']).default('confirm'),
   /** True: appointments can be rescheduled. */
   appointmentsReschedulable: z.boolean().default(true),
-  /** Entries of a page of the management API, if the request does not say. Not documented. */
-  managementPageSize: z.int().positive().default(50),
   /** The features that the team is not enabled for: their endpoints answer 403. */
   closedFeatures: z.array(z.enum(features)).default([]),
   /** How that refusal is written: `json`, as the specification has it, or `text`, as it was before. */

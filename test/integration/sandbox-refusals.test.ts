@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { inventedOrgId } from '../../sandbox/lab-service/organisation.js';
-import { labAccountIds, labTestIds } from '../../sandbox/lab-service/seed.js';
+import { inventedTeamId, labAccountIds, labTestIds } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { demographics, patientDetails, shippingDetails } from '../rig/cast.js';
 import {
@@ -44,7 +44,7 @@ function rowsOf({ user, bare, order, visit }: Place): Row[] {
     patient_details: { ...patientDetails, ...details },
   });
   const register = '/v3/order/testkit/register';
-  const teams = `/v1/org/${inventedOrgId}/team`;
+  const hooks = (org: string, team: string) => `/v1/org/${org}/team/${team}/sandbox/webhook`;
   const centre = '/v3/order/psc/appointment/availability';
   return [
     ['GET', '/v3/nothing', undefined, 404, 'Not Found'],
@@ -165,14 +165,8 @@ function rowsOf({ user, bare, order, visit }: Place): Row[] {
     ],
     ['GET', `/lab_report/v1/parser/job/${unknown}`, undefined, 404, expect.anything()],
     ['GET', '/v3/lab_tests/markers?size=101', undefined, 422, [expect.stringContaining('query.size')]],
-    [
-      'POST',
-      teams,
-      { region: 'mars', logo_url: 5 },
-      422,
-      ['body.name missing', 'body.region enum', 'body.logo_url string_type'],
-    ],
-    ['GET', `/v1/org/${unknown}/team`, undefined, 403, expect.anything()],
+    ['GET', hooks(unknown, inventedTeamId), undefined, 403, expect.anything()],
+    ['GET', hooks(inventedOrgId, unknown), undefined, 404, expect.anything()],
   ];
 }
 
