@@ -35,6 +35,8 @@ interface Place {
 
 type Row = readonly [method: string, path: string, body: unknown, status: number, detail: unknown];
 
+const hooks = (org: string, team: string) => `/v1/org/${org}/team/${team}/sandbox/webhook`;
+
 function rowsOf({ user, bare, order, visit }: Place): Row[] {
   const kit = testkitBody(user);
   const known = knownPatientBody(user);
@@ -44,7 +46,6 @@ function rowsOf({ user, bare, order, visit }: Place): Row[] {
     patient_details: { ...patientDetails, ...details },
   });
   const register = '/v3/order/testkit/register';
-  const hooks = (org: string, team: string) => `/v1/org/${org}/team/${team}/sandbox/webhook`;
   const centre = '/v3/order/psc/appointment/availability';
   return [
     ['GET', '/v3/nothing', undefined, 404, 'Not Found'],
@@ -193,6 +194,15 @@ test('a request without the team key, or with the header of another brand, is an
   expect(await ask({ 'x-acme-api-key': sandboxApiKey })).toBe(200);
   expect(await ask({ 'x-service-api-key': sandboxApiKey })).toBe(401);
   expect(await ask({ 'x-acme-api-key': 'another' })).toBe(401);
+  expect(await ask({})).toBe(401);
+});
+
+test('a management call without its key, or with another, is answered 401', async () => {
+  const { call } = await startSandbox();
+  const ask = async (headers: Record<string, string>) =>
+    (await call('GET', hooks(inventedOrgId, inventedTeamId), undefined, headers)).status;
+  expect(await ask({ 'x-management-key': sandboxManagementKey })).toBe(200);
+  expect(await ask({ 'x-management-key': 'another' })).toBe(401);
   expect(await ask({})).toBe(401);
 });
 
