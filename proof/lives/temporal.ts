@@ -269,7 +269,9 @@ export class Server {
       `${type} ${end.kind === 'failed' ? `failed: ${end.type} ${end.message ?? ''}` : end.kind} ${end.kind === 'completed' ? short(end.result) : ''}`,
     );
     if (end.kind === 'failed' && / at |Error: /.test(end.type)) life.broken('no workflow task fails', end.type);
-    for (const [id, { reply }] of this.waiting) {
+    // Who cancels a workflow through Temporal gives up what is under way in it: its callers get `OrderEnded` or its like.
+    const isGivenUp = run.tasks.some(({ incoming }) => incoming.some(({ kind }) => kind === 'cancel'));
+    for (const [id, { reply }] of isGivenUp ? [] : this.waiting) {
       if (run.tasks.some(({ incoming }) => incoming.some((each) => each.kind === 'update' && each.id === id))) {
         life.broken('every accepted command is answered', `${reply.name} (${id}) was accepted, and ${type} closed`);
       }
