@@ -271,10 +271,11 @@ export class Server {
     if (end.kind === 'failed' && / at |Error: /.test(end.type)) life.broken('no workflow task fails', end.type);
     // Who cancels a workflow through Temporal gives up what is under way in it: its callers get `OrderEnded` or its like.
     const isGivenUp = run.tasks.some(({ incoming }) => incoming.some(({ kind }) => kind === 'cancel'));
-    for (const [id, { reply }] of isGivenUp ? [] : this.waiting) {
-      if (run.tasks.some(({ incoming }) => incoming.some((each) => each.kind === 'update' && each.id === id))) {
-        life.broken('every accepted command is answered', `${reply.name} (${id}) was accepted, and ${type} closed`);
-      }
+    for (const [id, { reply }] of this.waiting) {
+      if (!run.tasks.some(({ incoming }) => incoming.some((each) => each.kind === 'update' && each.id === id)))
+        continue;
+      if (isGivenUp) this.answer(id, { refused: 'AcceptedUpdateCompletedWorkflow' });
+      else life.broken('every accepted command is answered', `${reply.name} (${id}) was accepted, and ${type} closed`);
     }
     if (end.kind !== 'continued') return;
     this.onNewRun(end.input);
