@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger, makeTelemetryFilterString, Runtime, Worker } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { describe, expect, inject, test } from 'vitest';
 import { createActivities } from '../../activities/activities.js';
@@ -9,37 +9,30 @@ import type { ActivityDependencies } from '../../activities/dependencies.js';
 import { compareText } from '../../protocol/canonical-json.js';
 import { readHistory, recordedIdentity } from './history-file.js';
 import { withEmptyTasks } from './joined-tasks.js';
-
-const quiet = { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }) };
-Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: quiet } });
+import { replay } from './replaying.js';
 
 const folder = new URL('histories/', import.meta.url);
 const names = (await readdir(folder)).filter((name) => name.endsWith('.json')).toSorted();
 
 const textOf = (name: string) => readFile(new URL(name, folder), 'utf8');
 
-async function replay(text: string, bundle?: { code: string }): Promise<void> {
-  await replayHistory(readHistory(text), text, bundle);
-}
-
-async function replayHistory(history: object, text: string, bundle?: { code: string }): Promise<void> {
-  const [, workflowId = ''] = /"workflowId":"([^"]+)"/.exec(text) ?? [];
-  const workflowBundle = bundle ?? { codePath: inject('workflowBundlePath') };
-  await Worker.runReplayHistory({ workflowBundle }, history, workflowId);
-}
-
 describe('what was under way before an update of the worker goes on after it', () => {
-  test.each(names)('%s', async (name) => {
-    await expect(replay(await textOf(name))).resolves.toBeUndefined();
-  });
+  const failures = failuresOf(readHistory);
+  test.each(names)('%s', async (name) => expect((await failures).get(name)).toBeUndefined());
 });
 
 describe('what was under way goes on though the SDK replays several workflow tasks in one step', () => {
-  test.each(names)('%s', async (name) => {
-    const text = await textOf(name);
-    await expect(replayHistory(withEmptyTasks(readHistory(text)), text)).resolves.toBeUndefined();
-  });
+  const failures = failuresOf((text) => withEmptyTasks(readHistory(text)));
+  test.each(names)('%s', async (name) => expect((await failures).get(name)).toBeUndefined());
 });
+
+/** By the name of the history: what its replay failed with, or undefined. */
+async function failuresOf(historyOf: (text: string) => object): Promise<ReadonlyMap<string, unknown>> {
+  const texts = await Promise.all(names.map(textOf));
+  const failures = await replay(texts, historyOf, { codePath: inject('workflowBundlePath') });
+  expect(failures).toHaveLength(names.length);
+  return new Map(names.map((name, index) => [name, failures[index]]));
+}
 
 describe('the recorded histories', () => {
   const recorded = async (pattern: RegExp) => {
@@ -128,15 +121,16 @@ describe('a replay fails', () => {
   test('when the workflows begin with something else', async () => {
     const workflowsPath = fileURLToPath(new URL('changed-workflows', import.meta.url));
     const changed = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
-    for (const name of ['registered.json', 'placed.json']) {
-      await expect(replay(await textOf(name), changed), name).rejects.toThrow(DeterminismViolationError);
-    }
+    const texts = await Promise.all(['registered.json', 'placed.json'].map(textOf));
+    const violation = expect.any(DeterminismViolationError) as unknown;
+    expect(await replay(texts, readHistory, changed)).toEqual([violation, violation]);
   });
 
   test('when an activity differs from the recorded one', async () => {
     const text = await textOf('registered.json');
     const altered = text.replaceAll('"name":"registerKit"', '"name":"somethingElse"');
     expect(altered).not.toBe(text);
-    await expect(replay(altered)).rejects.toThrow(DeterminismViolationError);
+    const [failure] = await replay([altered], readHistory, { codePath: inject('workflowBundlePath') });
+    expect(failure).toBeInstanceOf(DeterminismViolationError);
   });
 });

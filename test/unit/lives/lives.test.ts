@@ -6,7 +6,7 @@ import { kinds, live } from '../../../proof/lives/lives.js';
  * `npm run lives -- --of <workflow> --lives 1 --seed <seed>`, which prints its story.
  */
 
-const lives = 100;
+const lives = 40;
 
 describe('whatever answers are late, lost or older than they look, every claim holds when the dust has settled:', () => {
   test.each(Object.keys(kinds))(

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { readCommandLine } from '../../../sandbox/demo/command-line.js';
+import { readDemoConfig } from '../../../sandbox/demo/config.js';
+
+test('an act that the demo does not have is refused with the usage', () => {
+  expect(() => readCommandLine(['--act', '9'])).toThrow(
+    /--act is "9": give a number from 1 to 8[\s\S]+Usage: npm run demo/,
+  );
+});
+
+test('all invalid settings are named at once', () => {
+  expect(() => readDemoConfig({ DEMO_UI_PORT: 'eighty', DEMO_DAY_SECONDS: '0' })).toThrow(
+    /DEMO_UI_PORT is "eighty"[\s\S]+DEMO_DAY_SECONDS is "0"/,
+  );
+});
