@@ -87,7 +87,7 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     reason: 'without its case the default returns the name of the reason, which counts as true',
-    in: ['workflows/appointment/appointment.ts', 'workflows/match-review/review.ts'],
+    in: ['workflows/appointment/appointment.ts'],
     mutator: 'ConditionalExpression',
     at: /⟦case 'notifications_undelivered':/,
   },

@@ -3,13 +3,12 @@ import { commandLine } from '../../tools/command-line.js';
 import { contextOf, equivalentOf, equivalents, type Equivalent } from './equivalent.js';
 import { groupOf, groups } from './groups.js';
 import { instrument, type Mutant } from './instrument.js';
-import { accepted, type Survivor } from './survivors.js';
 import { tryChanges } from './trial.js';
 
 /*
  * Changes the pure files and the glue one spot at a time and runs the unit tests that import them: `npm run mutations`, or
  * `npm run mutations -- <group or file> …`. Every change that no test noticed must have its reason, in equivalent.ts if it
- * makes no difference, else in survivors.ts. `--survivors` lists those without one, as survivors.ts wants them.
+ * makes no difference, else in survivors.txt. `--survivors` lists those without one, as that file wants them.
  */
 
 const program = commandLine(
@@ -26,7 +25,9 @@ const { survivors: listsSurvivors, withoutModel } = program.opts<{ survivors?: t
 
 /** Of what is changed: enough to tell one change from another. */
 const longest = 160;
-const inUse = new Set<Equivalent | Survivor>();
+const inUse = new Set<Equivalent | string>();
+/** Changes that make a difference and that no test notices: the indented lines, each below the reason why that was accepted. */
+const accepted = new Set(readFileSync(new URL('survivors.txt', import.meta.url), 'utf8').match(/^ {2}.+/gm));
 
 const { texts, mutants } = await instrument(chosen.map(groupOf));
 const ids = mutants.filter(({ isIgnored }) => !isIgnored).map(({ id }) => id);
@@ -38,9 +39,9 @@ const mutated = new Set(mutants.map(({ fileName }) => fileName));
 console.log('| File | Mutants | Noticed | Equivalent | Not reached | Not noticed | Share |');
 console.log('| --- | --- | --- | --- | --- | --- | --- |');
 for (const file of mutated) report(file);
-for (const { reason, changes } of accepted) {
-  const superfluous = changes.filter((change) => mutated.has(change[0]) && !inUse.has(change));
-  for (const change of superfluous) console.log(`Noticed, or gone: ${written(change)} (${reason}).`);
+for (const survivor of accepted) {
+  const isTried = [...mutated].some((file) => survivor.startsWith(`  ${file}: `));
+  if (isTried && !inUse.has(survivor)) console.log(`Noticed, or gone:${survivor}`);
 }
 if (program.args.length === 0) {
   for (const { reason, at } of equivalents.filter((each) => !inUse.has(each))) {
@@ -58,9 +59,11 @@ function report(file: string): void {
   const unreached = open.filter(({ id }) => !reached.has(id)).length;
   const numbers = [all.length, all.length - left.length, equivalent, unreached, open.length - unreached];
   console.log(`| ${[`\`${file}\``, ...numbers, `${share.toFixed(1)} %`].join(' | ')} |`);
-  const unexplained = open.map((mutant) => survivorOf(file, mutant, text)).filter((each) => !isAccepted(each));
+  const survivors = open.map((mutant) => survivorOf(mutant, text));
+  for (const survivor of survivors) inUse.add(survivor);
+  const unexplained = survivors.filter((survivor) => !accepted.has(survivor));
   if (unexplained.length > 0) process.exitCode = 1;
-  if (listsSurvivors) for (const survivor of unexplained) console.log(`      ${written(survivor)},`);
+  if (listsSurvivors) for (const survivor of unexplained) console.log(survivor);
 }
 
 function isEquivalent(mutant: Mutant, text: string): boolean {
@@ -69,17 +72,7 @@ function isEquivalent(mutant: Mutant, text: string): boolean {
   return found !== undefined;
 }
 
-function survivorOf(file: string, mutant: Mutant, text: string): Survivor {
+function survivorOf(mutant: Mutant, text: string): string {
   const inLine = (written: string) => written.replace(/\s+/g, ' ').trim().slice(0, longest);
-  return [file, inLine(contextOf(mutant, text)), inLine(mutant.replacement)];
-}
-
-function isAccepted(survivor: Survivor): boolean {
-  const found = accepted.flatMap(({ changes }) => changes).filter((each) => written(each) === written(survivor));
-  for (const each of found) inUse.add(each);
-  return found.length > 0;
-}
-
-function written(survivor: Survivor): string {
-  return JSON.stringify(survivor);
+  return `  ${mutant.fileName}: ${inLine(contextOf(mutant, text))} ⇒ ${inLine(mutant.replacement)}`;
 }
