@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { AppointmentState, Slots } from '../../protocol/appointment/messages.js';
-import { AppointmentEnded, AppointmentNotFound, SlotGone } from '../../client/appointments/errors.js';
-import { ServiceDown } from '../../client/errors.js';
-import { appointmentPath, Visit, bookPath, loseWebhooks } from './visit.js';
+import { AppointmentEnded } from '../../client/appointments/errors.js';
+import { Visit } from './visit.js';
 import { cancellationReasons } from '../../sandbox/lab-service/appointment-routes.js';
 import { eventually } from '../rig/eventually.js';
 import { labOrderIdKey, labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
-import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { setStage } from './story.js';
 
 /* How an appointment is chosen, booked, moved and cancelled, and what only a server shows of it; every other rule has a life in test/unit/appointment. */
@@ -39,24 +37,6 @@ describe('choosing a slot', () => {
     expect(await visit.bookings()).toBe(1);
   });
 
-  // proves 226
-  test.each([400, 404] as const)(
-    'choosing a slot that somebody else took, with status %i, asks for another choice',
-    async (status) => {
-      await stage.sandbox.changeSettings({ slotConflictStatus: status });
-      const visit = await Visit.start(stage);
-      const slot = await visit.slot();
-      const [first = ''] = await visit.keys();
-      await stage.sandbox.takeSlot(first);
-      // Gone from the service's list already, or taken between the list and the booking.
-      await expect(visit.handle.choose({ slotId: slot.id })).rejects.toBeInstanceOf(SlotGone);
-      await visit.expectState({ phase: 'awaiting_choice' });
-      expect((await visit.slot()).id).not.toBe(slot.id);
-      await visit.choose();
-      await visit.expectState({ phase: 'confirmed' });
-    },
-  );
-
   // proves 229
   test('works for a slot that a later day’s list offers again', async () => {
     const visit = await Visit.start(stage);
@@ -82,34 +62,6 @@ describe('a booking that is confirmed later', () => {
     await visit.expectNotifications('phase_changed awaiting_confirmation', 'phase_changed confirmed');
     expect(await stage.countRequests('GET', `/v3/order/${visit.orderId}/phlebotomy/appointment`)).toBe(2);
   });
-
-  // proves 226
-  test('needs attention if nobody confirms it, and lapses after its deadline', async () => {
-    await stage.sandbox.changeSettings({ appointmentConfirmation: 'never' });
-    const policy = { confirmation: 'later', confirmationWait: '24h' } as const;
-    const visit = await Visit.start(stage, { policy });
-    const { slots } = await visit.handle.slots();
-    await loseWebhooks(stage);
-    await visit.handle.choose({ slotId: slots.at(-1)?.id ?? '' });
-    await stage.sandbox.addFault({
-      ...{ method: 'GET', path: appointmentPath },
-      action: { kind: 'answer', status: 200, body: await stage.service.appointments.get(visit.orderId) },
-    });
-    await stage.skip('25 hours');
-    await visit.expectState({
-      phase: 'awaiting_confirmation',
-      attention: [{ reason: 'confirmation_overdue' }] as never,
-    });
-    await stage.sandbox.removeFaults();
-    await stage.skip('14 hours');
-    await visit.expectState({ phase: 'awaiting_choice', attention: [] });
-    await visit.expectNotifications(
-      'phase_changed awaiting_confirmation',
-      'attention_raised confirmation_overdue',
-      'attention_cleared confirmation_overdue',
-      'choice_needed cancelled',
-    );
-  });
 });
 
 // proves 227
@@ -126,21 +78,6 @@ test('a requested appointment has no time until the provider sets one', async ()
   });
 });
 
-test('a lost answer to a booking that the service shows only later is settled by one more read, not by booking again', async () => {
-  const visit = await Visit.start(stage);
-  const slot = await visit.slot();
-  await loseWebhooks(stage);
-  await stage.sandbox.addFault({ path: bookPath, times: 1, action: { kind: 'drop_response' } });
-  const path = appointmentPath;
-  const unknown = { kind: 'answer', status: 404, body: { detail: 'Appointment not found' } } as const;
-  await stage.sandbox.addFault({ method: 'GET', path, times: 2, action: unknown });
-  const answer = visit.handle.choose({ slotId: slot.id });
-  await stage.expectRequests('GET', path.replace('*', visit.orderId), 3);
-  await stage.skip('50 seconds');
-  expect(await answer).toMatchObject({ phase: 'confirmed', appointment: { startAt: slot.start } });
-  expect(await visit.bookings()).toBe(1);
-});
-
 describe('rescheduling', () => {
   // proves 228
   test('replaces the first time, and notifies the product', async () => {
@@ -152,20 +89,6 @@ describe('rescheduling', () => {
     expect(await stage.service.appointments.get(visit.orderId)).toMatchObject({ appointment_notes: 'Invented cat' });
     await visit.expectNotifications('phase_changed confirmed', 'phase_changed confirmed');
     expect(new Set(visit.notifications.map(({ id }) => id)).size).toBe(2);
-  });
-
-  // proves 228
-  test('is refused if the appointment does not allow it: it is cancelled to choose again', async () => {
-    await stage.sandbox.changeSettings({ appointmentsReschedulable: false });
-    const visit = await Visit.start(stage);
-    const other = await visit.slot(7);
-    await visit.choose();
-    await expect(visit.handle.reschedule({ slotId: other.id })).rejects.toMatchObject({ name: 'RescheduleRefused' });
-    expect(await visit.handle.cancel({ reasonId, rebook: true })).toMatchObject({ phase: 'awaiting_choice' });
-    expect(await visit.handle.choose({ slotId: other.id })).toMatchObject({ appointment: { startAt: other.start } });
-    await stage.sandbox.settleWebhooks();
-    // The product cancelled it: nobody needs to be asked to choose.
-    await visit.expectNotifications('phase_changed confirmed', 'phase_changed confirmed');
   });
 });
 
@@ -181,57 +104,6 @@ describe('cancelling', () => {
     expect(await stage.service.appointments.get(visit.orderId)).toMatchObject({ status: 'cancelled' });
     expect(await visit.handle.cancel(), 'again').toEqual(state);
     await expect(visit.handle.cancel({ rebook: true })).rejects.toBeInstanceOf(AppointmentEnded);
-  });
-
-  test('asks the product for another choice, once', async () => {
-    const visit = await Visit.start(stage);
-    await visit.choose();
-    await visit.move('cancelled');
-    await visit.expectNotifications('phase_changed confirmed', 'choice_needed cancelled');
-    await visit.expectState({ phase: 'awaiting_choice' });
-    const slot = await visit.choose(3);
-    await visit.expectState({ phase: 'confirmed', appointment: { startAt: slot.start } as never });
-    await visit.expectNotifications('phase_changed confirmed', 'choice_needed cancelled', 'phase_changed confirmed');
-  });
-});
-
-describe('silence', () => {
-  test('the product is reminded twice, and then the appointment ends', async () => {
-    const visit = await Visit.start(stage);
-    await visit.expectState({ phase: 'awaiting_choice', waiting: { for: 'a slot to be chosen' } });
-    expect(await visit.result()).toMatchObject({ outcome: 'expired' });
-    await visit.expectNotifications('choice_reminder 1', 'choice_reminder 2', 'ended expired');
-  });
-
-  test('the product is notified to remind the person, a day and two hours before', async () => {
-    const visit = await Visit.start(stage);
-    const { slots } = await visit.handle.slots();
-    const { startAt } = (await visit.handle.choose({ slotId: slots.at(-1)?.id ?? '' })).appointment ?? {};
-    const { now } = await stage.sandbox.clock();
-    await stage.skip(Date.parse(startAt ?? '') - Date.parse(now) - 3_600_000);
-    await visit.expectNotifications('phase_changed confirmed', 'visit_reminder 1', 'visit_reminder 2');
-    for (const [n, hours] of [
-      [1, 24],
-      [2, 2],
-    ] as const) {
-      const { time, data } = visit.notifications[n] ?? {};
-      expect(data).toMatchObject({ start_at: startAt });
-      expect(Math.abs(Date.parse(startAt ?? '') - Date.parse(time ?? '') - hours * 3_600_000)).toBeLessThan(60_000);
-    }
-  });
-
-  test('a person is asked if nothing is reported, and a draw that only the order shows counts', async () => {
-    const visit = await Visit.start(stage);
-    await visit.choose();
-    await stage.skip('4 days');
-    await visit.expectState({ phase: 'confirmed', attention: [{ reason: 'visit_overdue' }] as never });
-    await stage.sandbox.move(visit.orderId, 'draw_completed');
-    expect(await visit.result()).toMatchObject({ outcome: 'completed' });
-    expect(visit.notified.slice(-3)).toEqual([
-      'attention_raised visit_overdue',
-      'attention_cleared visit_overdue',
-      'ended completed',
-    ]);
   });
 });
 
@@ -286,27 +158,6 @@ describe('a start', () => {
     await visit.expectState({ phase: 'confirmed' });
     stage.receiver.isDown = false;
   });
-
-  test('a start for an unknown order ends once the service has reported it as unknown for ten minutes', async () => {
-    const nobody = await Visit.start(stage, { orderId: labTestIds.kit });
-    await expect(nobody.handle.cancel()).rejects.toBeInstanceOf(ServiceDown);
-    await stage.skip('7 minutes');
-    await nobody.expectState({ phase: 'awaiting_choice' });
-    await stage.skip('3 minutes');
-    expect(await nobody.result()).toMatchObject({ outcome: 'order_gone' });
-  });
-
-  test('a start without an order or with an invalid policy is refused; an appointment that nobody started is not found', async () => {
-    const { appointments } = stage.product;
-    const policy = { confirmationWait: '3d' } as const;
-    await expect(appointments.start({ orderId: 'a/b', policy })).rejects.toMatchObject({
-      name: 'AppointmentInvalid',
-      fields: [{ field: 'orderId' }, { field: 'policy' }],
-    });
-    for (const orderId of ['nobody', 'a/b']) {
-      await expect(appointments.get({ orderId })).rejects.toBeInstanceOf(AppointmentNotFound);
-    }
-  });
 });
 
 test('operators find an appointment by its order, its user and its phase', async () => {
@@ -331,12 +182,6 @@ describe('a walk-in', () => {
   /** The id of the n-th slot at a site. */
   function slotAt({ slots }: Slots, site: string, index = 0): string {
     return slots.filter(({ siteCode }) => siteCode === site)[index]?.id ?? '';
-  }
-
-  /** Six days ahead, so no reminder is due in a story of a few hours. */
-  async function booked(visit: Visit): Promise<AppointmentState> {
-    await stage.syncClock();
-    return visit.handle.choose({ slotId: slotAt(await visit.handle.slots(), 'PSC1', 60) });
   }
 
   /** The provider's answer, and its webhook. */
@@ -382,22 +227,6 @@ describe('a walk-in', () => {
     await stage.sandbox.move(visit.orderId, 'completed');
     expect(await visit.result()).toMatchObject({ outcome: 'completed', appointment: { siteCode: 'PSC2' } });
     expect(await posted(visit)).toHaveLength(1);
-  });
-
-  test('is cancelled with a reason of its own list, and chosen again under another key', async () => {
-    const visit = await startWalkIn();
-    await booked(visit);
-    expect(await visit.handle.cancel({ rebook: true })).toMatchObject({ phase: 'awaiting_choice' });
-    expect(await booked(visit)).toMatchObject({ phase: 'awaiting_confirmation' });
-    const [reason] = await stage.product.appointments.cancellationReasons({ walkIn: true });
-    const path = `${centrePath}/cancel`;
-    await stage.sandbox.addFault({ path, times: 1, action: { kind: 'drop_response' } });
-    const { appointment, outcome } = await visit.handle.cancel({ reasonId: reason?.id ?? '', notes: 'ill' });
-    expect([appointment?.status, outcome]).toEqual(['cancelled', 'cancelled']);
-    expect(appointment).not.toHaveProperty('refundable');
-    expect(await stage.countRequests('PATCH', path.replace('*', visit.orderId))).toBe(2);
-    const keys = (await posted(visit)).map(({ headers }) => headers['x-idempotency-key']);
-    expect(new Set(keys).size).toBe(2);
   });
 
   test('refuses what belongs to the other kind', async () => {

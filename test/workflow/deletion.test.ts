@@ -1,21 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { randomUUID } from 'node:crypto';
 import ms from 'ms';
-import type { DeletionHandle } from '../../client/users/deletion-handle.js';
-import {
-  GraceEnded,
-  UserUnknown,
-  DeletionInvalid,
-  type User,
-  NothingToUndo,
-  StoreNotConfigured,
-} from '../../client/index.js';
+import { GraceEnded, UserUnknown, DeletionInvalid, type User, StoreNotConfigured } from '../../client/index.js';
 import { LeavingUser } from './leaving-user.js';
 import { deleteUserId, workoutStreamId } from '../../protocol/ids.js';
 import { eventsOf } from './recorded.js';
 import { eventually } from '../rig/eventually.js';
 import { fetchWorkoutStreamName } from '../../protocol/workout-stream.js';
-import { labAttentionKey } from '../../protocol/search-attributes.js';
 import { setStage } from './story.js';
 import { taskQueue } from '../rig/environments.js';
 
@@ -23,42 +14,8 @@ import { taskQueue } from '../rig/environments.js';
 
 const stage = setStage();
 
-/** The notifications of a deletion that is undone, and of another one that becomes final. */
-const ofUndoneAndFinal = [
-  'deletion_scheduled',
-  'deletion_undone',
-  'deletion_scheduled',
-  'deletion_reminder',
-  'deleted',
-];
-
 const scheduled = 'You have scheduled this user for deletion.';
 const gone = 'Not found';
-const undoPath = '/v2/user/undo_delete';
-const serviceDown = {
-  path: '/v2/**',
-  action: { kind: 'answer', status: 503, body: { detail: 'Down for maintenance' } },
-} as const;
-
-/** A request whose first round of attempts fails, which takes half a minute. */
-async function requestInVain(leavingUser: LeavingUser): Promise<DeletionHandle> {
-  const requesting = leavingUser.requestDeletion();
-  await eventually(async () => expect(await stage.sandbox.requests({ path: leavingUser.path })).not.toEqual([]));
-  await leavingUser.untilRequested();
-  await stage.skip('90 seconds');
-  const handle = await requesting;
-  expect(handle.requested).toMatchObject({ phase: 'requested' });
-  return handle;
-}
-
-function attentionOf({ userId }: LeavingUser): Promise<string[] | undefined> {
-  const workflow = stage.temporal.workflow.getHandle(deleteUserId(userId));
-  return workflow.describe().then(({ typedSearchAttributes }) => typedSearchAttributes.get(labAttentionKey));
-}
-
-async function runIdOf({ userId }: LeavingUser): Promise<string> {
-  return (await stage.temporal.workflow.getHandle(deleteUserId(userId)).describe()).runId;
-}
 
 // proves 315
 test('a deletion whose grace runs out is final: the product is reminded before and notified after', async () => {
@@ -217,40 +174,6 @@ describe('a deletion that is requested again', () => {
     const ids = stage.receiver.accepted.map(({ id }) => id);
     expect(new Set(ids).size, 'notifications of the two differ in their ids').toBe(ids.length);
   });
-
-  test('a deletion that is requested again after an undo that could not be notified does not wait for the product', async () => {
-    const leavingUser = await LeavingUser.arrive(stage);
-    const first = await leavingUser.requestDeletion();
-    await leavingUser.expectNotifications('deletion_scheduled');
-    stage.receiver.isDown = true;
-    await first.undo();
-    await eventually(() => expect(stage.receiver.attempts).toBeGreaterThan(1));
-    const run = await runIdOf(leavingUser);
-    const second = await leavingUser.requestDeletion({ policy: { grace: '2d' } });
-    expect(second.requested).toMatchObject({ phase: 'grace' });
-    expect(await runIdOf(leavingUser), 'the run goes on, with what it has to deliver').toBe(run);
-    stage.receiver.isDown = false;
-    await stage.skip('3 days');
-    expect(await second.result()).toMatchObject({ outcome: 'deleted' });
-    expect(leavingUser.notified).toEqual(ofUndoneAndFinal);
-  });
-
-  test('a deletion that is requested again after somebody restored the user elsewhere starts again, and the product is notified of both', async () => {
-    const leavingUser = await LeavingUser.arrive(stage);
-    const first = await leavingUser.requestDeletion();
-    await stage.skip('2 days');
-    await stage.sandbox.restoreUser(leavingUser.userId);
-    await stage.skip('1 day');
-    const second = await leavingUser.requestDeletion();
-    expect(second.requested).toMatchObject({ phase: 'grace', scheduledBefore: false });
-    expect(Date.parse(second.requested?.graceUntil ?? '')).toBeGreaterThan(
-      Date.parse(first.requested?.graceUntil ?? ''),
-    );
-    expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(2);
-    await stage.skip('8 days');
-    expect(await second.result()).toMatchObject({ outcome: 'deleted' });
-    expect(leavingUser.notified).toEqual(ofUndoneAndFinal);
-  });
 });
 
 test('nothing that Temporal shows in the clear names the person', async () => {
@@ -277,96 +200,12 @@ function text(value: unknown): unknown {
   return typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value;
 }
 
-describe('a service that is down', () => {
-  test('delays it: the caller learns it at once, a person later, and the deletion then happens by itself', async () => {
-    const leavingUser = await LeavingUser.arrive(stage);
-    await stage.sandbox.addFault(serviceDown);
-    const handle = await requestInVain(leavingUser);
-    await leavingUser.skipUntilState(
-      handle,
-      {
-        phase: 'requested',
-        attention: [{ reason: 'deletion_delayed', since: expect.any(String) as string }],
-      },
-      '2 hours',
-    );
-    await eventually(async () => expect(await attentionOf(leavingUser)).toEqual(['deletion_delayed']));
-    await stage.sandbox.removeFaults();
-    await leavingUser.skipUntilState(handle, { phase: 'grace', attention: [] }, '15 minutes');
-    await leavingUser.expectNotifications(
-      'attention_raised deletion_delayed',
-      'attention_cleared deletion_delayed',
-      'deletion_scheduled',
-    );
-    expect(await handle.undo()).toMatchObject({ outcome: 'undone' });
-  });
-
-  test('is not asked again before the time that it names', async () => {
-    const leavingUser = await LeavingUser.arrive(stage);
-    const headers = { 'retry-after': '600' };
-    const { path } = leavingUser;
-    await stage.sandbox.addFault({ method: 'DELETE', path, times: 1, action: { ...serviceDown.action, headers } });
-    const requesting = leavingUser.requestDeletion();
-    await stage.expectRequests('DELETE', path);
-    await stage.skip('9 minutes');
-    expect(await stage.countRequests('DELETE', path)).toBe(1);
-    const handle = await requesting;
-    await leavingUser.skipUntilState(handle, { phase: 'grace' }, '2 minutes');
-  });
-
-  test('an undo whose answer is lost has happened: it is sent again, refused, and the user is there', async () => {
-    const leavingUser = await LeavingUser.arrive(stage);
-    const handle = await leavingUser.requestDeletion();
-    // Reads show the deletion by now.
-    await stage.skip('1 minute');
-    await stage.sandbox.addFault({ method: 'POST', path: undoPath, times: 1, action: { kind: 'drop_response' } });
-    const undoing = handle.undo();
-    await stage.expectRequests('POST', undoPath);
-    await stage.skip('40 seconds');
-    expect(await undoing).toMatchObject({ outcome: 'undone' });
-    expect(await stage.countRequests('POST', undoPath)).toBe(2);
-    expect(await leavingUser.readUser()).toBe('present');
-  });
-
-  test('the product is notified if the service refuses the deletion only after an outage', async () => {
-    const leavingUser = await LeavingUser.arrive(stage);
-    await stage.sandbox.addFault(serviceDown);
-    const handle = await requestInVain(leavingUser);
-    await stage.sandbox.removeFaults();
-    const refusal = { kind: 'answer', status: 400, body: { detail: 'Not this one' } } as const;
-    await stage.sandbox.addFault({ method: 'DELETE', path: leavingUser.path, action: refusal });
-    await stage.skip('15 minutes');
-    const refused = handle.result();
-    await expect(refused).rejects.toMatchObject({ name: 'DeletionRefused', status: 400 });
-    let last: unknown;
-    for await (const state of handle.watch()) last = state;
-    expect(last, 'watching shows the end').toMatchObject({ phase: 'failed', failure: 'DeletionRefused' });
-    await expect(handle.undo()).rejects.toBeInstanceOf(NothingToUndo);
-    await leavingUser.expectNotifications('deletion_failed DeletionRefused');
-  });
-});
-
 /** The usual stage: HEALTH_DATA=off. */
 describe('a deployment that keeps no health data', () => {
   async function activitiesOf(workflowId: string): Promise<string[]> {
     const events = await eventsOf(stage, workflowId);
     return events.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? []);
   }
-
-  test('a deletion costs nothing more than without health data', async () => {
-    const leavingUser = await LeavingUser.arrive(stage);
-    const handle = await leavingUser.requestDeletion();
-    await stage.skip('8 days');
-    expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
-    const activities = await activitiesOf(deleteUserId(leavingUser.userId));
-    expect(activities.filter((name) => name !== 'notify')).toEqual([
-      'findRunningWork',
-      'readUser',
-      'findRunningWork',
-      'scheduleDeletion',
-      'readUser',
-    ]);
-  });
 
   test('a notice of a workout stream is counted and starts nothing', async () => {
     const userId = await stage.newUser();

@@ -3,17 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { DeletionRefused, GraceEnded, UserHasRunningWork, UserUnknown } from '../../client/index.js';
 import { Kit } from './kit.js';
 import { LeavingUser } from './leaving-user.js';
-import { NotificationNotFound } from '../../client/notifications/errors.js';
 import { UserLink } from './user-link.js';
 import { Visit } from './visit.js';
-import {
-  bookAppointmentId,
-  deleteUserId,
-  kitOrderId,
-  placeKitOrderId,
-  submitReportId,
-  deliverNotificationsId,
-} from '../../protocol/ids.js';
+import { bookAppointmentId, deleteUserId, kitOrderId, placeKitOrderId, submitReportId } from '../../protocol/ids.js';
 import { eventually } from '../rig/eventually.js';
 import { labUserIdKey } from '../../protocol/search-attributes.js';
 import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
@@ -249,21 +241,6 @@ describe('a notification that the receiver refuses for good', () => {
     await stage.product.notifications.resend(source, [undelivered[0]?.id ?? '']);
     await eventually(() => expect(kit.notified).toContain('phase_changed in_transit_to_customer'));
     await eventually(async () => expect(await stage.product.notifications.isWaiting(source)).toBe(false));
-  });
-
-  test('can be discarded, once', async () => {
-    const kit = await refusedKit();
-    const source = kitOrderId(kit.rootOrderId);
-    const [refused] = await eventually(async () => {
-      const { undelivered } = await stage.product.notifications.state(source);
-      expect(undelivered).toHaveLength(1);
-      return undelivered;
-    });
-    await expect(stage.product.notifications.discard(source, ['unknown'])).rejects.toThrow(NotificationNotFound);
-    const after = await stage.product.notifications.discard(source, [refused?.id ?? '']);
-    expect(after).toMatchObject({ undelivered: [], discarded: 1 });
-    const delivery = stage.temporal.workflow.getHandle(deliverNotificationsId(source));
-    expect(await delivery.result()).toEqual({ source, delivered: 0, discarded: 1, givenUp: [] });
   });
 });
 

@@ -106,8 +106,6 @@ describe('a database that is away at the end', () => {
   });
 });
 
-const notYet = { kind: 'answer', status: 404, body: { detail: 'Not found' } } as const;
-
 // proves 7, 215, 264, 303
 test('a notice leads to the stream being fetched and kept, by one call of the service and one activity', async () => {
   const workout = await Workout.of(stage);
@@ -137,15 +135,6 @@ test('an update of the workout fetches the stream again, in a run of its own', a
   expect(await workout.result()).toMatchObject({ outcome: 'stored' });
   expect(await workout.countReads()).toBe(2);
   expect((await workout.stored())?.fetchedAt).not.toBe(before?.fetchedAt);
-});
-
-test('a stream that does not exist yet is waited for', async () => {
-  const workout = await Workout.of(stage);
-  await stage.sandbox.addFault({ path: workout.path, times: 4, action: notYet });
-  await workout.sendNotice();
-  expect(await workout.result()).toMatchObject({ outcome: 'stored' });
-  expect(await workout.activities(), 'the waiting is not in the history').toEqual(['fetchStream']);
-  expect(await workout.countReads()).toBe(5);
 });
 
 const at = '2026-01-05T10:00:00Z';

@@ -2,10 +2,8 @@ import { expect } from 'vitest';
 import { NotFound } from '../../client/index.js';
 import type { DeletionHandle } from '../../client/users/deletion-handle.js';
 import { deleteUserId } from '../../protocol/ids.js';
-import type { Duration } from '../../protocol/durations.js';
 import type { DeleteUserInput, DeletionState } from '../../protocol/deletion/messages.js';
 import { eventually } from '../rig/eventually.js';
-import { eventsOf } from './recorded.js';
 import type { Stage } from './story.js';
 
 /** A user in a story who is deleted, and what the product is notified of. */
@@ -39,14 +37,6 @@ export class LeavingUser {
     return this.stage.product.users.requestDeletion({ userId: this.userId, ...more });
   }
 
-  /** Waits until the workflow has the request: the server that skips time may start it before, and does not wait. */
-  async untilRequested(): Promise<void> {
-    await eventually(async () => {
-      const events = await eventsOf(this.stage, deleteUserId(this.userId));
-      expect(events.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toHaveLength(1);
-    });
-  }
-
   /** How the service answers a read of the user: `present`, or the reason why not. */
   async readUser(): Promise<string> {
     try {
@@ -73,23 +63,6 @@ export class LeavingUser {
     await eventually(() => expect(this.notified).toEqual(expected));
   }
 
-  /**
-   * Lets time pass in steps until the state has all this. The time of the next request depends on when the last answer
-   * came: one long step could skip it.
-   */
-  async skipUntilState(
-    handle: DeletionHandle,
-    expected: Partial<DeletionState>,
-    step: Duration,
-  ): Promise<DeletionState> {
-    for (let left = 8; ; left -= 1) {
-      await this.stage.skip(step);
-      const state = await handle.state();
-      if (left > 0 && !isLike(state, expected)) continue;
-      return this.expectState(handle, expected);
-    }
-  }
-
   /** Waits until the state has all this. */
   async expectState(handle: DeletionHandle, expected: Partial<DeletionState>): Promise<DeletionState> {
     return eventually(async () => {
@@ -97,15 +70,6 @@ export class LeavingUser {
       expect(state).toMatchObject(expected);
       return state;
     });
-  }
-}
-
-function isLike(state: DeletionState, expected: Partial<DeletionState>): boolean {
-  try {
-    expect(state).toMatchObject(expected);
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -1,5 +1,3 @@
-import type { ApplicationFailure } from '@temporalio/common';
-import { WorkflowFailedError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import type { LinkPolicy } from '../../protocol/link/policy.js';
 import { InvalidCode, LinkEnded, LinkNotFound } from '../../client/links/errors.js';
@@ -11,7 +9,6 @@ import { eventually } from '../rig/eventually.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import { linkProviderId } from '../../protocol/ids.js';
 import { setStage } from './story.js';
-import { taskQueue } from '../rig/environments.js';
 
 /* A link from its token to the connection, and what only a server shows of it; every other rule has a life in test/unit/link. */
 
@@ -40,17 +37,6 @@ describe('a code', () => {
     expect(result).toMatchObject({ outcome: 'connected', userId: link.handle.userId, provider });
     const user = await stage.service.users.get(link.handle.userId);
     expect(Date.parse(connectedAt ?? '')).toBe(Date.parse(user.connected_sources?.[0]?.created_on ?? ''));
-  });
-
-  // proves 310
-  test('a code that is wrong may be given again, and the third time ends the link', async () => {
-    const link = await asked();
-    expect(await link.handle.submitMfaCode('111111')).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 2 });
-    expect(await link.handle.submitMfaCode('111112')).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 1 });
-    const last = await link.handle.submitMfaCode('111113');
-    expect(last).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 0, state: { outcome: 'failed' } });
-    expect(await link.handle.result()).toMatchObject({ outcome: 'failed', errorType: 'incorrect_mfa_code' });
-    expect(await link.codesSent()).toBe(3);
   });
 
   test('an impossible code is refused, never sent, costs no attempt and leaves no trace', async () => {
@@ -88,15 +74,6 @@ describe('a code', () => {
 });
 
 describe('a link that is cancelled', () => {
-  test('by the product ends, and the product is notified', async () => {
-    const link = await asked();
-    expect(await link.handle.cancel()).toMatchObject({ phase: 'cancelled', outcome: 'cancelled' });
-    expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
-    await link.expectNotifications('ended cancelled');
-    expect(await link.handle.cancel()).toMatchObject({ outcome: 'cancelled' });
-    await expect(link.handle.linkUrl()).rejects.toBeInstanceOf(LinkEnded);
-  });
-
   test('as a workflow ends with the same result', async () => {
     const link = await asked();
     await workflowOf(link).cancel();
@@ -116,29 +93,6 @@ describe('a start', () => {
     expect(new Set(urls.map(({ linkToken }) => linkToken)).size).toBe(1);
     expect(await stage.sandbox.linkTokens()).toHaveLength(1);
     expect(await handles[0]?.state()).toMatchObject({ userId, codeAttemptsLeft: 1 });
-  });
-
-  test('while the previous end is still being notified starts again in its place, and both ends are notified', async () => {
-    const link = await UserLink.start(stage, { policy: { maxCodeAttempts: 1 } });
-    const { linkToken } = await link.handle.linkUrl();
-    const { startedAt } = await link.handle.state();
-    const runId = await link.runId();
-    stage.receiver.isDown = true;
-    await link.handle.cancel();
-    await stage.skip('1 second');
-    const again = await UserLink.start(stage, { userId: link.handle.userId, policy: { maxCodeAttempts: 2 } });
-    expect((await again.handle.linkUrl()).linkToken).not.toBe(linkToken);
-    expect(await again.runId()).toBe(runId);
-    const state = await again.handle.state();
-    expect(state).toMatchObject({ phase: 'awaiting_password', codeAttemptsLeft: 2 });
-    expect(state).not.toHaveProperty('outcome');
-    expect(Date.parse(state.startedAt)).toBeGreaterThan(Date.parse(startedAt));
-    stage.receiver.isDown = false;
-    expect(await again.connect()).toMatchObject({ outcome: 'connected' });
-    await stage.finish(link.workflowId);
-    expect(await again.handle.result()).toMatchObject({ outcome: 'connected', startedAt: state.startedAt });
-    await link.expectNotifications('ended cancelled', 'ended connected');
-    expect(new Set(link.notifications.map(({ id }) => id)).size).toBe(2);
   });
 
   test('that joined a link which ends before it is requested is made once more', async () => {
@@ -204,63 +158,6 @@ describe('while the service is down', () => {
     expect(await link.handle.linkUrl()).toHaveProperty('linkToken');
     expect(await link.connect()).toMatchObject({ outcome: 'connected' });
   });
-
-  test('a code whose answer is lost is reported as unknown, and the connection found once that is over', async () => {
-    await stage.sandbox.changeSettings({ connectionWebhooks: false });
-    const link = await asked();
-    await stage.sandbox.addFault({ path: completeMfaPath(), times: 1, action: { kind: 'drop_response' } });
-    await stage.sandbox.addFault({ path: userPath(link), action: fails });
-    const answer = link.handle.submitMfaCode('123456').catch((error: unknown) => error);
-    await eventually(async () => expect(await stage.countRequests('GET', userPath(link))).toBeGreaterThan(0));
-    await stage.skip('3 minutes');
-    expect(await answer).toBeInstanceOf(ServiceDown);
-    expect(await link.handle.state()).toMatchObject({ phase: 'awaiting_code', errorType: 'answer_lost' });
-    await stage.sandbox.removeFaults();
-    await stage.finish(link.workflowId);
-    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
-    expect(await link.codesSent()).toBe(1);
-  });
-});
-
-describe('a user who is away', () => {
-  test('is reminded of the code once, and then waited for no longer', async () => {
-    const link = await asked();
-    const { until } = await link.handle.state();
-    await stage.skip('3 minutes');
-    await link.expectNotifications();
-    await stage.skip('3 minutes');
-    await link.expectNotifications('code_reminder');
-    expect(link.notifications[0]).toMatchObject({ type: 'link.code_reminder', data: { until } });
-    await stage.skip('55 minutes');
-    expect(await link.handle.result()).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
-    await link.expectNotifications('code_reminder', 'ended expired');
-    expect(await link.codesSent()).toBe(0);
-  });
-
-  test('starts over with another token once the first has expired', async () => {
-    const link = await asked();
-    const { linkToken, expiresAt } = await link.handle.linkUrl();
-    await stage.skip('11 minutes');
-    expect(await link.handle.submitMfaCode('123456')).toMatchObject({
-      outcome: 'start_over',
-      errorType: 'token_expired',
-      state: { phase: 'awaiting_password', passwordAttemptsLeft: 5 },
-    });
-    const renewed = await link.handle.linkUrl();
-    expect(renewed.linkToken).not.toBe(linkToken);
-    expect(Date.parse(renewed.expiresAt)).toBeGreaterThan(Date.parse(expiresAt));
-    expect(await link.connect()).toMatchObject({ outcome: 'connected' });
-  });
-
-  test('has connected without a webhook: a read at the end of the wait finds it', async () => {
-    await stage.sandbox.changeSettings({ connectionWebhooks: false });
-    const link = await UserLink.start(stage);
-    await link.enterPassword('ok');
-    await stage.skip('25 hours');
-    const result = await link.handle.result();
-    expect(result).toMatchObject({ outcome: 'connected' });
-    expect(result).not.toHaveProperty('waitedFor');
-  });
 });
 
 describe('a webhook about the connection', () => {
@@ -323,67 +220,6 @@ describe('a webhook about the connection', () => {
     expect(await stage.countRequests('GET', userPath(link))).toBeLessThan(20);
     expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
     await link.expectNotifications('ended connected');
-  });
-});
-
-describe('a backend in another language, which no type constrains', () => {
-  const failureOf = async (call: Promise<unknown>) => {
-    const error: unknown = await call.catch((reason: unknown) => reason);
-    if (!(error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError)) throw error;
-    const { type, message, details } = error.cause as ApplicationFailure;
-    return { type, message, details };
-  };
-
-  test('gets the refusal of each update without a usable argument, and the link from one without any', async () => {
-    const link = await UserLink.start(stage);
-    // Also without any argument, which the client's types do not know of an update by name.
-    const update = (name: string, args: unknown[]) =>
-      workflowOf(link).executeUpdate<unknown, [unknown]>(name, { args: args as [unknown] });
-    const field = (name: string) => [{ fields: [{ field: name }] }];
-    for (const args of [[], [null], [undefined], [5], ['text'], [[]], [{}]]) {
-      const code = await failureOf(update('submitMfaCode', args));
-      expect(code, JSON.stringify(args)).toMatchObject({ type: 'InvalidCode', details: field('code') });
-      const report = await failureOf(update('reportLinkResult', args));
-      expect(report).toMatchObject({ type: 'InvalidCommand', details: field('state') });
-      expect(await update('requestLink', args)).toEqual(await link.handle.linkUrl());
-    }
-    const number = await failureOf(update('submitMfaCode', [{ code: 123_456 }]));
-    expect(number).toMatchObject({ type: 'InvalidCode' });
-    expect(JSON.stringify(number)).not.toContain('123456');
-    const policy = { codeWait: 'soon', unknown: 1 };
-    expect(await failureOf(update('requestLink', [{ newLink: { policy } }]))).toMatchObject({ type: 'PolicyInvalid' });
-    expect(await update('cancel', [{ anything: 1 }])).toMatchObject({ outcome: 'cancelled' });
-  });
-
-  test('starts a link with null for optional fields; a start that is not of its ID, or has an invalid policy, fails at once', async () => {
-    const userId = await stage.newUser();
-    const started = async (...args: unknown[]) =>
-      stage.temporal.workflow.start('linkProvider', { workflowId: linkProviderId(userId, provider), taskQueue, args });
-    for (const args of [[], [null], [{ provider }], [{ userId: 'user-2', provider }]]) {
-      expect(await failureOf((await started(...args)).result())).toMatchObject({ type: 'InvalidCommand' });
-    }
-    const refused = await started({ userId, provider, policy: { tokenLife: '1s', maxCodeAttempts: 0 } });
-    const { type, message } = await failureOf(refused.result());
-    expect(type).toBe('PolicyInvalid');
-    expect(message).toMatch(/tokenLife must be .*; maxCodeAttempts must be a whole number/);
-    const handle = await started({ userId, provider, redirectUrl: null, policy: null, carried: null, unknown: 1 });
-    stage.onClear(() => stage.cancelIfRunning(handle.workflowId));
-    expect(await handle.executeUpdate('requestLink')).toHaveProperty('linkToken');
-    expect(await handle.query('state')).toMatchObject({ userId, phase: 'awaiting_password', codeAttemptsLeft: 3 });
-  });
-});
-
-test('a client checks a start before anything is started, and names every invalid field', async () => {
-  const wrong = {
-    userId: 'a b',
-    provider: '',
-    redirectUrl: 'nowhere',
-    policy: { codeWait: 0, unknown: 1 },
-    onError: 'x',
-  };
-  await expect(stage.product.links.start(wrong as never)).rejects.toMatchObject({
-    name: 'LinkInvalid',
-    fields: ['userId', 'provider', 'redirectUrl', 'onError', 'policy', 'policy'].map((field) => ({ field })),
   });
 });
 

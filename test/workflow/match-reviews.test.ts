@@ -181,26 +181,3 @@ test('a review whose webhook was lost is found by the next pass, once, and not a
   await stage.sandbox.changeSettings({ matchReviews: false });
   expect(await pass()).toBe(0);
 });
-
-test('an invalid decision is refused before anything is done', async () => {
-  const review = await unmatched();
-  const upper = await stage.product.matchReviews.start({ rawResultId: review.id.toUpperCase() });
-  expect(upper.rawResultId).toBe(review.id);
-  for (const [decision, field] of [
-    [{ orderId: '../other' }, 'orderId'],
-    // Never set: the choice is not left to the service.
-    [{ orderId: undefined }, 'orderId'],
-    [{ userId: 7 }, 'userId'],
-    [{ note: '' }, 'note'],
-    [{ note: 'x'.repeat(5_001) }, 'note'],
-  ] as const) {
-    const refusal = { name: 'MatchReviewInvalid', fields: [{ field }] };
-    await expect(review.handle.accept(decision as object)).rejects.toMatchObject(refusal);
-  }
-  await expect(stage.product.matchReviews.start({ rawResultId: 'a/b' })).rejects.toMatchObject({
-    name: 'MatchReviewInvalid',
-  });
-  await expect(stage.product.matchReviews.get({ rawResultId: 'a/b' })).rejects.toMatchObject({
-    name: 'MatchReviewNotFound',
-  });
-});

@@ -5,7 +5,6 @@ import { createNotificationHandler } from '../../client/index.js';
 import { deliverNotificationsId } from '../../protocol/ids.js';
 import { eventsOf, textOf } from './recorded.js';
 import { eventually } from '../rig/eventually.js';
-import { labAttentionKey } from '../../protocol/search-attributes.js';
 import { secret } from '../unit/webhooks/sending.js';
 import { setStage } from './story.js';
 
@@ -75,9 +74,6 @@ test("a product's typed functions receive what the worker sends, again where the
   expect(passedOver).toEqual({ 'labops.order.result': 1 });
 });
 
-const attentionOf = async (link: UserLink) =>
-  (await stage.temporal.workflow.getHandle(link.workflowId).describe()).typedSearchAttributes.get(labAttentionKey);
-
 test('an end is notified as a CloudEvent about the user, with its cause and nothing personal', async () => {
   const link = await UserLink.start(stage);
   await link.logIn('mfa-sms');
@@ -135,34 +131,5 @@ test('a connection that broke is not announced once the user has linked the prov
   await stage.sandbox.connect(userId, { provider, webhook: false });
   stage.receiver.isDown = false;
   expect(await stage.finish(deliverNotificationsId(link.workflowId))).toMatchObject({ delivered: 1, givenUp: [] });
-  await link.expectNotifications('ended connected');
-});
-
-test('an endpoint that is down for longer than the policy allows needs attention until it is back; the link goes on', async () => {
-  const link = await UserLink.start(stage, { policy: { codeWait: '10 hours', notificationDeadline: '1 hour' } });
-  await link.logIn('mfa-sms');
-  stage.receiver.isDown = true;
-  await stage.skip('70 minutes');
-  await link.expectState({ phase: 'awaiting_code', attention: [{ reason: 'notifications_undelivered' }] as never });
-  expect(await attentionOf(link)).toEqual(['notifications_undelivered']);
-  stage.receiver.isDown = false;
-  await stage.skip('15 minutes');
-  await link.expectNotifications('code_reminder');
-  await link.expectState({ attention: [] });
-  expect(await link.connect()).toMatchObject({ outcome: 'start_over' });
-  expect(await link.connect()).toMatchObject({ outcome: 'connected' });
-  await link.expectNotifications('code_reminder', 'ended connected');
-});
-
-test('a link that has ended closes after a minute, and its product is notified once the endpoint is back', async () => {
-  const link = await UserLink.start(stage);
-  await link.logIn('mfa-sms');
-  stage.receiver.isDown = true;
-  await link.handle.submitMfaCode('123456');
-  await stage.skip('2 minutes');
-  expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
-  expect(await attentionOf(link)).toBeUndefined();
-  stage.receiver.isDown = false;
-  await stage.skip('15 minutes');
   await link.expectNotifications('ended connected');
 });

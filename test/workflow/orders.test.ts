@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { OrderEnded, OrderInvalid } from '../../client/orders/errors.js';
-import type { OrderPolicy } from '../../protocol/order/policy.js';
+import { OrderEnded } from '../../client/orders/errors.js';
 import { followed } from '../rig/followed.js';
 import type { Kit } from './kit.js';
 import { setStage } from './story.js';
@@ -8,7 +7,6 @@ import { setStage } from './story.js';
 /* Whole orders, from their placing to their end. What is decided on the way is shown by the lives in test/unit/order. */
 
 const stage = setStage();
-const createPath = '/v3/order/testkit';
 const toTheLab = ['transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab'] as const;
 
 async function lostKit(): Promise<Kit> {
@@ -45,36 +43,6 @@ test('a kit that is registered before it ships is followed to its result', async
   );
 });
 
-test('a kit that nobody registers is asked for three times with a link to the order, then needs a person, and is given up', async () => {
-  const policy: OrderPolicy = {
-    registrationReminders: ['1d', '2d', '3d'],
-    registrationDeadline: '5d',
-    giveUpAfter: '5d',
-  };
-  const kit = await stage.place({ policy });
-  await kit.move('transit_customer', 'with_customer');
-  await stage.skip('4 days');
-  await kit.expectNotifications(
-    'phase_changed awaiting_registration',
-    'phase_changed in_transit_to_customer',
-    'phase_changed awaiting_registration',
-    'registration_reminder 1',
-    'registration_reminder 2',
-    'registration_reminder 3',
-  );
-  const links = await stage.sandbox.portalLinks();
-  expect(links.map(({ order_id: orderId, context }) => ({ orderId, context }))).toEqual(
-    [1, 2, 3].map(() => ({ orderId: kit.rootOrderId, context: 'communications' })),
-  );
-  expect(kit.notifications.slice(3).map(({ data }) => data['portal_url'])).toEqual(links.map(({ url }) => url));
-  await stage.skip('2 days');
-  await kit.expectAttention('registration_overdue');
-  await stage.skip('5 days');
-  expect(await kit.result()).toMatchObject({ outcome: 'unresolved' });
-  await kit.expectState({ outcome: 'unresolved', waiting: { for: 'nothing' } });
-  expect(kit.notifications.slice(6).map(({ type }) => type)).toEqual(['attention_raised', 'ended']);
-});
-
 test('a kit with a problem on its way to the lab that is then lost is replaced, and the replacement brings the result', async () => {
   const kit = await stage.place({ policy: { onLost: 'replace' } });
   await kit.register();
@@ -97,50 +65,6 @@ test('a kit with a problem on its way to the lab that is then lost is replaced, 
     subject: orderId,
     data: { replaces: kit.rootOrderId },
   });
-});
-
-test('a replacement whose creation was not answered still orders one kit', async () => {
-  const kit = await lostKit();
-  await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: { kind: 'drop_response' } });
-  const replacing = kit.handle.replaceKit({ orderId: kit.rootOrderId });
-  await stage.expectRequests('POST', createPath, 2);
-  await stage.skip('2 minutes');
-  expect(await replacing).toMatchObject({ phase: 'awaiting_registration', chain: [{}, { origin: 'replacement' }] });
-  expect(await stage.sandbox.orders()).toHaveLength(2);
-});
-
-test('while the service cannot be read nobody is asked about an overdue order, but after a day about the outage; then both are settled', async () => {
-  const kit = await stage.place();
-  const action = { kind: 'refuse' } as const;
-  await stage.sandbox.addFault({ method: 'GET', path: '/v3/order/*', action });
-  await stage.skip('132 hours');
-  await kit.expectAttention();
-  await stage.skip('1 day');
-  await kit.expectAttention('order_unreadable');
-  await stage.sandbox.removeFaults();
-  await stage.skip('1 day');
-  await kit.expectAttention('shipping_overdue');
-  await kit.expectNotifications(
-    'phase_changed awaiting_registration',
-    'attention_raised order_unreadable',
-    'attention_cleared order_unreadable',
-    'attention_raised shipping_overdue',
-  );
-});
-
-test('a longer limit is shown before it is set, clears the attention of an order that had missed it, and counts again', async () => {
-  const kit = await stage.place();
-  await stage.skip('6 days');
-  await kit.expectAttention('shipping_overdue');
-  await expect(kit.handle.setPolicy({ shippingDeadline: 'soon' as never })).rejects.toThrow(OrderInvalid);
-  const { after } = await kit.handle.previewPolicy({ shippingDeadline: '8d' });
-  await kit.expectAttention('shipping_overdue');
-  const state = await kit.handle.setPolicy({ shippingDeadline: '8d' });
-  expect(state).toMatchObject({ attention: [], waiting: after });
-  await stage.skip('1 day');
-  await kit.expectAttention();
-  await stage.skip('1 day');
-  await kit.expectAttention('shipping_overdue');
 });
 
 // The server that skips time cannot search for workflows at all: what this run knows of an earlier one, it knows by ID.

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
+import { kitOrderId } from '../../protocol/ids.js';
 import { stateQuery } from '../../protocol/order/messages.js';
 import type { PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
-import { labAttentionKey } from '../../protocol/search-attributes.js';
 import { eventually } from '../rig/eventually.js';
 import { Kit } from './kit.js';
 import { setStage } from './story.js';
@@ -12,7 +11,6 @@ import { setStage } from './story.js';
 const stage = setStage();
 const createPath = '/v3/order/testkit';
 const lostAnswer = { method: 'POST', times: 1, action: { kind: 'drop_response' } } as const;
-const down = { path: '/**', action: { kind: 'refuse' } } as const;
 const wrongKey = { path: '/**', action: { kind: 'answer', status: 401, body: { detail: 'Invalid' } } } as const;
 
 test('an order whose answer was lost is one kit, and its webhook, which comes first, starts the one run that follows it', async () => {
@@ -47,23 +45,6 @@ test('exactly one kit is ordered if it is placed twice at once, in whichever spe
   expect(await stage.sandbox.orders()).toMatchObject([{ order: { user_id: input.order.user_id } }]);
 });
 
-test('a placement that the service does not take for an hour needs attention, goes on, and places one kit', async () => {
-  const fault = await stage.sandbox.addFault(down);
-  const input = await stage.input();
-  const handle = await stage.product.orders.place(input);
-  const placing = stage.temporal.workflow.getHandle(placeKitOrderId(input.reference));
-  const attention = async () => (await placing.describe()).typedSearchAttributes.get(labAttentionKey) ?? [];
-  await stage.skip('2 hours');
-  await eventually(async () => expect(await attention()).toEqual(['placing_delayed']));
-  const since = expect.any(String) as string;
-  expect(await handle.state()).toMatchObject({ phase: 'placing', attention: [{ reason: 'placing_delayed', since }] });
-  await stage.sandbox.removeFaults(fault);
-  await stage.skip('30 minutes');
-  await handle.orderId();
-  expect(await attention()).toEqual([]);
-  expect(await stage.sandbox.orders()).toHaveLength(1);
-});
-
 test('a placement by a worker with a wrong key needs attention at once, which its caller learns, and goes on once the key is right', async () => {
   const fault = await stage.sandbox.addFault(wrongKey);
   const handle = await stage.product.orders.place(await stage.input());
@@ -77,41 +58,6 @@ test('a placement by a worker with a wrong key needs attention at once, which it
   await stage.skip('15 minutes');
   await handle.orderId();
   expect(await stage.sandbox.orders()).toHaveLength(1);
-});
-
-test('a placement that is cancelled after an answer was lost looks for its order until the service answers, and cancels it', async () => {
-  await stage.sandbox.addFault({ ...lostAnswer, path: createPath });
-  const handle = await stage.product.orders.place(await stage.input());
-  await stage.expectRequests('POST', createPath);
-  const fault = await stage.sandbox.addFault(wrongKey);
-  const cancelled = handle.cancel();
-  const expectWaiting = (what: string) =>
-    eventually(async () =>
-      expect(await handle.state()).toMatchObject({ waiting: { for: expect.stringContaining(what) as string } }),
-    );
-  // Time that is skipped before the command has come would have the placing go on without it.
-  await expectWaiting('before the cancellation');
-  await stage.skip('2 minutes');
-  await expectWaiting('a key that it accepts');
-  await stage.sandbox.removeFaults(fault);
-  await stage.skip('15 minutes');
-  expect(await cancelled).toMatchObject({ phase: 'cancelled' });
-  const { order } = await stage.sandbox.order(await handle.orderId());
-  expect(order.last_event).toMatchObject({ status: 'cancelled.testkit.cancelled' });
-});
-
-test('a service whose list lags gets the time that the policy says before the list is searched', async () => {
-  await stage.sandbox.addFault({ ...lostAnswer, path: createPath });
-  // The first read finds nothing, rightly; later ones do not see the order yet.
-  const action = { kind: 'answer', status: 200, body: { orders: [], total: 0, page: 1, size: 50 } } as const;
-  const lagging = await stage.sandbox.addFault({ method: 'GET', path: '/orders', action });
-  const handle = await stage.product.orders.place(await stage.input({ policy: { creationSettling: '5 minutes' } }));
-  await stage.expectRequests('POST', createPath);
-  await stage.skip('4 minutes');
-  await stage.sandbox.removeFaults(lagging);
-  await stage.skip('2 minutes');
-  const orderId = await handle.orderId();
-  expect(await stage.sandbox.orders()).toMatchObject([{ order: { id: orderId } }]);
 });
 
 test('an import is one order if the answer to it is lost, waits for results only, and is followed to them', async () => {

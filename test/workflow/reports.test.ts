@@ -7,7 +7,6 @@ import {
   ReportInvalid,
   ReportNotFound,
   ReportReferenceConflict,
-  ReportSubmissionCancelled,
   ServiceDown,
   SignedUrlRefused,
 } from '../../client/index.js';
@@ -15,7 +14,7 @@ import { cancelUpdate as cancelSubmissionUpdate, submitReportName } from '../../
 import { endJob, follow, Report, start, submission, submit, uploadPath, writeReport } from './report.js';
 import { eventually } from '../rig/eventually.js';
 import { hosting } from '../unit/report-file/reading.js';
-import { labAttentionKey, labReferenceKey, labUserIdKey } from '../../protocol/search-attributes.js';
+import { labReferenceKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import { namespace, taskQueue } from '../rig/environments.js';
 import { parsingJobId, submitReportId } from '../../protocol/ids.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
@@ -29,12 +28,6 @@ const limit = 10_485_760;
 
 async function uploads(): Promise<number> {
   return stage.countRequests('POST', uploadPath);
-}
-
-/** Why a person should look at a submission. */
-async function attentionOf(reference: string): Promise<readonly string[]> {
-  const workflow = stage.temporal.workflow.getHandle(submitReportId(reference));
-  return (await workflow.describe()).typedSearchAttributes.get(labAttentionKey) ?? [];
 }
 
 describe('a submitted report', () => {
@@ -62,21 +55,6 @@ describe('a submitted report', () => {
     expect(biomarkers).toHaveLength(result.counts?.results ?? 0);
     const matched = biomarkers.find(({ loinc_matches: matches }) => matches?.length);
     expect(matched).toMatchObject({ loinc_matches: [{ loinc_code: expect.any(String) as string }] });
-  });
-
-  test('is reviewed by a person, which is announced, and may take days', async () => {
-    const report = await submit(stage, { needsHumanReview: true });
-    await report.move('started', 'pending_review');
-    await report.expectState({ phase: 'in_review', needsHumanReview: true });
-    await stage.skip('3 days');
-    await report.expectAttention();
-    await report.move({ status: 'completed', results: 'sample', is_reviewed: true });
-    expect(await report.result()).toMatchObject({ outcome: 'completed', isReviewed: true });
-    await report.expectNotifications('phase_changed', 'review_needed', 'completed');
-    expect(report.notifications.at(-1)).toMatchObject({
-      id: `${report.jobId}/completed.reviewed/completed`,
-      data: { is_reviewed: true },
-    });
   });
 
   test('webhooks may come before the upload is answered: one workflow follows the job', async () => {
@@ -115,65 +93,6 @@ describe('a submitted report', () => {
     expect(result.reference).toBeUndefined();
     await report.expectNotifications('phase_changed', 'completed');
   });
-
-  test('a job that stands still needs attention after its deadline, and no longer once it moves', async () => {
-    const report = await submit(stage);
-    await report.move('started');
-    await stage.skip('2 hours');
-    await report.expectAttention('parsing_overdue');
-    await report.move('pending_review');
-    await report.expectAttention();
-    await stage.skip('5 days');
-    await report.expectAttention('review_overdue');
-    await report.move({ status: 'completed', results: 'sample', is_reviewed: true });
-    await report.result();
-    await report.expectNotifications(
-      'phase_changed',
-      'attention_raised parsing_overdue',
-      'attention_cleared parsing_overdue',
-      'review_needed',
-      'attention_raised review_overdue',
-      'attention_cleared review_overdue',
-      'completed',
-    );
-  });
-
-  test('a job that stands still is given up once: a repeated webhook asks no question and announces no end again', async () => {
-    const report = await submit(stage, { policy: { giveUpAfter: '1 day' } });
-    await report.move('started');
-    await stage.skip('2 days');
-    expect(await report.result()).toMatchObject({ outcome: 'unresolved' });
-    const told = ['phase_changed', 'attention_raised parsing_overdue', 'ended unresolved'];
-    await report.expectNotifications(...told);
-    await stirs(report, 'started');
-    await report.expectAttention('parsing_overdue');
-    await stage.skip('3 days');
-    expect(await report.result()).toMatchObject({ outcome: 'unresolved' });
-    await stirs(report, { status: 'completed', results: 'sample' });
-    await stage.skip('15 minutes');
-    expect(await report.result()).toMatchObject({ outcome: 'completed' });
-    await report.expectNotifications(...told, 'attention_cleared parsing_overdue', 'completed');
-    const ids = report.notifications.map(({ id }) => id);
-    expect(ids[3]).toBe(ids[1]?.replace('attention_raised', 'attention_cleared'));
-  });
-});
-
-/** A job whose workflow has ended moves on, and another run has begun. */
-async function stirs(report: Report, move: Parameters<typeof stage.sandbox.moveJob>[1]): Promise<void> {
-  const workflow = stage.temporal.workflow.getHandle(parsingJobId(report.jobId));
-  const { runId } = await workflow.describe();
-  await stage.sandbox.moveJob(report.jobId, move);
-  await eventually(async () => expect((await workflow.describe()).runId).not.toBe(runId));
-}
-
-test('cancelling stops following the job without a call to the service; a repetition has the same answer', async () => {
-  const report = await submit(stage);
-  await report.move('started');
-  expect(await report.handle.cancel()).toMatchObject({ outcome: 'abandoned' });
-  expect(await report.result()).toMatchObject({ outcome: 'abandoned', status: 'started' });
-  await report.expectNotifications('phase_changed', 'ended abandoned');
-  expect(await report.handle.cancel()).toMatchObject({ outcome: 'abandoned' });
-  expect(await stage.sandbox.jobs()).toMatchObject([{ job: { status: 'started' } }]);
 });
 
 // So patient that nothing is sent again soon.
@@ -221,37 +140,6 @@ describe('a submission', () => {
     const { reference, attention } = await other.handle.state();
     expect(reference).toBe(other.handle.reference);
     expect(attention.map(({ reason }) => reason)).not.toContain('reference_conflict');
-  });
-
-  test('is followed through an outage of hours, which needs attention after one', async () => {
-    const fault = await stage.sandbox.addFault({ path: uploadPath, action: { kind: 'refuse' } });
-    const given = await submission(stage);
-    const handle = await start(stage, given);
-    const attention = () => attentionOf(given.reference);
-    await stage.skip('2 hours');
-    await eventually(async () => expect(await attention()).toEqual(['upload_delayed']));
-    await stage.sandbox.removeFaults(fault);
-    await stage.skip('15 minutes');
-    await follow(stage, handle);
-    expect(await attention()).toEqual([]);
-    expect(await stage.sandbox.jobs()).toHaveLength(1);
-  });
-
-  test('can be cancelled between two attempts: nothing is sent any more, and it may be submitted again', async () => {
-    const fault = await stage.sandbox.addFault({ method: 'POST', path: uploadPath, action: busy });
-    const given = await submission(stage);
-    const handle = await start(stage, given);
-    await stage.expectRequests('POST', uploadPath);
-    await stage.untilNoActivityRuns(submitReportId(given.reference));
-    const cancelled = { outcome: 'cancelled', reference: given.reference, lostUploads: [] };
-    expect(await handle.cancel()).toEqual(cancelled);
-    await expect(handle.jobId()).rejects.toBeInstanceOf(ReportSubmissionCancelled);
-    expect(await handle.cancel()).toEqual(cancelled);
-    await stage.skip('1 day');
-    expect(await uploads()).toBe(1);
-    await stage.sandbox.removeFaults(fault);
-    await follow(stage, await start(stage, given));
-    expect(await stage.sandbox.jobs()).toHaveLength(1);
   });
 
   test('can be cancelled while its host stands still: the connection is closed, and nothing was sent', async () => {

@@ -55,27 +55,4 @@ describe('an order whose product cannot be notified', () => {
     expect(after.get(labAttentionKey) ?? []).toEqual([]);
     expect(after.get(labAttentionSinceKey)).toBeUndefined();
   });
-
-  test('is tried for NOTIFY_RETRY_DAYS for each notification; then what is left is named, and keeps its attention', async () => {
-    const kit = await endedUnnotified();
-    const undelivered = async () =>
-      (await stage.product.notifications.state(kitOrderId(kit.rootOrderId))).undelivered.map(({ type }) => type);
-    await stage.skip('2 days');
-    await kit.moveOrder(kit.rootOrderId, { status: 'corrected', interpretation: 'abnormal' });
-    await eventually(async () => expect(await undelivered()).toContain('labops.order.correction'));
-    const late = (await undelivered()).length - (notifications.length - 1);
-    expect(late).toBeGreaterThan(0);
-    await stage.skip('36 hours');
-    // The server can jump to the end of a span between an attempt and the beginning of its pause, which then is still to come.
-    await eventually(async () => {
-      await stage.skip('20 minutes');
-      expect(await undelivered()).toHaveLength(late);
-    });
-    stage.receiver.isDown = false;
-    await stage.skip('1 hour');
-    const { givenUp } = await deliveryOf(kit).result();
-    expect(givenUp).toHaveLength(notifications.length - 1);
-    const attributes = (await deliveryOf(kit).describe()).typedSearchAttributes;
-    expect(attributes.get(labAttentionKey)).toEqual(['notifications_undelivered']);
-  });
 });

@@ -10,17 +10,7 @@ import type { Notification } from '../rig/notification-receiver.js';
 import { patientAddress, patientDetails } from '../rig/cast.js';
 import type { Stage } from './story.js';
 
-export const appointmentPath = '/v3/order/*/phlebotomy/appointment';
-export const bookPath = `${appointmentPath}/book`;
-
 type Move = Parameters<SandboxControl['moveAppointment']>[1];
-
-/** From here on no webhook about appointments arrives. */
-export async function loseWebhooks({ sandbox }: Stage): Promise<void> {
-  for (const event_type of ['labtest.appointment.created', 'labtest.appointment.updated']) {
-    await sandbox.addWebhookFault({ event_type, action: { kind: 'lose' } });
-  }
-}
 
 /** An appointment in a story: the product on one side, the provider on the other. */
 export class Visit {
@@ -88,13 +78,6 @@ export class Visit {
     return slot;
   }
 
-  /** Booking keys of the service, as another system has them. */
-  async keys(): Promise<string[]> {
-    const { first_line, city, state, zip } = patientAddress;
-    const { slots } = await this.stage.service.appointments.availability({ first_line, city, state, zip_code: zip });
-    return (slots ?? []).flatMap((day) => (day.slots ?? []).flatMap(({ booking_key: key }) => key ?? []));
-  }
-
   /** Moves the appointment, as the provider would. */
   async move(move: Move): Promise<void> {
     await this.stage.syncClock();
@@ -134,10 +117,6 @@ export class Visit {
   /** Waits until the product has been notified of exactly this. */
   async expectNotifications(...expected: string[]): Promise<void> {
     await eventually(() => expect(this.notified).toEqual(expected));
-  }
-
-  async happened(): Promise<string[]> {
-    return (await this.handle.state()).timeline.map(({ what }) => what);
   }
 
   /** How often a booking reached the service. */

@@ -11,6 +11,7 @@ import {
   ServiceRefused,
   ServiceUnavailable,
   ServiceUnreachable,
+  SlotUnavailable,
   TooManyRequests,
   Unauthorized,
 } from '../../../service/errors.js';
@@ -38,6 +39,7 @@ const table: [name: string, error: ServiceError, type: string, retried: Retry, r
   ['404', new NotFound(refused(404), refusal), 'OrderRefused', never, never],
   ['400', new ServiceRefused(refused(400), refusal), 'OrderRefused', never, never],
   ['422', new ServiceRefused(refused(422), refusal), 'OrderRefused', never, never],
+  ['a slot that is gone', new SlotUnavailable(refused(400), refusal), 'SlotUnavailable', never, never],
   ['a rule of ours', new RequestInvalid(call, [{ field: 'a', rule: 'is missing' }]), 'OrderRefused', never, never],
   ['429', new TooManyRequests(refused(429), refusal, undefined), 'TooManyRequests', bySchedule, bySchedule],
   [

@@ -403,6 +403,18 @@ describe('a report of the password step', () => {
   });
 });
 
+test.each([undefined, null, 5, 'text', [], {}])(
+  'a command of a backend in another language without a usable argument, %j, is refused, and the link from one is the link',
+  async (odd) => {
+    const link = await asked();
+    expect(await link.update('submitMfaCode', odd)).toEqual({ name: 'submitMfaCode', refused: 'InvalidCode' });
+    expect(await link.update('reportLinkResult', odd)).toEqual({ name: 'reportLinkResult', refused: 'InvalidCommand' });
+    expect(await link.update('requestLink', odd)).toMatchObject({ value: { linkToken: 'token' } });
+    expect(await submit(link, 123_456)).toEqual({ name: 'submitMfaCode', refused: 'InvalidCode' });
+    expect(await link.update('cancel', { anything: 1 })).toMatchObject({ value: { outcome: 'cancelled' } });
+  },
+);
+
 describe('a code', () => {
   test('whose success the service does not name the connection of is answered once that was looked for', async () => {
     const link = await asked({}, { completeMfa: { report: { state: 'success' } } });
@@ -574,6 +586,7 @@ describe('a code', () => {
     ]);
   });
 
+  // proves 310
   test('that is wrong for the last time ends the link, and its caller gets that answer', async () => {
     const link = await asked(
       { maxCodeAttempts: 1 },

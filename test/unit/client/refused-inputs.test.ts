@@ -1,0 +1,274 @@
+import { Client, Connection } from '@temporalio/client';
+import { describe, expect, test } from 'vitest';
+import {
+  AppointmentInvalid,
+  AppointmentNotFound,
+  DeletionInvalid,
+  LabOperations,
+  LinkInvalid,
+  MatchReviewInvalid,
+  MatchReviewNotFound,
+  OrderInvalid,
+  ReportInvalid,
+  ServiceNotConfigured,
+  SignedUrlRefused,
+  TemporalUnreachable,
+  type OrderPolicy,
+  type OrderSelection,
+  type PolicyChange,
+} from '../../../client/index.js';
+
+/** Nothing listens there: whatever is refused here is refused before anything is sent. */
+const temporal = new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) });
+const lab = new LabOperations(temporal, { deadline: '300ms' });
+const { orders, reports, users } = lab;
+
+const refusalOf = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => expect.unreachable('it was not refused'),
+    (error: unknown) => error,
+  );
+
+interface Invalid extends Error {
+  readonly fields: readonly { readonly field: string }[];
+}
+
+/** The fields that the refusal names. */
+async function faultsOf(call: Promise<unknown>, kind: new (...args: never[]) => Invalid): Promise<string[]> {
+  const refusal = await refusalOf(call);
+  expect(refusal).toBeInstanceOf(kind);
+  return (refusal as Invalid).fields.map(({ field }) => field);
+}
+
+describe('a deletion is refused before anything is started', () => {
+  const faultsIn = (input: object) => faultsOf(users.requestDeletion(input as never), DeletionInvalid);
+
+  test.each([undefined, null, 7, '', '..', 'a/b', "x' OR '1", 'x'.repeat(129)])(
+    'a deletion is refused before anything is started with the user id %j',
+    async (userId) => {
+      expect(await faultsIn({ userId })).toEqual(['userId']);
+      await expect(users.deletion(userId as string)).rejects.toBeInstanceOf(DeletionInvalid);
+    },
+  );
+
+  test('a deletion is refused before anything is started with all its faults named at once', async () => {
+    const policy = { onRunningWork: 'shrug', reminderBefore: 'soon', grace: '9d' };
+    const faults = await faultsIn({ userId: 7, clientUserId: 8, policy });
+    expect(faults).toEqual(['userId', 'clientUserId', 'policy', 'policy', 'policy']);
+  });
+
+  test('a deletion is refused if the request has fields that nobody reads, such as a part of the policy', async () => {
+    expect(await faultsIn({ userId: 'user-1', onRunningWork: 'cancel' })).toEqual(['onRunningWork']);
+  });
+});
+
+test('users are read from the service: without it every call says what is missing', async () => {
+  const calls = [
+    () => users.get('user-1'),
+    () => users.resolve('client-1'),
+    () => users.createOrGet({ client_user_id: 'client-1' }),
+    () => users.update('user-1', {}),
+    () => users.demographics('user-1'),
+    () => users.portalLink('user-1', { context: 'launch' }),
+    async () => users.list().next(),
+  ];
+  for (const call of calls) await expect(call).rejects.toBeInstanceOf(ServiceNotConfigured);
+});
+
+describe('an order is refused before anything is started', () => {
+  const shippingDetails = {
+    ...{ receiver_name: 'Testperson Invented', first_line: '1 Invented Street', city: 'Springfield', state: 'IL' },
+    ...{ zip: '62701', country: 'US', phone_number: '+12175550100' },
+  };
+  const kit = { user_id: 'user-1', lab_test_id: 'test-1', shipping_details: shippingDetails };
+  const input = { reference: 'order-1', kind: 'unregistered', order: kit };
+  const faultsIn = (changes: object, options: object = {}) =>
+    faultsOf(orders.place({ ...input, ...changes } as never, options), OrderInvalid);
+
+  test.each<[object, string]>([
+    ...[undefined, null, 1001, '', 'with space', 'x'.repeat(129), 'a/b'].map((reference): [object, string] => [
+      { reference },
+      'reference',
+    ]),
+    ...[undefined, null, 'text'].map((order): [object, string] => [{ order }, 'order']),
+    [{ kind: 'express' }, 'kind'],
+    [{ order: { ...kit, passthrough: 'mine' } }, 'order.passthrough'],
+    [{ order: { ...kit, user_id: 'somebody@example.com' } }, 'order.user_id'],
+  ])('an order is refused before anything is started with %j', async (changes, field) => {
+    expect(await faultsIn(changes)).toEqual([field]);
+  });
+
+  test.each([[{ graceDays: 2 }], [{ version: 3 }], [{ version: '1' }], ['default'], [[]]])(
+    'an order is refused before anything is started with the policy %j',
+    async (policy) => {
+      expect(new Set(await faultsIn({ policy }))).toEqual(new Set(['policy']));
+    },
+  );
+
+  test('an order is refused before anything is started with all its faults named at once', async () => {
+    const order = { ...kit, shipping_details: { ...shippingDetails, zip: '' } };
+    const policy = { returnDeadline: 'soon', onLost: 'shrug' };
+    const faults = await faultsIn({ reference: 7, order, policy });
+    expect(faults).toEqual(['reference', 'order.shipping_details.zip', 'policy', 'policy']);
+  });
+
+  test.each([
+    [{}, 'markers'],
+    [[null], 'markers.0'],
+    [[{ id: 14, aoe: { questions: [null] } }, { name: 'without an id' }], 'markers.1'],
+  ])('an order is refused before anything is started with the markers %j', async (markers, field) => {
+    expect(await faultsIn({}, { markers })).toEqual([field]);
+  });
+
+  test.each([[undefined], [[]], [[{ marker_id: 14, question_id: 501, answer: 'noon' }]]])(
+    'an order is refused before anything is started with the answers %j to a question of its markers',
+    async (answers) => {
+      const answerable = [{ id: 1, code: 'AM', value: 'Morning' }];
+      const question = { id: 501, required: true, type: 'choice', answers: answerable };
+      const markers = [{ id: 14, aoe: { questions: [question] } }];
+      const { receiver_name: _name, ...address } = shippingDetails;
+      const details = { first_name: 'Testpatient', last_name: 'Invented', dob: '1971-03-17', gender: 'female' };
+      const patient = {
+        patient_details: { ...details, phone_number: '+12175550100', email: 'testpatient@example.com' },
+        patient_address: address,
+      };
+      const order = { user_id: 'user-1', lab_test_id: 'test-1', ...patient, aoe_answers: answers };
+      const [first] = await faultsIn({ kind: 'with_patient', order }, { markers });
+      expect(first).toMatch(/^order\.aoe_answers/);
+    },
+  );
+
+  test('a search by an invalid reference is refused before anything is started', async () => {
+    await expect(orders.get({ reference: undefined as unknown as string })).rejects.toBeInstanceOf(OrderInvalid);
+    await expect(reports.get({ reference: 'a b' })).rejects.toBeInstanceOf(ReportInvalid);
+  });
+});
+
+describe('a report is refused before anything is started', () => {
+  const submitted = { reference: 'report-1', userId: 'user-1', file: { path: 'report.pdf' } };
+  const submit = (changes: object) => reports.submit({ ...submitted, ...changes });
+
+  test.each<[object, string]>([
+    ...[undefined, null, 7, '', 'with space', 'a/b'].map((reference): [object, string] => [{ reference }, 'reference']),
+    ...[undefined, null, '', '..', "a' OR 'a", 7].map((userId): [object, string] => [{ userId }, 'userId']),
+    ...[undefined, null, 'report.pdf', {}].map((file): [object, string] => [{ file }, 'file']),
+    [{ file: { path: 'a.pdf', url: 'https://files.example.com/a.pdf' } }, 'file'],
+    [{ file: { path: 7 } }, 'file.path'],
+    [{ file: { path: 'a.pdf', headersFrom: 'store' } }, 'file.headersFrom'],
+    [{ file: { url: 'ftp://files.example.com/a.pdf' } }, 'file.url'],
+    [{ file: { url: 'file:///etc/passwd' } }, 'file.url'],
+    [{ file: { url: 'https://' } }, 'file.url'],
+    [{ file: { url: 'https://files.example.com/a.pdf', headersFrom: '' } }, 'file.headersFrom'],
+  ])('a report is refused before anything is started with %j', async (changes, field) => {
+    expect(await faultsOf(submit(changes), ReportInvalid)).toEqual([field]);
+  });
+
+  test('a report is refused before anything is started with all its faults named at once', async () => {
+    const changes = { reference: '', userId: '', file: {}, needsHumanReview: 'yes', policy: { firstPoll: 'soon' } };
+    const faults = await faultsOf(submit(changes), ReportInvalid);
+    expect(faults).toEqual(['reference', 'file', 'policy', 'userId', 'needsHumanReview']);
+  });
+
+  test.each([
+    'https://files.example.com/a.pdf?X-Amz-Signature=abc',
+    'https://files.example.com/a.pdf?sig=abc',
+    'https://user:password@files.example.com/a.pdf',
+  ])(
+    'the signed URL %s is refused while payloads are not encrypted, and the refusal does not repeat it',
+    async (url) => {
+      const refusal = await refusalOf(submit({ file: { url } }));
+      expect(refusal).toBeInstanceOf(SignedUrlRefused);
+      expect((refusal as SignedUrlRefused).fields).toMatchObject([{ field: 'file.url' }]);
+      expect(String(refusal)).not.toMatch(/abc|password/);
+    },
+  );
+});
+
+test('a link, an appointment or a review is refused before anything is started, with every invalid field named', async () => {
+  const link = {
+    userId: 'a b',
+    provider: '',
+    redirectUrl: 'nowhere',
+    policy: { codeWait: 0, unknown: 1 },
+    onError: 'x',
+  };
+  const visit = { orderId: 'a/b', policy: { confirmationWait: '3d' } };
+  const review = { rawResultId: 'a/b' };
+  expect(await faultsOf(lab.links.start(link as never), LinkInvalid)).toEqual([
+    ...['userId', 'provider', 'redirectUrl', 'onError', 'policy', 'policy'],
+  ]);
+  expect(await faultsOf(lab.appointments.start(visit as never), AppointmentInvalid)).toEqual(['orderId', 'policy']);
+  await expect(lab.matchReviews.start(review)).rejects.toBeInstanceOf(MatchReviewInvalid);
+  await expect(lab.matchReviews.get(review)).rejects.toBeInstanceOf(MatchReviewNotFound);
+  await expect(lab.appointments.get(visit)).rejects.toBeInstanceOf(AppointmentNotFound);
+});
+
+test.each([
+  [undefined, ['from', 'to']],
+  [null, ['from', 'to']],
+  [{}, ['from', 'to']],
+  [{ from: '2026-01-01' }, ['to']],
+  [{ from: '2026-01-01', to: 7 }, ['to']],
+  [{ from: 'yesterday', to: '2026-01-01' }, ['from']],
+  [{ from: '2026-01-01T10:00:00', to: '2026-01-02' }, ['from']],
+  [{ from: '2026-01-01', to: '2026-13-01' }, ['to']],
+  [{ from: '2026-01-02', to: '2026-01-01' }, ['from']],
+])('a range is refused before anything is started: %j', async (range, fields) => {
+  expect(await faultsOf(orders.reconcile(range as never), OrderInvalid)).toEqual(fields);
+});
+
+describe('a change of the policy of many orders', () => {
+  async function changeAll(
+    selection: unknown,
+    policy: unknown = { shippingDeadline: '8d' },
+    among = orders,
+  ): Promise<{ changes: PolicyChange[]; error: unknown }> {
+    const changes: PolicyChange[] = [];
+    try {
+      for await (const change of among.setPolicy(selection as OrderSelection, policy as OrderPolicy))
+        changes.push(change);
+    } catch (error) {
+      return { changes, error };
+    }
+    return { changes, error: undefined };
+  }
+
+  test.each<[unknown, string]>([
+    [undefined, 'selection'],
+    [null, 'selection'],
+    [{}, 'selection'],
+    [{ all: false }, 'selection'],
+    [{ all: undefined }, 'selection'],
+    [{ all: true, userId: 'user-1' }, 'selection'],
+    [{ userId: undefined }, 'userId'],
+    [{ phase: null }, 'phase'],
+    [{ phase: 'preparing', userId: undefined }, 'userId'],
+    [{ all: true, userId: undefined }, 'userId'],
+    [{ user: 'user-1' }, 'user'],
+    [{ phase: 'preparing', ended: true }, 'ended'],
+    // Nothing would be found.
+    [{ phase: 'placing' }, 'phase'],
+  ])('whose selection may mean every order by mistake, or none, is refused: %j', async (selection, field) => {
+    const { error } = await changeAll(selection);
+    expect(error).toBeInstanceOf(OrderInvalid);
+    expect((error as OrderInvalid).fields.map((fault) => fault.field)).toContain(field);
+  });
+
+  test.each([undefined, null, {}, { shippingDeadline: null }, { graceDays: 2 }, { version: 1 }, 'soon'])(
+    'that changes nothing, or has what is not a setting, is refused before an order is looked for: %j',
+    async (policy) => {
+      expect((await changeAll({ all: true }, policy ?? null)).error).toBeInstanceOf(OrderInvalid);
+    },
+  );
+
+  test('ends at the first order with an error that concerns every order, and names it', async () => {
+    const among = Object.assign(new LabOperations(temporal, { deadline: '300ms' }).orders, {
+      async *list() {
+        for (const rootOrderId of ['order-1', 'order-2']) yield { rootOrderId, reference: `ref-${rootOrderId}` };
+      },
+    });
+    const { changes, error } = await changeAll({ all: true }, undefined, among);
+    expect(error).toBeInstanceOf(TemporalUnreachable);
+    expect(changes).toEqual([{ rootOrderId: 'order-1', reference: 'ref-order-1', error }]);
+  });
+});
