@@ -30,7 +30,7 @@ export function appointmentBody(appointment: Appointment) {
     status: statusNames[eventStatus] ?? eventStatus,
     provider_id: appointment.providerId,
     external_id: appointment.externalId,
-    can_reschedule: appointment.canReschedule,
+    can_reschedule: true,
     appointment_notes: appointment.notes,
     event_status: eventStatus,
     event_data: null,

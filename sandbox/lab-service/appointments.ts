@@ -25,7 +25,6 @@ export interface Appointment {
   /** Null until a provider that was asked has named an hour. */
   slot: Slot | null;
   notes: string | null;
-  canReschedule: boolean;
   /** The last one's status is the present one. */
   events: readonly { readonly at: number; readonly status: string }[];
 }
@@ -131,7 +130,6 @@ export class Appointments {
     place: Place,
   ): Appointment {
     const appointment = this.#requireOpen(order, 'rescheduled', place);
-    if (!appointment.canReschedule) throw refusal(400, 'This appointment cannot be rescheduled.');
     const { address, centre } = appointment;
     const { slot, ...at } =
       place === 'centre'
@@ -186,7 +184,6 @@ export class Appointments {
       createdAt: this.#lab.clock.now(),
       providerId: newId(),
       slot,
-      canReschedule: this.#lab.settings.appointmentsReschedulable,
       events: [],
     };
     this.#byOrder.set(order.id, appointment);

@@ -43,7 +43,7 @@ export function connectedSource({ slug, createdAt }: Connection) {
   return { created_on: timestamp(createdAt), source: { ...sourceOf(slug) } };
 }
 
-export function isConnected(user: User, provider: string): boolean {
+function isConnected(user: User, provider: string): boolean {
   return user.connections.some(({ slug }) => slug === sourceOf(provider).slug);
 }
 

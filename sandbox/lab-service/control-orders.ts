@@ -40,16 +40,11 @@ const newOrderSchema = z.strictObject({
   webhook,
 });
 
-const appointmentMoveSchema = z
-  .strictObject({
-    /** `in_progress`, `completed`, `cancelled`, …; unknown ones too. */
-    event_status: z.string().min(1).optional(),
-    can_reschedule: z.boolean().optional(),
-    webhook,
-  })
-  .refine((move) => move.event_status !== undefined || move.can_reschedule !== undefined, {
-    error: 'give event_status or can_reschedule',
-  });
+const appointmentMoveSchema = z.strictObject({
+  /** `in_progress`, `completed`, `cancelled`, …; unknown ones too. */
+  event_status: z.string().min(1),
+  webhook,
+});
 
 export type RevealedOrder = ReturnType<typeof revealed>;
 
@@ -160,21 +155,13 @@ export function appointmentCommands(lab: Lab) {
     /** The latest appointment of each order, as the service shows it. */
     appointments: command(z.tuple([]), () => lab.appointments.all().map(shown)),
 
-    /** Gives an order's appointment any status, or another rule on rescheduling; the order follows. */
+    /** Gives an order's appointment any status; the order follows. */
     moveAppointment: command(
-      z.tuple([
-        z.string(),
-        z
-          .union([z.string(), appointmentMoveSchema])
-          .transform((move) => (typeof move === 'string' ? { event_status: move, webhook: true } : move)),
-      ]),
-      (orderId, { event_status: status, webhook: isReported, ...move }) => {
+      z.tuple([z.string(), orText(appointmentMoveSchema, 'event_status')]),
+      (orderId, { event_status: status, ...options }) => {
         const order = requiredOrder(lab, orderId);
         const appointment = required(lab.appointments.of(order), `appointment of the order ${orderId}`);
-        if ('can_reschedule' in move && move.can_reschedule !== undefined) {
-          appointment.canReschedule = move.can_reschedule;
-        }
-        if (status !== undefined) lab.appointments.move(appointment, status, { webhook: isReported });
+        lab.appointments.move(appointment, status, options);
         return shown(appointment);
       },
     ),

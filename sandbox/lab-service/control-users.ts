@@ -190,9 +190,6 @@ export function reportCommands(lab: Lab) {
       lab.reports.move(job, { ...rest, failureReason, isReviewed }, isReported);
       return revealed(job);
     }),
-
-    /** The service forgets the parsing job: reading it is answered 404, and nothing more happens to it. */
-    deleteJob: command(z.tuple([jobId]), (id) => lab.reports.remove(found(id))),
   };
 }
 

@@ -29,7 +29,7 @@ export function presentTop(order: Order): string {
 
 export function orderBody(order: Order, state: LabState, settings: Settings, surface: Surface) {
   const events = order.events.map((event) => eventBody(event));
-  const withTransaction = surface === 'answer' ? settings.transactionInBodies : settings.transactionInWebhooks;
+  const withTransaction = surface === 'answer' || settings.transactionInWebhooks;
   return {
     id: order.id,
     team_id: inventedTeamId,

@@ -16,12 +16,8 @@ export function reportRoutes(app: FastifyInstance, lab: Lab): void {
   // A plugin's own scope, because the form reader is there only once it is loaded.
   void app.register(async (scope) => {
     scope.post('/lab_report/v1/parser/job', async (request) => {
-      const settings = lab.settings;
-      const { outcome, ...upload } = await readUpload(request, settings);
+      const { outcome, ...upload } = await readUpload(request, lab.settings);
       if (!lab.state.users.has(upload.userId)) throw refusal(404, 'User does not exist on this team');
-      if (upload.needsHumanReview && !settings.reportHumanReview) {
-        throw refusal(400, 'Human review is not supported yet for your team please contact support');
-      }
       const steps = stepsOf(outcome, upload.needsHumanReview);
       if (steps === undefined) throw refusal(400, `labops-sandbox: no such outcome; there are ${outcomes.join(', ')}`);
       return jobBody(lab.reports.create({ ...upload, outcome, steps }));

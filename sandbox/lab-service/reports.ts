@@ -88,19 +88,9 @@ export class Reports {
 
   /** Gives a job any status. What was planned for it no longer happens. */
   move(job: ParsingJob, change: JobChange, webhook = true): void {
-    this.#unplan(job);
-    this.#change(job, change, webhook);
-  }
-
-  /** The service forgets the job: reading it answers 404. */
-  remove(job: ParsingJob): void {
-    this.#unplan(job);
-    this.jobs.delete(job.id);
-  }
-
-  #unplan(job: ParsingJob): void {
     for (const takeBack of this.#plans.get(job.id) ?? []) takeBack();
     this.#plans.delete(job.id);
+    this.#change(job, change, webhook);
   }
 
   #change(job: ParsingJob, change: JobChange, webhook = job.webhook): void {

@@ -17,8 +17,7 @@ export const settingsSchema = z.strictObject({
   registeredSpelling: z.enum(['testkit_registered', 'registered']).default('testkit_registered'),
   /** True: orders show the `passthrough` they were created with. */
   echoPassthrough: z.boolean().default(true),
-  /** True: answers, and webhooks, have `order_transaction`. */
-  transactionInBodies: z.boolean().default(true),
+  /** True: the orders in webhooks have `order_transaction`. */
   transactionInWebhooks: z.boolean().default(true),
   /** True: an order whose sample is at the lab says until when results are expected. False: the two dates stay null. */
   resultDates: z.boolean().default(true),
@@ -28,18 +27,12 @@ export const settingsSchema = z.strictObject({
    * use invented ones. Without it such a sample id is refused with 422.
    */
   anySampleId: z.boolean().default(true),
-  /** How long a link token lives, in minutes that `daySeconds` does not shorten: a person signs in. 60 is documented too. */
-  linkTokenMinutes: z.number().positive().default(10),
-  /** A link to a provider that is connected: `replace` connects again, `refuse` is the error `duplicate_connection`. */
-  duplicateConnection: z.enum(['replace', 'refuse']).default('replace'),
   /** True: a link that succeeds sends its webhook. */
   connectionWebhooks: z.boolean().default(true),
   /** The field of a connection's webhook that carries the source: `source` in the specification, `provider` in deployments. */
   connectionSlugIn: z.enum(['source', 'provider']).default('source'),
   /** Bytes of a report's file, or of all files of one upload. The specification's 10 MB. */
   reportMaxBytes: z.int().positive().default(10_485_760),
-  /** True: the team may request a review by a person. */
-  reportHumanReview: z.boolean().default(true),
   /**
    * The fields of a critical result's webhook: its own (`event`), as documented, or the whole order
    * (`order`).
@@ -53,15 +46,11 @@ export const settingsSchema = z.strictObject({
   criticalInterpretation: z.enum(['order', 'normal', 'absent']).default('order'),
   /** True: the team has the queue of unmatched results. False: its endpoints answer 400. */
   matchReviews: z.boolean().default(true),
-  /** The answer to a booking of a slot that is gone: 400 or 404; both are documented. */
-  slotConflictStatus: z.union([z.literal(400), z.literal(404)]).default(400),
   /**
    * The provider's answer to an appointment: `confirm`, `decline`, or `never` any. A booking that waits for
    * the answer finds the slot gone in the last two.
    */
   appointmentConfirmation: z.enum(['confirm', 'decline', 'never']).default('confirm'),
-  /** True: appointments can be rescheduled. */
-  appointmentsReschedulable: z.boolean().default(true),
   /** The features that the team is not enabled for: their endpoints answer 403. */
   closedFeatures: z.array(z.enum(features)).default([]),
   /** How that refusal is written: `json`, as the specification has it, or `text`, as it was before. */

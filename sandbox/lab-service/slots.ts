@@ -87,9 +87,9 @@ export class Slots {
     return slot;
   }
 
-  /** The slot is gone, or no provider comes. The two statuses are documented. */
+  /** The slot is gone, or no provider comes. 404 is documented too. */
   conflict(): Error {
-    return refusal(this.#lab.settings.slotConflictStatus, 'This time slot is no longer available.');
+    return refusal(400, 'This time slot is no longer available.');
   }
 
   occupy(slot: Slot): void {
