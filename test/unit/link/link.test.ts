@@ -18,7 +18,6 @@ import {
   end,
   endWait,
   raise,
-  remind,
 } from '../../../workflows/link/link.js';
 import {
   asked,
@@ -88,13 +87,6 @@ test('the options of the service’s page are passed on, and nothing else', () =
 });
 
 describe('a token', () => {
-  test('is not handed out in its last minute: the user has yet to reach the page', () => {
-    const link = handedOut();
-    expect(hasUsableToken(link, start + 9 * minute - 1)).toBe(true);
-    expect(hasUsableToken(link, start + 9 * minute)).toBe(false);
-    expect(hasUsableToken(opened(), start)).toBe(false);
-  });
-
   test('a token with a short life is handed out until a tenth of it is left', () => {
     const link = opened({ tokenLife: '100s' });
     giveToken(link, { ...held, expiresAt: start + 100 * second }, start);
@@ -106,16 +98,6 @@ describe('a token', () => {
     const link = asked();
     expect(hasUsableToken(link, start + 10 * minute - 1)).toBe(true);
     expect(hasUsableToken(link, start + 10 * minute)).toBe(false);
-  });
-
-  test('is counted when it is made', () => {
-    const link = opened();
-    expect(link.tokens).toBe(0);
-    for (const tokens of [1, 2]) {
-      giveToken(link, { ...held, expiresAt: start + hour }, start);
-      expect(link.tokens).toBe(tokens);
-    }
-    expect(entries(link)).toEqual(['link made', 'new link made']);
   });
 
   test('a token that is new means a new login: what was asked before no longer counts', () => {
@@ -188,15 +170,6 @@ describe('a code that is requested', () => {
 });
 
 describe('wrong codes', () => {
-  test('are asked for again, with the time and the question unchanged, until the last one', () => {
-    const link = asked({ maxCodeAttempts: 2 });
-    receiveAll(link, error('incorrect_mfa_code'));
-    expect(link).toMatchObject({ phase: 'awaiting_code', wrongCodes: 1, since: start + 3 * minute });
-    expect(link.mfa).toEqual({ method: 'sms', hint: '***23' });
-    receiveAll(link, error('incorrect_mfa_code'));
-    expect(link).toMatchObject({ outcome: 'failed', wrongCodes: 2, errorType: 'incorrect_mfa_code' });
-  });
-
   test('are counted over all logins of the link', () => {
     const link = asked({ maxCodeAttempts: 2 });
     receiveAll(link, error('incorrect_mfa_code'), error('token_expired'));
@@ -283,14 +256,6 @@ describe('an unknown state', () => {
 });
 
 describe('a success', () => {
-  test('is believed once the service shows the connection', () => {
-    const link = claimed();
-    expect(link).toMatchObject({ phase: 'confirming', claim: { by: 'success', reads: 0 } });
-    expect(link).not.toHaveProperty('mfa');
-    takeConnection(link, { found: 'new', createdAt: newConnection }, link.claim, start + 3 * minute);
-    expect(link).toMatchObject({ outcome: 'connected', connectedAt: newConnection });
-  });
-
   test('is read for at once and then at growing intervals, until its time is over', () => {
     const link = claimed();
     const claimedAt = start + 2 * minute;
@@ -311,29 +276,6 @@ describe('a success', () => {
     takeConnection(link, { found: 'older', createdAt: '2020-01-01T00:00:00.000Z' }, link.claim, start + 2 * minute);
     expect(link).toMatchObject({ phase: 'confirming', claim: { reads: 1 } });
     expect(link).not.toHaveProperty('connectedAt');
-  });
-
-  test('a success that cannot be read loses no time: the outage is no evidence', () => {
-    const link = claimed();
-    takeSilence(link, link.claim, start + 10 * minute);
-    expect(link.claim).toEqual({ by: 'success', at: start + 10 * minute, reads: 1, unanswered: true });
-    expect(confirmAt(link)).toBe(start + 10 * minute + 2 * second);
-    takeConnection(link, { found: 'none' }, link.claim, start + 11 * minute);
-    expect(link.phase).toBe('confirming');
-  });
-
-  test('is read more and more rarely in a long outage, and as usual after it', () => {
-    const link = claimed();
-    const pauses: number[] = [];
-    for (let looks = 0; looks < 12; looks += 1) {
-      const at = confirmAt(link) ?? 0;
-      takeSilence(link, link.claim, at);
-      pauses.push(((confirmAt(link) ?? 0) - at) / second);
-    }
-    expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
-    takeConnection(link, { found: 'none' }, link.claim, (link.claim?.at ?? 0) + second);
-    expect(link.claim).not.toHaveProperty('unanswered');
-    expect((confirmAt(link) ?? 0) - (link.claim?.at ?? 0)).toBe(2 * minute);
   });
 
   test('is not undone by a question for a code that comes late, or comes twice', () => {
@@ -411,23 +353,6 @@ describe('a webhook', () => {
 });
 
 describe('a doubt', () => {
-  test('is gone once the service shows no new connection', () => {
-    for (const found of ['none', 'older'] as const) {
-      const link = asked();
-      doubt(link, start + 3 * minute);
-      takeConnection(link, { found }, link.claim, start + 3 * minute);
-      expect(link).not.toHaveProperty('claim');
-      expect(link).toMatchObject({ phase: 'awaiting_code', token: held });
-    }
-  });
-
-  test('stands while the service cannot be read', () => {
-    const link = asked();
-    doubt(link, start + 3 * minute);
-    takeSilence(link, link.claim, start + 5 * minute);
-    expect(link.claim).toEqual({ by: 'doubt', at: start + 5 * minute, reads: 1, unanswered: true });
-  });
-
   test('does not weaken a reported success, nor what a webhook reported', () => {
     const reported = asked();
     receiveWebhook(reported, start + 2 * minute);
@@ -441,15 +366,6 @@ describe('a doubt', () => {
 
 describe('a wait that is over', () => {
   const over = start + 2 * hour;
-
-  test.each(['none', 'older'] as const)('ends the link once the service has said so: %s', (found) => {
-    const link = asked();
-    endWait(link, 'code', over);
-    expect(link.outcome).toBeUndefined();
-    takeConnection(link, { found }, link.claim, over);
-    expect(link).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
-    expect(link).not.toHaveProperty('ending');
-  });
 
   test('ends connected if the user connected without a webhook', () => {
     const link = asked();
@@ -542,15 +458,6 @@ describe('an error that ends the link', () => {
     expect(link).toMatchObject({ claim: { by: 'doubt' } });
     expect(link.outcome).toBeUndefined();
   });
-
-  test('ends it by what is known here once the service has not answered for a day', () => {
-    const link = asked();
-    receiveResult(link, error('duplicate_connection'), atTheEnd);
-    takeSilence(link, link.claim, atTheEnd + day - 1);
-    expect(link.outcome).toBeUndefined();
-    takeSilence(link, link.claim, atTheEnd + day);
-    expect(link).toMatchObject({ outcome: 'failed', errorType: 'duplicate_connection' });
-  });
 });
 
 test('what the service shows changes nothing if nothing is awaited, unless it is the connection', () => {
@@ -625,15 +532,6 @@ test('an end names the provider that the user chose, and the error that it ends 
   ]);
 });
 
-test('a reminder is notified with the end of the wait, and once', () => {
-  const link = asked();
-  remind(link, start + hour, start + 6 * minute);
-  expect(link.reminded).toBe(true);
-  expect(link.outbox).toMatchObject([
-    { type: 'link.code_reminder', data: { until: new Date(start + hour).toISOString() } },
-  ]);
-});
-
 describe('a link that starts again', () => {
   test('knows nothing of the one before except what is still to be notified', () => {
     const link = asked({ maxCodeAttempts: 1 });
@@ -644,14 +542,6 @@ describe('a link that starts again', () => {
     beginNext(link, options, later);
     const fresh = openLink({ userId: 'user-1', provider: 'invented_watch', ...options }, later);
     expect(link).toEqual({ ...fresh, outbox: pending, notifies: true });
-  });
-
-  test('is notified under ids of its own', () => {
-    const link = handedOut();
-    end(link, 'cancelled', start + minute);
-    beginNext(link, {}, start + hour);
-    end(link, 'cancelled', start + 2 * hour);
-    expect(new Set(link.outbox.map(({ id }) => id)).size).toBe(2);
   });
 });
 
