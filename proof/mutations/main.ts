@@ -7,7 +7,7 @@ import { tryChanges } from './trial.js';
 
 /*
  * Changes the pure files and the glue one spot at a time and runs the unit tests that import them: `npm run mutations`, or
- * `npm run mutations -- <group or file> …`. Every change that no test noticed must have its reason, in equivalent.ts if it
+ * `npm run mutations -- <group or file> …`. Every change that no test noticed must have its reason, in equivalent.txt if it
  * makes no difference, else in survivors.txt. `--survivors` lists those without one, as that file wants them.
  */
 
