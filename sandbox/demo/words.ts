@@ -34,56 +34,39 @@ export function phaseWords({ data }: Extract<EventOf<'order'>, { type: 'labops.o
   return `${spaced(data.phase)}${data.problem === undefined ? '' : ', with a problem'}`;
 }
 
+type Words = { readonly [Type in NotificationEvent['type']]?: (event: NotificationEvent & { type: Type }) => string };
+
 /** The portal link is a credential: only that there is one is shown. */
+const wordsOfType: Words = {
+  'labops.order.phase_changed': phaseWords,
+  'labops.order.registration_reminder': ({ data }) =>
+    `registration reminder ${data.reminder}${data.portal_url == null ? '' : ' with a portal link for the customer'}`,
+  'labops.order.return_reminder': ({ data }) => `return reminder ${data.reminder}`,
+  'labops.order.attention_raised': ({ data }) => `needs a person: ${spaced(data.reason)}`,
+  'labops.order.attention_cleared': ({ data }) => `no longer needs a person: ${spaced(data.reason)}`,
+  'labops.order.replacement': () => 'a replacement kit was ordered',
+  'labops.order.critical_result': ({ data }) => `a critical result (${data.status}): somebody must act now`,
+  'labops.order.critical_result_reminder': ({ data }) =>
+    `the critical result is not acknowledged yet, reminder ${data.reminder}`,
+  'labops.order.partial_results': ({ data }) => `some results can be read${interpretation(data.interpretation)}`,
+  'labops.order.result': ({ data }) => `results can be read${interpretation(data.interpretation)}`,
+  'labops.order.correction': ({ data }) => `the results were corrected${interpretation(data.interpretation)}`,
+  'labops.order.cancellation': () => 'the order is cancelled',
+  'labops.user.deletion_scheduled': () => 'the deletion is scheduled; it can be undone until its grace period is over',
+  'labops.user.deletion_reminder': () => 'a reminder: the deletion can still be undone',
+  'labops.user.deletion_undone': ({ data: { lost_connections: lost = [] } }) =>
+    `the deletion is undone${lost.length === 0 ? '' : `; to be linked again: ${lost.join(', ')}`}`,
+  'labops.user.deleted': () => 'the user is deleted for good',
+  'labops.appointment.phase_changed': ({ data }) => `the appointment is now ${spaced(data.phase)}`,
+  'labops.appointment.ended': ({ data }) => `the appointment has ended: ${spaced(data.outcome)}`,
+  'labops.report.phase_changed': ({ data }) => spaced(data.phase),
+  'labops.report.completed': ({ data }) => `${data.results ?? 0} biomarkers can be read`,
+  'labops.link.ended': ({ data }) => `the link has ended: ${data.outcome}`,
+};
+
 export function notificationWords(event: NotificationEvent): string {
-  switch (event.type) {
-    case 'labops.order.phase_changed':
-      return phaseWords(event);
-    case 'labops.order.registration_reminder':
-      return `registration reminder ${event.data.reminder}${event.data.portal_url == null ? '' : ' with a portal link for the customer'}`;
-    case 'labops.order.return_reminder':
-      return `return reminder ${event.data.reminder}`;
-    case 'labops.order.attention_raised':
-      return `needs a person: ${spaced(event.data.reason)}`;
-    case 'labops.order.attention_cleared':
-      return `no longer needs a person: ${spaced(event.data.reason)}`;
-    case 'labops.order.replacement':
-      return 'a replacement kit was ordered';
-    case 'labops.order.critical_result':
-      return `a critical result (${event.data.status}): somebody must act now`;
-    case 'labops.order.critical_result_reminder':
-      return `the critical result is not acknowledged yet, reminder ${event.data.reminder}`;
-    case 'labops.order.partial_results':
-      return `some results can be read${interpretation(event.data.interpretation)}`;
-    case 'labops.order.result':
-      return `results can be read${interpretation(event.data.interpretation)}`;
-    case 'labops.order.correction':
-      return `the results were corrected${interpretation(event.data.interpretation)}`;
-    case 'labops.order.cancellation':
-      return 'the order is cancelled';
-    case 'labops.user.deletion_scheduled':
-      return 'the deletion is scheduled; it can be undone until its grace period is over';
-    case 'labops.user.deletion_reminder':
-      return 'a reminder: the deletion can still be undone';
-    case 'labops.user.deletion_undone': {
-      const { lost_connections: lost = [] } = event.data;
-      return `the deletion is undone${lost.length === 0 ? '' : `; to be linked again: ${lost.join(', ')}`}`;
-    }
-    case 'labops.user.deleted':
-      return 'the user is deleted for good';
-    case 'labops.appointment.phase_changed':
-      return `the appointment is now ${spaced(event.data.phase)}`;
-    case 'labops.appointment.ended':
-      return `the appointment has ended: ${spaced(event.data.outcome)}`;
-    case 'labops.report.phase_changed':
-      return spaced(event.data.phase);
-    case 'labops.report.completed':
-      return `${event.data.results ?? 0} biomarkers can be read`;
-    case 'labops.link.ended':
-      return `the link has ended: ${event.data.outcome}`;
-    default:
-      return spaced(event.type.split('.').at(-1) ?? event.type);
-  }
+  const words = wordsOfType[event.type] as ((event: NotificationEvent) => string) | undefined;
+  return words?.(event) ?? spaced(event.type.split('.').at(-1) ?? event.type);
 }
 
 /** The list of statuses is open: those that are not here keep their name. */
@@ -122,24 +105,16 @@ export function linkWaits({ phase, until, codeAttemptsLeft }: LinkState): string
 
 export function codeAnswerWords({ outcome, attemptsLeft, errorType, state }: CodeAnswer): string {
   const error = spaced(errorType ?? 'no reason given');
-  switch (outcome) {
-    case 'connected':
-      return 'the code is right, and the lab service shows the new connection: connected';
-    case 'confirming':
-      return 'the code is right, but the lab service does not show the connection yet';
-    case 'wrong_code':
-      return `the code is wrong: ${attempts(attemptsLeft)}`;
-    case 'asked_again':
-      return linkStateWords(state);
-    case 'unknown':
-      return `it is unknown whether the code arrived (${error}); there is no connection, so another code is needed`;
-    case 'ask_credentials_again':
-      return `the user has to log in again (${error})`;
-    case 'start_over':
-      return `the link token is no longer valid (${error}): the user has to start over`;
-    default:
-      return outcome satisfies never;
-  }
+  const words: Readonly<Record<typeof outcome, string>> = {
+    connected: 'the code is right, and the lab service shows the new connection: connected',
+    confirming: 'the code is right, but the lab service does not show the connection yet',
+    wrong_code: `the code is wrong: ${attempts(attemptsLeft)}`,
+    asked_again: linkStateWords(state),
+    unknown: `it is unknown whether the code arrived (${error}); there is no connection, so another code is needed`,
+    ask_credentials_again: `the user has to log in again (${error})`,
+    start_over: `the link token is no longer valid (${error}): the user has to start over`,
+  };
+  return words[outcome];
 }
 
 function attempts(left: number): string {
