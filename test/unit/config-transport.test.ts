@@ -25,6 +25,8 @@ function faultsOf(read: () => unknown): Record<string, string> {
   return {};
 }
 
+const workerFaults = (env: object) => faultsOf(() => readWorkerConfig({ ...service, ...env }));
+
 describe('plain http', () => {
   const plain = 'is plain http, which others can read in transit';
 
@@ -41,15 +43,13 @@ describe('plain http', () => {
     ['SERVICE_MANAGEMENT_URL', { SERVICE_MANAGEMENT_URL: 'http://[2001:db8::1]/' }],
     ['NOTIFY_URL', { NOTIFY_URL: 'http://localhost.example.com/events', NOTIFY_SECRET: `whsec_${bytes(24)}` }],
   ])('is refused for %s, unless it is declared protected', (setting, env) => {
-    expect(faultsOf(() => readWorkerConfig({ ...service, ...env }))).toEqual({ [setting]: plain });
-    expect(faultsOf(() => readWorkerConfig({ ...service, ...env, ALLOW_PLAINTEXT: 'true' }))).toEqual({});
-    expect(faultsOf(() => readWorkerConfig({ ...service, ...env, ALLOW_PLAINTEXT: 'false' }))).toEqual({
-      [setting]: plain,
-    });
+    expect(workerFaults({ ...env })).toEqual({ [setting]: plain });
+    expect(workerFaults({ ...env, ALLOW_PLAINTEXT: 'true' })).toEqual({});
+    expect(workerFaults({ ...env, ALLOW_PLAINTEXT: 'false' })).toEqual({ [setting]: plain });
   });
 
   test('is no fault of an address that lacks its http://', () => {
-    expect(faultsOf(() => readWorkerConfig({ ...service, SERVICE_BASE_URL: 'localhost:4010' }))).toEqual({
+    expect(workerFaults({ SERVICE_BASE_URL: 'localhost:4010' })).toEqual({
       SERVICE_BASE_URL: 'is not an http or https address without credentials',
     });
   });
@@ -57,7 +57,7 @@ describe('plain http', () => {
   test.each(['localhost:4010', '127.0.0.1:4010', '127.9.9.9', '[::1]:4010', 'sandbox:4010', 'lab.localhost'])(
     'is accepted for %s, which is reached without leaving this machine or network',
     (host) => {
-      expect(faultsOf(() => readWorkerConfig({ ...service, SERVICE_BASE_URL: `http://${host}` }))).toEqual({});
+      expect(workerFaults({ SERVICE_BASE_URL: `http://${host}` })).toEqual({});
     },
   );
 });
@@ -238,7 +238,7 @@ describe('a secret in a file', async () => {
     await writeFile(join(folder, 'latin1'), Buffer.from('clé', 'latin1'));
     await writeFile(join(folder, 'utf16'), Buffer.from('\uFEFFsk_from_file', 'utf16le'));
     const encoded = { NOTIFY_SECRET_FILE: join(folder, 'latin1'), TEMPORAL_API_KEY_FILE: join(folder, 'utf16') };
-    expect(faultsOf(() => readWorkerConfig({ ...service, ...encoded }))).toEqual({
+    expect(workerFaults({ ...encoded })).toEqual({
       NOTIFY_SECRET_FILE: 'names a file that is not UTF-8: the byte at position 2, counted from 0, is wrong',
       TEMPORAL_API_KEY_FILE: 'names a file that is UTF-16 instead of UTF-8',
     });
@@ -246,7 +246,7 @@ describe('a secret in a file', async () => {
       /^The key ring cannot be read: LABOPS_ENCRYPTION_KEYS_FILE names a file that cannot be read \(ENOENT\)/,
     );
     for (const key of ['invented-old\ninvented-new', 'invented-é']) {
-      expect(faultsOf(() => readWorkerConfig({ ...service, TEMPORAL_API_KEY: key }))).toEqual({
+      expect(workerFaults({ TEMPORAL_API_KEY: key })).toEqual({
         TEMPORAL_API_KEY: 'must be printable ASCII, on one line',
       });
       expect(() => readTemporalSettings({ TEMPORAL_API_KEY: key })).toThrow(
@@ -284,9 +284,7 @@ describe("a client's certificate", () => {
       /does not give a private key without a passphrase in PEM$/,
     ],
   ])('that %s is a fault of every process and of clients', (_case, env, setting, problem) => {
-    expect(faultsOf(() => readWorkerConfig({ ...service, ...env }))).toEqual({
-      [setting]: expect.stringMatching(problem) as string,
-    });
+    expect(workerFaults({ ...env })).toEqual({ [setting]: expect.stringMatching(problem) as string });
     expect(() => readTemporalSettings(env)).toThrow(TemporalSettingInvalid);
     expect(() => readTemporalSettings(env)).toThrow(setting);
   });

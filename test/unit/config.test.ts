@@ -26,15 +26,14 @@ function faultsOf(read: () => unknown): Record<string, string> {
   return expect.unreachable('the settings were accepted');
 }
 
+const workerFaults = (env: object) => faultsOf(() => readWorkerConfig({ ...service, ...env }));
+const ingressFaults = (env: object) => faultsOf(() => readIngressConfig({ ...webhooks, ...env }));
+
 describe('the worker', () => {
   // proves 211, 217, 225, 244, 313
   test('needs an address and a key of the service, and has a default for the rest', () => {
     expect(readWorkerConfig(service)).toEqual({
-      temporal: {
-        address: '127.0.0.1:7233',
-        namespace: 'default',
-        connection: { address: '127.0.0.1:7233' },
-      },
+      temporal: { address: '127.0.0.1:7233', namespace: 'default', connection: { address: '127.0.0.1:7233' } },
       taskQueue: 'lab-operations',
       logLevel: 'info',
       shutdownGraceSeconds: 35,
@@ -96,11 +95,7 @@ describe('the worker', () => {
       },
       echoesPassthrough: false,
       notify: { url: 'https://product.example/lab?tenant=1', secret, namesClientUser: true },
-      reportFiles: {
-        root: '/srv/reports',
-        maxBytes: 31_457_280,
-        allowedHosts: ['files.internal:8443', '[::1]:9000'],
-      },
+      reportFiles: { root: '/srv/reports', maxBytes: 31_457_280, allowedHosts: ['files.internal:8443', '[::1]:9000'] },
       taskQueue: 'other',
       logLevel: 'warn',
       maxCachedWorkflows: 50,
@@ -149,9 +144,7 @@ describe('the worker', () => {
   test('treats a blank setting as missing', () => {
     const blank = { ...service, NOTIFY_URL: '', NOTIFY_SECRET: ' ', TASK_QUEUE: '', TEMPORAL_ADDRESS: '' };
     expect(readWorkerConfig(blank)).toEqual(readWorkerConfig(service));
-    expect(faultsOf(() => readWorkerConfig({ ...service, SERVICE_API_KEY: ' ' }))).toEqual({
-      SERVICE_API_KEY: 'is missing',
-    });
+    expect(workerFaults({ SERVICE_API_KEY: ' ' })).toEqual({ SERVICE_API_KEY: 'is missing' });
   });
 
   test('needs no webhook secrets, and ignores invalid settings of the ingress', () => {
@@ -159,7 +152,7 @@ describe('the worker', () => {
   });
 
   test('needs NOTIFY_SECRET if NOTIFY_URL is set', () => {
-    expect(faultsOf(() => readWorkerConfig({ ...service, NOTIFY_URL: 'https://product.example' }))).toEqual({
+    expect(workerFaults({ NOTIFY_URL: 'https://product.example' })).toEqual({
       NOTIFY_SECRET: 'is missing, but NOTIFY_URL is set',
     });
   });
@@ -169,12 +162,10 @@ describe('the worker', () => {
     expect(readWorkerConfig({ ...service, NOTIFICATIONS: 'on' })).not.toHaveProperty('notify');
     expect(readWorkerConfig({ ...service, NOTIFICATIONS: 'off' })).toMatchObject({ notify: 'off' });
     const endpoint = { NOTIFY_URL: 'https://product.example', NOTIFY_SECRET: secret };
-    expect(faultsOf(() => readWorkerConfig({ ...service, ...endpoint, NOTIFICATIONS: 'off' }))).toEqual({
+    expect(workerFaults({ ...endpoint, NOTIFICATIONS: 'off' })).toEqual({
       NOTIFICATIONS: 'is off, but NOTIFY_URL is set',
     });
-    expect(faultsOf(() => readWorkerConfig({ ...service, NOTIFICATIONS: 'no' }))).toEqual({
-      NOTIFICATIONS: 'is neither on nor off',
-    });
+    expect(workerFaults({ NOTIFICATIONS: 'no' })).toEqual({ NOTIFICATIONS: 'is neither on nor off' });
   });
 
   test('lists all faults at once', () => {
@@ -207,9 +198,7 @@ describe('the worker', () => {
     'https://api.example.com?key=1',
     'https://api.example.com#part',
   ])('refuses %s as the address of the service', (address) => {
-    expect(faultsOf(() => readWorkerConfig({ ...service, SERVICE_BASE_URL: address }))).toHaveProperty(
-      'SERVICE_BASE_URL',
-    );
+    expect(workerFaults({ SERVICE_BASE_URL: address })).toHaveProperty('SERVICE_BASE_URL');
   });
 });
 
@@ -246,9 +235,7 @@ describe('the headers for reports at URLs', () => {
     'the headers for reports at URLs from a file that %s are a fault that shows no value',
     async (_what, text, problem) => {
       const file = await headersFile(text);
-      expect(faultsOf(() => readWorkerConfig({ ...service, REPORT_URL_HEADERS_FILE: file }))).toEqual({
-        REPORT_URL_HEADERS_FILE: problem,
-      });
+      expect(workerFaults({ REPORT_URL_HEADERS_FILE: file })).toEqual({ REPORT_URL_HEADERS_FILE: problem });
     },
   );
 
@@ -257,7 +244,7 @@ describe('the headers for reports at URLs', () => {
     const marked = await headersFile(`\uFEFF${sets}`);
     expect(readWorkerConfig({ ...service, REPORT_URL_HEADERS_FILE: marked })).toBeDefined();
     await writeFile(marked, Buffer.from(sets, 'utf16le'));
-    expect(faultsOf(() => readWorkerConfig({ ...service, REPORT_URL_HEADERS_FILE: marked }))).toEqual({
+    expect(workerFaults({ REPORT_URL_HEADERS_FILE: marked })).toEqual({
       REPORT_URL_HEADERS_FILE: 'names a file that is UTF-16 instead of UTF-8',
     });
   });
@@ -286,9 +273,7 @@ describe('the ingress', () => {
   test('accepts the id of its team', () => {
     expect(readIngressConfig({ ...webhooks, SERVICE_TEAM_ID: 'team-1' }).teamId).toBe('team-1');
     expect(readIngressConfig(webhooks)).not.toHaveProperty('teamId');
-    expect(faultsOf(() => readIngressConfig({ ...webhooks, SERVICE_TEAM_ID: 'our team' }))).toEqual({
-      SERVICE_TEAM_ID: 'is not an id',
-    });
+    expect(ingressFaults({ SERVICE_TEAM_ID: 'our team' })).toEqual({ SERVICE_TEAM_ID: 'is not an id' });
   });
 
   test('accepts several secrets, with spaces and a comma at the end', () => {
@@ -308,9 +293,7 @@ describe('the ingress', () => {
   });
 
   test.each(['-1', '65536', '80.5', 'http', '0x50'])('refuses the port %s', (port) => {
-    expect(faultsOf(() => readIngressConfig({ ...webhooks, INGRESS_PORT: port }))).toEqual({
-      INGRESS_PORT: 'is not a whole number from 0 to 65535',
-    });
+    expect(ingressFaults({ INGRESS_PORT: port })).toEqual({ INGRESS_PORT: 'is not a whole number from 0 to 65535' });
   });
 });
 
@@ -318,8 +301,8 @@ describe('the name of the installation', () => {
   test('is required in production, and default elsewhere', () => {
     const production = { NODE_ENV: 'production', ...encryption };
     const fault = { LABOPS_INSTALLATION: 'is missing, but this is production' };
-    expect(faultsOf(() => readWorkerConfig({ ...service, ...production }))).toEqual(fault);
-    expect(faultsOf(() => readIngressConfig({ ...webhooks, ...production, LABOPS_INSTALLATION: ' ' }))).toEqual(fault);
+    expect(workerFaults({ ...production })).toEqual(fault);
+    expect(ingressFaults({ ...production, LABOPS_INSTALLATION: ' ' })).toEqual(fault);
     expect(readIngressConfig(webhooks).installation).toEqual(['default']);
   });
 
@@ -385,18 +368,14 @@ describe('encryption keys', () => {
       expect(
         faultsOf(() => readConfig({ ENCRYPTION: 'yes' })),
         name,
-      ).toEqual({
-        ENCRYPTION: 'is neither required nor optional',
-      });
+      ).toEqual({ ENCRYPTION: 'is neither required nor optional' });
     }
   });
 
   test('are refused by their position', () => {
     const wrong = { LABOPS_ENCRYPTION_KEYS: `new:${encryptionKey},old:c2hvcnQ=` };
     for (const read of [() => readWorkerConfig({ ...service, ...wrong }), () => readCodecServerConfig(wrong)]) {
-      expect(faultsOf(read)).toEqual({
-        LABOPS_ENCRYPTION_KEYS: '(key 2 of 2) has a key of 5 bytes instead of 32',
-      });
+      expect(faultsOf(read)).toEqual({ LABOPS_ENCRYPTION_KEYS: '(key 2 of 2) has a key of 5 bytes instead of 32' });
     }
   });
 });
@@ -499,7 +478,7 @@ describe('the place of health data', () => {
   });
 
   test.each(['mysql://127.0.0.1/lab', '127.0.0.1:5432', 'postgres'])('is never %s', (url) => {
-    const faults = faultsOf(() => readIngressConfig({ ...webhooks, DATABASE_URL: url }));
+    const faults = ingressFaults({ DATABASE_URL: url });
     expect(faults).toEqual({ DATABASE_URL: 'is not the address of a PostgreSQL database' });
   });
 
@@ -591,7 +570,7 @@ describe('the message', () => {
       'must differ for the two kinds of keys',
     ],
   ])('refuses a key in place of the other kind: %j', (more, setting, problem) => {
-    expect(faultsOf(() => readWorkerConfig({ ...service, ...more }))).toEqual({ [setting]: problem });
+    expect(workerFaults({ ...more })).toEqual({ [setting]: problem });
   });
 
   test('shows no value of any setting: each may be a secret in the wrong place', () => {
@@ -655,9 +634,7 @@ describe('Temporal', () => {
   test.each(['http://temporal.example:7233', 'temporal.example:7233/', 'temporal:72a', ':7233'])(
     'an address of another form than host:port is a fault: %s',
     (address) => {
-      expect(faultsOf(() => readIngressConfig({ ...webhooks, TEMPORAL_ADDRESS: address }))).toEqual({
-        TEMPORAL_ADDRESS: 'is not host:port',
-      });
+      expect(ingressFaults({ TEMPORAL_ADDRESS: address })).toEqual({ TEMPORAL_ADDRESS: 'is not host:port' });
     },
   );
 
@@ -666,14 +643,12 @@ describe('Temporal', () => {
   });
 
   test.each(['True', 'yes', 'on'])('TEMPORAL_TLS=%s is a fault: the SDK would take it for false', (value) => {
-    expect(faultsOf(() => readIngressConfig({ ...webhooks, TEMPORAL_TLS: value }))).toEqual({
-      TEMPORAL_TLS: 'is neither true nor false',
-    });
+    expect(ingressFaults({ TEMPORAL_TLS: value })).toEqual({ TEMPORAL_TLS: 'is neither true nor false' });
   });
 
   test('a profile file that is not TOML is a fault that does not show the lines around it', async () => {
     const file = await profileFile('[profile.default]\napi_key = "very-secret"\naddress = \n');
-    const faults = faultsOf(() => readIngressConfig({ ...webhooks, TEMPORAL_CONFIG_FILE: file }));
+    const faults = ingressFaults({ TEMPORAL_CONFIG_FILE: file });
     expect(faults['TEMPORAL_*']).toMatch(/could not be read/);
     expect(JSON.stringify(faults)).not.toContain('very-secret');
   });

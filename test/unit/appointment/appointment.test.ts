@@ -4,7 +4,6 @@ import { slotIdOf } from '../../../protocol/appointment/slots.js';
 import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
 import {
   learnFromWebhook,
-  openAppointment,
   takeAnswer,
   takeRead,
   takeDoubtful,
@@ -45,11 +44,6 @@ describe('of two snapshots', () => {
   ])('one that is %s: %4$s', (_what, known, received, expected) => {
     expect(compareReceived(known, received)).toBe(expected);
   });
-});
-
-test('what is known goes on as it is in a new run', () => {
-  const carried = requestedCase(booked);
-  expect(openAppointment({ orderId: 'order-1', policy: carried.policy, carried }, start + day)).toEqual(carried);
 });
 
 describe('a webhook', () => {
@@ -104,10 +98,6 @@ describe('a webhook', () => {
 });
 
 describe('an answer of the service', () => {
-  test('brings nothing new if it shows what is known', () => {
-    expect(takeAnswer(requestedCase(booked), booked, 0, start)).toBe(false);
-  });
-
   test('without an appointment brings nothing new either if nobody was to come', () => {
     for (const known of [undefined, snapshot(['pending', 'cancelled'])]) {
       const appointment = requestedCase(known);
@@ -121,13 +111,6 @@ describe('an answer of the service', () => {
     const answer = { ...booked, events: [] };
     expect(takeAnswer(appointment, answer, appointment.received, start)).toBe(true);
     expect(appointment.stage.phase).toBe('confirmed');
-  });
-
-  test('to a read, that has fewer events than a webhook is older, because the service’s reads lag: the cancellation stands', () => {
-    const appointment = requestedCase(booked);
-    learnFromWebhook(appointment, snapshot(['pending', 'confirmed', 'cancelled']), start);
-    expect(takeRead(appointment, booked, appointment.received, start)).toBe(false);
-    expect(appointment).toMatchObject({ stage: { phase: 'awaiting_choice' }, fallen: { reason: 'cancelled' } });
   });
 
   const gone = snapshot(['pending', 'confirmed', 'cancelled']);
@@ -145,14 +128,6 @@ describe('an answer of the service', () => {
     learnFromWebhook(appointment, gone, start);
     const isNews = takeRead(appointment, read, appointment.received - before, start);
     expect(isNews ? (appointment.unclear ? 'unclear' : 'newer') : 'older').toBe(expected);
-  });
-
-  test('an answer of the service that was requested before a later webhook came does not count', () => {
-    const appointment = requestedCase();
-    const asked = appointment.received;
-    learnFromWebhook(appointment, snapshot(['pending', 'confirmed', 'cancelled']), start);
-    expect(takeAnswer(appointment, booked, asked, start)).toBe(false);
-    expect(appointment.stage.phase).toBe('awaiting_choice');
   });
 
   test('an answer of the service that cannot be ordered against what was received meanwhile is read once more', () => {
@@ -206,14 +181,6 @@ describe('a report that only the service could order, but does not show to this 
     expect(takeDoubtful(appointment, start)).toBe(true);
     expect(appointment.known).toEqual(moved);
     expect(takeDoubtful(appointment, start)).toBe(false);
-  });
-
-  test('does not count once a later one came', () => {
-    const appointment = requestedCase(centre);
-    learnFromWebhook(appointment, moved, start);
-    learnFromWebhook(appointment, { ...centre, ...snapshot(['pending', 'confirmed', 'cancelled']) }, start);
-    expect(takeDoubtful(appointment, start)).toBe(false);
-    expect(appointment.stage.phase).toBe('awaiting_choice');
   });
 
   test('brings no appointment back that is gone', () => {
@@ -274,31 +241,6 @@ describe('what is announced of an appointment', () => {
     const later = requestedCase(undefined, { announced: earlier.announced });
     shown(later, booked);
     expect(ids(later)).toEqual([confirmed, 'not_shown/choice_needed', confirmedFor(usual, '.2')]);
-  });
-});
-
-describe('an appointment that is cancelled', () => {
-  const cancelled = snapshot(['pending', 'confirmed', 'cancelled']);
-
-  test('an appointment that is cancelled by others needs another choice', () => {
-    const appointment = requestedCase(booked);
-    learnFromWebhook(appointment, cancelled, start);
-    expect(appointment.fallen).toEqual({ appointmentId: 'appointment-1', reason: 'cancelled' });
-    expect(appointment.stage).toEqual({ phase: 'awaiting_choice', since: start });
-    learnFromWebhook(appointment, snapshot(['pending', 'confirmed', 'cancelled', 'cancelled']), start);
-    expect(appointment).toHaveProperty('fallen');
-    learnFromWebhook(appointment, other, start);
-    expect(appointment).not.toHaveProperty('fallen');
-  });
-
-  test('an appointment that is cancelled by the product, or before anybody knew of it, needs none', () => {
-    const own = requestedCase(booked, { cancelledId: 'appointment-1' });
-    const unknown = requestedCase();
-    for (const appointment of [own, unknown]) {
-      learnFromWebhook(appointment, cancelled, start);
-      expect(appointment.stage.phase).toBe('awaiting_choice');
-      expect(appointment).not.toHaveProperty('fallen');
-    }
   });
 });
 

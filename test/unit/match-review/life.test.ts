@@ -63,6 +63,12 @@ function deciding(...answers: unknown[]): { sent: unknown[]; decideMatchReview: 
   return { sent, decideMatchReview };
 }
 
+/** A review whose decisions get these answers in turn, the last of them again and again. */
+async function reviewDeciding(answers: unknown[], others: Answers = {}): Promise<{ sent: unknown[]; review: Life }> {
+  const { sent, decideMatchReview } = deciding(...answers);
+  return { sent, review: await life(item(), { decideMatchReview, ...others }) };
+}
+
 const lost = { failure: { type: 'AnswerLost' } };
 
 /** The result of an earlier run of the review. */
@@ -313,8 +319,7 @@ describe('a decision', () => {
   });
 
   test('to accept without naming an order, of an order without a user, names none', async () => {
-    const { decideMatchReview } = deciding({ order: { ...order, userId: undefined }, isOurs: true });
-    const review = await life(item(), { decideMatchReview });
+    const { review } = await reviewDeciding([{ order: { ...order, userId: undefined }, isOurs: true }]);
     const reply = await review.update('accept');
     expect(reply).toMatchObject({ value: { decision: { action: 'accept' }, resolvedOrderId: orderId } });
     expect(reply).not.toHaveProperty('value.resolvedUserId');
@@ -324,8 +329,7 @@ describe('a decision', () => {
 
   test('to reject ends the review, also if the service does not say by whom', async () => {
     for (const decided of [rejected, over({}), over({ resolvedOrderId: orderId })]) {
-      const { sent, decideMatchReview } = deciding({ item: decided, isOurs: true });
-      const review = await life(item(), { decideMatchReview });
+      const { sent, review } = await reviewDeciding([{ item: decided, isOurs: true }]);
       expect(await review.update('reject')).toMatchObject({ value: { phase: 'rejected' } });
       expect(sent).toEqual([{ action: 'reject', rawResultId, mayBeOurs: false }]);
       expect(review.events.slice(3)).toEqual(['0h match_review.ended rejected', '0h completed']);
@@ -334,15 +338,13 @@ describe('a decision', () => {
   });
 
   test('to reject that leaves the review open does not end it', async () => {
-    const { decideMatchReview } = deciding({ item: withStaff, isOurs: true });
-    const review = await life(item(), { decideMatchReview });
+    const { review } = await reviewDeciding([{ item: withStaff, isOurs: true }]);
     expect(await review.update('reject')).toMatchObject({ value: { phase: 'with_service' } });
     expect(review.run.end).toBeUndefined();
   });
 
   test('to leave it to the service’s staff waits for them, and the same decision twice is one', async () => {
-    const { sent, decideMatchReview } = deciding({ item: withStaff, isOurs: true });
-    const review = await life(item(), { decideMatchReview });
+    const { sent, review } = await reviewDeciding([{ item: withStaff, isOurs: true }]);
     for (let time = 0; time < 2; time += 1) {
       expect(await review.update('markUnsure')).toMatchObject({ value: { phase: 'with_service' } });
     }
@@ -352,8 +354,7 @@ describe('a decision', () => {
   });
 
   test('that was made before is answered at once, also while another one is in doubt', async () => {
-    const { sent, decideMatchReview } = deciding({ item: withStaff, isOurs: true }, lost);
-    const review = await life(item(), { decideMatchReview });
+    const { sent, review } = await reviewDeciding([{ item: withStaff, isOurs: true }, lost]);
     await review.update('markUnsure');
     review.answers['readMatchReview'] = shown(withStaff);
     await review.update('reject');
@@ -362,8 +363,7 @@ describe('a decision', () => {
   });
 
   test('on a review that was never read says nothing of its status', async () => {
-    const { decideMatchReview } = deciding({ order, isOurs: true });
-    const review = await life(item(), { decideMatchReview, identifyMatchReview: { notifies: true } });
+    const { review } = await reviewDeciding([{ order, isOurs: true }], { identifyMatchReview: { notifies: true } });
     const reply = await review.update('accept');
     expect(reply).toMatchObject({ value: { phase: 'accepted' } });
     expect(reply).not.toHaveProperty('value.status');
@@ -371,8 +371,7 @@ describe('a decision', () => {
 
   test('that was made twice at once is one; another order or user is another', async () => {
     const { sent, decideMatchReview } = deciding({ order, isOurs: true });
-    const review = await life(item(), { decideMatchReview, notify: unavailable });
-    review.answers['decideMatchReview'] = silent;
+    const review = await life(item(), { decideMatchReview: silent, notify: unavailable });
     await review.update('accept', { orderId });
     for (const given of [
       { orderId: orderId.toUpperCase(), note: 'another' },
@@ -404,8 +403,7 @@ describe('a decision', () => {
     ['reject', { orderId }],
     ['markUnsure', { userId }],
   ])('that is wrong is refused before it is in the history: %s %j', async (name, given) => {
-    const { sent, decideMatchReview } = deciding({ order, isOurs: true });
-    const review = await life(item(), { decideMatchReview });
+    const { sent, review } = await reviewDeciding([{ order, isOurs: true }]);
     expect(await refusalOf(review.update(name, given))).toBe('InvalidCommand');
     expect(review.run.refusals).toMatchObject([{ fields: [{ field: Object.keys(given)[0] }] }]);
     expect(review.run.accepted).toEqual([]);
@@ -420,35 +418,30 @@ describe('a decision', () => {
   });
 
   test('that the service answers without showing the review is made', async () => {
-    const { decideMatchReview } = deciding({ isOurs: true });
-    const review = await life(item(), { decideMatchReview });
+    const { review } = await reviewDeciding([{ isOurs: true }]);
     expect(await review.update('reject')).toMatchObject({ value: { decision: { action: 'reject' } } });
   });
 
   test('to leave it to the staff is not one to reject, whatever they have made of it by then', async () => {
-    const { decideMatchReview } = deciding({ item: over({}), isOurs: true });
-    const review = await life(item(), { decideMatchReview });
+    const { review } = await reviewDeciding([{ item: over({}), isOurs: true }]);
     expect(await review.update('markUnsure')).toMatchObject({ value: { phase: 'resolved' } });
   });
 
   test('to reject what somebody else has accepted is refused', async () => {
-    const { decideMatchReview } = deciding({ item: accepted, isOurs: false });
-    const review = await life(item(), { decideMatchReview, readOrder: order });
+    const { review } = await reviewDeciding([{ item: accepted, isOurs: false }], { readOrder: order });
     expect(await refusalOf(review.update('reject'))).toBe('ReviewEnded');
     expect(review.run.end).toMatchObject({ result: { phase: 'accepted' } });
   });
 
   test('on a review that the service did not show last is not ours before it was sent', async () => {
-    const { sent, decideMatchReview } = deciding({ item: rejected, isOurs: true });
-    const review = await life(item(), { decideMatchReview });
+    const { sent, review } = await reviewDeciding([{ item: rejected, isOurs: true }]);
     await report(review, undefined);
     await review.update('reject');
     expect(sent).toMatchObject([{ mayBeOurs: false }]);
   });
 
   test('that somebody else has made already is refused, and what is shown is what there is', async () => {
-    const { decideMatchReview } = deciding({ item: rejected, isOurs: false });
-    const review = await life(item(), { decideMatchReview });
+    const { review } = await reviewDeciding([{ item: rejected, isOurs: false }]);
     expect(await refusalOf(review.update('accept'))).toBe('ReviewEnded');
     expect(review.run.refusals).toEqual([{ fields: [], reason: 'rejected' }]);
     expect(review.run.end).toMatchObject({ result: { phase: 'rejected' } });
@@ -457,31 +450,27 @@ describe('a decision', () => {
   });
 
   test('on a review that somebody else has left to the staff is refused with that', async () => {
-    const { decideMatchReview } = deciding({ item: withStaff, isOurs: false });
-    const review = await life(item(), { decideMatchReview });
+    const { review } = await reviewDeciding([{ item: withStaff, isOurs: false }]);
     await review.update('accept');
     expect(review.run.refusals).toEqual([{ fields: [], reason: 'pending_ops_review' }]);
   });
 
   test('on a review without a status is refused without a reason that it knows', async () => {
     const { status: _status, ...without } = item({ allowedActions: [] });
-    const { decideMatchReview } = deciding({ item: without, isOurs: false });
-    const review = await life(item(), { decideMatchReview });
+    const { review } = await reviewDeciding([{ item: without, isOurs: false }]);
     await review.update('accept');
     expect(review.run.refusals).toEqual([{ fields: [], reason: 'unknown' }]);
   });
 
   test('on a review that the service does not show any more is refused', async () => {
-    const { decideMatchReview } = deciding({ isOurs: false });
-    const review = await life(item(), { decideMatchReview });
+    const { review } = await reviewDeciding([{ isOurs: false }]);
     expect(await refusalOf(review.update('reject'))).toBe('ReviewEnded');
     expect(review.run.refusals).toEqual([{ fields: [], reason: 'gone' }]);
     expect(readsOf(review)).toEqual([0]);
   });
 
   test('that the service refuses is not in doubt, and shows that it knows something else: it is read', async () => {
-    const { decideMatchReview } = deciding({ failure: { type: 'ActionNotAllowed' } });
-    const review = await life(item(), { decideMatchReview });
+    const { review } = await reviewDeciding([{ failure: { type: 'ActionNotAllowed' } }]);
     review.answers['readMatchReview'] = shown(withStaff);
     expect(await refusalOf(review.update('accept'))).toBe('ActionNotAllowed');
     expect(readsOf(review)).toEqual([0]);
@@ -491,23 +480,24 @@ describe('a decision', () => {
 
   test('on a review whose end an earlier run announced shows that it is open again', async () => {
     const previous = { ...earlier, outcome: 'rejected', announced: [`${rawResultId}/rejected/ended`] };
-    const { decideMatchReview } = deciding({ item: rejected, isOurs: true });
-    const review = await life(item(), { decideMatchReview, identifyMatchReview: found(item(), { previous }) });
+    const { review } = await reviewDeciding([{ item: rejected, isOurs: true }], {
+      identifyMatchReview: found(item(), { previous }),
+    });
     await review.update('reject');
     expect(review.announced.at(-1)?.id).toBe(`${rawResultId}/rejected.2/ended`);
   });
 
   test('that comes too late for a review that is not believed to be open again is refused', async () => {
     const previous = { ...earlier, outcome: 'rejected', announced: [`${rawResultId}/rejected/ended`] };
-    const { decideMatchReview } = deciding({ item: withStaff, isOurs: false });
-    const review = await life(item(), { decideMatchReview, identifyMatchReview: found(item(), { previous }) });
+    const { review } = await reviewDeciding([{ item: withStaff, isOurs: false }], {
+      identifyMatchReview: found(item(), { previous }),
+    });
     await review.update('accept');
     expect(review.run.refusals).toEqual([{ fields: [], reason: 'unknown' }]);
   });
 
   test('that is answered ends the silence: what follows does not wait for the next poll', async () => {
-    const { decideMatchReview } = deciding({ order: { ...order, orderId }, isOurs: true });
-    const review = await life(item(), { decideMatchReview });
+    const { review } = await reviewDeciding([{ order: { ...order, orderId }, isOurs: true }]);
     review.answers['readMatchReview'] = unavailable;
     await review.signal('matchReviewReported', reported('pending_customer_review').argument);
     await review.update('accept');
@@ -522,8 +512,7 @@ describe('a decision that is not answered', () => {
     ['ServiceUnavailable', unavailable],
     ['CommandTimedOut', { failure: { ended: 'worker_lost' } }],
   ])('(%s) is read at once, and once more when the service cannot be at work any more', async (type, failure) => {
-    const { decideMatchReview } = deciding(failure);
-    const review = await life(item(), { decideMatchReview });
+    const { review } = await reviewDeciding([failure]);
     expect(await refusalOf(review.update('reject'))).toBe(type);
     expect(review.run.shown.details).toContain('was not answered');
     expect(readsOf(review)).toEqual([0]);
@@ -534,8 +523,7 @@ describe('a decision that is not answered', () => {
   });
 
   test('holds up the next one until then, and is sent again as one that may be ours', async () => {
-    const { sent, decideMatchReview } = deciding(lost, { item: rejected, isOurs: true });
-    const review = await life(item(), { decideMatchReview });
+    const { sent, review } = await reviewDeciding([lost, { item: rejected, isOurs: true }]);
     await review.update('reject');
     review.answers['readMatchReview'] = unavailable;
     await review.until(10 / 3600);
@@ -565,8 +553,7 @@ describe('a decision that is not answered', () => {
   });
 
   test('is not ours once the service shows that it did not happen', async () => {
-    const { sent, decideMatchReview } = deciding(lost, { item: withStaff, isOurs: true });
-    const review = await life(item(), { decideMatchReview });
+    const { sent, review } = await reviewDeciding([lost, { item: withStaff, isOurs: true }]);
     await review.update('markUnsure');
     await review.update('markUnsure');
     await review.until(0.01);
@@ -577,8 +564,7 @@ describe('a decision that is not answered', () => {
   });
 
   test('is in doubt no longer once another one is answered', async () => {
-    const { decideMatchReview } = deciding(lost, { item: withStaff, isOurs: true });
-    const review = await life(item(), { decideMatchReview });
+    const { review } = await reviewDeciding([lost, { item: withStaff, isOurs: true }]);
     await review.update('markUnsure');
     review.answers['readMatchReview'] = unavailable;
     await review.update('markUnsure');
@@ -586,8 +572,7 @@ describe('a decision that is not answered', () => {
   });
 
   test('may be ours while the service does not show the review', async () => {
-    const { sent, decideMatchReview } = deciding(lost, { order, isOurs: true });
-    const review = await life(item(), { decideMatchReview });
+    const { sent, review } = await reviewDeciding([lost, { order, isOurs: true }]);
     await review.update('reject');
     review.answers['readMatchReview'] = shown();
     await review.update('reject');
@@ -596,8 +581,7 @@ describe('a decision that is not answered', () => {
   });
 
   test('and was carried out is not sent again', async () => {
-    const { sent, decideMatchReview } = deciding(lost);
-    const review = await life(item(), { decideMatchReview, readOrder: order });
+    const { sent, review } = await reviewDeciding([lost], { readOrder: order });
     review.answers['readMatchReview'] = shown(item());
     await review.update('accept', { orderId });
     review.answers['readMatchReview'] = shown(accepted);
@@ -608,8 +592,7 @@ describe('a decision that is not answered', () => {
   });
 
   test('and was overtaken by somebody else is refused', async () => {
-    const { sent, decideMatchReview } = deciding(lost);
-    const review = await life(item(), { decideMatchReview });
+    const { sent, review } = await reviewDeciding([lost]);
     await review.update('accept');
     review.answers['readMatchReview'] = shown(rejected);
     await review.update('accept');
@@ -620,8 +603,7 @@ describe('a decision that is not answered', () => {
   });
 
   test('is asked about later if the service is silent, and in doubt until it has answered', async () => {
-    const { decideMatchReview } = deciding(lost);
-    const review = await life(item(), { decideMatchReview });
+    const { review } = await reviewDeciding([lost]);
     review.answers['readMatchReview'] = unavailable;
     await review.update('reject');
     await review.until(1.5);
@@ -631,8 +613,7 @@ describe('a decision that is not answered', () => {
   });
 
   test('and whose review is open after that is in doubt no longer', async () => {
-    const { decideMatchReview } = deciding(lost, { item: rejected, isOurs: true });
-    const review = await life(item(), { decideMatchReview });
+    const { review } = await reviewDeciding([lost, { item: rejected, isOurs: true }]);
     await review.update('reject');
     await review.until(1);
     const before = readsOf(review).length;
@@ -680,8 +661,7 @@ describe('a decision that is not answered', () => {
   });
 
   test('counts as carried out by what a webhook reported if the service does not show the review', async () => {
-    const { decideMatchReview } = deciding(lost);
-    const review = await life(item(), { decideMatchReview });
+    const { review } = await reviewDeciding([lost]);
     await review.update('reject');
     review.answers['readMatchReview'] = shown();
     await review.signal('matchReviewReported', reported('resolved', { resolutionAction: 'rejected' }).argument);
@@ -691,11 +671,14 @@ describe('a decision that is not answered', () => {
 
 describe('a decision after another one that is not answered', () => {
   test('is in doubt as long as the first one would be, and may be ours when it is repeated', async () => {
-    const { sent, decideMatchReview } = deciding({ item: withStaff, isOurs: true }, lost, {
-      item: rejected,
-      isOurs: true,
-    });
-    const review = await life(item(), { decideMatchReview });
+    const { sent, review } = await reviewDeciding([
+      { item: withStaff, isOurs: true },
+      lost,
+      {
+        item: rejected,
+        isOurs: true,
+      },
+    ]);
     review.answers['readMatchReview'] = shown(withStaff);
     await review.update('markUnsure');
     await review.update('reject');
@@ -707,8 +690,7 @@ describe('a decision after another one that is not answered', () => {
   });
 
   test('is the decision if the service shows that it was carried out', async () => {
-    const { decideMatchReview } = deciding({ item: withStaff, isOurs: true }, lost);
-    const review = await life(item(), { decideMatchReview });
+    const { review } = await reviewDeciding([{ item: withStaff, isOurs: true }, lost]);
     await review.update('markUnsure');
     review.answers['readMatchReview'] = shown(rejected);
     await review.update('reject');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { deliverConnection } from '../../../client/webhooks/connection-events.js';
 import type { Notification } from '../../../protocol/notifications.js';
-import { handlerWithoutTemporal, remembering, signed } from './sending.js';
+import { handlerWithoutTemporal, loggingHandler, signed } from './sending.js';
 
 const userId = '6f0c0a49-2f0a-4b5e-8d6f-000000000001';
 const source = { name: 'Invented Watch', slug: 'invented_watch' };
@@ -22,8 +22,7 @@ describe('a connection that was made', () => {
   ])(
     'a connection that was made with %s goes to the link of user and provider, or is answered 503 without Temporal',
     async (_what, body) => {
-      const { lines, logger } = remembering();
-      const handler = await handlerWithoutTemporal({ logger });
+      const { lines, handler } = await loggingHandler();
       expect((await handler.handle(signed(body))).status).toBe(503);
       expect(lines).toMatchObject([
         { fields: { answer: 'temporal_unavailable', workflowId: `link-provider/${userId}/invented_watch` } },
@@ -38,8 +37,7 @@ describe('a connection that was made', () => {
     ['a slug that is invalid', event({ data: { source: { slug: 'Testperson/Invented' } } })],
     ['a slug that is too long', event({ data: { source: 's'.repeat(129) } })],
   ])('a connection that was made with %s goes to the link that takes any provider', async (_what, body) => {
-    const { lines, logger } = remembering();
-    const handler = await handlerWithoutTemporal({ logger });
+    const { lines, handler } = await loggingHandler();
     expect((await handler.handle(signed(body))).status).toBe(503);
     expect(lines).toMatchObject([{ fields: { workflowId: `link-provider/${userId}/any` } }]);
     expect(JSON.stringify(lines)).not.toContain('Testperson');
@@ -65,8 +63,7 @@ describe('a connection whose link cannot be found', () => {
   test.each(unaddressable)(
     'a connection whose link cannot be found for %s is dropped with 204, counted, and logged without its content',
     async (_what, body) => {
-      const { lines, logger } = remembering();
-      const handler = await handlerWithoutTemporal({ logger });
+      const { lines, handler } = await loggingHandler();
       expect((await handler.handle(signed(body))).status).toBe(204);
       expect(handler.counts().answers).toMatchObject({ unreadable: 1 });
       expect(lines).toMatchObject([
@@ -93,8 +90,7 @@ describe('a connection whose link cannot be found', () => {
 });
 
 test('a connection that broke is answered 503 without Temporal, so it comes again, and the log quotes no text of it', async () => {
-  const { lines, logger } = remembering();
-  const handler = await handlerWithoutTemporal({ logger });
+  const { lines, handler } = await loggingHandler();
   const data = { provider: 'invented_watch', message: 'Testperson Invented', error_type: 'unknown' };
   const broken = event({ event_type: 'provider.connection.error', data });
   expect((await handler.handle(signed(broken))).status).toBe(503);

@@ -3,7 +3,16 @@ import { answers } from '../../../client/webhooks/answers.js';
 import { httpAnswer } from '../../../client/webhooks/common-answers.js';
 import type { HealthDataSink } from '../../../client/webhooks/health-data-events.js';
 import { signWebhook } from '../../../client/webhooks/sign.js';
-import { handlerWithoutTemporal, noise, orderBody, orderEvent, remembering, secret, signed } from './sending.js';
+import {
+  handlerWithoutTemporal,
+  loggingHandler,
+  noise,
+  orderBody,
+  orderEvent,
+  remembering,
+  secret,
+  signed,
+} from './sending.js';
 
 const orderId = '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9';
 
@@ -218,8 +227,7 @@ describe('reading the body', () => {
   });
 
   test('logs what anybody can cause at the first time, the 10th, the 100th and so on', async () => {
-    const { lines, logger } = remembering();
-    const handler = await handlerWithoutTemporal({ logger, maxBytes: 100, maxBytesAtOnce: 100 });
+    const { lines, handler } = await loggingHandler({ maxBytes: 100, maxBytesAtOnce: 100 });
     const { headers } = signed('');
     async function* broken() {
       yield noise(1);
@@ -317,16 +325,14 @@ describe('events of each kind', () => {
   });
 
   test('an id that cannot be part of a workflow ID is left out of the log: it may be anything', async () => {
-    const { lines, logger } = remembering();
-    const handler = await handlerWithoutTemporal({ logger });
+    const { lines, handler } = await loggingHandler();
     await handler.handle(signed(orderEvent('Testperson/Invented')));
     expect(lines).toMatchObject([{ level: 'warn', fields: { answer: 'not_addressable' } }]);
     expect(JSON.stringify(lines)).not.toContain('Testperson');
   });
 
   test('relatives whose ids cannot be part of a workflow ID are ignored: the order is its own root', async () => {
-    const { lines, logger } = remembering();
-    const handler = await handlerWithoutTemporal({ logger });
+    const { lines, handler } = await loggingHandler();
     const orders = [{ id: 'not/addressable', origin: 'initial' }];
     await handler.handle(
       signed(orderEvent(orderId, { order_transaction: { id: 't', orders }, parent_id: 'nor/this' })),
@@ -353,8 +359,7 @@ describe('events of each kind', () => {
   });
 
   test('a parsing job goes to the workflow of its id, and the log names the job', async () => {
-    const { lines, logger } = remembering();
-    const handler = await handlerWithoutTemporal({ logger });
+    const { lines, handler } = await loggingHandler();
     const metadata = { patient_first_name: 'Testperson', dob: '1990-01-01' };
     await handler.handle(signed(parsingJobEvent({ id: orderId, data: { metadata, results: [] } })));
     expect(lines).toMatchObject([{ fields: { jobId: orderId, workflowId: `parsing-job/${orderId}` } }]);
@@ -363,8 +368,7 @@ describe('events of each kind', () => {
 
   // proves 267, 268
   test('an appointment goes to the workflow of its order, and the log has neither address nor notes', async () => {
-    const { lines, logger } = remembering();
-    const handler = await handlerWithoutTemporal({ logger });
+    const { lines, handler } = await loggingHandler();
     const address = { first_line: '1 Invented Street', zip_code: '62701' };
     const data = { id: 'appointment-1', order_id: orderId, address, appointment_notes: 'Invented dog' };
     for (const name of ['created', 'updated', 'update']) {
@@ -399,15 +403,13 @@ describe('events of each kind', () => {
 
 describe('Temporal cannot be reached', () => {
   test('the answer comes by the deadline, even if the client pauses beyond it before it retries', async () => {
-    const { lines, logger } = remembering();
-    const handler = await handlerWithoutTemporal({ deadlineMs: 2000, logger });
+    const { lines, handler } = await loggingHandler({ deadlineMs: 2000 });
     expect((await handler.handle(signed(orderEvent(orderId)))).status).toBe(503);
     expect(JSON.stringify(lines)).toContain('No answer within 2000 ms');
   });
 
   test('the log names order, workflow, message and reason', async () => {
-    const { lines, logger } = remembering();
-    const handler = await handlerWithoutTemporal({ logger });
+    const { lines, handler } = await loggingHandler();
     const request = signed(orderEvent(orderId));
     await handler.handle(request);
     expect(lines).toEqual([
@@ -512,8 +514,7 @@ describe('health data', () => {
     ],
     ['never answers', () => new Promise<void>(() => undefined)],
   ])('is answered 503 when the sink %s, and the log quotes none of it', async (_how, healthData) => {
-    const { lines, logger } = remembering();
-    const handler = await handlerWithoutTemporal({ healthData, logger, deadlineMs: 100 });
+    const { lines, handler } = await loggingHandler({ healthData, deadlineMs: 100 });
     expect((await handler.handle(signed(event))).status).toBe(503);
     expect(lines).toMatchObject([{ level: 'error', fields: { answer: 'health_data_failed' } }]);
     expect(JSON.stringify(lines)).not.toMatch(/Testperson|\b5\.4\b|user-1/);
@@ -566,8 +567,7 @@ describe('events that are dropped', () => {
 
 describe('counting and logging', () => {
   test('an event type that is not handled is logged once, at its 10th and at its 100th time', async () => {
-    const { lines, logger } = remembering();
-    const handler = await handlerWithoutTemporal({ logger });
+    const { lines, handler } = await loggingHandler();
     for (let n = 0; n < 120; n++) await handler.handle(signed({ event_type: 'continuous_query.result_table.changed' }));
     expect(lines.map(({ fields }) => fields['times'])).toEqual([1, 10, 100]);
     expect(handler.counts().passedOver).toEqual({ 'continuous_query.result_table.changed': 120 });
@@ -582,15 +582,13 @@ describe('counting and logging', () => {
   });
 
   test('an event type that does not look like one is neither logged nor counted by its name', async () => {
-    const { lines, logger } = remembering();
-    const handler = await handlerWithoutTemporal({ logger });
+    const { lines, handler } = await loggingHandler();
     await handler.handle(signed({ event_type: 'Testperson Invented\n2026' }));
     expect(JSON.stringify([lines, handler.counts()])).not.toContain('Testperson');
   });
 
   test('nothing of a patient is logged, whatever becomes of the event', async () => {
-    const { lines, logger } = remembering();
-    const handler = await handlerWithoutTemporal({ logger });
+    const { lines, handler } = await loggingHandler();
     const person = { client_user_id: 'Testperson Invented', user_id: 'user-1' };
     await handler.handle(signed({ ...orderEvent(orderId), ...person }));
     await handler.handle(signed({ ...orderEvent(orderId, { status: { bad: 'Testperson' } }), ...person }));
@@ -636,8 +634,7 @@ describe('making a handler', () => {
   });
 
   test('answers an error of its own with 500 and logs it, and never throws', async () => {
-    const { lines, logger } = remembering();
-    const handler = await handlerWithoutTemporal({ logger, now: () => expect.unreachable('the clock is broken') });
+    const { lines, handler } = await loggingHandler({ now: () => expect.unreachable('the clock is broken') });
     expect((await handler.handle(signed({}))).status).toBe(500);
     expect(lines).toMatchObject([{ level: 'error', fields: { answer: 'internal_error' } }]);
   });

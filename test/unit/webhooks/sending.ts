@@ -61,6 +61,12 @@ export function remembering() {
   return { lines, logger: { info: at('info'), warn: at('warn'), error: at('error') } };
 }
 
+/** The same handler, with the lines that it logs. */
+export async function loggingHandler(options: Partial<WebhookHandlerOptions> = {}) {
+  const { lines, logger } = remembering();
+  return { lines, handler: await handlerWithoutTemporal({ logger, ...options }) };
+}
+
 /** The handler behind a plain node:http server. */
 export async function serve(handler: WebhookHandler): Promise<{ port: number; close: () => Promise<void> }> {
   const server = createServer((request, response) => void handler.node(request, response));

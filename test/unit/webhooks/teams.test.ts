@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AnswerName } from '../../../client/webhooks/answers.js';
-import { handlerWithoutTemporal, orderBody, orderEvent, remembering, signed } from './sending.js';
+import { handlerWithoutTemporal, loggingHandler, orderBody, orderEvent, remembering, signed } from './sending.js';
 
 const ours = '6f0c0a49-2f0a-4b5e-8d6f-00000000000a';
 const theirs = '6f0c0a49-2f0a-4b5e-8d6f-00000000000b';
@@ -59,8 +59,7 @@ test("an order without an envelope belongs to the order's own team", async () =>
 });
 
 test('an event from another team is logged as an error until an event from the own team has come', async () => {
-  const { lines, logger } = remembering();
-  const handler = await handlerWithoutTemporal({ teamId: ours, logger, healthData: () => Promise.resolve() });
+  const { lines, handler } = await loggingHandler({ teamId: ours, healthData: () => Promise.resolve() });
   const send = (team_id: string, type: string) =>
     handler.handle(signed({ event_type: `daily.data.${type}.created`, user_id: 'user-1', data: {}, team_id }));
   await send(theirs, 'steps');
