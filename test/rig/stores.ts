@@ -16,6 +16,8 @@ export const referenceKeys = parseKeyRing(`test:${Buffer.from('invented-key-for-
 export interface StoreRig {
   readonly place: StorePlace;
   readonly store: HealthDataStore;
+  /** A new user's at each call. */
+  readonly userId: string;
 }
 
 interface Started {
@@ -44,7 +46,7 @@ function started(start: () => Promise<Started>): () => StoreRig {
   });
   return () => {
     if (!rig) throw new Error('The store of this file is opened before its tests: use it inside them.');
-    return rig;
+    return { ...rig, userId: randomUUID() };
   };
 }
 

@@ -64,8 +64,7 @@ describeStores('deleting a user', (rig) => {
   });
 
   test('refuses whatever comes later, and may be repeated', async () => {
-    const { store } = rig();
-    const userId = randomUUID();
+    const { store, userId } = rig();
     await store.deleteUserData(userId);
     const body = { id: randomUUID(), body: '{}' };
     expect(await receive(store, glucose(userId, [sample(at, 1), 'bad']))).toBe('user_deleted');
@@ -76,8 +75,7 @@ describeStores('deleting a user', (rig) => {
   });
 
   test('leaves nothing of events that were being written at the same time', async () => {
-    const { store } = rig();
-    const userId = randomUUID();
+    const { store, userId } = rig();
     const writing = Array.from({ length: 12 }, (_, n) =>
       receive(store, glucose(userId, [sample(`2026-01-05T10:00:${String(n).padStart(2, '0')}Z`, n), 'bad'])),
     );
@@ -117,8 +115,8 @@ describeStores('deleting a user', (rig) => {
   });
 
   test('leaves rejected events that name the reference and another user, who has it since', async () => {
-    const { store } = rig();
-    const [userId, other] = [randomUUID(), randomUUID()];
+    const { store, userId } = rig();
+    const other = randomUUID();
     const clientUserId = `reference-${randomUUID()}`;
     const named = { client_user_id: clientUserId };
     const events = [
@@ -148,8 +146,8 @@ describeStores('deleting a user', (rig) => {
     ['letters', /[a-f]/g],
     ['every character', /[0-9a-f-]/g],
   ])('finds rejected events whose ids have %s spelled by number', async (_which, characters) => {
-    const { store } = rig();
-    const [userId, orderId] = [randomUUID(), randomUUID()];
+    const { store, userId } = rig();
+    const orderId = randomUUID();
     const spelled = (id: string) => escaped(id, characters);
     const upper = (text: string) => text.replaceAll(/\\u00../g, (each) => each.toUpperCase().replace('U', 'u'));
     const bodies = [
@@ -186,8 +184,8 @@ describeStores('deleting a user', (rig) => {
   });
 
   test('finds rejected events by the ids of the user’s work, and by a UUID inside a longer text', async () => {
-    const { store } = rig();
-    const [userId, orderId] = [randomUUID(), randomUUID()];
+    const { store, userId } = rig();
+    const orderId = randomUUID();
     const bodies = [
       `{"event_type":"labtest.result.critical","data":{"order_id":"${orderId}"}}`,
       '{"data":{"order_id":"a-short-id"}}',
@@ -202,8 +200,7 @@ describeStores('deleting a user', (rig) => {
   });
 
   test('searches more rejected events than one statement does', async () => {
-    const { store } = rig();
-    const userId = randomUUID();
+    const { store, userId } = rig();
     const before = await store.rejected.count();
     const bodies = Array.from({ length: 450 }, (_, n) => `{"order":{"user":"${n % 3 === 0 ? userId : n}"}}`);
     for (const body of bodies) await store.setAside({ reason: 'unreadable' }, { id: randomUUID(), body });
@@ -213,8 +210,7 @@ describeStores('deleting a user', (rig) => {
   });
 
   test('deletes more than fits into one statement', async () => {
-    const { store } = rig();
-    const userId = randomUUID();
+    const { store, userId } = rig();
     for (let batch = 0; batch < 5; batch++) {
       const start = Date.parse(at) + batch * 10_000_000;
       const many = Array.from({ length: 9_000 }, (_, n) => sample(new Date(start + n * 1000).toISOString(), n));

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startHealthDataReading } from '../../workers/health-data-reading.js';
@@ -18,8 +17,7 @@ describeStores('one process’s store, read over HTTP,', (rig) => {
   }
 
   test('returns summaries by day, samples by resource and range, and streams by workout', async () => {
-    const { store } = rig();
-    const userId = randomUUID();
+    const { store, userId } = rig();
     await receive(store, activity(userId, 'day'));
     await receive(store, glucose(userId, [sample('2026-01-05T10:00:00Z', 1), sample('2026-01-05T11:00:00Z', 2)]));
     await store.writeStream({ userId, workoutId: 'w', stream: { time: [1, 2] } });

@@ -7,8 +7,7 @@ describeStores('health data', (rig) => {
   describe('summaries', () => {
     // proves 7, 261, 270
     test('are kept as they were sent, and found by user, resource and day', async () => {
-      const { store } = rig();
-      const userId = randomUUID();
+      const { store, userId } = rig();
       const id = randomUUID();
       expect(await receive(store, activity(userId, id))).toBe('stored');
       await receive(store, activity(userId, randomUUID(), { calendar_date: '2026-01-06' }));
@@ -32,8 +31,7 @@ describeStores('health data', (rig) => {
 
     // proves 269, 271
     test('summaries with one id: the last received wins', async () => {
-      const { store } = rig();
-      const userId = randomUUID();
+      const { store, userId } = rig();
       await receive(store, activity(userId, 'one', { steps: 1 }));
       await receive(store, activity(userId, 'one', { steps: 2, calendar_date: '2026-01-06' }));
       const found = await store.summaries({ userId });
@@ -42,8 +40,7 @@ describeStores('health data', (rig) => {
 
     // proves 271
     test('summaries that say when they were made: the latest made wins, whichever was received last', async () => {
-      const { store } = rig();
-      const userId = randomUUID();
+      const { store, userId } = rig();
       await receive(store, activity(userId, 'one', { steps: 2, updated_at: '2026-01-05T12:00:00.2Z' }));
       await receive(store, activity(userId, 'one', { steps: 1, updated_at: '2026-01-05T12:00:00.1' }));
       expect(await store.summaries({ userId })).toMatchObject([{ data: { steps: 2 } }]);
@@ -64,8 +61,7 @@ describeStores('health data', (rig) => {
     });
 
     test('summaries without a calendar date count for the date of `date`, and without either for none', async () => {
-      const { store } = rig();
-      const userId = randomUUID();
+      const { store, userId } = rig();
       const date = '2026-01-07T00:00:00+00:00';
       await receive(store, activity(userId, 'one', { calendar_date: null, date }));
       await receive(store, activity(userId, 'two', { calendar_date: 'soon', date: 7 }));
@@ -78,8 +74,7 @@ describeStores('health data', (rig) => {
     });
 
     test('summaries with a number as an id, with numbers of any size and with nothing but an id are kept', async () => {
-      const { store } = rig();
-      const userId = randomUUID();
+      const { store, userId } = rig();
       const event = { event_type: 'daily.data.newly_invented.created', user_id: userId };
       const data = { id: 4711, tiny: 5e-324, huge: 1.7976931348623157e308 };
       expect(await receive(store, { ...event, data })).toBe('stored');
@@ -90,8 +85,7 @@ describeStores('health data', (rig) => {
   describe('samples', () => {
     // proves 7, 260
     test('are found by user, resource and range, in the order of their instants', async () => {
-      const { store } = rig();
-      const userId = randomUUID();
+      const { store, userId } = rig();
       const [early, middle, late] = ['2026-01-05T10:00:00Z', '2026-01-05T13:00:00+02:00', '2026-01-05T12:00:00Z'];
       await receive(store, glucose(userId, [sample(late, 3), sample(early, 1), sample(middle, 2)]));
       expect(await valuesOf(store, userId)).toEqual([1, 2, 3]);
@@ -107,16 +101,14 @@ describeStores('health data', (rig) => {
 
     // proves 295
     test('samples with one key: the last received wins, even with an earlier one in between', async () => {
-      const { store } = rig();
-      const userId = randomUUID();
+      const { store, userId } = rig();
       const at = '2026-01-05T10:00:00Z';
       for (const value of [1, 3, 2]) await receive(store, glucose(userId, [sample(at, value)]));
       expect(await valuesOf(store, userId)).toEqual([2]);
     });
 
     test('samples with one key within one batch: the last of them wins, however the instant is written', async () => {
-      const { store } = rig();
-      const userId = randomUUID();
+      const { store, userId } = rig();
       const spellings = ['2026-01-05T10:00:00Z', '2026-01-05T12:00:00+02:00', '2026-01-05 10:00:00.000000'];
       expect(await receive(store, glucose(userId, spellings.map(sample)))).toBe('stored');
       expect(await valuesOf(store, userId)).toEqual([2]);
@@ -129,8 +121,7 @@ describeStores('health data', (rig) => {
       ['source type', {}, { source: { ...source, type: 'scale' } }],
       ['timestamp', {}, { data: [sample('2026-01-05T10:00:00.000001Z', 2)] }],
     ])('samples that differ in their %s do not replace each other', async (_part, envelope, data) => {
-      const { store } = rig();
-      const userId = randomUUID();
+      const { store, userId } = rig();
       const samples = [sample('2026-01-05T10:00:00Z', 1)];
       await receive(store, glucose(userId, samples));
       await receive(store, { ...glucose(userId, samples, data), ...envelope });
@@ -140,8 +131,7 @@ describeStores('health data', (rig) => {
 
     // proves 287-290, 292
     test('samples from untidy payloads are kept as they were sent', async () => {
-      const { store } = rig();
-      const userId = randomUUID();
+      const { store, userId } = rig();
       const untidy = [
         { start: '2026-01-05T10:00:00Z', end: '2026-01-05T10:05:00Z', value: 1, timezone_offset: null },
         { timestamp: null, start: '2026-01-05T11:00:00', value: 2, type: '' },
@@ -165,8 +155,7 @@ describeStores('health data', (rig) => {
     });
 
     test('a batch of 5,000 is one statement, and is read back whole, a page at a time', async () => {
-      const { store } = rig();
-      const userId = randomUUID();
+      const { store, userId } = rig();
       const start = Date.parse('2026-01-05T00:00:00Z');
       const many = Array.from({ length: 5_003 }, (_, n) => sample(new Date(start + n * 1000).toISOString(), n));
       expect(await receive(store, glucose(userId, many))).toBe('stored');
@@ -182,8 +171,7 @@ describeStores('health data', (rig) => {
   });
 
   test('what comes now wins even if the clock of the database has been put back', async () => {
-    const { store } = rig();
-    const userId = randomUUID();
+    const { store, userId } = rig();
     const at = '2026-01-05T10:00:00Z';
     const connection = { event_type: 'provider.connection.error', user_id: userId, data: { source } };
     const ahead = { receivedAt: '2199-01-01T00:00:00Z' };
@@ -200,8 +188,7 @@ describeStores('health data', (rig) => {
 
   describe('a message', () => {
     test('a message that comes again changes nothing', async () => {
-      const { store } = rig();
-      const userId = randomUUID();
+      const { store, userId } = rig();
       const at = '2026-01-05T10:00:00Z';
       const first = { id: randomUUID() };
       await receive(store, glucose(userId, [sample(at, 1)]), first);
@@ -211,8 +198,7 @@ describeStores('health data', (rig) => {
     });
 
     test('a message that comes many times at once is taken once', async () => {
-      const { store } = rig();
-      const userId = randomUUID();
+      const { store, userId } = rig();
       const id = randomUUID();
       const event = glucose(userId, [sample('2026-01-05T10:00:00Z', 1), 'no sample']);
       const taken = await Promise.all(Array.from({ length: 8 }, () => receive(store, event, { id })));
@@ -221,8 +207,7 @@ describeStores('health data', (rig) => {
     });
 
     test('messages with the same samples at the same time do not stop each other', async () => {
-      const { store } = rig();
-      const userId = randomUUID();
+      const { store, userId } = rig();
       const times = Array.from({ length: 200 }, (_, n) => new Date(1_767_600_000_000 + n * 60_000).toISOString());
       const batches = Array.from({ length: 8 }, (_, n) => {
         const samples = times.map((at) => sample(at, n));
@@ -239,8 +224,8 @@ describeStores('health data', (rig) => {
 
     // proves 264, 303
     test('notices of a workout stream are kept until its stream is written, and with it', async () => {
-      const { store } = rig();
-      const [userId, workoutId] = [randomUUID(), randomUUID()];
+      const { store, userId } = rig();
+      const workoutId = randomUUID();
       const data = { message: 'Read it', provider_id: '17', sport: { id: 1, name: 'Run', slug: 'run' }, source };
       const event = { event_type: 'daily.data.workout_stream.created', user_id: userId };
       expect(await receive(store, { ...event, data: { ...data, workout_id: workoutId } })).toBe('stored');
@@ -257,8 +242,8 @@ describeStores('health data', (rig) => {
     });
 
     test('a workout is the same in upper and lower case', async () => {
-      const { store } = rig();
-      const [userId, workoutId] = [randomUUID(), randomUUID()];
+      const { store, userId } = rig();
+      const workoutId = randomUUID();
       const event = { event_type: 'daily.data.workout_stream.created', user_id: userId };
       await receive(store, { ...event, data: { source, workout_id: workoutId.toUpperCase() } });
       await store.writeStream({ userId, workoutId: workoutId.toUpperCase(), stream: { time: [1] } });
@@ -285,8 +270,7 @@ describeStores('health data', (rig) => {
     });
 
     test('notices of a past that was fetched are kept, one for each resource and provider', async () => {
-      const { store } = rig();
-      const userId = randomUUID();
+      const { store, userId } = rig();
       const event = { event_type: 'historical.data.sleep.created', user_id: userId };
       await receive(store, { ...event, data: { user_id: userId, provider: 'invented', start_date: '2025-01-01' } });
       await receive(store, { ...event, data: { user_id: userId, provider: 'invented', start_date: '2025-02-01' } });
@@ -298,8 +282,7 @@ describeStores('health data', (rig) => {
     });
 
     test('notices of connections are kept, the last of each provider', async () => {
-      const { store } = rig();
-      const userId = randomUUID();
+      const { store, userId } = rig();
       const sent = (event: string, data: object) =>
         receive(store, { event_type: `provider.connection.${event}`, user_id: userId, data });
       await sent('created', { source: provider });
