@@ -107,6 +107,8 @@ describe('a result that a person accepts', () => {
     const [orderId = ''] = review.orderIds;
     const [first, second] = await Promise.all([review.handle.accept({ orderId }), review.handle.accept({ orderId })]);
     expect(second).toMatchObject({ outcome: first.outcome, resolvedOrderId: orderId });
+    const loud = await stage.product.matchReviews.get({ rawResultId: review.id.toUpperCase() });
+    expect(loud.rawResultId).toBe(review.id);
     await review.handle.result();
     expect(await review.handle.accept({ orderId })).toMatchObject({ outcome: 'accepted', resolvedOrderId: orderId });
     await expect(review.handle.reject()).rejects.toMatchObject({ name: 'MatchReviewEnded' });

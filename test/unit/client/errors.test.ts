@@ -22,6 +22,7 @@ import * as orderErrors from '../../../client/orders/errors.js';
 import { forwardedTo, OrderInterrupted, orderErrorMap } from '../../../client/orders/errors.js';
 import * as reportErrors from '../../../client/reports/errors.js';
 import { ReportInterrupted, reportErrorMap } from '../../../client/reports/errors.js';
+import { notificationErrorMap } from '../../../client/notifications/errors.js';
 import * as operatorErrors from '../../../client/operators/errors.js';
 import { OperatorCallInterrupted, operatorErrorMap } from '../../../client/operators/errors.js';
 import * as userErrors from '../../../client/users/errors.js';
@@ -165,6 +166,8 @@ const ofDeletions: Record<string, string> = {
   CommandTimedOut: 'ServiceDown',
 };
 
+const ofDeliveries = { InvalidCommand: 'NotificationsInvalid', NotificationNotFound: 'NotificationNotFound' };
+
 const areas = [
   { workflows: ['placeKitOrder', 'kitOrder'], names: ofOrders, words: orderErrorMap, unnamed: ['OrderForwarded'] },
   { workflows: ['linkProvider'], names: ofLinks, words: linkErrorMap, unnamed: [] },
@@ -191,7 +194,11 @@ async function documentedTypes(workflow: string): Promise<string[]> {
 }
 
 describe('the client error for a failure', () => {
-  const named = [...areas, { names: ofDeletions, words: userErrorMap }].flatMap(({ names, words }) =>
+  const others = [
+    { names: ofDeletions, words: userErrorMap },
+    { names: ofDeliveries, words: notificationErrorMap },
+  ];
+  const named = [...areas, ...others].flatMap(({ names, words }) =>
     Object.entries(names).map(([type, word]) => ({ type, word, words })),
   );
 
