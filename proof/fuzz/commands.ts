@@ -13,9 +13,9 @@ import { validate as validateReview } from '../../workflows/match-review/command
 import { openReview } from '../../workflows/match-review/review.js';
 import type { MatchReviewRun } from '../../workflows/match-review/run.js';
 import { learn, openChain } from '../../workflows/order/chain.js';
+import * as orders from '../../workflows/order/commands.js';
 import { validatePolicyChange } from '../../workflows/order/policy-change.js';
 import { openRun } from '../../workflows/order/run.js';
-import * as orders from '../../workflows/order/validation.js';
 
 /** An update of a running workflow: its validator, and a good argument. */
 export interface Command {
@@ -77,13 +77,21 @@ const slotId = slotIdOf({
 });
 
 const ofOrders: Command[] = of('kitOrder', [
-  { name: 'register', seed: { orderId, registration }, validate: (given) => orders.validateRegistration(order, given) },
-  { name: 'cancel', seed: { orderId }, validate: (given) => orders.validateCancellation(order, given) },
-  { name: 'replaceKit', seed: { orderId }, validate: (given) => orders.validateReplacement(order, given) },
+  {
+    name: 'register',
+    seed: { orderId, registration },
+    validate: (given) => orders.accept(order, orders.registration(order, given)),
+  },
+  { name: 'cancel', seed: { orderId }, validate: (given) => orders.accept(order, orders.cancellation(order, given)) },
+  {
+    name: 'replaceKit',
+    seed: { orderId },
+    validate: (given) => orders.accept(order, orders.replacement(order, given)),
+  },
   {
     name: 'resolveProblem',
     seed: { orderId, decision: 'wait', insteadOf: 'wait' },
-    validate: (given) => orders.validateDecision(order, given),
+    validate: (given) => orders.accept(order, orders.resolution(order, given)),
   },
   {
     name: 'acknowledgeCriticalResult',

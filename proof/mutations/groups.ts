@@ -48,7 +48,7 @@ export const groups: Readonly<Record<string, Group>> = {
     files: filesOf(
       'workflows/order',
       ...['commands', 'decisions', 'identify', 'intake', 'placing', 'policy-change', 'reading'],
-      ...['replacement-decision', 'replacement-order', 'workflow'],
+      ...['replacing', 'workflow'],
     ),
   },
 };

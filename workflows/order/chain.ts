@@ -13,6 +13,7 @@ import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { readPassthrough, realRoot, rootOf, siblingsToRead } from '../../protocol/order/root-order.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { type Attentive, nothingYet } from '../entity/attention.js';
+import { refuse } from '../entity/commands.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { observe, restoredOrders, type OrderRecord, type Orders } from './snapshots.js';
@@ -227,6 +228,12 @@ export function outcomeOf(chain: Chain): OrderOutcome | undefined {
   if (chain.ending !== undefined) return chain.ending;
   const { phase } = currentOrder(chain).standing;
   return phase === 'completed' || phase === 'cancelled' ? phase : undefined;
+}
+
+/** Also for what had to wait: the order may have got its results meanwhile. */
+export function requireOpen(chain: Chain): void {
+  const outcome = outcomeOf(chain);
+  if (outcome !== undefined) throw refuse('OrderEnded', `The order has ended: ${outcome}`, { reason: outcome });
 }
 
 /** The current order failed, or waits for a redraw that the service announced: it needs a successor. */

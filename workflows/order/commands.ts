@@ -1,91 +1,186 @@
-import type { ApplicationFailure } from '@temporalio/workflow';
-import type { RegisterCommand } from '../../protocol/order/messages.js';
-import type { AttentionReason, Decision, OrderAttention, OrderState } from '../../protocol/order/state.js';
+import { ApplicationFailure } from '@temporalio/workflow';
+import { canonicalId, isReference, referencePattern } from '../../protocol/ids.js';
+import { isSameSample } from '../../protocol/order/lifecycle.js';
+import type {
+  AcknowledgeCriticalResultCommand,
+  CancelCommand,
+  RegisterCommand,
+  ReplaceKitCommand,
+  ResolveProblemCommand,
+} from '../../protocol/order/messages.js';
+import type {
+  AcknowledgementOutcome,
+  AttentionReason,
+  Decision,
+  OrderAttention,
+  OrderState,
+} from '../../protocol/order/state.js';
 import { activities, aheadOfBacklog } from '../activities.js';
 import { isNotFound, refusalOf, refuse } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { iso } from '../entity/spans.js';
 import { clear, raise } from './announcements.js';
-import { currentOrder, findOrder, outcomeOf, type Chain } from './chain.js';
-import { deadlinesOf, isOverdueName, type Deadline } from './deadlines.js';
-import { awaitIdentity } from './identify.js';
-import { receiveSnapshot } from './intake.js';
+import {
+  currentOrder,
+  findOrder,
+  lastEventId,
+  outcomeOf,
+  registeredAs,
+  replacementOf,
+  requireOpen,
+  rootElsewhere,
+  type Chain,
+} from './chain.js';
+import { acknowledge, alarmsOf, findCriticalResult, isRepeated } from './critical-results.js';
 import { endWaitingUnlessDue } from './decisions.js';
+import { deadlinesOf, isOverdueName, type Deadline } from './deadlines.js';
+import { receiveSnapshot } from './intake.js';
 import { readOrder } from './reading.js';
-import { allReplacements, replaceKit } from './replacement-order.js';
-import { isDone, recordResolution } from './resolutions.js';
-import { bringInLine } from './bring-in-line.js';
-import { meant, requireOpen, validate, type Command, type Requested } from './validation.js';
-import { stateOf } from './view.js';
-import type { KitOrderRun } from './run.js';
+import { allReplacements, replaceKit } from './replacing.js';
+import { answerCaller, awaitIdentity, requireFollowing, requireRoot, type KitOrderRun } from './run.js';
+import { bringInLine, stateOf } from './view.js';
+
+/*
+ * What a product may do with an order: register its kit, cancel it, replace its kit, decide about its problem, acknowledge
+ * its critical result. Each function checks what it is given and answers with the command; a validator's refusal leaves no
+ * trace in the history. Whether the service will do it, only the service knows.
+ */
+
+interface OrderCommand {
+  orderId: string;
+  /** True if what it asks for has happened already. A command whose answer was lost is sent again: it then does not do more. */
+  isDone: () => boolean;
+  /** Two people who do not know of each other must not undo each other's decision. */
+  requireUnresolved?: () => void;
+  work: () => Promise<void>;
+  /** For the timeline. */
+  done: string;
+}
+
+export function registration(run: KitOrderRun, given: RegisterCommand): OrderCommand {
+  const { chain } = run;
+  const sampleId: unknown = given?.registration?.sample_id;
+  if (typeof sampleId !== 'string') {
+    const fields = [{ field: 'sample_id', message: 'must be a string' }];
+    throw refuse('RegistrationRefused', 'sample_id must be a string', { fields });
+  }
+  const isRegistered = (orderId: string) => isSameSample(registeredAs(chain, orderId), sampleId);
+  const orderId = meant(run, given, () => chain.orders.find((order) => isRegistered(order.orderId))?.orderId);
+  return {
+    orderId,
+    isDone: () => isRegistered(orderId),
+    work: () => register(run, orderId, given.registration),
+    done: 'the product registered the kit',
+  };
+}
+
+export function cancellation(run: KitOrderRun, given?: CancelCommand): OrderCommand {
+  const orderId = meant(run, given);
+  return {
+    orderId,
+    isDone: () => findOrder(run.chain, orderId)?.standing.phase === 'cancelled',
+    work: () => cancel(run, orderId),
+    done: 'the product cancelled the order',
+  };
+}
+
+export function replacement(run: KitOrderRun, given: ReplaceKitCommand): OrderCommand {
+  requireOrderId(given);
+  const orderId = meant(run, given);
+  requireOwnChain(run.chain);
+  return {
+    orderId,
+    isDone: () => isReplaced(run.chain, orderId),
+    work: () => replaceKit(run, orderId),
+    done: 'the product asked for a new kit',
+  };
+}
+
+export function resolution(run: KitOrderRun, given: ResolveProblemCommand): OrderCommand {
+  const { chain } = run;
+  const { decision, insteadOf } = given ?? {};
+  if (!['wait', 'replace', 'abandon'].includes(decision)) {
+    throw refuse('InvalidCommand', 'decision must be wait, replace or abandon');
+  }
+  requireOrderId(given);
+  const orderId = meant(run, given);
+  if (decision === 'replace') requireOwnChain(chain);
+  return {
+    orderId,
+    isDone: () => isResolved(chain, orderId, decision),
+    requireUnresolved: () => {
+      const before = resolutionOf(chain, orderId);
+      if (before === undefined || (before === 'wait' && insteadOf === 'wait')) return;
+      throw refuse('AlreadyResolved', `The problem of order ${orderId} was resolved already: ${before}`, {
+        reason: before,
+      });
+    },
+    work: async () => {
+      await resolveProblem(run, orderId, decision);
+      recordResolution(chain, orderId, decision);
+    },
+    done: `decided: ${decision}`,
+  };
+}
+
+/** The order that a command names, else the one that it is known by, else the current one. */
+function meant(
+  run: KitOrderRun,
+  given: { orderId?: unknown } | undefined,
+  knownBy = (): string | undefined => undefined,
+): string {
+  requireFollowing(run);
+  if (run.chain.orders.length === 0) throw refuse('OrderNotFound', 'No order was reported to this workflow yet');
+  const named: unknown = given?.orderId;
+  return typeof named === 'string' ? canonicalId(named) : (knownBy() ?? currentOrder(run.chain).orderId);
+}
+
+/** The current order may be another one by the time that the command is repeated. */
+function requireOrderId(given: { orderId?: unknown } | undefined): void {
+  if (typeof given?.orderId === 'string') return;
+  const fields = [{ field: 'orderId', message: 'is required: the order that the command is about' }];
+  throw refuse('InvalidCommand', 'orderId is required: name the order', { fields });
+}
+
+/** Two workflows may follow an order that was reported before its transaction, but one kit is ordered for it. */
+function requireOwnChain(chain: Chain): void {
+  if (chain.replacements.length === 0) requireRoot(rootElsewhere(chain));
+}
+
+/**
+ * A command that asks for what has happened already is accepted, also at the end. So is any command while the run finds out
+ * which orders its chain has; it is checked again then.
+ */
+export function accept(run: KitOrderRun, { orderId, isDone, requireUnresolved }: OrderCommand): void {
+  const { chain } = run;
+  requireFollowing(run);
+  if (!chain.identified) return;
+  const isKnown = findOrder(chain, orderId) !== undefined;
+  if (isKnown && isDone()) return;
+  requireOpen(chain);
+  if (!isKnown) throw refuse('OrderNotInChain', 'The command names an order that is not in this chain');
+  requireUnresolved?.();
+}
 
 /**
  * Carries out one command and answers with the state after it. It waits for the commands before it on the same order, and
  * for a replacement of that order, but not for the main loop. The order that it means is settled when it comes, or as soon as
  * the run knows its orders, not when its turn comes.
  */
-export function carryOutInTurn(run: KitOrderRun, requested: Requested): Promise<OrderState> {
+export function carryOut(run: KitOrderRun, commandOf: () => OrderCommand): Promise<OrderState> {
   return answerCaller(run, () => {
-    const command = meant(run.chain, requested);
-    return run.lanes.run(command.orderId, () => carryOut(run, command));
+    const command = commandOf();
+    return run.lanes.run(command.orderId, async () => {
+      // Commands before it may have changed what this one was accepted for.
+      accept(run, command);
+      if (command.isDone()) return stateOf(run.chain);
+      await command.work();
+      note(run.chain, command.done, Date.now(), command.orderId);
+      // A forwarder shows and announces nothing.
+      if (run.forwardsTo === undefined) bringInLine(run);
+      return stateOf(run.chain);
+    });
   });
-}
-
-/** Does what a caller waits for, once it is known whose order this is. The main loop looks at what came of it. */
-export async function answerCaller(run: KitOrderRun, work: () => Promise<OrderState>): Promise<OrderState> {
-  run.callers += 1;
-  try {
-    await awaitIdentity(run);
-    return await work();
-  } catch (error) {
-    throw refusalOf(error);
-  } finally {
-    run.callers -= 1;
-    run.hasNews = true;
-  }
-}
-
-async function carryOut(run: KitOrderRun, command: Command): Promise<OrderState> {
-  const { orderId } = command;
-  // Commands before it may have changed what this one was accepted for.
-  validate(run, command);
-  if (isDone(run.chain, command)) return stateOf(run.chain);
-  switch (command.kind) {
-    case 'register':
-      await register(run, orderId, command.registration);
-      break;
-    case 'cancel':
-      await cancel(run, orderId);
-      break;
-    case 'replaceKit':
-      await replaceKit(run, orderId);
-      break;
-    case 'resolveProblem':
-      await resolveProblem(run, orderId, command.decision);
-      recordResolution(run.chain, orderId, command.decision);
-      break;
-    default:
-      return command satisfies never;
-  }
-  note(run.chain, doneBy(command), Date.now(), orderId);
-  // A forwarder shows and announces nothing.
-  if (run.forwardsTo === undefined) bringInLine(run);
-  return stateOf(run.chain);
-}
-
-function doneBy(command: Command): string {
-  switch (command.kind) {
-    case 'register':
-      return 'the product registered the kit';
-    case 'cancel':
-      return 'the product cancelled the order';
-    case 'replaceKit':
-      return 'the product asked for a new kit';
-    case 'resolveProblem':
-      return `decided: ${command.decision}`;
-    default:
-      return command satisfies never;
-  }
 }
 
 /**
@@ -96,7 +191,7 @@ export async function carryOutCancelRequest(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   const { orderId } = currentOrder(chain);
   try {
-    if (outcomeOf(chain) === undefined) await carryOutInTurn(run, { kind: 'cancel', orderId });
+    if (outcomeOf(chain) === undefined) await carryOut(run, () => cancellation(run, { orderId }));
   } catch (error) {
     const { type } = refusalOf(error);
     note(chain, `the cancellation of its placing could not be carried out: ${type}`, Date.now(), orderId);
@@ -202,4 +297,120 @@ function extendLimits(chain: Chain, orderId: string): void {
   clear(chain, isAcknowledged, now);
   const since = iso(now);
   chain.patience.push(...asked.map(({ baseKey }) => ({ key: baseKey, since })));
+}
+
+/** Attention that `resolveProblem` does not answer. */
+const otherwiseAnswered: readonly AttentionReason[] = [
+  'late_arrival',
+  'registered_another_order',
+  'critical_result',
+  'notifications_undelivered',
+];
+
+/** Keeps the answer; the latest of each order counts. */
+export function recordResolution(chain: Chain, orderId: string, decision: Decision): void {
+  const order = findOrder(chain, orderId);
+  if (!order) return;
+  const others = chain.answers.filter((answer) => answer.orderId !== orderId);
+  chain.answers = [...others, { orderId, eventId: lastEventId(order), decision }];
+}
+
+function isReplaced(chain: Chain, orderId: string): boolean {
+  return replacementOf(chain, orderId)?.orderId !== undefined;
+}
+
+function isResolved(chain: Chain, orderId: string, decision: Decision): boolean {
+  if (decision === 'replace') return isReplaced(chain, orderId);
+  const isAnsweredSo = chain.answers.some((answer) => answer.orderId === orderId && answer.decision === decision);
+  if (decision === 'abandon') return isAnsweredSo && chain.ending === 'abandoned';
+  return isAnsweredSo && !asks(chain, orderId);
+}
+
+/** The decision that stands for an order that asks nothing any more, and has not moved on since. */
+export function resolutionOf(chain: Chain, orderId: string): Decision | undefined {
+  const order = findOrder(chain, orderId);
+  if (!order || asks(chain, orderId)) return undefined;
+  if (isReplaced(chain, orderId) && currentOrder(chain).orderId !== orderId) return 'replace';
+  return chain.answers.find((answer) => answer.orderId === orderId && answer.eventId === lastEventId(order))?.decision;
+}
+
+function asks(chain: Chain, orderId: string): boolean {
+  return chain.attention.some(
+    (attention) => attention.orderId === orderId && !otherwiseAnswered.includes(attention.reason),
+  );
+}
+
+/** It needs nothing from outside, and waits for no other command: the next reminder may be due. */
+export async function acknowledgeNow(run: KitOrderRun, given: AcknowledgeCriticalResultCommand): Promise<OrderState> {
+  await awaitIdentity(run);
+  validateAcknowledgement(run, given);
+  acknowledge(run.chain, withOwnId(given), Date.now());
+  run.hasNews = true;
+  return stateOf(run.chain);
+}
+
+function withOwnId(command: AcknowledgeCriticalResultCommand): AcknowledgeCriticalResultCommand {
+  return { ...command, orderId: canonicalId(command.orderId) };
+}
+
+const acknowledgementOutcomes: readonly unknown[] = [
+  'confirmed',
+  'reached_no_readback',
+  'unable_to_reach',
+] satisfies AcknowledgementOutcome[];
+
+/** Enough to say who was reached and when; anything longer belongs in the product. */
+const longestNote = 2000;
+
+/**
+ * An order that has ended takes it, too. The refusals repeat no value: somebody may have typed a name instead of an id.
+ */
+export function validateAcknowledgement(run: KitOrderRun, command: AcknowledgeCriticalResultCommand | undefined): void {
+  const fields = faultsOf({ ...command });
+  if (fields.length > 0) {
+    const message = fields.map(({ field, message: rule }) => `${field} ${rule}`).join('; ');
+    throw refuse('InvalidCommand', message, { fields });
+  }
+  requireFollowing(run);
+  if (run.chain.identified && command) requireAlarm(run.chain, withOwnId(command));
+}
+
+/** A late answer to an earlier alarm must not clear one that nobody has seen. */
+function requireAlarm(chain: Chain, command: AcknowledgeCriticalResultCommand): void {
+  const { orderId, alarm } = command;
+  const result = findCriticalResult(chain, orderId);
+  if (!result) {
+    throw refuse('NothingToAcknowledge', 'No critical result of this order was reported; check the order id');
+  }
+  const alarms = alarmsOf(result);
+  if (alarm === alarms.at(-1) || isRepeated(result, command)) return;
+  // Without a name the latest one is meant, unless it may be an earlier answer that was sent again.
+  if (alarm === undefined && !(result.isOpen && result.acknowledgements.length > 0)) return;
+  if (alarm !== undefined && !alarms.includes(alarm)) {
+    throw refuse('NothingToAcknowledge', 'No such alarm was raised for this order; check the id of the notification');
+  }
+  const message =
+    'The critical result was raised again after this alarm; look at it, then acknowledge the latest alarm by its id';
+  const latest = alarms.at(-1);
+  throw refuse('AlarmOutdated', message, latest === undefined ? {} : { reason: latest });
+}
+
+function faultsOf({ orderId, alarm, by, outcome, note }: Record<string, unknown>) {
+  return [
+    ...(isReference(orderId)
+      ? []
+      : [{ field: 'orderId', message: 'must be the id of the order that has the critical result' }]),
+    ...(alarm === undefined || typeof alarm === 'string'
+      ? []
+      : [{ field: 'alarm', message: 'must be the id of a critical_result notification' }]),
+    ...(isReference(by)
+      ? []
+      : [{ field: 'by', message: `must be an id that matches ${referencePattern.source}, not a name` }]),
+    ...(acknowledgementOutcomes.includes(outcome)
+      ? []
+      : [{ field: 'outcome', message: `must be ${acknowledgementOutcomes.join(' or ')}` }]),
+    ...(note === undefined || (typeof note === 'string' && note.length <= longestNote)
+      ? []
+      : [{ field: 'note', message: `must be a string of at most ${longestNote} characters` }]),
+  ];
 }

@@ -15,13 +15,7 @@ import {
   type Deadline,
 } from './deadlines.js';
 import { endPostponement, isAbsent, isPostponed, postponeRefused, readOrder } from './reading.js';
-import {
-  dueRemedy,
-  failedReplacement,
-  retryReplacement,
-  takeProblemRemedy,
-  takeRemedy,
-} from './replacement-decision.js';
+import { dueRemedy, failedReplacement, retryReplacement, takeProblemRemedy, takeRemedy } from './replacing.js';
 import type { KitOrderRun } from './run.js';
 
 /** After its time no redraw is expected any more. */
@@ -50,7 +44,7 @@ const steps: readonly ((run: KitOrderRun) => Promise<void> | void)[] = [
 ];
 
 /**
- * Takes the decisions that are due: asking a person, replacing a kit (`replacement-decision.ts`), giving an order up. Silence may only mean a lost
+ * Takes the decisions that are due: asking a person, replacing a kit (`replacing.ts`), giving an order up. Silence may only mean a lost
  * webhook, and a webhook may be late. So the order is read first, and without an answer nothing is decided.
  */
 export async function decide(run: KitOrderRun): Promise<void> {

@@ -17,7 +17,7 @@ import { readPassthrough } from '../../protocol/order/root-order.js';
 import { forwardedPhase, labPhaseKey, labReferenceKey, ofAttention } from '../../protocol/search-attributes.js';
 import { activities } from '../activities.js';
 import { resumeQuestions } from '../entity/attention.js';
-import { commandWait, notKnownYet, refusalOf } from '../entity/commands.js';
+import { refusalOf } from '../entity/commands.js';
 import { markAnnounced } from './announcements.js';
 import {
   findOrder,
@@ -87,15 +87,6 @@ async function awaitHandOver(run: KitOrderRun): Promise<void> {
     alarm.set(nextMoment(chain));
     await untilWoken(run, () => run.hasNews || isKnown() || run.callers > 0 || alarm.rang);
   }
-}
-
-/**
- * For a command that only the right workflow can take.
- * @throws ApplicationFailure `ServiceUnavailable` when that cannot be found out now
- */
-export async function awaitIdentity(run: KitOrderRun): Promise<void> {
-  const isKnown = () => run.chain.identified || run.forwardsTo !== undefined;
-  if (!isKnown() && !(await condition(isKnown, commandWait, { summary: 'commands wait' }))) throw notKnownYet();
 }
 
 async function readWholeChain(run: KitOrderRun): Promise<void> {

@@ -12,15 +12,12 @@ import { isObject } from '../entity/fields.js';
 import { note } from '../entity/journal.js';
 import { obtainPolicy, setPolicy } from '../entity/policy.js';
 import { clear } from './announcements.js';
-import { outcomeOf, type Chain } from './chain.js';
-import { answerCaller } from './commands.js';
+import { outcomeOf, requireOpen, type Chain } from './chain.js';
 import { awaitsAcknowledgement, recountReminders } from './critical-results.js';
 import { deadlinesOf, isOverdueName, momentsOf } from './deadlines.js';
 import { endWaitingUnlessDue } from './decisions.js';
-import { bringInLine } from './bring-in-line.js';
-import type { KitOrderRun } from './run.js';
-import { requireOpen, forwarded } from './validation.js';
-import { stateOf, waitingOf } from './view.js';
+import { answerCaller, requireFollowing, type KitOrderRun } from './run.js';
+import { bringInLine, stateOf, waitingOf } from './view.js';
 import { iso } from '../entity/spans.js';
 
 /** The settings that still count for an order that has its outcome and that a critical result keeps open. */
@@ -48,9 +45,10 @@ function givenIn(command: SetPolicyCommand | undefined): Record<string, unknown>
 }
 
 /** Another workflow may have taken the order over, and the order may have ended. */
-function requireEffect({ chain, forwardsTo }: KitOrderRun, given: object): void {
+function requireEffect(run: KitOrderRun, given: object): void {
+  const { chain } = run;
   const names = Object.keys(given);
-  if (forwardsTo !== undefined) throw forwarded(forwardsTo);
+  requireFollowing(run);
   // Repeated: it has had its effect.
   if (chain.policyChange === canonicalJson(given)) return;
   if (!awaitsAcknowledgement(chain)) return requireOpen(chain);

@@ -1,6 +1,8 @@
+import { condition } from '@temporalio/workflow';
 import type { EarlierRun } from '../../protocol/earlier-run.js';
+import type { OrderState } from '../../protocol/order/state.js';
 import { Alarm } from '../entity/alarm.js';
-import { Lanes } from '../entity/commands.js';
+import { commandWait, Lanes, notKnownYet, refusalOf, refuse } from '../entity/commands.js';
 import type { Wakeable } from '../entity/loop.js';
 import type { Chain } from './chain.js';
 
@@ -21,4 +23,38 @@ export interface KitOrderRun extends Wakeable {
 
 export function openRun(chain: Chain, earlierRun: EarlierRun | undefined): KitOrderRun {
   return { chain, earlierRun, lanes: new Lanes(), callers: 0, alarm: new Alarm(), hasNews: false };
+}
+
+/** Does what a caller waits for, once it is known whose order this is. The main loop looks at what came of it. */
+export async function answerCaller(run: KitOrderRun, work: () => Promise<OrderState>): Promise<OrderState> {
+  run.callers += 1;
+  try {
+    await awaitIdentity(run);
+    return await work();
+  } catch (error) {
+    throw refusalOf(error);
+  } finally {
+    run.callers -= 1;
+    run.hasNews = true;
+  }
+}
+
+/**
+ * For a command that only the right workflow can take.
+ * @throws ApplicationFailure `ServiceUnavailable` when that cannot be found out now
+ */
+export async function awaitIdentity(run: KitOrderRun): Promise<void> {
+  const isKnown = () => run.chain.identified || run.forwardsTo !== undefined;
+  if (!isKnown() && !(await condition(isKnown, commandWait, { summary: 'commands wait' }))) throw notKnownYet();
+}
+
+/** Commands are for the run that follows the chain. */
+export function requireFollowing({ forwardsTo }: KitOrderRun): void {
+  requireRoot(forwardsTo);
+}
+
+/** @param root the chain that the order belongs to, if that is another's */
+export function requireRoot(root: string | undefined): void {
+  if (root === undefined) return;
+  throw refuse('OrderForwarded', `The order belongs to the chain of order ${root}`, { reason: root });
 }

@@ -14,10 +14,12 @@ import { labPhaseKey, labReferenceKey, ofOrders, ofTransaction, ofUser } from '.
 import { attentionAttributes, attentionLines } from '../entity/attention.js';
 import { code, moment, plain, sentence, table, waitingLine, words, showToOperators } from '../entity/operators.js';
 import { iso } from '../entity/spans.js';
+import { announceNews, announceReplacements, askAboutWords, clear, clearAnswered, raise } from './announcements.js';
 import {
   ordersOf,
   currentOrder,
   isOfTransactionOf,
+  lateArrivals,
   needsSuccessor,
   outcomeOf,
   registeredAs,
@@ -25,7 +27,7 @@ import {
   type Chain,
   type ChainOrder,
 } from './chain.js';
-import { shownCriticalResult } from './critical-results.js';
+import { raiseCriticalResults, remindOfCriticalResults, shownCriticalResult } from './critical-results.js';
 import {
   deadlinesOf,
   givingUpAt,
@@ -295,4 +297,22 @@ export function show({ chain }: KitOrderRun): void {
     ...ofTransaction(transactionId),
     ...ofUser(userId),
   ]);
+}
+
+/** Brings everything in line with what is known now: announcements, questions, and what operators see. */
+export function bringInLine(run: KitOrderRun): void {
+  const { chain } = run;
+  const now = Date.now();
+  clearAnswered(chain, now);
+  const late = lateArrivals(chain).map(({ orderId }) => orderId);
+  clear(chain, ({ reason, orderId }) => reason === 'late_arrival' && !late.includes(orderId), now);
+  for (const orderId of late) {
+    raise(chain, { key: `${orderId}/late_arrival`, reason: 'late_arrival', orderId }, now);
+  }
+  raiseCriticalResults(run, now);
+  remindOfCriticalResults(chain, now);
+  askAboutWords(chain, now);
+  announceNews(chain);
+  announceReplacements(chain, now);
+  show(run);
 }

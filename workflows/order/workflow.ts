@@ -31,12 +31,22 @@ import { deliverAtLast } from '../entity/outbox.js';
 import { noticeUnreadable } from '../entity/unreadable.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { openChain, outcomeOf, unfinishedOrders, unreadOrder } from './chain.js';
-import { carryOutCancelRequest, carryOutInTurn } from './commands.js';
-import { acknowledge, awaitsAcknowledgement } from './critical-results.js';
+import {
+  accept,
+  acknowledgeNow,
+  cancellation,
+  carryOut,
+  carryOutCancelRequest,
+  registration,
+  replacement,
+  resolution,
+  validateAcknowledgement,
+} from './commands.js';
+import { awaitsAcknowledgement } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { changePolicy, previewPolicy, validatePolicyChange } from './policy-change.js';
 import { awaitsDecision, decide, endRedrawWaits, remind } from './decisions.js';
-import { forward, awaitIdentity, identify, passOnNews } from './identify.js';
+import { forward, identify, passOnNews } from './identify.js';
 import {
   hasForeign,
   passOnForeign,
@@ -46,18 +56,9 @@ import {
   receiveCriticalReport,
 } from './intake.js';
 import { readUnfinishedOrders, readUnreadOrders } from './reading.js';
-import { bringInLine } from './bring-in-line.js';
 import { openRun, type KitOrderRun } from './run.js';
 import { carriedOrders } from './snapshots.js';
-import {
-  named,
-  validateAcknowledgement,
-  validateCancellation,
-  validateDecision,
-  validateRegistration,
-  validateReplacement,
-} from './validation.js';
-import { resultOf, stateOf } from './view.js';
+import { bringInLine, resultOf, stateOf } from './view.js';
 
 /**
  * Follows one chain of orders (the first, its redraws, its replacements) to the end. Started by signal-with-start: by
@@ -157,35 +158,26 @@ function listen(run: KitOrderRun): void {
     description: 'Changes some settings of the order’s policy.',
     validator: (command: SetPolicyCommand) => validatePolicyChange(run, command),
   });
-  setHandler(registerUpdate, (command) => carryOutInTurn(run, { ...command, kind: 'register' }), {
+  setHandler(registerUpdate, (command) => carryOut(run, () => registration(run, command)), {
     description: 'Registers the kit with its patient.',
-    validator: (command: RegisterCommand) => validateRegistration(run, command),
+    validator: (command: RegisterCommand) => accept(run, registration(run, command)),
   });
-  setHandler(cancelUpdate, (command) => carryOutInTurn(run, { ...command, kind: 'cancel' }), {
+  setHandler(cancelUpdate, (command) => carryOut(run, () => cancellation(run, command)), {
     description: 'Cancels the order, which the service allows until it ships.',
-    validator: (command: CancelCommand) => validateCancellation(run, command),
+    validator: (command: CancelCommand) => accept(run, cancellation(run, command)),
   });
-  setHandler(resolveProblemUpdate, (command) => carryOutInTurn(run, { ...command, kind: 'resolveProblem' }), {
+  setHandler(resolveProblemUpdate, (command) => carryOut(run, () => resolution(run, command)), {
     description: 'Answers a problem: wait, replace or abandon.',
-    validator: (command: ResolveProblemCommand) => validateDecision(run, command),
+    validator: (command: ResolveProblemCommand) => accept(run, resolution(run, command)),
   });
-  setHandler(replaceKitUpdate, (command) => carryOutInTurn(run, { ...command, kind: 'replaceKit' }), {
+  setHandler(replaceKitUpdate, (command) => carryOut(run, () => replacement(run, command)), {
     description: 'Orders a new kit for one that is lost, failed or stuck on its way.',
-    validator: (command: ReplaceKitCommand) => validateReplacement(run, command),
+    validator: (command: ReplaceKitCommand) => accept(run, replacement(run, command)),
   });
-  setHandler(acknowledgeCriticalResultUpdate, (command) => acknowledgeNow(run, named(command)), {
+  setHandler(acknowledgeCriticalResultUpdate, (command) => acknowledgeNow(run, command), {
     description: 'Records that a person handles the critical result, which ends its reminders.',
     validator: (command: AcknowledgeCriticalResultCommand) => validateAcknowledgement(run, command),
   });
-}
-
-/** It needs nothing from outside, and waits for no other command: the next reminder may be due. */
-async function acknowledgeNow(run: KitOrderRun, command: AcknowledgeCriticalResultCommand): Promise<OrderState> {
-  await awaitIdentity(run);
-  validateAcknowledgement(run, command);
-  acknowledge(run.chain, command, Date.now());
-  run.hasNews = true;
-  return currentState(run);
 }
 
 function currentState({ chain, forwardsTo }: KitOrderRun): OrderState {

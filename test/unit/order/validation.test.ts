@@ -2,17 +2,17 @@ import { describe, expect, test } from 'vitest';
 import { CommandQueue } from '../../../workflows/entity/commands.js';
 import type { Chain } from '../../../workflows/order/chain.js';
 import { acknowledge, raiseCriticalResults } from '../../../workflows/order/critical-results.js';
-import { recordResolution, resolutionOf } from '../../../workflows/order/resolutions.js';
-import type { KitOrderRun } from '../../../workflows/order/run.js';
 import {
-  named,
-  validate,
+  accept,
+  cancellation,
+  recordResolution,
+  registration,
+  replacement,
+  resolution,
+  resolutionOf,
   validateAcknowledgement,
-  validateCancellation,
-  validateDecision,
-  validateRegistration,
-  validateReplacement,
-} from '../../../workflows/order/validation.js';
+} from '../../../workflows/order/commands.js';
+import type { KitOrderRun } from '../../../workflows/order/run.js';
 import { caseOf, happyPath, kitOf, pathTo, start } from './histories.js';
 
 /* What commands are refused for, before anything of them is in the history. */
@@ -20,22 +20,22 @@ import { caseOf, happyPath, kitOf, pathTo, start } from './histories.js';
 const orderId = 'order-1';
 const lost = () => caseOf([kitOf(orderId, [...pathTo('transit_customer'), 'lost'])], { identified: true });
 const underWay = () => caseOf([kitOf(orderId, pathTo('with_customer'))], { identified: true });
-const registration = { sample_id: 'SAMPLE-1' };
 
 type Send = (run: KitOrderRun) => void;
 const acknowledgement = { orderId, by: 'nurse-17', outcome: 'confirmed' } as const;
 
 const commands: Record<string, Send> = {
-  register: (run) => validateRegistration(run, { registration } as never),
-  cancel: (run) => validateCancellation(run, {}),
-  replaceKit: (run) => validateReplacement(run, { orderId }),
-  resolveProblem: (run) => validateDecision(run, { orderId, decision: 'wait' }),
+  register: (run) => accept(run, registration(run, { registration: { sample_id: 'SAMPLE-1' } } as never)),
+  cancel: (run) => accept(run, cancellation(run)),
+  replaceKit: (run) => accept(run, replacement(run, { orderId })),
+  resolveProblem: (run) => accept(run, resolution(run, { orderId, decision: 'wait' })),
 };
 
-test('the id of an order is written as we write it, and a command without one stays as it is', () => {
+test('the id of an order is written as we write it, and a command without one means the current order', () => {
   const id = 'aaaaaaaa-0000-4000-8000-000000000001';
-  expect(named({ orderId: id.toUpperCase(), decision: 'wait' })).toEqual({ orderId: id, decision: 'wait' });
-  expect([named(undefined), named({}), named({ orderId: 5 } as never)]).toEqual([{}, {}, { orderId: 5 }]);
+  const run = { chain: underWay() } as KitOrderRun;
+  expect(cancellation(run, { orderId: id.toUpperCase() }).orderId).toBe(id);
+  for (const none of [undefined, {}, { orderId: 5 } as never]) expect(cancellation(run, none).orderId).toBe(orderId);
 });
 
 /** The type of the refusal and its reason or first field; undefined if the command is accepted. */
@@ -77,18 +77,18 @@ test('what has happened already is accepted again, also at the end', () => {
   replaced.replacements = [{ replaces: orderId, atEventId: 1, n: 2, claimedAt: '', orderId: 'order-2' }];
   replaced.ending = 'failed';
   expect(refusal(commands['replaceKit'] as Send, replaced)).toBeUndefined();
-  expect(refusal((run) => validateDecision(run, { orderId, decision: 'replace' }), replaced)).toBeUndefined();
+  expect(refusal((run) => accept(run, resolution(run, { orderId, decision: 'replace' })), replaced)).toBeUndefined();
   const abandoned = lost();
   recordResolution(abandoned, orderId, 'abandon');
   abandoned.ending = 'abandoned';
-  expect(refusal((run) => validateDecision(run, { orderId, decision: 'abandon' }), abandoned)).toBeUndefined();
-  expect(refusal((run) => validateDecision(run, { orderId, decision: 'wait' }), abandoned)).toBe(
+  expect(refusal((run) => accept(run, resolution(run, { orderId, decision: 'abandon' })), abandoned)).toBeUndefined();
+  expect(refusal((run) => accept(run, resolution(run, { orderId, decision: 'wait' })), abandoned)).toBe(
     'OrderEnded abandoned',
   );
 });
 
 test('what has happened otherwise, or to another order, is not what was asked for', () => {
-  const abandon: Send = (run) => validateDecision(run, { orderId, decision: 'abandon' });
+  const abandon: Send = (run) => accept(run, resolution(run, { orderId, decision: 'abandon' }));
   const failed = lost();
   recordResolution(failed, orderId, 'abandon');
   failed.ending = 'failed';
@@ -102,7 +102,8 @@ test('what has happened otherwise, or to another order, is not what was asked fo
 });
 
 test('a command that waited is refused by a run that passes everything on', () => {
-  const waited: Send = (run) => validate(run, { kind: 'cancel', orderId });
+  const before = { chain: underWay() } as KitOrderRun;
+  const waited: Send = (run) => accept(run, cancellation(before));
   expect(refusal(waited, underWay(), { forwardsTo: 'order-0' })).toBe('OrderForwarded order-0');
 });
 
@@ -110,7 +111,7 @@ describe('a decision about a problem', () => {
   const decide =
     (decision: 'wait' | 'replace' | 'abandon', more: object = {}): Send =>
     (run) =>
-      validateDecision(run, { orderId, decision, ...more });
+      accept(run, resolution(run, { orderId, decision, ...more }));
   const waiting = () => {
     const chain = lost();
     recordResolution(chain, orderId, 'wait');
