@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/workflow';
+import type { ApplicationFailure } from '@temporalio/workflow';
 import { canonicalId, isReference, referencePattern } from '../../protocol/ids.js';
 import { isSameSample } from '../../protocol/order/lifecycle.js';
 import type {
