@@ -22,7 +22,7 @@ import { kitFor, personal, registration, shippingDetails, visitFor } from '../ri
 import { answer, labops, runLabops, type Ran } from './labops.js';
 import { patience, stack } from './stack.js';
 
-const lab = stack({ managementKey: 'mk_test_invented' });
+const lab = stack();
 const run = (...args: string[]): Promise<Ran> => labops(lab, args);
 const json = <Answer>(...args: string[]): Promise<Answer> => answer<Answer>(run(...args, '--json'));
 

@@ -16,15 +16,13 @@ import type { Finding } from '../../workers/doctor/findings.js';
 import { builtPath } from '../rig/built.js';
 import { projectFolder } from '../rig/processes.js';
 import { startProxy } from '../rig/temporal-proxy.js';
-import { patience, stack } from './stack.js';
+import { managementKey, patience, stack } from './stack.js';
 
 type Env = Record<string, string | undefined>;
 
 const newKeys = () => `invented:${randomBytes(32).toString('base64')}`;
-const managementKey = 'mk_test_invented';
 const lab = stack({
   encryptionKeys: newKeys(),
-  managementKey,
   worker: { ENCRYPTION: 'required', RECONCILE_EVERY_MINUTES: '60' },
 });
 

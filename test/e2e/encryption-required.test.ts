@@ -7,9 +7,8 @@ import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
 import { kitFor, registration } from '../rig/cast.js';
 import { labops } from './labops.js';
-import { patience, stack } from './stack.js';
+import { encryptionKeys, patience, stack } from './stack.js';
 
-const encryptionKeys = `invented:${randomBytes(32).toString('base64')}`;
 const lab = stack({ encryptionKeys, worker: { ENCRYPTION: 'required' } });
 
 /** A client without keys, as a backend in another language might have it. */

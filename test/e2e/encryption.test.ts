@@ -1,9 +1,4 @@
-import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { cp, mkdtemp, rm, stat, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { Client } from '@temporalio/client';
 import { afterEach, expect, test, vi } from 'vitest';
 import {
@@ -24,22 +19,17 @@ import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { createLabService } from '../../service/lab-service.js';
 import { verify } from '../../service/webhook-signature.js';
 import { startReceiver } from '../integration/sandbox-rig.js';
-import { startBuilt } from '../rig/built.js';
+import { builtPath, startBuilt } from '../rig/built.js';
 import { eventually } from '../rig/eventually.js';
-import { projectFolder, startProcess } from '../rig/processes.js';
 import { kitFor, personal, registration } from '../rig/cast.js';
 import { answer, labops } from './labops.js';
 import { expectNothingReadable, pathsOf } from './raw-history.js';
-import { patience, stack } from './stack.js';
+import { encryptionKeys, managementKey, oldKey, patience, stack } from './stack.js';
 
 const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
-const oldKey = key('old');
-const encryptionKeys = `new:${randomBytes(32).toString('base64')},${oldKey}`;
-
-const managementKey = 'mk_test_invented';
 const env = { LABOPS_ENCRYPTION_KEYS: encryptionKeys };
 
-const lab = stack({ encryptionKeys, managementKey });
+const lab = stack({ encryptionKeys });
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -95,7 +85,7 @@ async function expectEncrypted(workflowIds: readonly string[]): Promise<void> {
       workflowService.describeWorkflowExecution({ namespace: lab.rig.namespace, execution: { workflowId } }),
     ),
   );
-  for (const message of [...histories, ...descriptions]) expectNothingReadable(message, 'new', personal);
+  for (const message of [...histories, ...descriptions]) expectNothingReadable(message, 'invented', personal);
   const paths = histories.flatMap((history) => pathsOf(history));
   for (const place of places) {
     expect(paths.filter((path) => path.includes(place)).length, place).toBeGreaterThan(0);
@@ -103,8 +93,6 @@ async function expectEncrypted(workflowIds: readonly string[]): Promise<void> {
 }
 
 test('nothing in Temporal can be read without the keys, and the client with keys reads all', async () => {
-  expect(lab.worker.output()).toMatch(/"encryptsWithKey":"new"/);
-  expect(lab.worker.output()).not.toMatch(/NOT encrypted/);
   await expectEncrypted(await playStory());
   expect(lab.worker.output(), 'everybody has the keys').not.toMatch(/Unencrypted payloads/);
 });
@@ -116,41 +104,8 @@ test('a query is answered encrypted', async () => {
     execution: { workflowId: kitOrderId(orderId) },
     query: { queryType: '__temporal_workflow_metadata' },
   });
-  expectNothingReadable(answered, 'new', /Order|Waits|awaiting/);
+  expectNothingReadable(answered, 'invented', /Order|Waits|awaiting/);
 });
-
-test('a worker from the build, with its prebuilt bundle, encrypts the same', async () => {
-  const dist = await build();
-  await lab.worker.stop();
-  const worker = join(dist, 'workers', 'worker.js');
-  const built = await startProcess(process.execPath, [worker], {
-    env: { ...lab.workerEnv, LOG_LEVEL: 'info' },
-    ready: /worker started/,
-  });
-  try {
-    await expectEncrypted(await playStory());
-    expect(built.output()).not.toMatch(/Webpack|asset workflow-bundle/);
-  } finally {
-    await built.stop();
-    await rm(dist, { recursive: true });
-    await lab.startWorker();
-  }
-});
-
-/** `npm run build` into a folder of its own. Linked modules are where they would be in a deployment. */
-async function build(): Promise<string> {
-  const dist = await mkdtemp(join(tmpdir(), 'lab-operations-build-'));
-  await cp(join(projectFolder, 'package.json'), join(dist, 'package.json'));
-  await symlink(join(projectFolder, 'node_modules'), join(dist, 'node_modules'));
-  const run = promisify(execFile);
-  const tsc = join(projectFolder, 'node_modules', 'typescript', 'bin', 'tsc');
-  await run(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', dist], { cwd: projectFolder });
-  await run(process.execPath, [join(dist, 'workers', 'build-bundle.js')]);
-  for (const name of ['workflow-bundle.js', 'workflow-bundle-encoded-failures.js']) {
-    process.stdout.write(`${name}: ${((await stat(join(dist, name))).size / 1e6).toFixed(2)} MB\n`);
-  }
-  return dist;
-}
 
 test('a client without keys learns what it lacks', async () => {
   const { reference, userId, handle } = await lab.place();
@@ -218,7 +173,7 @@ test('a signing secret is shown to the caller who asks for it, rotated, and read
   let runs = 0;
   for await (const { workflowId, runId } of withoutKeys().workflow.list({ query })) {
     const history = await withoutKeys().workflow.getHandle(workflowId, runId).fetchHistory();
-    expectNothingReadable(history, 'new', /whsec_|labs\.example\.com/);
+    expectNothingReadable(history, 'invented', /whsec_|labs\.example\.com/);
     runs += 1;
   }
   expect(runs).toBeGreaterThanOrEqual(2);
@@ -237,12 +192,13 @@ test('the repository, with nothing built, replays what is open with encryption k
   expect(replay, replay.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('0 differ') as string });
   const keys = `other:${randomBytes(32).toString('base64')}`;
   const other = { ...lab.workerEnv, LABOPS_ENCRYPTION_KEYS: keys };
-  const blind = await labops(lab, ['replay', '--open', '5'], { env: other, program: 'labops.js' });
+  const program = builtPath('workers/labops.ts');
+  const blind = await labops(lab, ['replay', '--open', '5'], { env: other, program });
   expect(blind.stdout).toMatch(
-    /^ {2}kit-order\/\S+: .*the start of this workflow cannot be read: add the key "new" to the worker's LABOPS_ENCRYPTION_KEYS/m,
+    /^ {2}kit-order\/\S+: .*the start of this workflow cannot be read: add the key "invented" to the worker's LABOPS_ENCRYPTION_KEYS/m,
   );
   const nowhere = { ...lab.workerEnv, TEMPORAL_ADDRESS: '127.0.0.1:1' };
-  const lost = await labops(lab, ['replay'], { env: nowhere, program: 'labops.js' });
+  const lost = await labops(lab, ['replay'], { env: nowhere, program });
   expect(lost).toMatchObject({ code: 1, stdout: '' });
   expect(lost.stderr).toMatch(/^Temporal cannot be reached at 127\.0\.0\.1:1 \(.*correct TEMPORAL_ADDRESS/);
   expect(lost.stderr).not.toMatch(/^ {4}at /m);
@@ -302,7 +258,9 @@ test('a worker that has lost a key goes on with everything that needs another', 
   });
   try {
     await lab.sandbox.move(orderId, 'transit_customer');
-    await poor.waitFor(/the start of this workflow cannot be read: add the key \\"new\\" to/);
+    expect(poor.output()).toMatch(/"encryptsWithKey":"other"/);
+    expect(poor.output()).not.toMatch(/NOT encrypted|Webpack|asset workflow-bundle/);
+    await poor.waitFor(/the start of this workflow cannot be read: add the key \\"invented\\" to/);
     const dataConverter = labDataConverter(parseKeyRing(`${other},${encryptionKeys}`));
     const client = new Client({ connection: lab.rig.client.connection, dataConverter });
     const { orders } = new LabOperations(client, { taskQueue: lab.rig.taskQueue, deadline: 'none' });

@@ -4,9 +4,8 @@ import type { MatchReviewState } from '../../protocol/match-review/messages.js';
 import { eventually } from '../rig/eventually.js';
 import { answer, labops } from './labops.js';
 import { expectNothingReadable } from './raw-history.js';
-import { patience, stack } from './stack.js';
+import { encryptionKeys, patience, stack } from './stack.js';
 
-const encryptionKeys = `invented:${Buffer.from('an-invented-payload-key-32-bytes').toString('base64')}`;
 const lab = stack({ encryptionKeys });
 const env = { LABOPS_ENCRYPTION_KEYS: encryptionKeys };
 

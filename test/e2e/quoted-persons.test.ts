@@ -1,7 +1,5 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
@@ -16,18 +14,15 @@ import { kitFor, registration, visitFor } from '../rig/cast.js';
 import { labops } from './labops.js';
 import { startLink, rightCode } from './linked-user.js';
 import { expectNothingReadable } from './raw-history.js';
-import { patience, stack } from './stack.js';
+import { encryptionKeys, patience, stack } from './stack.js';
 
 /*
  * The lab service's refusals may quote the person whom they refuse. Here every call is refused with a text that quotes
  * an invented person, and that text must be nowhere but in encrypted payloads and before the caller.
  */
 
-const root = mkdtempSync(join(tmpdir(), 'quoted-persons-'));
-afterAll(() => rm(root, { recursive: true }));
-
-const encryptionKeys = `invented:${randomBytes(32).toString('base64')}`;
-const lab = stack({ encryptionKeys, managementKey: 'mk_test_invented', worker: { REPORT_ROOT: root } });
+const lab = stack({ encryptionKeys });
+const begun = new Date();
 
 const person = 'Quotina Marksdottir of 12 Imaginary Row, Nowhereville, born April 5, 1981, MRN A7654321';
 const marks = /Quotina|Marksdottir|Imaginary Row|April 5|A7654321/i;
@@ -115,12 +110,12 @@ describe('a refusal that quotes a person', () => {
   });
 
   test('the caller alone reads the refusal of a report', async () => {
-    await writeFile(join(root, 'report.pdf'), samplePdf(['labops-sandbox: stuck']));
+    await writeFile(join(lab.reportRoot, 'quoted.pdf'), samplePdf(['labops-sandbox: stuck']));
     await refusedEvery('/lab_report/v1/parser/job', async () => {
       const handle = await lab.labs.reports.submit({
         reference: `quoted-${randomUUID()}`,
         userId: await lab.newUser(),
-        file: { path: 'report.pdf' },
+        file: { path: 'quoted.pdf' },
       });
       return handle.jobId();
     });
@@ -201,7 +196,7 @@ test('none of it is in a log, a search attribute or a readable part of a history
   const blind = new Client({ connection: lab.rig.client.connection });
   let seen = 0;
   const { namespace } = lab.rig;
-  const query = `TaskQueue = '${lab.rig.taskQueue}'`;
+  const query = `StartTime > '${begun.toISOString()}'`;
   const { executions } = await workflowService.listWorkflowExecutions({ namespace, query, pageSize: 1_000 });
   for (const { execution } of executions) {
     const description = await workflowService.describeWorkflowExecution({ namespace, execution: execution ?? null });

@@ -8,7 +8,7 @@ import { reconcileScheduleId, type ReconcileProgress, type ReconcileResult } fro
 import { watchReconciliation } from '../../workers/monitoring/last-reconciliation.js';
 import { patience, stack } from './stack.js';
 
-const lab = stack({ worker: { RECONCILE_EVERY_MINUTES: '1440' } });
+const lab = stack({ own: true, worker: { RECONCILE_EVERY_MINUTES: '1440' } });
 const hour = 60 * 60_000;
 
 /** From now on no webhook arrives: the outage of an ingress that outlasts all of the service's retries. */

@@ -37,7 +37,6 @@ beforeAll(async () => {
 });
 const lab = stack({
   worker,
-  managementKey: 'mk_test_invented',
   // By default Temporal waits for minutes before it says that a version is drained.
   serverArguments: ['VisibilityGracePeriod', 'RefreshInterval'].flatMap((setting) => [
     '--dynamic-config-value',

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
 import {
   labDataConverter,
   LabOperations,
@@ -22,17 +24,23 @@ import { startNotificationReceiver, type NotificationReceiver } from '../rig/not
 const apiKey = 'sk_test_invented';
 const webhookSecret = `whsec_${Buffer.from('an-invented-webhook-key-32-bytes').toString('base64')}`;
 const notifySecret = `whsec_${Buffer.from('an-invented-notify-key--32-bytes').toString('base64')}`;
+/** What the worker manages the organisation with. */
+export const managementKey = 'mk_test_invented';
+/** A key that was replaced. */
+export const oldKey = `old:${Buffer.from('an-invented-earlier-key-32-bytes').toString('base64')}`;
+/** For a stack that encrypts. */
+export const encryptionKeys = `invented:${Buffer.from('an-invented-payload-key-32-bytes').toString('base64')},${oldKey}`;
 
 export interface StackOptions {
   /** Added to the worker's environment. */
   worker?: Record<string, string | undefined>;
   /** True if the worker has a target for notifications. Default true. */
   notifies?: boolean;
-  /** What worker, ingress and client encrypt with. Default: nothing is encrypted. */
+  /** What worker, ingress and client encrypt with: `encryptionKeys`, or others. Default: nothing is encrypted. */
   encryptionKeys?: string;
-  /** What the worker manages the organisation with, and the service's stand-in takes. Default: nothing is managed. */
-  managementKey?: string;
-  /** More arguments for the Temporal server. */
+  /** True if the file needs a stack that nobody used before: it counts what is there, or moves the service's clock. */
+  own?: boolean;
+  /** More arguments for the Temporal server, which is then the file's own. */
   serverArguments?: readonly string[];
 }
 
@@ -51,6 +59,8 @@ export interface Stack {
   readonly service: { url: string; apiKey: string };
   /** What the service's webhooks are signed with. */
   readonly webhookSecret: string;
+  /** The folder that the worker reads the files of reports from. Other files of tests use it, too. */
+  readonly reportRoot: string;
   /** What the worker is started with. */
   readonly workerEnv: Record<string, string | undefined>;
   /** Another worker, which is `worker` from then on. What is given is added to its environment. */
@@ -82,39 +92,48 @@ export interface Placed {
   reference: string;
 }
 
-/** Call it at the top of a test file. Between tests the stand-in forgets its faults and switches, not its orders. */
+/**
+ * Call it at the top of a test file. Files share a stack, which stands until this process ends: a test touches only what it has made.
+ * Between tests the stand-in forgets its faults, not its orders. After a file all workflows that it left open are terminated; before
+ * the next one the stand-in has its settings again, and the worker is replaced if it has ended or has other settings.
+ */
 export function stack(options: StackOptions = {}): Stack {
-  const { encryptionKeys, serverArguments = [] } = options;
-  const dataConverter = encryptionKeys === undefined ? {} : labDataConverter(parseKeyRing(encryptionKeys));
-  const rig = devServer({ client: { dataConverter }, serverArguments });
-  const encryption = { LABOPS_ENCRYPTION_KEYS: encryptionKeys };
+  const { serverArguments = [] } = options;
+  const standing = standingName(options);
+  const keys = options.encryptionKeys;
+  const dataConverter = keys === undefined ? {} : labDataConverter(parseKeyRing(keys));
+  const rig = devServer({ client: { dataConverter }, serverArguments, ...(standing !== undefined && { standing }) });
   let parts: Parts | undefined;
+  let labs: LabOperations | undefined;
   const up = (): Parts => {
     if (!parts) throw new Error('The processes of this file are started before its tests: use them inside them.');
     return parts;
   };
+  const envOfWorker = () => workerEnv(up(), rig, options);
   const startWorker = async (env: Record<string, string> = {}): Promise<void> => {
-    up().worker = await start('workers/worker.ts', { ...workerEnv(up(), rig, options), ...env }, /worker started/);
+    const all = { ...envOfWorker(), ...env };
+    const worker = await start('workers/worker.ts', all, /worker started/);
+    Object.assign(up(), { worker, workerHas: JSON.stringify(all) });
+    void worker.exit.then(() => up().worker === worker && delete up().workerHas);
   };
 
   beforeAll(async () => {
-    const receiver = await startNotificationReceiver(notifySecret);
-    const [ingress, sandbox] = await Promise.all([
-      startIngress(rig, encryption),
-      start(
-        'sandbox/main.ts',
-        { ...sandboxEnv, SERVICE_MANAGEMENT_KEY: options.managementKey },
-        /sandbox: (http\S+?),/,
-      ),
-    ]);
-    const sandboxUrl = addressIn(sandbox, /sandbox: (http\S+?),/);
-    parts = { receiver, ingress, sandbox, sandboxUrl, labs: labOperations(rig, sandboxUrl), worker: ingress };
-    await sandboxControl(sandboxUrl).changeSettings(settingsFor(ingress));
-    await startWorker();
-    if (!onTopology) return;
-    const first = up().worker;
-    await startWorker();
-    up().worker = together(first, up().worker);
+    const found = standing === undefined ? undefined : standingParts.get(standing);
+    parts = found ?? (await startParts(rig, keys));
+    const { sandboxUrl, settings, receiver, ingress, sandbox, worker } = parts;
+    labs = labOperations(rig, sandboxUrl);
+    for (const program of [receiver, ingress, sandbox, worker]) program?.forget();
+    await sandboxControl(sandboxUrl).changeSettings(settings);
+    if (parts.workerHas !== JSON.stringify(envOfWorker())) {
+      await worker?.stop();
+      await startWorker();
+      if (onTopology) {
+        const first = up().worker as StartedProcess;
+        await startWorker();
+        up().worker = together(first, up().worker as StartedProcess);
+      }
+    }
+    if (standing !== undefined) standingParts.set(standing, parts);
   });
   afterEach(async () => {
     const control = sandboxControl(up().sandboxUrl);
@@ -125,17 +144,23 @@ export function stack(options: StackOptions = {}): Stack {
   });
   afterAll(async () => {
     if (!parts) return;
-    const { labs, worker, ingress, sandbox, receiver } = parts;
-    await Promise.all([worker, ingress, sandbox].map((program) => program.stop()));
-    await labs.close();
-    await receiver.close();
+    const { worker, ingress, sandbox, receiver } = parts;
+    if (standing === undefined) {
+      await Promise.all([worker, ingress, sandbox].map(async (program) => program?.stop()));
+      await receiver.close();
+    } else {
+      await terminateAll(rig);
+      receiver.expectGenuine();
+    }
+    await labs?.close();
   });
 
   return {
     rig,
     webhookSecret,
     get labs() {
-      return up().labs;
+      if (!labs) throw new Error('The client of this file is made before its tests: use it inside them.');
+      return labs;
     },
     get sandbox() {
       return sandboxControl(up().sandboxUrl);
@@ -144,10 +169,10 @@ export function stack(options: StackOptions = {}): Stack {
       return up().ingress;
     },
     get ingressUrl() {
-      return addressIn(up().ingress, listening);
+      return up().settings.webhookUrl;
     },
     get worker() {
-      return up().worker;
+      return up().worker as StartedProcess;
     },
     get sandboxOutput() {
       return up().sandbox.output();
@@ -158,11 +183,12 @@ export function stack(options: StackOptions = {}): Stack {
     get service() {
       return { url: up().sandboxUrl, apiKey };
     },
+    reportRoot: reportRoot(),
     get workerEnv() {
-      return { ...common, ...workerEnv(up(), rig, options) };
+      return { ...common, ...envOfWorker() };
     },
     startWorker,
-    startIngress: async (env) => addressIn(await startIngress(rig, env), listening),
+    startIngress: async (env) => addressIn(await startIngress(rig, env, false), listening),
     async place(policy) {
       const userId = await this.newUser();
       const reference = `story-${randomUUID()}`;
@@ -206,8 +232,46 @@ interface Parts {
   ingress: StartedProcess;
   sandbox: StartedProcess;
   sandboxUrl: string;
-  labs: LabOperations;
-  worker: StartedProcess;
+  /** What the stand-in has when a file begins. */
+  settings: Awaited<ReturnType<SandboxControl['settings']>>;
+  worker?: StartedProcess;
+  /** The settings of the worker, as long as it runs. */
+  workerHas?: string;
+}
+
+const standingParts = new Map<string, Parts>();
+
+/** The name of the stack that the file shares with others, if it does. */
+function standingName({ own = false, serverArguments, encryptionKeys: keys }: StackOptions): string | undefined {
+  if (own || serverArguments !== undefined) return undefined;
+  if (keys === undefined) return 'lab-operations-readable';
+  return keys === encryptionKeys ? 'lab-operations-encrypted' : undefined;
+}
+
+async function startParts(rig: Rig, keys: string | undefined): Promise<Parts> {
+  await mkdir(reportRoot(), { recursive: true });
+  const receiver = await startNotificationReceiver(notifySecret);
+  const [ingress, sandbox] = await Promise.all([
+    startIngress(rig, { LABOPS_ENCRYPTION_KEYS: keys }),
+    start('sandbox/main.ts', { ...sandboxEnv, SERVICE_MANAGEMENT_KEY: managementKey }, /sandbox: (http\S+?),/),
+  ]);
+  const sandboxUrl = addressIn(sandbox, /sandbox: (http\S+?),/);
+  const settings = await sandboxControl(sandboxUrl).changeSettings(settingsFor(ingress));
+  return { receiver, ingress, sandbox, sandboxUrl, settings };
+}
+
+const reportRoot = (): string => join(inject('runFolder'), 'reports');
+
+/** Also what a workflow starts meanwhile. The answer is not decoded: a test may have used keys of its own. */
+async function terminateAll({ client, namespace }: Rig): Promise<void> {
+  const query = "ExecutionStatus = 'Running'";
+  for (;;) {
+    const { executions } = await client.workflowService.listWorkflowExecutions({ namespace, query });
+    if (executions.length === 0) return;
+    const ids = executions.map(({ execution }) => execution?.workflowId ?? '');
+    // One that has just ended is not found.
+    await Promise.allSettled(ids.map((workflowId) => client.workflow.getHandle(workflowId).terminate()));
+  }
 }
 
 const listening = /"url":"(http[^"]+)"/;
@@ -233,23 +297,34 @@ const common = {
 };
 const sandboxEnv = { ...common, SANDBOX_PORT: '0', SANDBOX_WEBHOOK_URL: '' };
 
-async function start(file: string, env: Record<string, string | undefined>, ready: RegExp): Promise<StartedProcess> {
-  return startBuilt(file, { env: { ...common, LOG_LEVEL: 'debug', ...env }, ready });
+async function start(
+  file: string,
+  env: Record<string, string | undefined>,
+  ready: RegExp,
+  stands = true,
+): Promise<StartedProcess> {
+  return startBuilt(file, { env: { ...common, LOG_LEVEL: 'debug', ...env }, ready, stands });
 }
 
-async function startIngress(rig: Rig, env: Record<string, string | undefined>): Promise<StartedProcess> {
+async function startIngress(rig: Rig, env: Record<string, string | undefined>, stands = true): Promise<StartedProcess> {
   const own = { TEMPORAL_ADDRESS: rig.address, TASK_QUEUE: rig.taskQueue };
-  return start('workers/ingress.ts', { ...own, INGRESS_HOST: '127.0.0.1', INGRESS_PORT: '0', ...env }, listening);
+  return start(
+    'workers/ingress.ts',
+    { ...own, INGRESS_HOST: '127.0.0.1', INGRESS_PORT: '0', ...env },
+    listening,
+    stands,
+  );
 }
 
 function workerEnv({ sandboxUrl, receiver }: Parts, rig: Rig, options: StackOptions) {
-  const { worker, notifies = true, encryptionKeys, managementKey } = options;
+  const { worker, notifies = true, encryptionKeys: keys } = options;
   return {
-    LABOPS_ENCRYPTION_KEYS: encryptionKeys,
+    LABOPS_ENCRYPTION_KEYS: keys,
     SERVICE_MANAGEMENT_KEY: managementKey,
     TEMPORAL_ADDRESS: rig.address,
     TASK_QUEUE: rig.taskQueue,
     SERVICE_BASE_URL: sandboxUrl,
+    REPORT_ROOT: reportRoot(),
     // On the hour a pass would report what stories must not receive.
     RECONCILE_EVERY_MINUTES: '0',
     ...(notifies ? { NOTIFY_URL: receiver.url, NOTIFY_SECRET: notifySecret } : { NOTIFICATIONS: 'off' }),

@@ -1,30 +1,21 @@
-import { randomBytes } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { startProxy, type Proxy } from '../rig/temporal-proxy.js';
 import { isIdle } from '../rig/idle.js';
 import { startProgram } from '../rig/processes.js';
 import { kitFor, registration } from '../rig/cast.js';
-import { patience, stack, type Placed } from './stack.js';
+import { encryptionKeys, patience, stack, type Placed } from './stack.js';
 
-const root = mkdtempSync(join(tmpdir(), 'lab-reports-'));
-const lab = stack({
-  worker: { REPORT_ROOT: root },
-  // A refusal within a workflow must be understood by the client although failures are encrypted.
-  encryptionKeys: `invented:${randomBytes(32).toString('base64')}`,
-});
+// A refusal within a workflow must be understood by the client although failures are encrypted.
+const lab = stack({ encryptionKeys });
 
 let proxy: Proxy | undefined;
-afterEach(() => lab.sandbox.changeSettings({ echoPassthrough: true }).then(() => undefined));
 afterAll(async () => {
   await proxy?.close();
-  await rm(root, { recursive: true });
 });
 
 /** Replaces the worker by one with other settings, which reaches Temporal through the proxy only. */
@@ -64,6 +55,7 @@ test(
   async () => {
     // Without passthrough nothing but those signals leads from a replacement to its chain.
     await lab.sandbox.changeSettings({ echoPassthrough: false });
+    onTestFinished(async () => void (await lab.sandbox.changeSettings({ echoPassthrough: true })));
     const way = await startProxiedWorker({ SERVICE_ECHOES_PASSTHROUGH: 'false' });
     const [moving, losing] = await Promise.all([lab.place({ onLost: 'replace' }), lab.place({ onLost: 'replace' })]);
     const moved = await lose(moving);
@@ -71,14 +63,14 @@ test(
     // Until the replacement's own workflow knows whose it is, it passes nothing on.
     await lab.untilIdle(moving.orderId);
     const [placingUser, reportingUser] = await Promise.all([lab.newUser(), lab.newUser()]);
-    await writeFile(join(root, 'report.pdf'), samplePdf(['invented']));
+    await writeFile(join(lab.reportRoot, 'cut.pdf'), samplePdf(['invented']));
 
     way.hold('SignalWorkflowExecution', 'SignalWithStartWorkflowExecution');
     const placed = await lab.labs.orders.place(kitFor(placingUser, `cut-${placingUser}`));
     const report = await lab.labs.reports.submit({
       reference: `cut-${reportingUser}`,
       userId: reportingUser,
-      file: { path: 'report.pdf' },
+      file: { path: 'cut.pdf' },
     });
     await lab.sandbox.move(moved, 'transit_customer');
     const replacement = await lose(losing);

@@ -19,6 +19,8 @@ export interface RigOptions {
   worker?: Partial<WorkerOptions>;
   /** More arguments for the dev server, such as `--dynamic-config-value` and a pair. */
   serverArguments?: readonly string[];
+  /** The name of a dev server that stands until this process ends: files that give the same name share it. Its task queue has that name. */
+  standing?: string;
 }
 
 /** One Temporal server for one test file, started before its tests and ended after them. */
@@ -49,12 +51,10 @@ Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { loggin
 
 /** The full server: visibility, schedules, real time. Call it at the top of a test file or of a `describe`. */
 export function devServer(options: RigOptions = {}): Rig {
+  const { standing } = options;
   return rig(options, async () => {
-    const server: DevServer = await startDevServer({
-      program: inject('devServerProgram'),
-      searchAttributes: searchAttributeKeys,
-      extraArgs: options.serverArguments ?? [],
-    });
+    const server = (standing !== undefined && standingServers.get(standing)) || (await startServer(options));
+    if (standing !== undefined) standingServers.set(standing, server);
     const env = await TestWorkflowEnvironment.createFromExistingServer({
       address: server.address,
       namespace,
@@ -62,9 +62,19 @@ export function devServer(options: RigOptions = {}): Rig {
     });
     const end = async (): Promise<void> => {
       await env.teardown();
-      await server.stop();
+      if (standing === undefined) await server.stop();
     };
     return { env, end, kill: () => server.stop() };
+  });
+}
+
+const standingServers = new Map<string, DevServer>();
+
+async function startServer({ serverArguments = [] }: RigOptions): Promise<DevServer> {
+  return startDevServer({
+    program: inject('devServerProgram'),
+    searchAttributes: searchAttributeKeys,
+    extraArgs: serverArguments,
   });
 }
 
@@ -101,7 +111,8 @@ function rig(options: RigOptions, start: () => Promise<Started>): Rig {
     return started.env;
   };
   const startWorker: Rig['startWorker'] = async (worker = {}, queues = {}) => {
-    const running = await run({ ...options.worker, ...worker }, queues, env());
+    const queue = { taskQueue: options.standing ?? taskQueue };
+    const running = await run({ ...queue, ...options.worker, ...worker }, queues, env());
     const stop = (): Promise<void> => {
       workers.delete(running);
       return running.stop();
@@ -137,7 +148,7 @@ function rig(options: RigOptions, start: () => Promise<Started>): Rig {
       return env().address;
     },
     namespace,
-    taskQueue,
+    taskQueue: options.standing ?? taskQueue,
     startWorker,
     renew,
   };

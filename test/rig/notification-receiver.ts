@@ -45,6 +45,10 @@ export interface NotificationReceiver {
   aboutLinksOf(userId: string): Notification[];
   /** What it accepted about an order's appointments. */
   aboutAppointmentsOf(orderId: string): Notification[];
+  /** Throws if something came that the product would not take. */
+  expectGenuine(): void;
+  /** Forgets all that came, and accepts everything again. */
+  forget(): void;
   close(): Promise<void>;
 }
 
@@ -84,17 +88,17 @@ export async function startNotificationReceiver(secret: string): Promise<Notific
     accepted.filter(({ type, subject }) => type.startsWith(area) && subject === about);
   const receiver: NotificationReceiver = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/notifications`,
-    isDown: false,
-    hangs: false,
-    losesAnswers: false,
-    refuses: () => false,
-    refusal: 422,
+    ...asNew(),
     refused,
-    attempts: 0,
     accepted,
     about: (id) => accepted.filter(({ data }) => (data['root_order_id'] ?? data['job_id']) === id),
     aboutLinksOf: (userId) => inArea('link.', userId),
     aboutAppointmentsOf: (orderId) => inArea('appointment.', orderId),
+    expectGenuine: () => handler.expectGenuine(),
+    forget: () => {
+      Object.assign(receiver, asNew());
+      for (const list of [accepted, refused]) list.length = 0;
+    },
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -103,6 +107,17 @@ export async function startNotificationReceiver(secret: string): Promise<Notific
   };
   return receiver;
 }
+
+const asNew = () => ({
+  isDown: false,
+  hangs: false,
+  losesAnswers: false,
+  refuses: () => false,
+  refusal: 422,
+  retryAfter: undefined,
+  attempts: 0,
+  product: undefined,
+});
 
 function notificationIn(event: CloudEvent): Notification {
   return { ...event, type: event.type.replace(/^labops\.(?:order\.|report\.)?/, '') };

@@ -15,6 +15,8 @@ export interface StartedProcess {
   pid: number;
   /** What it has written so far, standard output and standard error as they came. */
   output(): string;
+  /** From now on `output` leaves out what it has written until now. */
+  forget(): void;
   /** Waits until what it has written matches; fails with its last lines when it ends first or takes too long. */
   waitFor(pattern: RegExp, withinMs?: number): Promise<RegExpMatchArray>;
   /** Settles when the process has ended. */
@@ -32,6 +34,8 @@ export interface ProcessOptions {
   ready?: RegExp;
   /** How long to wait for `ready`, in milliseconds. Default: four minutes; one that ends first is noticed at once. */
   readyWithinMs?: number;
+  /** True: it runs on after the test file, until this process ends. */
+  stands?: boolean;
 }
 
 export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
@@ -44,8 +48,8 @@ const flushMs = 10_000;
 const running = new Set<StartedProcess>();
 
 /**
- * Starts a program that cannot outlive the test file: `stopProcesses` runs after it, whether its tests pass or not. It does not outlive
- * an interrupted run either.
+ * Starts a program that cannot outlive the test file, unless it `stands`: `stopProcesses` runs after it, whether its tests pass or not.
+ * It does not outlive this process either.
  */
 export async function startProcess(
   command: string,
@@ -79,6 +83,7 @@ export async function startProcess(
   const started: StartedProcess = {
     pid: child.pid ?? 0,
     output: () => output,
+    forget: () => void (output = ''),
     exit,
     waitFor: async (pattern, withinMs = patienceMs) => {
       const deadline = AbortSignal.timeout(withinMs);
@@ -100,7 +105,7 @@ export async function startProcess(
       return exit.finally(() => clearTimeout(force));
     },
   };
-  running.add(started);
+  if (!options.stands) running.add(started);
   void exit.then(() => running.delete(started));
   if (options.ready) await started.waitFor(options.ready, options.readyWithinMs ?? startedWithinMs);
   return started;
