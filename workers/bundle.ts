@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
-import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type Logger } from '@temporalio/worker';
+import { isBuilt, requireBuilt } from './built.js';
 import { encodingFailureConverterPath } from './encryption.js';
 import { StartFailed } from './process.js';
 
@@ -19,33 +18,32 @@ const workflowsPath = fileURLToPath(new URL('../workflows', import.meta.url));
 /** The interceptors refuse events whose workflow task has not started and, if encryption is required, unencrypted input. */
 const interceptorsPath = workflowFile('interceptors');
 
-/**
- * Evaluated once for each thread, and then shared by all of its workflows, which saves memory and CPU for each run
- * (docs/performance.md). Nothing in them may change later, which test/unit/boundaries.test.ts checks.
- */
-const preloadPaths = [workflowFile('preload'), workflowsPath, interceptorsPath];
-
 function workflowFile(name: string): string {
-  return fileURLToPath(new URL(`../workflows/${name}${extname(import.meta.url)}`, import.meta.url));
+  return fileURLToPath(new URL(`../workflows/${name}.ts`, import.meta.url));
 }
 
-const prebuiltNames = {
+/** The files of dist/ that `npm run build` writes the bundles to. */
+export const prebuiltNames = {
   readable: 'workflow-bundle.js',
   encoded: 'workflow-bundle-encoded-failures.js',
 } as const satisfies Record<FailureForm, string>;
 
-/** The path to which `npm run build` writes a bundle: beside the compiled folders, in dist/. */
-export function prebuiltBundlePath(failures: FailureForm): string {
-  return fileURLToPath(new URL(`../${prebuiltNames[failures]}`, import.meta.url));
-}
-
-/** Bundles the workflows of this tree: TypeScript when it runs from the sources, JavaScript in dist/. Takes about 2 s. */
-export async function bundleWorkflows(failures: FailureForm, logger?: Logger): Promise<{ code: string }> {
-  requireBundlablePath(workflowsPath);
+/**
+ * Bundles the workflows from the sources. Takes about 2 s.
+ *
+ * @param from the folder of workflows
+ */
+export async function bundleWorkflows(
+  failures: FailureForm,
+  { logger, from = workflowsPath }: { logger?: Logger; from?: string } = {},
+): Promise<{ code: string }> {
+  requireBundlablePath(from);
   const { code } = await bundleWorkflowCode({
-    workflowsPath,
+    workflowsPath: from,
     workflowInterceptorModules: [interceptorsPath],
-    preloadModules: preloadPaths,
+    // Evaluated once for each thread, and then shared by all of its workflows, which saves memory and CPU for each run
+    // (docs/performance.md). Nothing in them may change later, which test/unit/boundaries.test.ts checks.
+    preloadModules: [workflowFile('preload'), from, interceptorsPath],
     ...(failures === 'encoded' && { failureConverterPath: encodingFailureConverterPath }),
     ...(logger && { logger }),
   });
@@ -62,13 +60,15 @@ export function requireBundlablePath(path: string): void {
 }
 
 /**
- * The worker's bundle: the one that was built together with the compiled code, else one made now. From the sources it
- * is always made now, because a bundle in dist/ may be older than they are.
+ * The worker's bundle: in dist/ the one that was built with it. From the sources it is always made now, because a bundle in dist/
+ * may be older than they are.
+ *
+ * @throws StartFailed if dist/ has none
  */
 export async function workflowBundle(
   failures: FailureForm,
   logger?: Logger,
 ): Promise<{ codePath: string } | { code: string }> {
-  const codePath = prebuiltBundlePath(failures);
-  return existsSync(codePath) ? { codePath } : bundleWorkflows(failures, logger);
+  if (!isBuilt) return bundleWorkflows(failures, logger && { logger });
+  return { codePath: requireBuilt(fileURLToPath(new URL(`../${prebuiltNames[failures]}`, import.meta.url))) };
 }

@@ -201,4 +201,4 @@ async function main(): Promise<void> {
   log.info('codec server stopped');
 }
 
-if (isProgram(import.meta.url)) await runProgram(main);
+if (isProgram('workers/codec-server')) await runProgram(main);

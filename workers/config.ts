@@ -11,7 +11,7 @@ import type { DeploymentConfig } from './deployment.js';
 import { managementConfig, wrongKey } from './management-config.js';
 import type { MonitoringConfig } from './monitoring/server.js';
 import { misspeltSettings } from './misspelt.js';
-import type { QueueOptions } from './queues.js';
+import type { QueueOptions } from './polled-queues.js';
 import { reportFilesConfig } from './report-files.js';
 import { enoughSecretBytes } from './setting-values.js';
 import { ConfigInvalid, type SettingFault } from './setting-faults.js';

@@ -161,4 +161,4 @@ function summary(faults: number, warnings: number): string {
   return `${count(faults, 'fault')}, ${count(warnings, 'warning')}.`;
 }
 
-if (isProgram(import.meta.url)) process.exit(await doctor(process.argv.slice(2)));
+if (isProgram('workers/doctor')) process.exit(await doctor(process.argv.slice(2)));

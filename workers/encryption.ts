@@ -1,4 +1,3 @@
-import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import type { InjectedSinks } from '@temporalio/worker';
@@ -8,17 +7,18 @@ import type { Encryption } from '../client/config.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import { markKey, requiredMetadata, type Mark } from '../protocol/unencrypted.js';
 import type { KeySinks } from '../workflows/input-refusal.js';
+import { isBuilt, requireBuilt } from './built.js';
 
 /** The failure converter of a worker with keys; the workflow bundle that it runs has to be built with the same. */
 export const encodingFailureConverterPath = fileURLToPath(
-  new URL(`../client/encryption/failure-converter${extname(import.meta.url)}`, import.meta.url),
+  new URL(`../client/encryption/failure-converter.${isBuilt ? 'js' : 'ts'}`, import.meta.url),
 );
 
 /** How a process with or without keys converts data. Warns if it has none. */
 export function dataConverterOf(keyRing: KeyRing | undefined, log: Logger): { dataConverter?: DataConverter } {
   if (keyRing) {
     const converter = labDataConverter(keyRing, { onUnencrypted: unencryptedWarning(log) });
-    return { dataConverter: { ...converter, failureConverterPath: encodingFailureConverterPath } };
+    return { dataConverter: { ...converter, failureConverterPath: requireBuilt(encodingFailureConverterPath) } };
   }
   log.warn(
     'Payloads are NOT encrypted: LABOPS_ENCRYPTION_KEYS is not set, so anyone who can read the namespace can read the names and addresses in its histories.',

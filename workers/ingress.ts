@@ -200,4 +200,4 @@ async function main(): Promise<void> {
   log.info('ingress stopped');
 }
 
-if (isProgram(import.meta.url)) await runProgram(main);
+if (isProgram('workers/ingress')) await runProgram(main);

@@ -1,5 +1,4 @@
 import { realpathSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { ConfigInvalid } from './setting-faults.js';
 
 /** Why a process could not start, in one line that names the setting or the thing to fix. */
@@ -7,10 +6,16 @@ export class StartFailed extends Error {
   override readonly name = 'StartFailed';
 }
 
-/** True if the module is the program that was started, not imported by a test or by another program. */
-export function isProgram(moduleUrl: string): boolean {
-  const [, script] = process.argv;
-  return script !== undefined && realpathSync(script) === fileURLToPath(moduleUrl);
+/**
+ * True if this program was started, not imported by a test or by another program. By its name, because in dist/ a module may be in
+ * a file that programs share.
+ *
+ * @param name the program's path in the project, without its extension
+ */
+export function isProgram(name: string): boolean {
+  const [, script = ''] = process.argv;
+  const path = script && realpathSync(script);
+  return path.endsWith(`/${name}.js`) || path.endsWith(`/${name}.ts`);
 }
 
 /**

@@ -1,24 +1,6 @@
 import { Worker, type WorkerOptions } from '@temporalio/worker';
-import { sideQueueName, sideQueues, type SideQueue } from '../protocol/task-queues.js';
-
-/** The queues that a process can poll: the deployment's own queue, with the workflows, and those of protocol/task-queues.ts. */
-export const queues = ['main', ...sideQueues] as const;
-type Queue = (typeof queues)[number];
-
-export interface QueueOptions {
-  /** Default: all. Those that one process leaves out must be polled by another. */
-  polls?: readonly Queue[];
-  /** How many activities of a side queue this process runs at once. */
-  slots?: Partial<Record<SideQueue, number>>;
-  /** How many activities of `background` all processes together start in a second. Default: as many as come. */
-  backgroundPerSecond?: number;
-}
-
-/**
- * Calls of the service are made by the main queue, `background` and `files`. The last two together have fewer slots than a process
- * has connections to the service (32), so a call that somebody waits for finds one. A delivery waits for the product most of its time.
- */
-export const usualSlots = { background: 16, notifications: 50, files: 4 } as const satisfies Record<SideQueue, number>;
+import { sideQueueName, type SideQueue } from '../protocol/task-queues.js';
+import { queues, usualSlots, type QueueOptions } from './polled-queues.js';
 
 /** Each poller is a request that waits at Temporal. Two keep a queue's slots filled: a poll takes milliseconds, its work seconds. */
 const pollers = { maxConcurrentActivityTaskPolls: 2 };

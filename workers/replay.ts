@@ -132,4 +132,4 @@ function linesOf(replays: readonly TypeReplay[]): string[] {
   ]);
 }
 
-if (isProgram(import.meta.url)) await runProgram(() => replay(process.argv.slice(2)));
+if (isProgram('workers/replay')) await runProgram(() => replay(process.argv.slice(2)));

@@ -3,7 +3,7 @@ import { usualWebhookBytes } from '../client/webhooks/body.js';
 import { usualRetryDays } from '../protocol/delivery.js';
 import { usualTaskQueue, type SideQueue } from '../protocol/task-queues.js';
 import { usualRejectedDays } from '../store/rejected-events.js';
-import { queues, usualSlots } from './queues.js';
+import { queues, usualSlots } from './polled-queues.js';
 import {
   baseAddress,
   databaseAddress,

@@ -50,4 +50,4 @@ async function openedStore({ store, worker }: SingleProcessConfig): Promise<Heal
   }
 }
 
-if (isProgram(import.meta.url)) await runProgram(main);
+if (isProgram('workers/single-process')) await runProgram(main);

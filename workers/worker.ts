@@ -28,7 +28,8 @@ import { dataConverterOf, markingUnencrypted } from './encryption.js';
 import { storeOf } from './health-data.js';
 import { suspensionTolerance } from './suspension.js';
 import { createLog, temporalLogger } from './log.js';
-import { createWorkers, queues, runWorkers, shutDown } from './queues.js';
+import { queues } from './polled-queues.js';
+import { createWorkers, runWorkers, shutDown } from './queues.js';
 import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
 import { watchFleet } from './monitoring/fleet.js';
 import { watchReconciliation } from './monitoring/last-reconciliation.js';
@@ -309,4 +310,4 @@ async function main(): Promise<void> {
   log.info('worker stopped');
 }
 
-if (isProgram(import.meta.url)) await runProgram(main);
+if (isProgram('workers/worker')) await runProgram(main);

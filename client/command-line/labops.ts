@@ -1,7 +1,10 @@
 #!/usr/bin/env node
-import { connect } from './connecting.js';
+import type { Connect } from './command-line.js';
 import { run } from './program.js';
 import { processTerminal } from './terminal.js';
+
+/** Temporal's client is loaded for a command that connects: it takes longer than all else. */
+const connect: Connect = async (...call) => (await import('./connecting.js')).connect(...call);
 
 /** The exit status after a failed write. The reader may stop early, as `head` does; a full disk loses the answer. */
 function statusAfter({ code = 'error' }: NodeJS.ErrnoException): number {

@@ -1,10 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import {
-  appointmentOutcomes,
-  type AppointmentAttentionReason,
-  type AppointmentPhase,
-} from '../../protocol/appointment/messages.js';
-import { linkOutcomes, type LinkAttentionReason, type LinkPhase } from '../../protocol/link/messages.js';
+import type { AppointmentAttentionReason, AppointmentPhase } from '../../protocol/appointment/messages.js';
+import type { LinkAttentionReason, LinkPhase } from '../../protocol/link/messages.js';
 import type { MatchReviewAttentionReason, MatchReviewPhase } from '../../protocol/match-review/messages.js';
 import type { AttentionReason, OrderPhase } from '../../protocol/order/state.js';
 import type { ReportAttentionReason, ReportPhase } from '../../protocol/report/messages.js';
@@ -75,7 +71,10 @@ export const ofLinks: KnownValues<LinkPhase, LinkAttentionReason> = {
     awaiting_password: true,
     awaiting_code: true,
     confirming: true,
-    ...linkOutcomes,
+    connected: true,
+    failed: true,
+    expired: true,
+    cancelled: true,
   },
   attention: { connection_unconfirmed: true, notifications_undelivered: true, unreadable_signal: true },
 };
@@ -103,7 +102,13 @@ export const ofAppointments: KnownValues<AppointmentPhase, AppointmentAttentionR
     awaiting_confirmation: true,
     confirmed: true,
     in_progress: true,
-    ...appointmentOutcomes,
+    completed: true,
+    cancelled: true,
+    expired: true,
+    order_ended: true,
+    order_gone: true,
+    unresolved: true,
+    abandoned: true,
   },
   attention: {
     confirmation_overdue: true,

@@ -3,7 +3,7 @@ import type { CriticalResult, OrderState } from '../../protocol/order/state.js';
 import type { CancelledPlacing } from '../orders/order-handle.js';
 import type { OrderSummary, PolicyChanged } from '../orders/orders.js';
 import { attentionText, facts, line, moment, sections, table, waiting, words } from './output.js';
-import type { FailureReport } from './exit-codes.js';
+import type { FailureReport } from './failures.js';
 
 /* Orders as text for people. */
 

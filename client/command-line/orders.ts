@@ -7,7 +7,7 @@ import type { RegisterCommand } from '../../protocol/order/messages.js';
 import type { PlaceKitOrderInput, PlacingState } from '../../protocol/order/placing-messages.js';
 import type { AcknowledgementOutcome, AttentionReason, OrderPhase, OrderState } from '../../protocol/order/state.js';
 import type { CommandLine } from './command-line.js';
-import { failureReport, NotAllChanged, UsageError } from './exit-codes.js';
+import { NotAllChanged, UsageError } from './exit-codes.js';
 import { readObject, readText } from './input.js';
 import { addFilterOptions, filterOf, listCommand, ofOrders, type FilterOptions } from './lists.js';
 import { orderLine, orderText, orderTable, policyChangeText } from './order-text.js';
@@ -136,17 +136,22 @@ function setPolicyCommand(orders: Command, commandLine: CommandLine): void {
           for await (const change of lab.orders.setPolicy(selection, policy, { dryRun })) changes.push(change);
         } catch (error) {
           // What was changed before is known to nobody else.
-          if (changes.length > 0) printChanges(commandLine, changes, dryRun);
+          if (changes.length > 0) await printChanges(commandLine, changes, dryRun);
           throw error;
         }
-        printChanges(commandLine, changes, dryRun);
+        await printChanges(commandLine, changes, dryRun);
         const failed = changes.filter((change) => 'error' in change).length;
         if (failed > 0) throw new NotAllChanged(`${failed} of ${changes.length} orders cannot be changed; see above`);
       });
     });
 }
 
-function printChanges(commandLine: CommandLine, changes: readonly PolicyChange[], dryRun: boolean): void {
+async function printChanges(
+  commandLine: CommandLine,
+  changes: readonly PolicyChange[],
+  dryRun: boolean,
+): Promise<void> {
+  const { failureReport } = await import('./failures.js');
   const orders = changes.flatMap((change) => ('error' in change ? [] : [change]));
   const failed = changes.flatMap((change) =>
     'error' in change ? [{ ...change, error: failureReport(change.error) }] : [],

@@ -2,7 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { usualTaskQueue } from '../../protocol/task-queues.js';
 import { appointmentCommands } from './appointments.js';
 import { CommandLine, type Area, type Connect, type GlobalOptions } from './command-line.js';
-import { type ExitCode, exitCodeOf, exitCodes, failureLine, failureReport, UsageError } from './exit-codes.js';
+import { type ExitCode, exitCodes, UsageError } from './exit-codes.js';
 import { linkCommands } from './links.js';
 import { duration } from './input.js';
 import { notificationCommands } from './notifications.js';
@@ -99,7 +99,12 @@ function usageOf(error: unknown): unknown {
   return new UsageError(message, { cause: error });
 }
 
-function report(terminal: Terminal, error: unknown, how: { isJson: boolean; verbose: boolean }): ExitCode {
+async function report(
+  terminal: Terminal,
+  error: unknown,
+  how: { isJson: boolean; verbose: boolean },
+): Promise<ExitCode> {
+  const { exitCodeOf, failureLine, failureReport } = await import('./failures.js');
   const stack = how.verbose && error instanceof Error ? { stack: error.stack } : {};
   if (how.isJson) terminal.err(`${JSON.stringify({ error: { ...failureReport(error), ...stack } })}\n`);
   else terminal.err([failureLine(error), ...(stack.stack === undefined ? [] : [stack.stack]), ''].join('\n'));

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { ReconcileProgress } from '../../protocol/reconcile.js';
 import type { EarlierFailure } from '../orders/reconciliation.js';
 import type { CommandLine } from './command-line.js';
-import { failureLine } from './exit-codes.js';
 import { facts, moment } from './output.js';
 
 const goesOn = 'The reconciliation may continue: the same command waits for the end of the run that has begun';
@@ -14,8 +13,9 @@ export function reconcileCommand(program: Command, commandLine: CommandLine): vo
     .description('compare the orders updated in a time range with what the workflows know, and notify them')
     .requiredOption('--from <time>', 'ISO 8601: a date (midnight in UTC), or a time with its zone')
     .requiredOption('--to <time>', 'the same; the range ends before it, and at least ten minutes ago')
-    .action(async (range: { from: string; to: string }) =>
-      commandLine.send(
+    .action(async (range: { from: string; to: string }) => {
+      const { failureLine } = await import('./failures.js');
+      await commandLine.send(
         goesOn,
         async ({ lab, progress }) => {
           progress.say('reconciling');
@@ -43,8 +43,8 @@ export function reconcileCommand(program: Command, commandLine: CommandLine): vo
           if (result.passedOver > 0) commandLine.note("The worker's log says why orders were skipped.");
         },
         'endless',
-      ),
-    );
+      );
+    });
 }
 
 function lineOf({ listed, pagesToGo }: ReconcileProgress): string {

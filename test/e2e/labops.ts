@@ -4,7 +4,7 @@ import { builtPath } from '../rig/built.js';
 import { projectFolder } from '../rig/processes.js';
 import type { Stack } from './stack.js';
 
-const builtProgram = 'client/command-line/labops.ts';
+const builtProgram = 'workers/labops.ts';
 
 /** The output of a run of `labops`, and its exit status. */
 export interface Ran {

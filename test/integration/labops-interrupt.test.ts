@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { kitFor } from '../rig/cast.js';
 import { clientAnsweredWith } from '../rig/grpc-answers.js';
 import { patienceMs } from '../rig/patience.js';
-import { startProgram } from '../rig/processes.js';
+import { startBuilt } from '../rig/built.js';
 
 test(
   'Ctrl-C ends labops with status 130 and one line, though npm passes it on a second time',
@@ -25,7 +25,7 @@ test(
     });
     onTestFinished(close);
     const { address } = (client.connection as Connection).options;
-    const labops = await startProgram('client/command-line/labops.ts', {
+    const labops = await startBuilt('workers/labops.ts', {
       args: ['orders', 'place', '--file', path],
       env: { TEMPORAL_ADDRESS: address, LABOPS_ENCRYPTION_KEYS: undefined },
     });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -12,7 +12,7 @@ import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 import { StartFailed } from '../../workers/process.js';
 import { ensureReconcileSchedule } from '../../workers/reconcile-schedule.js';
 import { ensureSearchAttributes, SearchAttributesMissing } from '../../workers/search-attributes.js';
-import { startBuilt } from '../rig/built.js';
+import { builtPath, startBuilt } from '../rig/built.js';
 import { devServer } from '../rig/environments.js';
 import { monitoringUrl } from '../rig/monitoring.js';
 import { type Proxy, startProxy } from '../rig/temporal-proxy.js';
@@ -265,4 +265,32 @@ test('worker, ingress and client use a new API key of Temporal as soon as its fi
     expect(each.output()).not.toMatch(/invented-key/);
     expect(await each.stop('SIGTERM')).toEqual({ code: 0, signal: null });
   }
+});
+
+/** The packages that a built program imports before it does anything. */
+async function loaded(file: string, seen = new Set<string>()): Promise<Set<string>> {
+  const text = await readFile(file, 'utf8');
+  for (const [, from = ''] of text.matchAll(/^(?:import|export|\})[^;'"]*"([^"]+)";$/gm)) {
+    if (!from.startsWith('.')) seen.add(from);
+    const path = join(dirname(file), from);
+    if (from.startsWith('.') && !seen.has(path)) await loaded(path, seen.add(path));
+  }
+  return seen;
+}
+
+test.each(['workers/ingress.ts', 'workers/codec-server.ts'])(
+  "%s loads Temporal's client, but not its native core, which takes as long",
+  async (program) => {
+    const packages = await loaded(builtPath(program));
+    expect(packages).toContain('@temporalio/client');
+    expect(packages).not.toContain('@temporalio/worker');
+  },
+);
+
+test("labops loads Temporal's client only once a command needs it", async () => {
+  const program = builtPath('workers/labops.ts');
+  const [, ofClient = ''] = /import\("([^"]+\/labops-[^"]+)"\)/.exec(await readFile(program, 'utf8')) ?? [];
+  const packages = await loaded(join(dirname(program), ofClient));
+  expect(packages).toContain('node:readline/promises');
+  expect([...packages].filter((name) => name.startsWith('@temporalio/'))).toEqual([]);
 });

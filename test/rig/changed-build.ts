@@ -1,15 +1,15 @@
-import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { inject } from 'vitest';
+import { buildWorkflows } from '../../tools/programs.js';
 import * as workflows from '../../workflows/index.js';
 import type { Build } from './build.js';
+import { projectFolder } from './processes.js';
 
 /** A later release may begin a workflow with another command: then nothing that the release before it began can be replayed. */
 const changed = `
 import { upsertMemo } from '@temporalio/workflow';
-import * as before from './release-before.js';
+import * as before from ${JSON.stringify(join(projectFolder, 'workflows/index.ts'))};
 const changed = (workflow) => (...args) => (upsertMemo({ release: 'changed' }), workflow(...args));
 ${Object.keys(workflows)
   .map((name) => `export const ${name} = changed(before.${name});`)
@@ -21,8 +21,9 @@ export async function changedBuild(): Promise<Build> {
   const original = inject('buildFolder');
   const folder = await mkdtemp(`${original}-changed-`);
   await cp(original, folder, { recursive: true });
-  await rename(join(folder, 'workflows/index.js'), join(folder, 'workflows/release-before.js'));
-  await writeFile(join(folder, 'workflows/index.js'), changed);
-  await promisify(execFile)(process.execPath, [join(folder, 'workers/build-bundle.js')]);
+  const from = join(folder, 'workflows');
+  await mkdir(from);
+  await writeFile(join(from, 'index.js'), changed);
+  await buildWorkflows(folder, from);
   return { folder, remove: () => rm(folder, { recursive: true }) };
 }

@@ -4,7 +4,8 @@ import { DefaultLogger, makeTelemetryFilterString, Runtime, type WorkerOptions }
 import { afterAll, beforeAll, inject } from 'vitest';
 import { type DevServer, startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { startTestServer } from '../../sandbox/temporal/test-server.js';
-import { createWorkers, runWorkers, shutDown, type QueueOptions } from '../../workers/queues.js';
+import type { QueueOptions } from '../../workers/polled-queues.js';
+import { createWorkers, runWorkers, shutDown } from '../../workers/queues.js';
 import { suspensionTolerance } from '../../workers/suspension.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 

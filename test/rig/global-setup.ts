@@ -20,7 +20,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   await provideServers(project);
   const folder = await mkdtemp(join(tmpdir(), 'lab-operations-test-'));
   const codePath = join(folder, 'workflow-bundle.js');
-  const { code } = await bundleWorkflows('readable', new DefaultLogger('WARN'));
+  const { code } = await bundleWorkflows('readable', { logger: new DefaultLogger('WARN') });
   await writeFile(codePath, code);
   project.provide('workflowBundlePath', codePath);
   return () => rm(folder, { recursive: true });

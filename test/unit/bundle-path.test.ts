@@ -1,4 +1,6 @@
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { requireBuilt } from '../../workers/built.js';
 import { requireBundlablePath } from '../../workers/bundle.js';
 import { StartFailed } from '../../workers/process.js';
 
@@ -12,4 +14,14 @@ test.each(['/srv/lab!/workflows', '/srv/a?b/workflows'])(
 
 test.each(['/srv/lab/workflows', '/srv/a#b/100%/[x] y/workflows'])('others are not: %s', (path) => {
   requireBundlablePath(path);
+});
+
+test('a file of dist/ that is missing ends the start with a sentence', () => {
+  const missing = '/srv/lab/dist/workflow-bundle.js';
+  expect(() => requireBuilt(missing)).toThrow(StartFailed);
+  expect(() => requireBuilt(missing)).toThrow(
+    /^\/srv\/lab\/dist\/workflow-bundle\.js is missing: run `npm run build`[^\n]+\.$/,
+  );
+  const here = fileURLToPath(import.meta.url);
+  expect(requireBuilt(here)).toBe(here);
 });

@@ -26,7 +26,7 @@ import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import { healthDataSinks } from '../../workers/health-data.js';
-import type { QueueOptions } from '../../workers/queues.js';
+import type { QueueOptions } from '../../workers/polled-queues.js';
 import { workerStore } from '../../workers/worker-store.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import {

@@ -1,12 +1,7 @@
 import { ServiceError, WorkflowFailedError } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
-import {
-  exitCodeOf,
-  failureLine,
-  failureReport,
-  remedyOf,
-  UsageError,
-} from '../../../client/command-line/exit-codes.js';
+import { exitCodeOf, failureLine, failureReport, remedyOf } from '../../../client/command-line/failures.js';
+import { UsageError } from '../../../client/command-line/exit-codes.js';
 import * as client from '../../../client/index.js';
 
 /** Bases, for `instanceof` only. */
