@@ -51,17 +51,14 @@ export function userActivities({ service, workerStore }: Pick<ActivityDependenci
       });
     },
 
-    /** After a lost answer, the next attempt is answered "scheduled": the workflow knows what that means. */
-    async scheduleDeletion(userId: string): Promise<'accepted' | 'scheduled' | 'unknown'> {
+    /**
+     * After a lost answer, the next attempt is answered "scheduled": the workflow knows what that means.
+     * @returns `atLast` if an attempt before the one that was answered may still take effect
+     */
+    async scheduleDeletion(userId: string): Promise<Scheduling | { atLast: Scheduling }> {
       return asFailures('DeletionRefused', async () => {
-        try {
-          // Not ended with its activity: a withdrawal waits until the request can no longer arrive.
-          await heartbeating(() => service.users.delete(userId, { timeoutMs: deletionRequestMs }));
-          return 'accepted';
-        } catch (error) {
-          if (error instanceof NotFound) return isScheduledForDeletion(error) ? 'scheduled' : 'unknown';
-          throw error;
-        }
+        const answer = await schedule(service, userId);
+        return isFirstOfActivity() ? answer : { atLast: answer };
       });
     },
 
@@ -75,6 +72,20 @@ export function userActivities({ service, workerStore }: Pick<ActivityDependenci
       return asFailures('UndoRefused', () => endingWithActivity((options) => undo(service, deleted, options)));
     },
   };
+}
+
+/** What the service answers to the request of a deletion. */
+type Scheduling = 'accepted' | 'scheduled' | 'unknown';
+
+async function schedule(service: LabService, userId: string): Promise<Scheduling> {
+  try {
+    // Not ended with its activity: a withdrawal waits until the request can no longer arrive.
+    await heartbeating(() => service.users.delete(userId, { timeoutMs: deletionRequestMs }));
+    return 'accepted';
+  } catch (error) {
+    if (error instanceof NotFound) return isScheduledForDeletion(error) ? 'scheduled' : 'unknown';
+    throw error;
+  }
 }
 
 async function undo(service: LabService, deleted: UndoDeletion, options: CallOptions): Promise<'undone' | 'present'> {

@@ -20,6 +20,7 @@ export class DeletionWorld implements World {
   private user: Standing;
   private readonly first: Standing;
   private readonly past: Past<{ user: Standing }>;
+  private readonly reads: number[] = [];
   private readonly done: { at: number; what: string; user: Standing }[] = [];
   private readonly grace: number;
   private readonly input: object;
@@ -55,7 +56,10 @@ export class DeletionWorld implements World {
 
   handle({ method, path }: Request): ServiceAnswer {
     // Right after a deletion, or an undo, the service may show the user as before.
-    if (method === 'GET') return shown(this.past.seen(8 * second).user);
+    if (method === 'GET') {
+      this.reads.push(this.stage.life.now);
+      return shown(this.past.seen(8 * second).user);
+    }
     if (method === 'DELETE') {
       if (this.user !== 'present') return shown(this.user);
       this.become('scheduled', 'deletion');
@@ -137,7 +141,9 @@ export class DeletionWorld implements World {
     const [final] = server.executions.flatMap(({ run, closedAt = 0 }) =>
       run.end?.kind === 'completed' && (run.end.result as DeleteUserResult).outcome === 'deleted' ? closedAt : [],
     );
-    const from = Math.min(ended, final ?? ended) - 10 * second;
+    // An end is as old as the read that it goes by, whose answer may take minutes.
+    const read = this.reads.findLast((at) => at <= ended) ?? ended;
+    const from = Math.min(ended, final ?? ended, outcome === 'deleted' ? read : ended) - 10 * second;
     if (this.done.some(({ at, what }) => what === 'elsewhere' && at > from)) return;
     const isFailed = end?.kind === 'failed' && last?.status === 'FAILED';
     const isOurs = this.done.some(({ what, at }) => what === 'deletion' && at >= (last?.startedAt ?? 0));

@@ -63,12 +63,11 @@ function isThere({ before, scheduledAt }: Deletion): boolean {
 }
 
 /**
- * Until the service has answered a request, one may still be on its way: the user would be read as present, nothing would be undone,
- * and the deletion would happen after all.
+ * A request that got no answer may still be on its way, also when a later one was answered: the user would be restored, and the deletion
+ * would happen after all.
  */
-async function untilRequestsHaveSettled({ deletion, sentUntil = 0 }: DeletionRun): Promise<void> {
-  if (deletion.phase !== 'requested') return;
-  const left = sentUntil + deletionSettlingMs - Date.now();
+async function untilRequestsHaveSettled({ deletion, unansweredAt = 0 }: DeletionRun): Promise<void> {
+  const left = unansweredAt + deletionSettlingMs - Date.now();
   if (left <= 0) return;
   note(deletion, 'an undo waits until no request of the deletion can arrive any more', Date.now());
   show(deletion);

@@ -29,6 +29,8 @@ export interface DeletionRun extends EntityRun<DeletionCommand, DeletionState> {
   beginning?: CancellationScope;
   /** The service denies the user, whom it shows. */
   isDenied?: true;
-  /** When the last round of requests to the service ended. One whose answer was lost may still take effect after that. */
+  /** When the last round of requests to the service ended. */
   sentUntil?: number;
+  /** When it is known that a request got no answer: it may still take effect after that, and after a later one was answered. */
+  unansweredAt?: number;
 }

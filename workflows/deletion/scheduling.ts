@@ -124,12 +124,15 @@ async function ask(run: DeletionRun): Promise<'accepted' | 'scheduled' | 'unknow
   const { userId } = run.deletion;
   try {
     return await retry(run, 'deletion_delayed', 'refusal', async (options) => {
+      let isAnswered = false;
       try {
-        return await activities.scheduleDeletion.executeWithOptions({ ...options, summary: 'schedule the deletion' }, [
-          userId,
-        ]);
+        const summary = 'schedule the deletion';
+        const answer = await activities.scheduleDeletion.executeWithOptions({ ...options, summary }, [userId]);
+        isAnswered = typeof answer === 'string';
+        return typeof answer === 'string' ? answer : answer.atLast;
       } finally {
         run.sentUntil = Date.now();
+        if (!isAnswered) run.unansweredAt = run.sentUntil;
       }
     });
   } catch (error) {

@@ -167,15 +167,27 @@ async function joinGrace(run: DeletionRun, opened: Deletion): Promise<void> {
 }
 
 /** The input of the next run of a deletion whose history grew long. */
-type Carried = Pick<DeletionRun, 'deletion' | 'answered' | 'nextIfRestored' | 'doubt' | 'sentUntil' | 'undoSentUntil'>;
+type Carried = Pick<
+  DeletionRun,
+  'deletion' | 'answered' | 'nextIfRestored' | 'doubt' | 'sentUntil' | 'unansweredAt' | 'undoSentUntil'
+>;
 
-function carriedOf({ deletion, answered, nextIfRestored, doubt, sentUntil, undoSentUntil }: DeletionRun): Carried {
+function carriedOf({
+  deletion,
+  answered,
+  nextIfRestored,
+  doubt,
+  sentUntil,
+  unansweredAt,
+  undoSentUntil,
+}: DeletionRun): Carried {
   return {
     deletion,
     answered,
     ...(nextIfRestored && { nextIfRestored }),
     ...(doubt && { doubt }),
     ...(sentUntil !== undefined && { sentUntil }),
+    ...(unansweredAt !== undefined && { unansweredAt }),
     ...(undoSentUntil !== undefined && { undoSentUntil }),
   };
 }

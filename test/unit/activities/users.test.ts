@@ -16,10 +16,10 @@ const scheduledAt = Date.parse('2031-05-04T03:02:01Z');
 
 function activitiesAt(baseUrl: string) {
   const activities = userActivities({ service: serviceAt(baseUrl) });
-  const environment = new MockActivityEnvironment();
   return {
     readUser: (userId: string) => activities.readUser(userId),
-    scheduleDeletion: (userId: string) => environment.run(() => activities.scheduleDeletion(userId)),
+    scheduleDeletion: (userId: string, attempt = 1) =>
+      new MockActivityEnvironment({ attempt }).run(() => activities.scheduleDeletion(userId)),
     undoDeletion: (deleted: UndoDeletion, attempt = 1, dueAt = scheduledAt) => {
       const times = { scheduledTimestampMs: scheduledAt, currentAttemptScheduledTimestampMs: dueAt };
       return new MockActivityEnvironment({ attempt, ...times }).run(() => activities.undoDeletion(deleted));
@@ -87,6 +87,11 @@ describe('a deletion is', () => {
   ] satisfies [string, Answer][])('a deletion is %s', async (expected, answer) => {
     const { activities } = await activitiesWith({ 'DELETE /v2/user/user-1': answer });
     expect(await activities.scheduleDeletion('user-1')).toBe(expected);
+  });
+
+  test('accepted at last, if an attempt before may still take effect', async () => {
+    const { activities } = await activitiesWith({ 'DELETE /v2/user/user-1': { body: { success: true } } });
+    expect(await activities.scheduleDeletion('user-1', 2)).toEqual({ atLast: 'accepted' });
   });
 });
 

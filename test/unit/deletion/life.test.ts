@@ -455,6 +455,17 @@ describe('an undo', () => {
     expect(unanswered.calls.slice(4)).toEqual(['0.1h scheduleDeletion', '0.126h undoDeletion']);
   });
 
+  test('in the grace waits as well, if a request before the one that was answered got no answer', async () => {
+    const life = await requested({ scheduleDeletion: { atLast: 'accepted' } });
+    expect(life.run.replies).toMatchObject([{ value: { phase: 'grace' } }]);
+    await life.update('undo');
+    await life.until(1);
+    expect(life.calls.slice(-2)).toEqual(['0h scheduleDeletion', '0.026h undoDeletion']);
+    const answered = await requested();
+    await answered.update('undo');
+    expect(answered.calls).toContain('0h undoDeletion');
+  });
+
   test('that fails before the grace lets the deletion go on from where it was', async () => {
     const life = await requested({ scheduleDeletion: unavailable, undoDeletion: final('UndoRefused') });
     await life.update('undo');
