@@ -5,11 +5,7 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
   type Client,
 } from '@temporalio/client';
-import {
-  appointmentOutcomes,
-  bookAppointmentName,
-  cancelUpdate as cancelAppointmentUpdate,
-} from '../protocol/appointment/messages.js';
+import { bookAppointmentName, cancelUpdate as cancelAppointmentUpdate } from '../protocol/appointment/messages.js';
 import { canonicalId, deleteUserId, isAddressable, kitOrderId, parsingJobId } from '../protocol/ids.js';
 import {
   deletionResultVersion,
@@ -17,7 +13,8 @@ import {
   type RunningWork,
   type WorkFate,
 } from '../protocol/deletion/messages.js';
-import { cancelUpdate as cancelLinkUpdate, linkOutcomes, linkProviderName } from '../protocol/link/messages.js';
+import { cancelUpdate as cancelLinkUpdate, linkProviderName } from '../protocol/link/messages.js';
+import { appointmentOutcomes, linkOutcomes } from '../protocol/outcomes.js';
 import { cancelUpdate, kitOrderName, type KitOrderResult } from '../protocol/order/messages.js';
 import {
   cancelUpdate as cancelPlacingUpdate,

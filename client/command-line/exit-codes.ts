@@ -1,4 +1,4 @@
-/** The process's exit codes. Ctrl-C at a command that only reads ends the process as any signal does: nothing goes on that has to be named. */
+/** The process's exit codes. A command that only reads has none for Ctrl-C: the signal ends its process. */
 export const exitCodes = {
   done: 0,
   /** The command was understood and did not succeed. */

@@ -3,6 +3,7 @@ import type { AppointmentAttentionReason, AppointmentPhase } from '../../protoco
 import type { LinkAttentionReason, LinkPhase } from '../../protocol/link/messages.js';
 import type { MatchReviewAttentionReason, MatchReviewPhase } from '../../protocol/match-review/messages.js';
 import type { AttentionReason, OrderPhase } from '../../protocol/order/state.js';
+import { appointmentOutcomes, linkOutcomes } from '../../protocol/outcomes.js';
 import type { ReportAttentionReason, ReportPhase } from '../../protocol/report/messages.js';
 import type { placingPhase, supersededPhase } from '../../protocol/search-attributes.js';
 import type { LabOperations } from '../lab-operations.js';
@@ -71,10 +72,7 @@ export const ofLinks: KnownValues<LinkPhase, LinkAttentionReason> = {
     awaiting_password: true,
     awaiting_code: true,
     confirming: true,
-    connected: true,
-    failed: true,
-    expired: true,
-    cancelled: true,
+    ...linkOutcomes,
   },
   attention: { connection_unconfirmed: true, notifications_undelivered: true, unreadable_signal: true },
 };
@@ -102,13 +100,7 @@ export const ofAppointments: KnownValues<AppointmentPhase, AppointmentAttentionR
     awaiting_confirmation: true,
     confirmed: true,
     in_progress: true,
-    completed: true,
-    cancelled: true,
-    expired: true,
-    order_ended: true,
-    order_gone: true,
-    unresolved: true,
-    abandoned: true,
+    ...appointmentOutcomes,
   },
   attention: {
     confirmation_overdue: true,

@@ -139,17 +139,6 @@ export type AppointmentOutcome =
   /** An operator ended the workflow; at the service everything is as it was. */
   | 'abandoned';
 
-/** All of them: the phases in which the arrangement has ended. */
-export const appointmentOutcomes: Readonly<Record<AppointmentOutcome, true>> = {
-  completed: true,
-  cancelled: true,
-  expired: true,
-  order_ended: true,
-  order_gone: true,
-  unresolved: true,
-  abandoned: true,
-};
-
 /** The reason why a person should look. */
 export type AppointmentAttentionReason =
   /** Pending for longer than `confirmationWait`. */

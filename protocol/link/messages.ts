@@ -102,14 +102,6 @@ export type LinkOutcome =
   | 'expired'
   | 'cancelled';
 
-/** All of them: the phases in which a link has ended. */
-export const linkOutcomes: Readonly<Record<LinkOutcome, true>> = {
-  connected: true,
-  failed: true,
-  expired: true,
-  cancelled: true,
-};
-
 /** Neither is notified: they stand in the state, and in LabAttention. */
 export type LinkAttentionReason =
   | 'connection_unconfirmed'

@@ -110,9 +110,9 @@ export function codeAnswerWords({ outcome, attemptsLeft, errorType, state }: Cod
     confirming: 'the code is right, but the lab service does not show the connection yet',
     wrong_code: `the code is wrong: ${attempts(attemptsLeft)}`,
     asked_again: linkStateWords(state),
-    unknown: `it is unknown whether the code arrived (${error}); there is no connection, so another code is needed`,
+    unknown: `it is unknown whether the code arrived (${error}); the user is not connected, so another code is needed`,
     ask_credentials_again: `the user has to log in again (${error})`,
-    start_over: `the link token is no longer valid (${error}): the user has to start over`,
+    start_over: `the link token is not valid any more (${error}): the user has to start over`,
   };
   return words[outcome];
 }

@@ -28,7 +28,7 @@ import type { KitOrderRun } from './run.js';
 
 /*
  * How a kit is replaced. First the policy's decision about a kit that failed or is stuck: a person is asked, a new kit is
- * ordered, or the order fails. Then the order of the new kit, once, whoever decided.
+ * ordered, or the order fails. Then the order of the new kit, once, whether the policy or a person decided.
  */
 
 /** Does what the policy says about a kit that failed: it may replace a lost one. */
