@@ -22,6 +22,7 @@ export interface KeyFault {
  * "Authentication"), nor the other way round.
  */
 export function keyFault({ apiKey, managementKey, keyPrefixes = {} }: KeyConfig): KeyFault | undefined {
+  if (apiKey === undefined || apiKey === '') return { key: 'apiKey', problem: 'is missing' };
   if (apiKey === managementKey) return { key: 'apiKey', problem: 'must not be the management key' };
   const { team = '', management = '' } = keyPrefixes;
   if (team !== '' && team === management) {

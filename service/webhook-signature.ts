@@ -59,9 +59,11 @@ const leastSecretBytes = 16;
 /**
  * The key that a secret encodes. The prefix `whsec_` may be missing: some dashboards show the secret without it.
  *
- * @throws WebhookSecretInvalid if the rest is empty, not base64 or short enough to guess
+ * @param secret may be missing whatever its type says: a variable of the environment that is not set
+ * @throws WebhookSecretInvalid if there is none, or the rest is empty, not base64 or short enough to guess
  */
-export function parseSecret(secret: string): Buffer {
+export function parseSecret(secret: unknown): Buffer {
+  if (typeof secret !== 'string') throw new WebhookSecretInvalid('is missing');
   const given = secret.trim();
   // A signature is `v1,<base64>`, and a secret is often pasted in the same form.
   if (/^v1([,=\s]|$)/.test(given)) {

@@ -255,7 +255,8 @@ export function checkOptions(
   creator: string,
   { secrets, setting, limits }: { secrets: readonly string[]; setting: string; limits: Record<string, number> },
 ): void {
-  if (secrets.length === 0) throw new TypeError(`${creator} needs at least one secret (${setting})`);
+  if (!Array.isArray(secrets) || secrets.length === 0)
+    throw new TypeError(`${creator} needs at least one secret (${setting})`);
   for (const secret of secrets) parseSecret(secret);
   for (const [name, value] of Object.entries(limits)) {
     if (!(value > 0)) throw new TypeError(`${creator}: ${name} must be a number above zero`);

@@ -29,6 +29,7 @@ test('a key may be written for URLs and without its padding', () => {
 
 describe('a ring is refused, by position if there are several keys,', () => {
   test.each([
+    [undefined as never, 'is missing'],
     ['', 'holds no key'],
     [' , ', 'holds no key'],
     [base64, 'is not <key id>:<32 bytes in base64>'],

@@ -186,6 +186,7 @@ describe('the refusals', () => {
     expect(await answerTo(sent(), { onOther, maxBytes: 10 })).toEqual({ status: 413, error: 'body_too_large' });
     expect(() => handlerWith({ secrets: [] })).toThrow(/createNotificationHandler needs .* \(NOTIFY_SECRET\)/);
     expect(() => handlerWith({ secrets: ['whsec_'] })).toThrow(WebhookSecretInvalid);
+    expect(() => handlerWith({ secrets: [undefined as never] })).toThrow(WebhookSecretInvalid);
     expect(() => handlerWith({ maxBytes: 0 })).toThrow(TypeError);
   });
 

@@ -14,6 +14,7 @@ describe('a key of the wrong kind is refused before any request', () => {
   // proves 250
   test.each<[string, Partial<ServiceConfig>, string]>([
     ['if both are one', { apiKey: 'one', managementKey: 'one' }, 'apiKey must not be the management key'],
+    ['if it is not set', { apiKey: undefined as never }, 'apiKey is missing'],
     ['as a team key', { apiKey: 'mk_invented', keyPrefixes }, 'apiKey begins as a management key does'],
     ['as a management key', { managementKey: 'sk_invented_2', keyPrefixes }, 'managementKey begins as a team key does'],
     ['if only the other prefix is known', { apiKey: 'mk_1', keyPrefixes: { management: 'mk_' } }, 'apiKey begins'],

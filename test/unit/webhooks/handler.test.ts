@@ -625,6 +625,8 @@ describe('making a handler', () => {
 
   test.each([
     [{ secrets: [] }, /at least one secret/],
+    [{ secrets: undefined as never }, /at least one secret/],
+    [{ secrets: [undefined as never] }, /A webhook secret is missing/],
     [{ secrets: ['whsec_'] }, /empty/],
     [{ maxBytes: 0 }, /maxBytes/],
     [{ maxBytes: Number.NaN }, /maxBytes/],

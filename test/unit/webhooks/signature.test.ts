@@ -1,7 +1,13 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseSecret, sign, toleranceSeconds, verify } from '../../../service/webhook-signature.js';
+import {
+  parseSecret,
+  sign,
+  toleranceSeconds,
+  verify,
+  WebhookSecretInvalid,
+} from '../../../service/webhook-signature.js';
 
 /** The published test vector of Standard Webhooks. */
 const published = {
@@ -150,6 +156,11 @@ describe('verifying', () => {
 describe('reading a secret', () => {
   test.each(['', ' ', 'whsec_'])('refuses %j as empty', (secret) => {
     expect(() => parseSecret(secret)).toThrow(/is empty/);
+  });
+
+  test('refuses a variable of the environment that is not set as missing', () => {
+    expect(() => parseSecret(undefined)).toThrow(WebhookSecretInvalid);
+    expect(() => parseSecret(undefined)).toThrow(/^A webhook secret is missing: copy /);
   });
 
   test.each(['whsec_not base64!', 'whsec_whsec_AAAA', 'abcde', 'A===='])('refuses %j without showing it', (secret) => {
