@@ -17,8 +17,8 @@ import { replay } from './replaying.js';
 
 /*
  * A release may change any default. In these histories every deadline of the default policies was met, so a default that
- * is workflow code, and changes, breaks at least one of them. Appointments' defaults break none: what is due follows the
- * timers of the history, and an appointment counts nothing else.
+ * is workflow code, and changes, breaks at least one of them. Appointments' defaults break none, and neither does the
+ * interval of the reminders of a critical result: what is due follows the timers of the history.
  */
 
 const folder = new URL('histories/', import.meta.url);
@@ -59,7 +59,6 @@ describe('a release that changes every default at once', () => {
     const release = await bundled('other-defaults');
     const histories = [
       'deadlines-late-kit.json',
-      'deadlines-unacknowledged-result.json',
       'deadlines-link-without-code.json',
       'deadlines-link-with-wrong-codes.json',
       'deadlines-report-not-taken.json',

@@ -1,4 +1,4 @@
-import { type ApplicationFailure, sleep, uuid4 } from '@temporalio/workflow';
+import { type ApplicationFailure, uuid4 } from '@temporalio/workflow';
 import { isOpen, isWalkIn, refundableUntil, visitPhaseOf } from '../../protocol/appointment/lifecycle.js';
 import type {
   AppointmentCancellation,
@@ -11,10 +11,10 @@ import { slotOf } from '../../protocol/appointment/slots.js';
 import { settlingAfter } from '../../protocol/settling.js';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import { activities, booking } from '../activities.js';
+import { untilDue } from '../entity/alarm.js';
 import { notKnownYet, refusalOf, refuse } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { takeSilence } from '../entity/polling.js';
-import { second } from '../entity/spans.js';
 import {
   forget,
   mayBeOver,
@@ -184,9 +184,6 @@ async function arrange(appointment: Appointment, call: () => Promise<Appointment
   }
 }
 
-/** The alarm is set for the end of a doubt, too: timers of one moment may end in two tasks, and the second would come late. */
-const afterAlarm = second;
-
 /**
  * A booking that may still be under way is not raced by another one: what came of it is read first. So is what only a webhook has
  * reported, because no answer must rest on one that may be old.
@@ -194,8 +191,7 @@ const afterAlarm = second;
 async function readUnlessSure(appointment: Appointment): Promise<void> {
   const { doubtUntil = 0, reported } = appointment;
   if (doubtUntil === 0 && !reported) return;
-  const left = doubtUntil - Date.now();
-  if (left > 0) await sleep(left + afterAlarm, { summary: 'an earlier booking may be under way' });
+  await untilDue(appointment, doubtUntil, 'an earlier booking may be under way');
   await readOrRefuse(appointment);
 }
 

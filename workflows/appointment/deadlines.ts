@@ -2,7 +2,7 @@ import type { AppointmentAttentionReason } from '../../protocol/appointment/mess
 import { isWalkIn } from '../../protocol/appointment/lifecycle.js';
 import { farthestDate } from '../../protocol/clock.js';
 import { iso, absenceBelieved, doubled, longestOutage } from '../entity/spans.js';
-import { timeOf, type Moment } from '../entity/alarm.js';
+import { atOnce, dueUntil, timeOf, type Moment } from '../entity/alarm.js';
 import { note } from '../entity/journal.js';
 import { words } from '../entity/operators.js';
 import { enqueue, headOf, raise } from './announcements.js';
@@ -103,7 +103,7 @@ function reads(appointment: Appointment): Deadline[] {
   const read = (at: number) => found.push({ name: 'read_the_appointment', key: '', at, ordinal: 1 });
   // What cannot be put in order is asked at once, but not again and again while the service is silent.
   const isUnconfirmed = appointment.reported && askAgainAt === undefined && endOf(appointment) !== undefined;
-  if (appointment.unclear || isUnconfirmed || (fallen && !fallen.asked)) read(readFrom(appointment, lookedAt));
+  if (appointment.unclear || isUnconfirmed || (fallen && !fallen.asked)) read(readFrom(appointment, atOnce));
   for (const at of [doubtUntil, askAgainAt]) if (at !== undefined) read(readFrom(appointment, at));
   if (absentSince !== undefined) {
     const believedAt = absentSince + absenceBelieved;
@@ -148,7 +148,7 @@ export function waitingUntil(appointment: Appointment): number | undefined {
 /** Acts on what is due. Silence may only mean a lost webhook: the service is asked first. */
 export async function handlePassedDeadlines(appointment: Appointment): Promise<void> {
   settle(appointment);
-  const due = () => deadlinesOf(appointment).filter(({ at }) => at <= timeOf(appointment));
+  const due = () => deadlinesOf(appointment).filter(({ at }) => at <= dueUntil(appointment));
   if (due().length === 0 && !mayContradict(appointment)) return;
   await readAppointment(appointment);
   settle(appointment);

@@ -1,5 +1,5 @@
 import type { AppointmentResult } from '../../protocol/appointment/messages.js';
-import { timeOf } from '../entity/alarm.js';
+import { dueUntil, timeOf } from '../entity/alarm.js';
 import { setNotifies } from '../entity/outbox.js';
 import type { AppointmentReading } from '../../activities/appointment-reading.js';
 import { isOpen, isWalkIn } from '../../protocol/appointment/lifecycle.js';
@@ -54,8 +54,9 @@ function takeReading(appointment: Appointment, reading: AppointmentReading, aske
     appointment.unclear = false;
     confirm(appointment, snapshot, now);
   }
-  if (appointment.doubtUntil !== undefined && now >= appointment.doubtUntil) delete appointment.doubtUntil;
-  if (appointment.askAgainAt !== undefined && now >= appointment.askAgainAt) delete appointment.askAgainAt;
+  const isOver = (at = Infinity) => at <= dueUntil(appointment);
+  if (isOver(appointment.doubtUntil)) delete appointment.doubtUntil;
+  if (isOver(appointment.askAgainAt)) delete appointment.askAgainAt;
   if (reading.userId !== undefined) appointment.userId ??= reading.userId;
   const { order } = reading;
   if (order === 'open' || order === 'gone') delete appointment.order;

@@ -1,4 +1,4 @@
-import { timeOf, type Moment } from '../entity/alarm.js';
+import { atOnce, dueUntil, timeOf, type Moment } from '../entity/alarm.js';
 import { type Link, confirmAt, endWait, remind } from './link.js';
 import { readConnection } from './reading.js';
 
@@ -10,7 +10,7 @@ export function deadlinesOf(link: Link): LinkDeadline[] {
   if (link.outcome !== undefined) return [];
   const confirming = confirmAt(link);
   // Only the service's answer is waited for any more.
-  if (link.ending) return [{ name: 'confirmation', at: confirming ?? link.ending.since }];
+  if (link.ending) return [{ name: 'confirmation', at: confirming ?? atOnce }];
   const { policy, phase, since, startedAt } = link;
   const found: LinkDeadline[] = [{ name: 'link', at: startedAt + policy.totalWait }];
   if (confirming !== undefined) found.push({ name: 'confirmation', at: confirming });
@@ -31,7 +31,7 @@ export function waitingUntil(link: Link): number | undefined {
 /** Acts on what is due. */
 export async function handlePassedDeadlines(link: Link): Promise<void> {
   for (;;) {
-    const due = deadlinesOf(link).find(({ at }) => at <= timeOf(link));
+    const due = deadlinesOf(link).find(({ at }) => at <= dueUntil(link));
     if (!due) return;
     await handleDeadline(link, due);
   }

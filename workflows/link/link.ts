@@ -1,4 +1,5 @@
 import type { KnownConnection } from '../../activities/new-connection.js';
+import { atOnce } from '../entity/alarm.js';
 import { attentionVerbsFor, type Attentive, nothingYet } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import { beginNext as beginNextWithOutbox, enqueue, type Outbox } from '../entity/outbox.js';
@@ -254,7 +255,7 @@ const longestPause = 15 * minute;
 /** When the service is asked (again) whether it has the connection: at once, then at widening distance. */
 export function confirmAt({ claim, policy }: Link): number | undefined {
   if (!claim) return undefined;
-  if (claim.reads === 0) return claim.at;
+  if (claim.reads === 0) return atOnce;
   const longest = claim.unanswered ? longestPause : policy.confirmationWait;
   return claim.at + doubled(2 * second, claim.reads - 1, longest);
 }

@@ -1,4 +1,4 @@
-import { sleep, type ApplicationFailure } from '@temporalio/workflow';
+import type { ApplicationFailure } from '@temporalio/workflow';
 import type { MatchReviewDecided } from '../../activities/match-reviews.js';
 import { isAddressable, ofCanonicalIds } from '../../protocol/ids.js';
 import { outcomeOf } from '../../protocol/match-review/lifecycle.js';
@@ -12,6 +12,7 @@ import type {
 import { usualSettling } from '../../protocol/settling.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { activities } from '../activities.js';
+import { untilDue } from '../entity/alarm.js';
 import { isFinalRefusal, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { end, takeRead, type Review } from './review.js';
@@ -84,8 +85,7 @@ function takeOrder(review: Review, order: OrderSnapshot, now: number): void {
 async function outwaitDoubt(review: Review): Promise<void> {
   const { doubt } = review;
   if (!doubt) return;
-  const left = doubt.until - Date.now();
-  if (left > 0) await sleep(left, { summary: 'an earlier decision may be under way' });
+  await untilDue(review, doubt.until, 'an earlier decision may be under way');
   await readReview(review);
 }
 

@@ -1,4 +1,4 @@
-import { timeOf, type Moment } from '../entity/alarm.js';
+import { atOnce, dueUntil, timeOf, type Moment } from '../entity/alarm.js';
 import { iso, absenceBelieved, doubled, longestOutage, minute } from '../entity/spans.js';
 import { note } from '../entity/journal.js';
 import { enqueue, headOf, raise } from './announcements.js';
@@ -39,7 +39,7 @@ function nextReadOf(review: Review): Deadline {
   const moments = [
     usual,
     // What a webhook reported is read at once, but not again and again while the service is silent.
-    ...(unclear && !unanswered ? [lookedAt] : []),
+    ...(unclear && !unanswered ? [atOnce] : []),
     ...(doubt && !unanswered ? [doubt.until] : []),
     ...(backSince !== undefined && lookedAt < backSince + backBelieved ? [backSince + backBelieved] : []),
     ...(absentSince !== undefined && lookedAt < absentSince + absenceBelieved ? [absentSince + absenceBelieved] : []),
@@ -50,7 +50,7 @@ function nextReadOf(review: Review): Deadline {
 /** The order's workflow is notified before the review ends. */
 function orderDeadline(review: Review): Deadline[] {
   if (!review.order) return [];
-  return [{ name: 'notify_the_order', key: '', at: review.unanswered ? pollAt(review) : review.lookedAt, ordinal: 1 }];
+  return [{ name: 'notify_the_order', key: '', at: review.unanswered ? pollAt(review) : atOnce, ordinal: 1 }];
 }
 
 /** Each read that says nothing new doubles the pause. */
@@ -79,7 +79,7 @@ export async function handlePassedDeadlines(review: Review): Promise<void> {
 }
 
 function dueOf(review: Review): Deadline[] {
-  return deadlinesOf(review).filter(({ at }) => at <= timeOf(review));
+  return deadlinesOf(review).filter(({ at }) => at <= dueUntil(review));
 }
 
 function handleDeadline(review: Review, { name, key, ordinal }: Deadline, now: number): void {

@@ -1,4 +1,4 @@
-import { timeOf } from '../entity/alarm.js';
+import { dueUntil, timeOf } from '../entity/alarm.js';
 import { note } from '../entity/journal.js';
 import { words } from '../entity/operators.js';
 import { iso } from '../entity/spans.js';
@@ -21,14 +21,14 @@ import type { KitOrderRun } from './run.js';
 /** After its time no redraw is expected any more. */
 export function endRedrawWaits(chain: Chain): void {
   const isRedraw = ({ name }: Deadline) => name === 'redraw';
-  for (const { key } of dueOf(chain, timeOf(chain)).filter(isRedraw)) chain.met.push(key);
+  for (const { key } of dueOf(chain, dueUntil(chain)).filter(isRedraw)) chain.met.push(key);
 }
 
 /** True if a decision is due now. One that waited for a read, and is not due any more, waits no longer. */
 export function awaitsDecision(run: KitOrderRun): boolean {
   const { chain } = run;
   if (unreadOrder(chain) !== undefined) return false;
-  if (outcomeOf(chain) === undefined) return !endWaitingUnlessDue(run) && !isPostponed(chain, timeOf(chain));
+  if (outcomeOf(chain) === undefined) return !endWaitingUnlessDue(run) && !isPostponed(chain, dueUntil(chain));
   // It may be kept open by a critical result: nothing is left to decide, and nothing to look for.
   endPostponement(chain, timeOf(chain));
   return false;
@@ -53,7 +53,7 @@ export async function decide(run: KitOrderRun): Promise<void> {
   const answer = await readOrder(run, orderId);
   if (answer === 'refused') postponeRefused(chain, orderId, timeOf(chain));
   if (answer !== 'read') return;
-  const looksForOthers = isReadAgainDue(chain, timeOf(chain));
+  const looksForOthers = isReadAgainDue(chain, dueUntil(chain));
   // After the commands on this order, which may have changed what is due.
   await run.lanes.run(orderId, () => runSteps(run, orderId));
   // After all decisions: an order that is looked for again is unread, and nothing is decided before it was read.
@@ -82,16 +82,16 @@ function isDecisionDue(chain: Chain, now: number): boolean {
 
 /** A decision that waits for a read of the order may not be due any more. */
 export function endWaitingUnlessDue(run: KitOrderRun): boolean {
-  if (unreadOrder(run.chain) !== undefined || isDecisionDue(run.chain, timeOf(run.chain))) return false;
-  endWaiting(run, timeOf(run.chain));
+  if (unreadOrder(run.chain) !== undefined || isDecisionDue(run.chain, dueUntil(run.chain))) return false;
+  endWaiting(run);
   return true;
 }
 
 /** The order has moved on, or was never stuck. */
-function endWaiting(run: KitOrderRun, now: number): void {
+function endWaiting(run: KitOrderRun): void {
   const { chain } = run;
-  endPostponement(chain, now);
-  if (!isReadAgainDue(chain, now)) return;
+  endPostponement(chain, timeOf(chain));
+  if (!isReadAgainDue(chain, dueUntil(chain))) return;
   delete chain.recheckAt;
   lookForOthers(run);
 }
@@ -104,7 +104,7 @@ function dueOf(chain: Chain, now: number): Deadline[] {
 
 async function handleDue(run: KitOrderRun): Promise<void> {
   const { chain } = run;
-  for (const deadline of dueOf(chain, timeOf(chain)).filter(needsRead)) {
+  for (const deadline of dueOf(chain, dueUntil(chain)).filter(needsRead)) {
     if (chain.ending !== undefined) return;
     if (stands(chain, deadline)) await handlePassed(run, deadline);
   }
@@ -148,7 +148,7 @@ function isReadAgainDue({ recheckAt = Infinity }: Chain, now: number): boolean {
 
 /** An overdue order is read again from time to time, and what failed may succeed now. */
 async function recheck(run: KitOrderRun): Promise<void> {
-  if (!isRecheckDue(run.chain, timeOf(run.chain))) return;
+  if (!isRecheckDue(run.chain, dueUntil(run.chain))) return;
   delete run.chain.recheckAt;
   await retryReplacement(run);
 }
@@ -164,7 +164,7 @@ function lookForOthers(run: KitOrderRun): void {
 function giveUp({ chain }: KitOrderRun): void {
   const givingUp = givingUpAt(chain);
   if (givingUp === undefined) return;
-  if (givingUp <= timeOf(chain)) chain.ending = 'unresolved';
+  if (givingUp <= dueUntil(chain)) chain.ending = 'unresolved';
   else chain.recheckAt ??= nextRecheck(chain, timeOf(chain));
 }
 

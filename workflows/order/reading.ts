@@ -1,7 +1,7 @@
 import type { ActivityOptions } from '@temporalio/workflow';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { activities } from '../activities.js';
-import { timeOf } from '../entity/alarm.js';
+import { dueUntil, timeOf } from '../entity/alarm.js';
 import { absenceBelieved, doubled, hour, isAbsenceBelieved, longestOutage, minute, spread } from '../entity/spans.js';
 import { askedPause, isNotFound, loggedRefusal } from '../entity/commands.js';
 import { clear, raise } from './announcements.js';
@@ -13,7 +13,7 @@ import type { KitOrderRun } from './run.js';
 export async function readUnreadOrders(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   for (let orderId = unreadOrder(chain); orderId !== undefined; orderId = unreadOrder(chain)) {
-    if (isPostponed(chain, timeOf(chain)) || (await readOrder(run, orderId)) === 'unanswered') return;
+    if (isPostponed(chain, dueUntil(chain)) || (await readOrder(run, orderId)) === 'unanswered') return;
     // Also one that was read: the service may answer with another spelling of its id.
     chain.unreadable.push(orderId);
   }

@@ -6,6 +6,7 @@ import { readPassthrough } from '../../protocol/order/root-order.js';
 import type { RaisedOrderAttention, Replacement } from '../../protocol/order/state.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { activities, creation } from '../activities.js';
+import { atOnce } from '../entity/alarm.js';
 import { detailsOf, loggedRefusal, refusalOf, refuse } from '../entity/commands.js';
 import { iso, minute } from '../entity/spans.js';
 import { clear, raise } from './announcements.js';
@@ -120,7 +121,7 @@ async function replace(run: KitOrderRun, order: ChainOrder, key: string): Promis
     if (outcomeOf(chain) !== undefined) return false;
     const now = findOrder(chain, orderId) ?? order;
     if (lastEventId(now) > lastEventId(order)) {
-      chain.recheckAt = Date.now();
+      chain.recheckAt = atOnce;
       return false;
     }
     raise(chain, { key, reason: 'replacement_failed', orderId }, Date.now());

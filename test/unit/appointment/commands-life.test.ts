@@ -100,6 +100,23 @@ describe('a search for slots', () => {
   });
 });
 
+test('what a message makes due during a command is done when the timer for it has fired: a replay may handle the message later', async () => {
+  const policy: AppointmentPolicy = { confirmationWait: '10m', firstPoll: '1d', longestPoll: '1d' };
+  const { of } = await begin(undefined, {}, policy);
+  of.answers['bookSlot'] = silent;
+  await choose(of, atHome);
+  await report(of, snapshot(['pending']));
+  await of.until(1);
+  const { length } = of.calls;
+  of.answers['bookSlot'] = snapshot(['pending']);
+  of.answers['readAppointment'] = reading(snapshot(['pending']));
+  await of.settle();
+  expect(of.calls.slice(length)).toEqual(['1h bookSlot']);
+  await of.until(1.0001);
+  expect(of.calls.slice(length + 1)).toEqual(['1h readAppointment']);
+  expect(of.events.at(-1)).toBe('1h appointment.attention_raised confirmation_overdue');
+});
+
 test.each<[string, object]>([
   ['chooseSlot', { slotId: 'any' }],
   ['requestAppointment', { provider: '' }],
@@ -214,8 +231,8 @@ describe('a booking that is not answered', () => {
       await of.update(name, argument);
       expect(of.calls.at(-1)).not.toContain('readAppointment');
       await of.until(1);
-      expect(readsOf(of)).toEqual([46]);
-      expect(of.secondsOf(activity).at(-1)).toBe(46);
+      expect(readsOf(of)).toEqual([45]);
+      expect(of.secondsOf(activity).at(-1)).toBe(45);
       expect(of.run.replies.at(-1)).toMatchObject({ name, value: { orderId } });
     }
   });
@@ -351,7 +368,7 @@ describe('while a booking may still be carried out', () => {
     await choose(next.of, atHome);
     await next.of.until(1);
     expect(next.of.run.replies.at(-1)).toMatchObject({ value: { phase: 'confirmed' } });
-    expect(readsOf(next.of)).toEqual([46]);
+    expect(readsOf(next.of)).toEqual([45]);
     expect(next.asked['bookSlot']).toBeUndefined();
   });
 });

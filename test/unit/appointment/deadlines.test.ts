@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { atOnce } from '../../../workflows/entity/alarm.js';
 import { learnFromWebhook } from '../../../workflows/appointment/appointment.js';
 import { deadlinesOf, waitingUntil } from '../../../workflows/appointment/deadlines.js';
 import { day, hour, snapshot, start, requestedCase } from './appointments.js';
@@ -77,7 +78,7 @@ describe('a read is due', () => {
   test('a read is due at once if what was received cannot be ordered, but not while the service is silent', () => {
     const appointment = requestedCase(snapshot(['pending', 'confirmed']));
     learnFromWebhook(appointment, snapshot([], { status: 'cancelled' }), start);
-    expect(inBrief(appointment)[0]).toBe('read_the_appointment 1 0h');
+    expect(deadlinesOf(appointment)[0]).toMatchObject({ name: 'read_the_appointment', at: atOnce });
     appointment.unanswered = true;
     expect(inBrief(appointment)[0]).toBe('read_the_appointment 1 1h');
   });
@@ -90,7 +91,10 @@ describe('a read is due', () => {
 
   test('a read is due at once if an appointment fell away, until the order was asked why', () => {
     const fallen = { appointmentId: 'appointment-1', reason: 'cancelled' } as const;
-    expect(inBrief(requestedCase(undefined, { fallen }))[0]).toBe('read_the_appointment 1 0h');
+    expect(deadlinesOf(requestedCase(undefined, { fallen }))[0]).toMatchObject({
+      name: 'read_the_appointment',
+      at: atOnce,
+    });
     expect(inBrief(requestedCase(undefined, { fallen: { ...fallen, asked: true } }))[0]).toBe('choice_reminder 1 24h');
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LinkPolicy } from '../../../protocol/link/policy.js';
+import { atOnce } from '../../../workflows/entity/alarm.js';
 import { deadlinesOf, waitingUntil } from '../../../workflows/link/deadlines.js';
 import { connectionQueryOf } from '../../../workflows/link/reading.js';
 import {
@@ -57,9 +58,9 @@ describe('a link waits', () => {
 
   test('a link waits for a success to show, with only the end of everything behind it', () => {
     const link = claimed();
-    expect(named(link)).toEqual([
-      ['confirmation', 2 * minute],
-      ['link', 3 * day],
+    expect(deadlinesOf(link)).toEqual([
+      { name: 'confirmation', at: atOnce },
+      { name: 'link', at: start + 3 * day },
     ]);
     takeConnection(link, { found: 'none' }, link.claim, start + 2 * minute);
     expect(named(link)[0]).toEqual(['confirmation', 2 * minute + 2 * second]);
@@ -80,7 +81,7 @@ describe('a link waits', () => {
   test('a link waits for the service’s answer alone once a wait is over', () => {
     const link = asked();
     endWait(link, 'code', start + 2 * hour);
-    expect(named(link)).toEqual([['confirmation', 2 * hour]]);
+    expect(deadlinesOf(link)).toEqual([{ name: 'confirmation', at: atOnce }]);
     expect(waitingUntil(link)).toBeUndefined();
     takeSilence(link, link.claim, start + 3 * hour);
     expect(named(link)).toEqual([['confirmation', 3 * hour + 2 * second]]);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LinkReport } from '../../../protocol/link/messages.js';
 import { resolveLinkPolicy } from '../../../protocol/link/policy.js';
+import { atOnce } from '../../../workflows/entity/alarm.js';
 import { note } from '../../../workflows/entity/journal.js';
 import {
   receiveResult,
@@ -261,7 +262,7 @@ describe('a success', () => {
     const claimedAt = start + 2 * minute;
     const looks: number[] = [];
     while (link.claim) {
-      const at = confirmAt(link) ?? 0;
+      const at = Math.max(confirmAt(link) ?? 0, claimedAt);
       looks.push((at - claimedAt) / second);
       takeConnection(link, { found: 'none' }, link.claim, at);
     }
@@ -332,7 +333,7 @@ describe('a webhook', () => {
       if (found) takeConnection(link, { found }, looked, start + 4 * minute);
       else takeSilence(link, looked, start + 4 * minute);
       expect(link.claim).toEqual({ by: 'webhook', at: start + 4 * minute, reads: 0 });
-      expect(confirmAt(link)).toBe(start + 4 * minute);
+      expect(confirmAt(link)).toBe(atOnce);
     },
   );
 
@@ -341,7 +342,7 @@ describe('a webhook', () => {
     takeConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
     receiveWebhook(link, start + 3 * minute);
     expect(link.claim).toEqual({ by: 'success', at: start + 3 * minute, reads: 0 });
-    expect(confirmAt(link)).toBe(start + 3 * minute);
+    expect(confirmAt(link)).toBe(atOnce);
   });
 
   test('replaces a doubt', () => {

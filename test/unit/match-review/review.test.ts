@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isCarriedOut, openPhaseOf, outcomeOf } from '../../../protocol/match-review/lifecycle.js';
+import { atOnce } from '../../../workflows/entity/alarm.js';
 import { takeSilence } from '../../../workflows/entity/polling.js';
 import { announceEnd, announceNews } from '../../../workflows/match-review/announcements.js';
 import { deadlinesOf } from '../../../workflows/match-review/deadlines.js';
@@ -59,10 +60,10 @@ describe('a webhook', () => {
   test('is read, also if it says what is known, and changes nothing by itself', () => {
     const review = readCase();
     learnFromWebhook(review, { rawResultId, status: 'pending_customer_review' });
-    expect(deadlinesOf(review)[0]).toMatchObject({ name: 'read_the_review', at: start });
+    expect(deadlinesOf(review)[0]).toMatchObject({ name: 'read_the_review', at: atOnce });
     learnFromWebhook(review, { rawResultId, status: 'resolved', resolvedOrderId: 'order-1' });
     expect(stateOf(review)).toMatchObject({ phase: 'awaiting_decision', status: 'pending_customer_review' });
-    expect(deadlinesOf(review)[0]).toMatchObject({ name: 'read_the_review', at: start });
+    expect(deadlinesOf(review)[0]).toMatchObject({ name: 'read_the_review', at: atOnce });
   });
 
   test('counts if the service no longer shows the review, the furthest one whatever came last', () => {
@@ -77,7 +78,7 @@ describe('a webhook', () => {
     const review = readCase();
     learnFromWebhook(review, { rawResultId, status: 'pending_ops_review' });
     takeRead(review, item(), 0, start + hour);
-    expect(deadlinesOf(review)[0]?.at).toBe(start + hour);
+    expect(deadlinesOf(review)[0]?.at).toBe(atOnce);
     takeRead(review, item(), review.received, start + hour);
     expect(deadlinesOf(review)[0]?.at).toBeGreaterThan(start + hour);
   });
@@ -97,7 +98,7 @@ describe('an end', () => {
     takeAbsence(review, true, 0, start + hour);
     learnFromWebhook(review, { rawResultId, status: 'matched', resolvedOrderId: 'order-1' });
     expect(mayContradict(review)).toBe(true);
-    expect(deadlinesOf(review)[0]?.at).toBe(start + hour);
+    expect(deadlinesOf(review)[0]?.at).toBe(atOnce);
     takeAbsence(review, false, review.received, start + hour);
     expect(stateOf(review)).toMatchObject({ outcome: 'matched', resolvedOrderId: 'order-1' });
     learnFromWebhook(review, { rawResultId, status: 'resolved' });

@@ -296,6 +296,7 @@ describe('the policy', () => {
     const order = await life(['ordered'], {}, { resolvePolicy });
     await order.until(30);
     await order.update('setPolicy', { policy: { shippingDeadline: '1d' } });
+    await order.until(30.0001);
     expect(order.calls).toEqual(['30h resolvePolicy', '30h readOrder']);
     expect(order.events.at(-1)).toBe('30h order.attention_raised shipping_overdue');
   });
