@@ -85,7 +85,9 @@ test('while Temporal is down the ingress answers 503, and the sender’s next at
   await lab.sandbox.move(orderId, 'transit_customer');
   await lab.sandbox.settleWebhooks();
   const attempts = async () =>
-    (await lab.sandbox.deliveries({ order_id: orderId })).at(-1)?.attempts.map(({ status }) => status) ?? [];
+    (await lab.sandbox.deliveries({ order_id: orderId }))
+      .at(-1)
+      ?.attempts.map(({ status, error }) => status ?? error) ?? [];
   expect((await attempts()).slice(0, 1)).toEqual([503]);
   expect((await handle.state()).phase).toBe('awaiting_registration');
   await proxy.open();
