@@ -1,24 +1,13 @@
-import { appointmentPolicy, type ResolvedAppointmentPolicy } from './appointment/policy.js';
-import { deletionPolicy, type ResolvedDeletionPolicy } from './deletion/policy.js';
-import { linkPolicy, type ResolvedLinkPolicy } from './link/policy.js';
-import { matchReviewPolicy, type ResolvedMatchReviewPolicy } from './match-review/policy.js';
-import { orderPolicy, type ResolvedOrderPolicy } from './order/policy.js';
+import { appointmentPolicy } from './appointment/policy.js';
+import { deletionPolicy } from './deletion/policy.js';
+import { linkPolicy } from './link/policy.js';
+import { matchReviewPolicy } from './match-review/policy.js';
+import { orderPolicy } from './order/policy.js';
 import { resolveSettings, type Policy } from './policy-resolution.js';
-import type { Settings } from './policy-settings.js';
-import { reportPolicy, type ResolvedReportPolicy } from './report/policy.js';
+import type { ResolvedSettings, Settings } from './policy-settings.js';
+import { reportPolicy } from './report/policy.js';
 
 /** Every workflow with a policy. */
-export interface ResolvedPolicies {
-  order: ResolvedOrderPolicy;
-  link: ResolvedLinkPolicy;
-  report: ResolvedReportPolicy;
-  appointment: ResolvedAppointmentPolicy;
-  deletion: ResolvedDeletionPolicy;
-  'match review': ResolvedMatchReviewPolicy;
-}
-
-export type PolicyName = keyof ResolvedPolicies;
-
 const policies = {
   order: orderPolicy,
   link: linkPolicy,
@@ -28,8 +17,12 @@ const policies = {
   'match review': matchReviewPolicy,
 };
 
+export type PolicyName = keyof typeof policies;
+
+export type ResolvedPolicies = { [Of in PolicyName]: ResolvedSettings<(typeof policies)[Of]['settings']> };
+
 /** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
-export function resolvePolicy<Of extends PolicyName>(of: Of, given: unknown, base?: object): ResolvedPolicies[Of] {
+export function resolvePolicy<Of extends PolicyName>(of: Of, given?: unknown, base?: object): ResolvedPolicies[Of] {
   return resolveSettings(policies[of] as Policy<Settings>, given, base) as ResolvedPolicies[Of];
 }
 

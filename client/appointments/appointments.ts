@@ -10,7 +10,7 @@ import {
   bookAppointmentName,
   bookingRequestedSignal,
 } from '../../protocol/appointment/messages.js';
-import { resolveAppointmentPolicy, type AppointmentPolicy } from '../../protocol/appointment/policy.js';
+import type { AppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { bookAppointmentStart } from '../../protocol/appointment/start.js';
 import type { CallOptions } from '../call-options.js';
 import { checkRead, policyFaults, refuseFaulty, serviceIdFaults, unknownFaults } from '../input-faults.js';
@@ -19,6 +19,7 @@ import { asking, type TemporalCalls } from '../workflow-calls.js';
 import { AppointmentHandle, appointmentCalls } from './appointment-handle.js';
 import { AppointmentInvalid, AppointmentNotFound } from './errors.js';
 import { listWorkflows, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 export interface AppointmentStart {
   /** The service's id of an order with the collection method `at_home_phlebotomy` or `walk_in_test`. */
@@ -50,7 +51,7 @@ export class AppointmentOperations {
   async start(start: AppointmentStart, options: CallOptions = {}): Promise<AppointmentHandle> {
     check(start);
     const { orderId, policy } = start;
-    const resolved = resolveAppointmentPolicy(policy);
+    const resolved = resolvePolicy('appointment', policy);
     const workflow = bookAppointmentStart(orderId, undefined, resolved);
     const request = policy ? { policy: resolved } : {};
     const { client, taskQueue } = this.#calls;
@@ -140,7 +141,7 @@ const ofCoverage = {
 } as const satisfies Record<keyof CoverageFilter, string>;
 
 function check({ orderId, policy, ...unknown }: AppointmentStart): void {
-  const faults = [...unknownFaults(unknown), ...policyFaults(() => resolveAppointmentPolicy(policy))];
+  const faults = [...unknownFaults(unknown), ...policyFaults(() => resolvePolicy('appointment', policy))];
   refuseFaulty('The appointment', [...serviceIdFaults('orderId', orderId, 'an order'), ...faults], AppointmentInvalid);
 }
 

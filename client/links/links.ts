@@ -10,7 +10,6 @@ import {
   linkProviderName,
 } from '../../protocol/link/messages.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
-import { resolveLinkPolicy } from '../../protocol/link/policy.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { Provider, ProviderConnection, ProviderFilter } from '../../service/providers.js';
 import type { CallOptions } from '../call-options.js';
@@ -21,6 +20,7 @@ import type { TemporalCalls } from '../workflow-calls.js';
 import { LinkInvalid, LinkNotFound } from './errors.js';
 import { LinkHandle, linkCalls } from './link-handle.js';
 import { listWorkflows, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 export type LinkStart = Omit<LinkProviderInput, 'carried'>;
 
@@ -48,7 +48,7 @@ export class LinkOperations {
     check(start);
     const { userId: given, provider = anyProvider, policy, ...page } = start;
     const userId = canonicalId(given);
-    const chosen = { ...page, policy: resolveLinkPolicy(policy) };
+    const chosen = { ...page, policy: resolvePolicy('link', policy) };
     const { client, taskQueue } = this.#calls;
     const begin = () =>
       client.workflow.start(linkProviderName, {
@@ -128,7 +128,7 @@ export class LinkOperations {
 }
 
 function check({ userId, provider = anyProvider, policy, ...page }: LinkStart): void {
-  const faults = policyFaults(() => resolveLinkPolicy(policy));
+  const faults = policyFaults(() => resolvePolicy('link', policy));
   refuseFaulty('The link', [...idFaults({ userId, provider }), ...pageFaults(page), ...faults], LinkInvalid);
 }
 

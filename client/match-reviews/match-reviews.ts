@@ -8,7 +8,7 @@ import {
   type MatchReviewPhase,
   reviewRequestedSignal,
 } from '../../protocol/match-review/messages.js';
-import { resolveMatchReviewPolicy, type MatchReviewPolicy } from '../../protocol/match-review/policy.js';
+import type { MatchReviewPolicy } from '../../protocol/match-review/policy.js';
 import { matchReviewStart } from '../../protocol/match-review/start.js';
 import type { CallOptions } from '../call-options.js';
 import { checkRead, policyFaults, refuseFaulty, serviceIdFaults, unknownFaults } from '../input-faults.js';
@@ -17,6 +17,7 @@ import type { TemporalCalls } from '../workflow-calls.js';
 import { MatchReviewInvalid, MatchReviewNotFound } from './errors.js';
 import { MatchReviewHandle, matchReviewCalls } from './match-review-handle.js';
 import { listWorkflows, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 export interface WhichMatchReview {
   /** The service's id of the result. */
@@ -51,7 +52,7 @@ export class MatchReviewOperations {
   async start(start: MatchReviewFollowed, options: CallOptions = {}): Promise<MatchReviewHandle> {
     check(start);
     const { rawResultId, policy } = start;
-    const resolved = resolveMatchReviewPolicy(policy);
+    const resolved = resolvePolicy('match review', policy);
     const workflow = matchReviewStart({ rawResultId }, resolved);
     const request = policy ? { policy: resolved } : {};
     const { client, taskQueue } = this.#calls;
@@ -111,7 +112,7 @@ const searchable = {
 } as const satisfies Record<keyof MatchReviewSearch, string>;
 
 function check({ rawResultId, policy, ...unknown }: MatchReviewFollowed): void {
-  const faults = [...unknownFaults(unknown), ...policyFaults(() => resolveMatchReviewPolicy(policy))];
+  const faults = [...unknownFaults(unknown), ...policyFaults(() => resolvePolicy('match review', policy))];
   refuseFaulty(
     'The review',
     [...serviceIdFaults('rawResultId', rawResultId, 'a result'), ...faults],

@@ -40,7 +40,7 @@ import { callKinds } from '../workflow-calls.js';
 import { orIfEnded } from '../workflow-status.js';
 import { optionFaults, policyFaults, refuseFaulty } from '../input-faults.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
-import { checkedPolicyChanges, resolveOrderPolicy, type OrderPolicy } from '../../protocol/order/policy.js';
+import { checkedPolicyChanges, type OrderPolicy } from '../../protocol/order/policy.js';
 import {
   forwardedTo,
   OrderEnded,
@@ -50,6 +50,7 @@ import {
   RegistrationRefused,
 } from './errors.js';
 import { watchState, type WatchOptions } from '../watching.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 export const orderCalls = callKinds(orderErrorMap, 'The order');
 
@@ -399,7 +400,7 @@ function isResolved(state: LastState, orderId: string, decision: Decision): bool
 }
 
 function hasPolicy({ policy }: LastState, changes: OrderPolicy): boolean {
-  return policy !== undefined && canonicalJson(resolveOrderPolicy(changes, policy)) === canonicalJson(policy);
+  return policy !== undefined && canonicalJson(resolvePolicy('order', changes, policy)) === canonicalJson(policy);
 }
 
 /** @throws OrderInvalid naming every setting that is unknown or out of range */

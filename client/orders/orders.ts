@@ -4,7 +4,7 @@ import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { kitOrderName, type PolicyPreview } from '../../protocol/order/messages.js';
 import { type PlaceKitOrderInput, placeKitOrderName } from '../../protocol/order/placing-messages.js';
 import type { AttentionReason, OrderPhase } from '../../protocol/order/state.js';
-import { resolveOrderPolicy, type OrderPolicy } from '../../protocol/order/policy.js';
+import type { OrderPolicy } from '../../protocol/order/policy.js';
 import { type ReconcileResult, rangeFaults } from '../../protocol/reconcile.js';
 import {
   forwardedPhase,
@@ -34,6 +34,7 @@ import { isSearched, serviceFilterOf, type OrderSearch } from './order-search.js
 import { checkPlacing, placingDigest, withCanonicalUser, type PlaceOptions } from './placing.js';
 import { reconcileRange, type ReconcileOptions } from './reconciliation.js';
 import { listWorkflows, referenceOf, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 export type WhichHandle = { reference: string } | { orderId: string };
 
@@ -84,7 +85,7 @@ export class OrderOperations {
    */
   async place(given: PlaceKitOrderInput, { markers, ...options }: PlaceOptions = {}): Promise<KitOrderHandle> {
     checkPlacing(given, markers);
-    const input = withCanonicalUser({ ...given, policy: resolveOrderPolicy(given.policy) });
+    const input = withCanonicalUser({ ...given, policy: resolvePolicy('order', given.policy) });
     return this.#access.calls.call(orderCalls.starting, options, () => this.startPlacing(input));
   }
 

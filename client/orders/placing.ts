@@ -7,11 +7,11 @@ import { brokenRulesOf } from '../../service/validation.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { isAddressable, ofCanonicalUser } from '../../protocol/ids.js';
 import { kitKinds, type KitRequest, type PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
-import { resolveOrderPolicy } from '../../protocol/order/policy.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
 import { policyFaults, referenceFaults, refuseFaulty, unknownFaults } from '../input-faults.js';
 import { OrderInvalid } from './errors.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 /* The input of a placing: its check before anything is started, and what makes it the same order again. */
 
@@ -37,7 +37,7 @@ export function checkPlacing(input: PlaceKitOrderInput, markers: PlaceOptions['m
     ...ofOrder,
     // What is not an order has no answers.
     ...(ofOrder.length === 0 ? wrongAnswers(input, markers) : []),
-    ...policyFaults(() => resolveOrderPolicy(policy)),
+    ...policyFaults(() => resolvePolicy('order', policy)),
   ];
   refuseFaulty('The order', faults, OrderInvalid);
 }

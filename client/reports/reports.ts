@@ -9,7 +9,6 @@ import {
   type SubmitReportInput,
   submitReportName,
 } from '../../protocol/report/submission-messages.js';
-import { resolveReportPolicy } from '../../protocol/report/policy.js';
 import { isSignedUrl } from '../../protocol/report/signed-url.js';
 import { labReferenceKey, labUserIdKey, type supersededPhase } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
@@ -29,6 +28,7 @@ import { ReportInvalid, ReportReferenceConflict, SignedUrlRefused } from './erro
 import { findSubmission, reportCalls, ReportHandle, requireJob } from './report-handle.js';
 import { parsingJobName, type ReportAttentionReason, type ReportPhase } from '../../protocol/report/messages.js';
 import { listWorkflows, referenceOf, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 /** The product's input to `submit`. */
 export type ReportSubmission = Omit<SubmitReportInput, 'carried'>;
@@ -62,7 +62,7 @@ export class ReportOperations {
       userId,
       file,
       ...(needsHumanReview !== undefined && { needsHumanReview }),
-      policy: resolveReportPolicy(policy),
+      policy: resolvePolicy('report', policy),
     };
     const inputDigest = submissionDigest({ ...submission, userId });
     return this.#access.calls.call(reportCalls.starting, options, () => this.startSubmitting(input, inputDigest));
@@ -135,7 +135,7 @@ function check({ reference, userId, file, needsHumanReview, policy, ...unknown }
     ...unknownFaults(unknown),
     ...referenceFaults(reference),
     ...fileFaults(file),
-    ...policyFaults(() => resolveReportPolicy(policy)),
+    ...policyFaults(() => resolvePolicy('report', policy)),
     ...serviceIdFaults('userId', userId, 'a user'),
   ];
   if (needsHumanReview !== undefined && typeof needsHumanReview !== 'boolean') {

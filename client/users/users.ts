@@ -20,7 +20,6 @@ import {
   type DeleteUserInput,
   type DeletionState,
 } from '../../protocol/deletion/messages.js';
-import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
@@ -30,6 +29,7 @@ import type { TemporalCalls } from '../workflow-calls.js';
 import { exists, statusOf } from '../workflow-status.js';
 import { DeletionHandle, userCalls } from './deletion-handle.js';
 import { DeletionInvalid, DeletionNotFound, GraceEnded, NothingToUndo, userErrorMap } from './errors.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 const requesting = {
   errors: userErrorMap,
@@ -68,7 +68,7 @@ export class UserOperations {
   async requestDeletion(input: Omit<DeleteUserInput, 'carried'>, options: CallOptions = {}): Promise<DeletionHandle> {
     check(input);
     const userId = canonicalId(input.userId);
-    const request = { ...input, userId, policy: resolveDeletionPolicy(input.policy) };
+    const request = { ...input, userId, policy: resolvePolicy('deletion', input.policy) };
     const workflowId = deleteUserId(userId);
     // Each can be used once.
     const start = () =>
@@ -299,7 +299,7 @@ function check({ userId, clientUserId, policy, ...unknown }: Omit<DeleteUserInpu
   if (clientUserId != null && typeof clientUserId !== 'string') {
     faults.push({ field: 'clientUserId', message: 'must be a string' });
   }
-  faults.push(...policyFaults(() => resolveDeletionPolicy(policy)));
+  faults.push(...policyFaults(() => resolvePolicy('deletion', policy)));
   refuse(faults);
 }
 

@@ -1,8 +1,8 @@
 import { kitOrderName, orderPlacedSignal } from '../../protocol/order/messages.js';
-import { resolveOrderPolicy } from '../../protocol/order/policy.js';
 import { kitOrderStart } from '../../protocol/order/start.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import type { Side } from './stage.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 /** Opens an order as its placing does, without one. */
 export async function handOver(
@@ -11,7 +11,7 @@ export async function handOver(
   { notifies }: { notifies: boolean },
 ): Promise<void> {
   const reference = `open-${snapshot.orderId}`;
-  const policy = resolveOrderPolicy();
+  const policy = resolvePolicy('order');
   await temporal.workflow.signalWithStart(kitOrderName, {
     ...kitOrderStart(snapshot, snapshot.orderId, reference, policy),
     taskQueue,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { DatabaseError, Pool } from 'pg';
 import type { DeleteUserResult } from '../../client/index.js';
 import type { Scene } from './scene.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 /** What is stored about a user. */
 export interface Stored {
@@ -55,7 +55,7 @@ export async function stored(scene: Scene): Promise<{ outcome: string }> {
 export async function erased(scene: Scene): Promise<DeleteUserResult> {
   const { caller, operations, graceMs } = scene;
   const userId = await storedOf(scene);
-  const request = { userId, policy: { ...resolveDeletionPolicy(), grace: graceMs } };
+  const request = { userId, policy: { ...resolvePolicy('deletion'), grace: graceMs } };
   const handle = await caller.command('delete', async (options) => operations.users.requestDeletion(request, options));
   return caller.read(async (options) => handle.result(options));
 }

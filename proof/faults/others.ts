@@ -1,5 +1,4 @@
 import { writeFile } from 'node:fs/promises';
-import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { join } from 'node:path';
 import {
   UserHasRunningWork,
@@ -12,6 +11,7 @@ import {
 import { sampleReport } from '../../sandbox/sample-report.js';
 import { kitFor, visitFor } from '../../test/rig/cast.js';
 import type { Scene } from './scene.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 /** By the stand-in's conventions (docs/sandbox.md). */
 const [rightCode, wrongCode, provider] = ['123456', '111111', 'invented_watch'];
@@ -123,7 +123,7 @@ export async function visit(scene: Scene) {
 }
 
 export async function deletion(scene: Scene): Promise<DeleteUserResult> {
-  const request = { userId: await scene.newUser(), policy: { ...resolveDeletionPolicy(), grace: scene.graceMs } };
+  const request = { userId: await scene.newUser(), policy: { ...resolvePolicy('deletion'), grace: scene.graceMs } };
   return deleted(scene, request);
 }
 

@@ -1,7 +1,3 @@
-import { resolveAppointmentPolicy } from '../../protocol/appointment/policy.js';
-import { resolveLinkPolicy } from '../../protocol/link/policy.js';
-import { resolveMatchReviewPolicy } from '../../protocol/match-review/policy.js';
-import { resolveOrderPolicy } from '../../protocol/order/policy.js';
 import { slotIdOf } from '../../protocol/appointment/slots.js';
 import { openAppointment } from '../../workflows/appointment/appointment.js';
 import * as appointments from '../../workflows/appointment/validation.js';
@@ -16,6 +12,7 @@ import { learn, openChain } from '../../workflows/order/chain.js';
 import * as orders from '../../workflows/order/commands.js';
 import { validatePolicyChange } from '../../workflows/order/policy-change.js';
 import { openRun } from '../../workflows/order/run.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 /** An update of a running workflow: its validator, and a good argument. */
 export interface Command {
@@ -32,7 +29,7 @@ function of(workflow: Command['workflow'], all: readonly Omit<Command, 'workflow
 const at = '2026-01-05T10:00:00.000Z';
 export const orderId = 'order-1';
 
-const chain = openChain({ rootOrderId: orderId, policy: resolveOrderPolicy() }, Date.parse(at));
+const chain = openChain({ rootOrderId: orderId, policy: resolvePolicy('order') }, Date.parse(at));
 learn(chain, {
   orderId,
   method: 'testkit',
@@ -43,13 +40,13 @@ learn(chain, {
 const order = openRun(chain, undefined);
 
 const link = {
-  link: openLink({ userId: 'user-1', provider: 'invented_watch', policy: resolveLinkPolicy() }, Date.parse(at)),
+  link: openLink({ userId: 'user-1', provider: 'invented_watch', policy: resolvePolicy('link') }, Date.parse(at)),
 } as LinkRun;
 const appointment = {
-  appointment: openAppointment({ orderId, policy: resolveAppointmentPolicy() }, Date.parse(at)),
+  appointment: openAppointment({ orderId, policy: resolvePolicy('appointment') }, Date.parse(at)),
 } as AppointmentRun;
 const review = {
-  review: openReview({ rawResultId: 'result-1', policy: resolveMatchReviewPolicy() }, Date.parse(at)),
+  review: openReview({ rawResultId: 'result-1', policy: resolvePolicy('match review') }, Date.parse(at)),
 } as MatchReviewRun;
 
 const registration = {

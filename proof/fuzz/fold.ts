@@ -1,5 +1,3 @@
-import { resolveOrderPolicy } from '../../protocol/order/policy.js';
-import { resolveReportPolicy } from '../../protocol/report/policy.js';
 import { announceNews } from '../../workflows/order/announcements.js';
 import { learn, openChain } from '../../workflows/order/chain.js';
 import { nextMoment } from '../../workflows/order/deadlines.js';
@@ -10,6 +8,7 @@ import { nextMoment as nextJobMoment } from '../../workflows/report/deadlines.js
 import { learnFromWebhook, openJob } from '../../workflows/report/job.js';
 import { readReportSnapshot } from '../../workflows/report/reports.js';
 import type { CaughtStart } from './recording-temporal.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 /**
  * Does with a caught signal what the workflow does before it waits: reads it, folds it in, announces it, finds the next moment and
@@ -23,7 +22,7 @@ export function foldIn({ signalName, argument }: CaughtStart, now: number): void
 function foldOrder(argument: unknown): void {
   const snapshot = readSnapshot(argument);
   if (!snapshot) throw new Error('The snapshot of a webhook is not read as one.');
-  const chain = openChain({ rootOrderId: snapshot.orderId, policy: resolveOrderPolicy() }, 0);
+  const chain = openChain({ rootOrderId: snapshot.orderId, policy: resolvePolicy('order') }, 0);
   chain.notifies = true;
   learn(chain, snapshot);
   announceNews(chain);
@@ -36,7 +35,7 @@ function foldOrder(argument: unknown): void {
 function foldJob(argument: unknown, now: number): void {
   const snapshot = readReportSnapshot(argument);
   if (!snapshot) throw new Error('The snapshot of a webhook is not read as one.');
-  const job = openJob({ jobId: snapshot.jobId, policy: resolveReportPolicy() }, now);
+  const job = openJob({ jobId: snapshot.jobId, policy: resolvePolicy('report') }, now);
   learnFromWebhook(job, snapshot, now);
   announceJob(job, now);
   if (Number.isNaN(nextJobMoment(job).at)) throw new Error('The next moment of a job is not a time.');

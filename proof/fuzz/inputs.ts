@@ -2,15 +2,15 @@ import { ApplicationFailure } from '@temporalio/common';
 import { SecretFileInvalid } from '../../client/secret-file.js';
 import { checkPlacing } from '../../client/orders/placing.js';
 import { LabOperationsError } from '../../client/errors.js';
-import { defaultAppointmentPolicy, resolveAppointmentPolicy } from '../../protocol/appointment/policy.js';
-import { defaultDeletionPolicy, resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
-import { defaultLinkPolicy, resolveLinkPolicy } from '../../protocol/link/policy.js';
-import { defaultMatchReviewPolicy, resolveMatchReviewPolicy } from '../../protocol/match-review/policy.js';
+import { defaultAppointmentPolicy } from '../../protocol/appointment/policy.js';
+import { defaultDeletionPolicy } from '../../protocol/deletion/policy.js';
+import { defaultLinkPolicy } from '../../protocol/link/policy.js';
+import { defaultMatchReviewPolicy } from '../../protocol/match-review/policy.js';
 import { callFaults } from '../../protocol/operator-calls.js';
-import { defaultPolicy, resolveOrderPolicy } from '../../protocol/order/policy.js';
+import { defaultPolicy } from '../../protocol/order/policy.js';
 import { PolicyInvalid, PolicyTooNew } from '../../protocol/policy-resolution.js';
 import { rangeFaults } from '../../protocol/reconcile.js';
-import { defaultReportPolicy, resolveReportPolicy } from '../../protocol/report/policy.js';
+import { defaultReportPolicy } from '../../protocol/report/policy.js';
 import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
 import { ConfigInvalid } from '../../workers/setting-faults.js';
 import { commands } from './commands.js';
@@ -19,6 +19,7 @@ import { oddValue } from './odd-values.js';
 import type { Random } from './random.js';
 import { operatorInputs, placings, settings } from './input-seeds.js';
 import type { Tally } from './tally.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 /** A check that an input meets before anything happens with it, and what a good input looks like. */
 interface Check {
@@ -37,12 +38,16 @@ const checks: readonly Check[] = [
     isObject: true as const,
     run: (input: never) => checkPlacing(input, undefined),
   })),
-  { name: 'policy of orders', seed: defaultPolicy, run: (input) => resolveOrderPolicy(input) },
-  { name: 'policy of links', seed: defaultLinkPolicy, run: (input) => resolveLinkPolicy(input) },
-  { name: 'policy of reports', seed: defaultReportPolicy, run: (input) => resolveReportPolicy(input) },
-  { name: 'policy of appointments', seed: defaultAppointmentPolicy, run: (input) => resolveAppointmentPolicy(input) },
-  { name: 'policy of deletions', seed: defaultDeletionPolicy, run: (input) => resolveDeletionPolicy(input) },
-  { name: 'policy of reviews', seed: defaultMatchReviewPolicy, run: (input) => resolveMatchReviewPolicy(input) },
+  { name: 'policy of orders', seed: defaultPolicy, run: (input) => resolvePolicy('order', input) },
+  { name: 'policy of links', seed: defaultLinkPolicy, run: (input) => resolvePolicy('link', input) },
+  { name: 'policy of reports', seed: defaultReportPolicy, run: (input) => resolvePolicy('report', input) },
+  {
+    name: 'policy of appointments',
+    seed: defaultAppointmentPolicy,
+    run: (input) => resolvePolicy('appointment', input),
+  },
+  { name: 'policy of deletions', seed: defaultDeletionPolicy, run: (input) => resolvePolicy('deletion', input) },
+  { name: 'policy of reviews', seed: defaultMatchReviewPolicy, run: (input) => resolvePolicy('match review', input) },
   { name: 'range to reconcile', seed: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }, run: rangeFaults },
   ...operatorInputs.map(([name, seed]) => ({
     name: `operator's call ${name}`,

@@ -1,13 +1,14 @@
 import { appointmentSchema } from '../../service/appointments.js';
 import { appointmentSnapshotOf } from '../../service/appointment-snapshot.js';
 import type { AppointmentResult, AppointmentState } from '../../protocol/appointment/messages.js';
-import { resolveAppointmentPolicy, type ResolvedAppointmentPolicy } from '../../protocol/appointment/policy.js';
+import type { ResolvedAppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { slotIdOf } from '../../protocol/appointment/slots.js';
 import { bookAppointmentStart } from '../../protocol/appointment/start.js';
 import { bookAppointmentId } from '../../protocol/ids.js';
 import { day, hour, long, minute, second, type Life } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';
 import { webhook, type Stage, type World } from './stage.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 const orderId = '00000000-0000-4000-8000-00000000000a';
 const workflowId = bookAppointmentId(orderId);
@@ -53,9 +54,9 @@ export class AppointmentWorld implements World {
     this.place = life.oneOf(['home', 'centre']);
     this.past = new Past(life, this.state);
     this.slots = [1, 2, 4].map((days) => slotIn(days, this.place, life));
-    this.policy = resolveAppointmentPolicy({
-      ...resolveAppointmentPolicy(),
-      ...resolveAppointmentPolicy(),
+    this.policy = resolvePolicy('appointment', {
+      ...resolvePolicy('appointment'),
+      ...resolvePolicy('appointment'),
       choiceWait: life.span(life.oneOf([20 * second, minute, hour]), 6 * day),
       ...{ choiceReminders: [life.span(second, day)], confirmationWait: life.span(minute, 2 * day) },
       ...{ visitOverdue: life.span(hour, day), walkInOverdue: day, giveUpAfter: life.span(hour, 4 * day) },

@@ -1,11 +1,11 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { DeleteUserResult, DeletionState } from '../../protocol/deletion/messages.js';
-import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { deleteUserId } from '../../protocol/ids.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import { day, hour, long, minute, second } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';
 import type { Stage, World } from './stage.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 /** Invented, as all ids here. */
 const userId = '00000000-0000-4000-8000-000000000001';
@@ -34,8 +34,8 @@ export class DeletionWorld implements World {
     const spans = [life.span(second, minute), life.span(minute, hour), life.span(hour, 7 * day)];
     this.grace = life.oneOf(spans);
     const reminderBefore = life.span(second, day);
-    const policy = resolveDeletionPolicy({
-      ...resolveDeletionPolicy({ onRunningWork: 'leave' }),
+    const policy = resolvePolicy('deletion', {
+      ...resolvePolicy('deletion', { onRunningWork: 'leave' }),
       ...{ grace: this.grace, reminderBefore },
     });
     this.input = { userId, policy };

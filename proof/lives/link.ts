@@ -1,10 +1,10 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import { linkProviderId } from '../../protocol/ids.js';
 import type { LinkResult } from '../../protocol/link/messages.js';
-import { resolveLinkPolicy } from '../../protocol/link/policy.js';
 import { day, hour, minute, second } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';
 import { webhook, type Stage, type World } from './stage.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 const userId = '00000000-0000-4000-8000-000000000001';
 const provider = 'oura';
@@ -33,9 +33,9 @@ export class LinkWorld implements World {
     const { life } = stage;
     this.stage = stage;
     this.past = new Past(life, this.state);
-    const policy = resolveLinkPolicy({
-      ...resolveLinkPolicy(),
-      ...resolveLinkPolicy(),
+    const policy = resolvePolicy('link', {
+      ...resolvePolicy('link'),
+      ...resolvePolicy('link'),
       ...{ passwordWait: life.span(30 * second, day), codeWait: life.span(30 * second, hour) },
       ...{ codeReminder: life.span(10 * second, 10 * minute), totalWait: life.span(5 * minute, 2 * day) },
       maxCodeAttempts: life.between(1, 3),

@@ -1,12 +1,13 @@
 import { matchReviewId } from '../../protocol/ids.js';
 import { outcomeOf } from '../../protocol/match-review/lifecycle.js';
 import type { MatchReviewResult } from '../../protocol/match-review/messages.js';
-import { resolveMatchReviewPolicy, type ResolvedMatchReviewPolicy } from '../../protocol/match-review/policy.js';
+import type { ResolvedMatchReviewPolicy } from '../../protocol/match-review/policy.js';
 import { matchReviewStart } from '../../protocol/match-review/start.js';
 import { matchReviewReportOf } from '../../service/match-review-snapshot.js';
 import { day, hour, minute, second } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';
 import { webhook, type Stage, type World } from './stage.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 const rawResultId = '00000000-0000-4000-8000-00000000000e';
 const orderId = '00000000-0000-4000-8000-00000000000a';
@@ -37,9 +38,9 @@ export class MatchReviewWorld implements World {
     this.stage = stage;
     this.past = new Past(life, { review: waiting });
     this.isShownWhenOver = life.happens(0.5);
-    this.policy = resolveMatchReviewPolicy({
-      ...resolveMatchReviewPolicy(),
-      ...resolveMatchReviewPolicy(),
+    this.policy = resolvePolicy('match review', {
+      ...resolvePolicy('match review'),
+      ...resolvePolicy('match review'),
       ...{ decisionReminders: [life.span(minute, 3 * day)], serviceReviewDeadline: life.span(hour, 7 * day) },
       ...{ firstPoll: life.span(10 * minute, 2 * hour), longestPoll: 12 * hour },
     });

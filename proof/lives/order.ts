@@ -3,7 +3,7 @@ import { orderSchema } from '../../service/order.js';
 import { signed, usualInstallation } from '../../service/installation.js';
 import { snapshotOf, type OrderSnapshot } from '../../service/order-snapshot.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
-import { resolveOrderPolicy, type ResolvedOrderPolicy } from '../../protocol/order/policy.js';
+import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { rootOf, writePassthrough } from '../../protocol/order/root-order.js';
 import { criticalResultStart, kitOrderStart } from '../../protocol/order/start.js';
 import { addEvent, lowOf, newOrder, type Low, type OrderAtService } from '../model/order-world.js';
@@ -11,6 +11,7 @@ import { day, hour, minute, second, type Life } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';
 import { checkOrders, checkPlacing, registeredSample } from './order-claims.js';
 import { webhook, type Stage, type World } from './stage.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 /* One reference's orders at the service: created here or elsewhere, on their way, redrawn, replaced, cancelled, registered. */
 
@@ -367,9 +368,9 @@ export class PlacingWorld extends OrderWorld {
 
 function policyOf(life: Life): ResolvedOrderPolicy {
   const span = () => life.span(hour, 4 * day);
-  return resolveOrderPolicy({
-    ...resolveOrderPolicy(),
-    ...resolveOrderPolicy(),
+  return resolvePolicy('order', {
+    ...resolvePolicy('order'),
+    ...resolvePolicy('order'),
     ...{ shippingDeadline: span(), deliveryDeadline: span(), returnDeadline: span(), transitToLabDeadline: span() },
     ...{ resultsDeadline: span(), registrationDeadline: span(), problemLimit: span(), redrawWait: span() },
     ...{ decisionWait: span(), registrationReminders: [span()], returnReminders: [span()], assumedDelivery: span() },

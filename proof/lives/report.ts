@@ -1,7 +1,7 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import { parsingJobId, submitReportId } from '../../protocol/ids.js';
 import type { ParsingJobResult } from '../../protocol/report/messages.js';
-import { resolveReportPolicy, type ResolvedReportPolicy } from '../../protocol/report/policy.js';
+import type { ResolvedReportPolicy } from '../../protocol/report/policy.js';
 import { parsingJobStart } from '../../protocol/report/start.js';
 import type { SubmissionEnd } from '../../protocol/report/submission-messages.js';
 import { labUserIdKey } from '../../protocol/search-attributes.js';
@@ -10,6 +10,7 @@ import { parsingJobSchema } from '../../service/reports.js';
 import { day, hour, minute, second } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';
 import { webhook, type Stage, type World } from './stage.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 const userId = '00000000-0000-4000-8000-000000000001';
 
@@ -40,9 +41,9 @@ export class JobWorld implements World {
     const { life } = stage;
     this.stage = stage;
     this.past = new Past(life, { jobs: [] });
-    this.policy = resolveReportPolicy({
-      ...resolveReportPolicy(),
-      ...resolveReportPolicy(),
+    this.policy = resolvePolicy('report', {
+      ...resolvePolicy('report'),
+      ...resolvePolicy('report'),
       ...{ parsingDeadline: life.span(minute, day), reviewDeadline: life.span(hour, 4 * day) },
       ...{ giveUpAfter: life.span(hour, 5 * day), lostAnswerWait: life.span(30 * second, hour) },
       submissionDeadline: life.span(hour, 7 * day),

@@ -1,6 +1,5 @@
 import { isOpen } from '../../protocol/appointment/lifecycle.js';
 import type { AppointmentResult } from '../../protocol/appointment/messages.js';
-import { resolveAppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { currentPhase, type Appointment } from '../../workflows/appointment/appointment.js';
 import { deadlinesOf } from '../../workflows/appointment/deadlines.js';
 import { bookAppointment } from '../../workflows/appointment/workflow.js';
@@ -19,6 +18,7 @@ import { afterCommand, afterEvent, type Left } from './faults.js';
 import { beginning, carriedIn, type Model, type Move, type State } from './model.js';
 import type { Message } from './run.js';
 import { orderOf, type Upcoming } from './times.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 export interface AppointmentBounds extends Left {
   place: AppointmentWorld['place'];
@@ -29,7 +29,7 @@ export interface AppointmentBounds extends Left {
 const day = 86_400_000;
 
 /** Short spans that differ, so deadlines come in many orders. */
-const policy = resolveAppointmentPolicy({
+const policy = resolvePolicy('appointment', {
   ...{ choiceReminders: ['1d'], choiceWait: '2d', confirmationWait: '1d', visitReminders: ['1d'], visitOverdue: '1d' },
   ...{ walkInOverdue: '1d', giveUpAfter: '1d', firstPoll: '1d', longestPoll: '1d', bookingTimeout: '2m' },
 });

@@ -1,4 +1,3 @@
-import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import type { DeleteUserResult, DeletionState } from '../../protocol/deletion/messages.js';
 import { graceEndOf, reminderDueAt } from '../../workflows/deletion/deadlines.js';
 import type { Deletion } from '../../workflows/deletion/deletion.js';
@@ -7,6 +6,7 @@ import { afterCommand, afterEvent, fails, noAnswer, type Left } from './faults.j
 import { carriedIn, type Choose, type Model, type Move, type State, type Step } from './model.js';
 import type { ActivityCall, Answer } from './run.js';
 import { orderOf } from './times.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 interface DeletionWorld {
   user: 'present' | 'scheduled';
@@ -17,7 +17,7 @@ interface DeletionWorld {
 const userId = '00000000-0000-4000-8000-000000000001';
 const day = 86_400_000;
 
-const policy = resolveDeletionPolicy({ onRunningWork: 'leave', grace: '3d', reminderBefore: '1d' });
+const policy = resolvePolicy('deletion', { onRunningWork: 'leave', grace: '3d', reminderBefore: '1d' });
 
 /** One user's deletion, from the request to its end: undone, or final. */
 export function deletionModel(left: Left): Model<DeletionWorld> {

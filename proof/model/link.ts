@@ -1,4 +1,3 @@
-import { resolveLinkPolicy } from '../../protocol/link/policy.js';
 import type { CodeAnswer, LinkReport, LinkResult, LinkState, LinkUrl } from '../../protocol/link/messages.js';
 import { deadlinesOf } from '../../workflows/link/deadlines.js';
 import type { Link } from '../../workflows/link/link.js';
@@ -7,6 +6,7 @@ import { afterCommand, afterEvent, fails, noAnswer, type Left } from './faults.j
 import { carriedIn, type Choose, type Model, type Move, type State, type Step } from './model.js';
 import type { ActivityCall, Answer, Message } from './run.js';
 import { orderOf } from './times.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 interface LinkWorld {
   /** The service has the connection. */
@@ -17,7 +17,7 @@ interface LinkWorld {
 const minute = 60_000;
 const userId = '00000000-0000-4000-8000-000000000001';
 const provider = 'oura';
-const policy = resolveLinkPolicy({
+const policy = resolvePolicy('link', {
   ...{ tokenLife: '10m', passwordWait: '30m', codeWait: '20m', codeReminder: '5m', totalWait: '1h' },
   ...{ confirmationWait: '1m', maxCodeAttempts: 2, maxPasswordAttempts: 2 },
 });

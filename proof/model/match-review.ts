@@ -5,7 +5,6 @@ import type {
   MatchReviewResult,
   MatchReviewState,
 } from '../../protocol/match-review/messages.js';
-import { resolveMatchReviewPolicy } from '../../protocol/match-review/policy.js';
 import type { MatchReviewSnapshot } from '../../service/match-review-snapshot.js';
 import { deadlinesOf } from '../../workflows/match-review/deadlines.js';
 import { currentPhase, type Review } from '../../workflows/match-review/review.js';
@@ -24,10 +23,11 @@ import {
 import { carriedIn, type Model, type Move, type State, type Step } from './model.js';
 import type { Answer, Message } from './run.js';
 import { orderOf } from './times.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 const halfDay = 12 * 3_600_000;
 
-const policy = resolveMatchReviewPolicy({
+const policy = resolvePolicy('match review', {
   ...{ decisionReminders: ['1d'], serviceReviewDeadline: '1d', firstPoll: '12h', longestPoll: '12h' },
 });
 

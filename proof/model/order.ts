@@ -1,4 +1,4 @@
-import { resolveOrderPolicy, type OrderPolicy } from '../../protocol/order/policy.js';
+import type { OrderPolicy } from '../../protocol/order/policy.js';
 import type { Decision } from '../../protocol/order/state.js';
 import { currentOrder, type Chain } from '../../workflows/order/chain.js';
 import { kitOrder } from '../../workflows/order/workflow.js';
@@ -19,6 +19,7 @@ import {
   type OrderWorld,
 } from './order-world.js';
 import type { ActivityCall, Answer } from './run.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 export interface OrderBounds {
   /** What the service does after the order was placed. */
@@ -38,7 +39,7 @@ export interface OrderBounds {
 
 /** Short spans that differ, so deadlines come in many orders; the same unit, so states meet again. */
 function policyOf(onLost: OrderPolicy['onLost'] = 'ask') {
-  return resolveOrderPolicy({
+  return resolvePolicy('order', {
     ...{ shippingDeadline: '2d', deliveryDeadline: '2d', returnDeadline: '2d', transitToLabDeadline: '2d' },
     ...{ resultsDeadline: '2d', registrationDeadline: '3d', problemLimit: '1d', redrawWait: '1d', decisionWait: '2d' },
     ...{ registrationReminders: ['1d'], returnReminders: ['1d'], assumedDelivery: '1d' },

@@ -1,4 +1,3 @@
-import { resolveReportPolicy } from '../../protocol/report/policy.js';
 import type { ParsingJobResult, ReportState } from '../../protocol/report/messages.js';
 import type { ReportSnapshot } from '../../service/report-snapshot.js';
 import { deadlineOf, giveUpAt, isOverdue, pollAt } from '../../workflows/report/deadlines.js';
@@ -8,6 +7,7 @@ import { afterCommand, afterEvent, fails, noAnswer, type Left } from './faults.j
 import { carriedIn, type Choose, type Model, type Move, type State, type Step } from './model.js';
 import type { ActivityCall, Answer } from './run.js';
 import { orderOf } from './times.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 interface ReportWorld {
   /** The job as the service has it. */
@@ -37,7 +37,7 @@ const reports: readonly Omit<ReportSnapshot, 'jobId'>[] = [
   { status: 'completed' },
 ];
 
-const policy = resolveReportPolicy({
+const policy = resolvePolicy('report', {
   ...{ firstPoll: '1h', firstReviewPoll: '2h', longestPoll: '2h' },
   ...{ parsingDeadline: '3h', reviewDeadline: '4h', giveUpAfter: '5h' },
 });

@@ -1,4 +1,3 @@
-import { resolveSettings } from '../policy-resolution.js';
 import {
   choice,
   defaultsOf,
@@ -66,11 +65,3 @@ export type ResolvedAppointmentPolicy = ResolvedSettings<typeof appointmentSetti
 export const defaultAppointmentPolicy = defaultsOf(appointmentSettings);
 
 export const appointmentPolicy = { of: 'appointment', version: 2, settings: appointmentSettings };
-
-/** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
-export function resolveAppointmentPolicy(
-  policy?: AppointmentPolicy | ResolvedAppointmentPolicy,
-  base?: ResolvedAppointmentPolicy,
-): ResolvedAppointmentPolicy {
-  return resolveSettings(appointmentPolicy, policy, base);
-}

@@ -5,8 +5,9 @@ import { bookAppointmentId } from '../ids.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import { visitPhaseOf } from './lifecycle.js';
 import { bookAppointmentName, type BookAppointmentInput } from './messages.js';
-import { resolveAppointmentPolicy, type ResolvedAppointmentPolicy } from './policy.js';
+import type { ResolvedAppointmentPolicy } from './policy.js';
 import type { WorkflowStart } from '../workflow-start.js';
+import { resolvePolicy } from '../policies.js';
 
 /**
  * The start options for the workflow of an order's appointment, to be used with signal-with-start.
@@ -16,7 +17,7 @@ import type { WorkflowStart } from '../workflow-start.js';
 export function bookAppointmentStart(
   givenOrderId: string,
   snapshot?: AppointmentSnapshot,
-  policy: ResolvedAppointmentPolicy = resolveAppointmentPolicy(),
+  policy: ResolvedAppointmentPolicy = resolvePolicy('appointment'),
 ): WorkflowStart<BookAppointmentInput> {
   const orderId = canonicalId(givenOrderId);
   const visit = snapshot && visitPhaseOf(snapshot);

@@ -1,4 +1,3 @@
-import { resolveSettings } from '../policy-resolution.js';
 import { choice, defaultsOf, duration, type PolicyOf, type ResolvedSettings } from '../policy-settings.js';
 
 /** The treatment of a user's running kit orders, links, reports and appointments before the deletion. */
@@ -34,11 +33,3 @@ export type ResolvedDeletionPolicy = ResolvedSettings<typeof deletionSettings>;
 export const defaultDeletionPolicy = defaultsOf(deletionSettings);
 
 export const deletionPolicy = { of: 'deletion', version: 1, settings: deletionSettings };
-
-/** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
-export function resolveDeletionPolicy(
-  policy?: DeletionPolicy | ResolvedDeletionPolicy,
-  base?: ResolvedDeletionPolicy,
-): ResolvedDeletionPolicy {
-  return resolveSettings(deletionPolicy, policy, base);
-}

@@ -1,4 +1,3 @@
-import { resolveSettings } from '../policy-resolution.js';
 import { count, defaultsOf, duration, type PolicyOf, type ResolvedSettings } from '../policy-settings.js';
 
 const attempts = { least: 1, most: 20 };
@@ -45,11 +44,3 @@ export type ResolvedLinkPolicy = ResolvedSettings<typeof linkSettings>;
 export const defaultLinkPolicy = defaultsOf(linkSettings);
 
 export const linkPolicy = { of: 'link', version: 2, settings: linkSettings };
-
-/** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
-export function resolveLinkPolicy(
-  policy?: LinkPolicy | ResolvedLinkPolicy,
-  base?: ResolvedLinkPolicy,
-): ResolvedLinkPolicy {
-  return resolveSettings(linkPolicy, policy, base);
-}

@@ -1,4 +1,3 @@
-import { resolveSettings } from '../policy-resolution.js';
 import { defaultsOf, duration, durations, poll, type PolicyOf, type ResolvedSettings } from '../policy-settings.js';
 
 /**
@@ -26,11 +25,3 @@ export type ResolvedMatchReviewPolicy = ResolvedSettings<typeof matchReviewSetti
 export const defaultMatchReviewPolicy = defaultsOf(matchReviewSettings);
 
 export const matchReviewPolicy = { of: 'match review', version: 1, settings: matchReviewSettings };
-
-/** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
-export function resolveMatchReviewPolicy(
-  policy?: MatchReviewPolicy | ResolvedMatchReviewPolicy,
-  base?: ResolvedMatchReviewPolicy,
-): ResolvedMatchReviewPolicy {
-  return resolveSettings(matchReviewPolicy, policy, base);
-}

@@ -4,8 +4,9 @@ import { canonicalId } from '../../service/canonical-id.js';
 import { labPhaseKey, ofUser } from '../search-attributes.js';
 import { openPhaseOf, outcomeOf } from './lifecycle.js';
 import { matchReviewName, type MatchReviewInput, type MatchReviewReported } from './messages.js';
-import { resolveMatchReviewPolicy, type ResolvedMatchReviewPolicy } from './policy.js';
+import type { ResolvedMatchReviewPolicy } from './policy.js';
 import type { WorkflowStart } from '../workflow-start.js';
+import { resolvePolicy } from '../policies.js';
 
 /**
  * The start options for the workflow of an unmatched result, to be used with signal-with-start.
@@ -14,7 +15,7 @@ import type { WorkflowStart } from '../workflow-start.js';
  */
 export function matchReviewStart(
   report: MatchReviewReported,
-  policy: ResolvedMatchReviewPolicy = resolveMatchReviewPolicy(),
+  policy: ResolvedMatchReviewPolicy = resolvePolicy('match review'),
 ): WorkflowStart<MatchReviewInput> {
   const { status, userId } = report;
   const rawResultId = canonicalId(report.rawResultId);

@@ -1,4 +1,4 @@
-import { checkedChanges, resolveSettings } from '../policy-resolution.js';
+import { checkedChanges } from '../policy-resolution.js';
 import {
   choice,
   count,
@@ -118,14 +118,6 @@ export type ResolvedOrderPolicy = ResolvedSettings<typeof orderSettings>;
 export const defaultPolicy = defaultsOf(orderSettings);
 
 export const orderPolicy = { of: 'order', version: 2, settings: orderSettings };
-
-/** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
-export function resolveOrderPolicy(
-  policy?: OrderPolicy | ResolvedOrderPolicy,
-  base?: ResolvedOrderPolicy,
-): ResolvedOrderPolicy {
-  return resolveSettings(orderPolicy, policy, base);
-}
 
 /** The settings that change in a running order's policy. @throws PolicyInvalid: see `checkedChanges` */
 export function checkedPolicyChanges(policy: OrderPolicy): OrderPolicy {

@@ -13,11 +13,12 @@ import { kitOrderId } from '../ids.js';
 import { readPassthrough, rootOf } from './root-order.js';
 import { phaseOf } from './lifecycle.js';
 import { kitOrderName, type KitOrderInput } from './messages.js';
-import { resolveOrderPolicy, type ResolvedOrderPolicy } from './policy.js';
+import type { ResolvedOrderPolicy } from './policy.js';
 import type { WorkflowStart } from '../workflow-start.js';
+import { resolvePolicy } from '../policies.js';
 
 /** Resolved once: every webhook needs it, in case it starts a run. */
-const usualPolicy = resolveOrderPolicy();
+const usualPolicy = resolvePolicy('order');
 
 /**
  * The start options for the workflow that follows the order's chain, to be used with signal-with-start. Search

@@ -1,4 +1,3 @@
-import { resolveSettings } from '../policy-resolution.js';
 import { defaultsOf, duration, poll, type PolicyOf, type ResolvedSettings } from '../policy-settings.js';
 
 /**
@@ -50,14 +49,6 @@ export type ResolvedReportPolicy = ResolvedSettings<typeof reportSettings>;
 export const defaultReportPolicy = defaultsOf(reportSettings);
 
 export const reportPolicy = { of: 'report', version: 1, settings: reportSettings, rule };
-
-/** @throws PolicyInvalid, PolicyTooNew: see `resolveSettings` */
-export function resolveReportPolicy(
-  policy?: ReportPolicy | ResolvedReportPolicy,
-  base?: ResolvedReportPolicy,
-): ResolvedReportPolicy {
-  return resolveSettings(reportPolicy, policy, base);
-}
 
 function rule({ creationTimeout, uploadTimeout }: ResolvedReportPolicy, fault: (problem: string) => void): void {
   if (creationTimeout >= uploadTimeout) fault('creationTimeout must be shorter than uploadTimeout');

@@ -4,8 +4,9 @@ import { labPhaseKey, labReferenceKey, ofUser } from '../search-attributes.js';
 import { parsingJobId } from '../ids.js';
 import { phaseOf } from './lifecycle.js';
 import { parsingJobName, type ParsingJobInput } from './messages.js';
-import { resolveReportPolicy, type ResolvedReportPolicy } from './policy.js';
+import type { ResolvedReportPolicy } from './policy.js';
 import type { WorkflowStart } from '../workflow-start.js';
+import { resolvePolicy } from '../policies.js';
 
 /**
  * The start options for the workflow that follows a parsing job, to be used with signal-with-start.
@@ -15,7 +16,7 @@ import type { WorkflowStart } from '../workflow-start.js';
 export function parsingJobStart(
   { jobId, status, userId }: ReportSnapshot,
   reference?: string,
-  policy: ResolvedReportPolicy = resolveReportPolicy(),
+  policy: ResolvedReportPolicy = resolvePolicy('report'),
 ): WorkflowStart<ParsingJobInput> {
   return {
     name: parsingJobName,

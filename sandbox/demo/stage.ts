@@ -1,5 +1,4 @@
 import { writeFile } from 'node:fs/promises';
-import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -30,6 +29,7 @@ import { address } from './persons.js';
 import { PlayedDeletion, PlayedLink, PlayedReport, PlayedVisit } from './played.js';
 import { PlayedHealthData } from './played-health-data.js';
 import { PlayedOrder } from './played-order.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 /** A story did not end as it promised. */
 export class StoryFailed extends Error {
@@ -195,7 +195,7 @@ export class Stage {
       userId,
       // A resolved one: its grace may be shorter than a person's could be.
       policy: {
-        ...resolveDeletionPolicy(),
+        ...resolvePolicy('deletion'),
         grace: calendar.compressed(grace),
         reminderBefore: calendar.compressed('3d'),
       },

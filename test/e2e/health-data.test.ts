@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +15,7 @@ import { emptyDatabase } from '../rig/empty-database.js';
 import { patienceMs } from '../rig/patience.js';
 import type { StartedProcess } from '../rig/processes.js';
 import { newDatabase } from '../rig/stores.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 /*
  * Health data in both set-ups, with real processes: worker and ingress that share a PostgreSQL database, and both in one
@@ -204,7 +204,7 @@ describe.each([
       const deletion = await labs.users.requestDeletion({
         userId,
         clientUserId,
-        policy: { ...resolveDeletionPolicy(), grace: 2_000 },
+        policy: { ...resolvePolicy('deletion'), grace: 2_000 },
       });
       expect(await deletion.result()).toMatchObject({ outcome: 'deleted' });
       expect(await deployment.found(userId, workoutId)).toEqual({ days: [], samples: 0, moments: undefined });

@@ -7,13 +7,14 @@ import { appointmentSettings } from '../../protocol/appointment/policy.js';
 import { deletionSettings } from '../../protocol/deletion/policy.js';
 import { linkSettings } from '../../protocol/link/policy.js';
 import { matchReviewSettings } from '../../protocol/match-review/policy.js';
-import { orderSettings, resolveOrderPolicy } from '../../protocol/order/policy.js';
+import { orderSettings } from '../../protocol/order/policy.js';
 import { reportSettings } from '../../protocol/report/policy.js';
 import { resolveSettings } from '../../protocol/policy-resolution.js';
 import { defaultsOf } from '../../protocol/policy-settings.js';
 import { readHistory } from './history-file.js';
 import { otherDefaults } from './other-defaults/other-defaults.js';
 import { replay } from './replaying.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 /*
  * A release may change any default. In these histories every deadline of the default policies was met, so a default that
@@ -84,5 +85,5 @@ test('the changed release has another default for every setting, and each is val
     const resolved = resolveSettings({ of: 'usual', version: 1, settings }, {}) as Record<string, unknown>;
     for (const name of Object.keys(before)) expect(after[name], name).not.toEqual(resolved[name]);
   }
-  expect(resolveOrderPolicy().creationSettling).toBe(45_000);
+  expect(resolvePolicy('order').creationSettling).toBe(45_000);
 });

@@ -9,10 +9,10 @@ import { bookAppointmentId, deleteUserId, kitOrderId, placeKitOrderId, submitRep
 import { eventually } from '../rig/eventually.js';
 import { labUserIdKey } from '../../protocol/search-attributes.js';
 import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
-import { resolveDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { setStage, type RunningWorker } from './story.js';
 import { submission, submit, uploadPath } from './report.js';
 import { taskQueue } from '../rig/environments.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 /* The full server: it lists workflows, keeps its time, and lets workers come and go. */
 const stage = setStage({ eventsPerRun: 10_000, keepsHealthData: true });
@@ -41,7 +41,7 @@ const kitWork = (rootOrderId: string, more: object = {}) => ({
 });
 
 /** A deletion that ends soon, so the next story has the stage for itself. */
-const soon = { ...resolveDeletionPolicy(), grace: 1_000 };
+const soon = { ...resolvePolicy('deletion'), grace: 1_000 };
 /** On a busy machine so short a grace is over when the request is answered. */
 const accepted = expect.stringMatching(/^(grace|confirming)$/) as string;
 
@@ -287,7 +287,7 @@ describe('a worker without the settings of another', () => {
     await eventually(async () => expect(await kept()).toBe(1));
     // The other one does all that comes before the erasure.
     await stage.stopWorker();
-    const handle = await leavingUser.requestDeletion({ policy: { ...resolveDeletionPolicy(), grace: 2_000 } });
+    const handle = await leavingUser.requestDeletion({ policy: { ...resolvePolicy('deletion'), grace: 2_000 } });
     expect(await failureOf(deleteUserId(userId), 'eraseHealthData')).toMatch(/DATABASE_URL is not set/);
     await leavingUser.expectState(handle, { phase: 'confirming' });
     expect(await kept()).toBe(1);

@@ -1,9 +1,9 @@
 import { UserUnknown } from '../../../client/index.js';
-import { resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
 import { deleteUserId } from '../../../protocol/ids.js';
 import { labUserIdKey } from '../../../protocol/search-attributes.js';
 import { kitFor } from '../../rig/cast.js';
 import { untilListed, type Story } from './story.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 export const deletions: readonly Story[] = [
   /** With running work that is cancelled, a reminder, and the end of the grace. */
@@ -13,7 +13,7 @@ export const deletions: readonly Story[] = [
     const kit = await stage.labs.orders.place(kitFor(userId, `recorded-${userId}`));
     await kit.orderId();
     await untilListed(stage, `${labUserIdKey.name} = '${userId}' AND WorkflowType = 'kitOrder'`);
-    const policy = { ...resolveDeletionPolicy({ onRunningWork: 'cancel' }), reminderBefore: 1_000, grace: 3_000 };
+    const policy = { ...resolvePolicy('deletion', { onRunningWork: 'cancel' }), reminderBefore: 1_000, grace: 3_000 };
     const handle = await stage.labs.users.requestDeletion({ userId, policy });
     await handle.result();
     return { 'user-deleted': deleteUserId(userId) };
@@ -34,7 +34,7 @@ export const deletions: readonly Story[] = [
     await stage.sandbox.addFault({ path: `/v2/user/${user.user_id}`, times: 1, action: down });
     const handle = await stage.labs.users.requestDeletion({
       userId: user.user_id,
-      policy: { ...resolveDeletionPolicy(), grace: 1_000 },
+      policy: { ...resolvePolicy('deletion'), grace: 1_000 },
     });
     await handle.result();
     return { 'deletion-delayed': deleteUserId(user.user_id) };
@@ -55,7 +55,7 @@ export const deletions: readonly Story[] = [
   async function deletionFinal(stage) {
     const { user_id: userId } = (await stage.sandbox.createUser()).user;
     await (
-      await stage.labs.users.requestDeletion({ userId, policy: { ...resolveDeletionPolicy(), grace: 1_000 } })
+      await stage.labs.users.requestDeletion({ userId, policy: { ...resolvePolicy('deletion'), grace: 1_000 } })
     ).result();
     await untilListed(stage, `WorkflowId = '${deleteUserId(userId)}' AND ExecutionStatus = 'Completed'`);
     await stage.labs.users.requestDeletion({ userId }).catch((error: unknown) => {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
 import { deleteUserId, rejectedEventsId, workoutStreamId } from '../../../protocol/ids.js';
 import { operatorCallName, type OperatorCallName } from '../../../protocol/operator-calls.js';
 import type { RejectedEventsPage } from '../../../protocol/rejected-events.js';
 import type { Story } from './story.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 export const healthData: readonly Story[] = [
   /** Its stream is not there at first, and another notice comes meanwhile. */
@@ -42,7 +42,7 @@ export const healthData: readonly Story[] = [
     await stage.sandbox.sendHealthData(userId, { kind: 'summary' });
     await stage.sandbox.settleWebhooks();
     await (
-      await stage.labs.users.requestDeletion({ userId, policy: { ...resolveDeletionPolicy(), grace: 1_000 } })
+      await stage.labs.users.requestDeletion({ userId, policy: { ...resolvePolicy('deletion'), grace: 1_000 } })
     ).result();
     return { 'deletion-with-health-data': deleteUserId(userId) };
   },

@@ -3,15 +3,13 @@ import { join } from 'node:path';
 import ms, { type StringValue } from 'ms';
 import { describe, expect, test } from 'vitest';
 import { withStore } from '../../../activities/worker-store.js';
-import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
-import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
-import { resolveReportPolicy } from '../../../protocol/report/policy.js';
 import { deletionRequestMs, usualSettling } from '../../../protocol/settling.js';
 import { readWorkerConfig } from '../../../workers/config.js';
 import { activityOptions, booking, creation, orderSearch, round, upload } from '../../../workflows/activities.js';
 import { commandWait } from '../../../workflows/entity/commands.js';
 import { projectFolder } from '../../rig/processes.js';
 import { everyNode, parse, specifierOf, type Node } from '../../rig/syntax.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* The rules that the timeouts and retries of workflows/activities.ts must keep to, whatever their numbers are. */
 
@@ -37,13 +35,13 @@ const day = 86_400_000;
 
 /** What a call adds: options that follow from a policy, or from who waits. */
 const byCall: Partial<Record<Name, object>> = {
-  createKitOrder: creation(resolveOrderPolicy(), day),
-  replaceKitOrder: creation(resolveOrderPolicy(), day),
-  findKitOrder: orderSearch(resolveOrderPolicy()),
-  bookSlot: booking(resolveAppointmentPolicy().bookingTimeout),
-  requestAppointment: booking(resolveAppointmentPolicy().bookingTimeout),
-  rescheduleAppointment: booking(resolveAppointmentPolicy().bookingTimeout),
-  uploadReport: upload(resolveReportPolicy(), day),
+  createKitOrder: creation(resolvePolicy('order'), day),
+  replaceKitOrder: creation(resolvePolicy('order'), day),
+  findKitOrder: orderSearch(resolvePolicy('order')),
+  bookSlot: booking(resolvePolicy('appointment').bookingTimeout),
+  requestAppointment: booking(resolvePolicy('appointment').bookingTimeout),
+  rescheduleAppointment: booking(resolvePolicy('appointment').bookingTimeout),
+  uploadReport: upload(resolvePolicy('report'), day),
   readUser: round('30 seconds'),
   scheduleDeletion: round('30 seconds'),
   eraseHealthData: round('1 hour'),
@@ -156,7 +154,7 @@ test('a change that is not idempotent at the service is tried again only when wh
 
 test('a creation has time for its search, is silent for longer than it takes, and is repeated when it must have settled', () => {
   for (const creationTimeout of [1_000, 30_000, 300_000]) {
-    const policy = resolveOrderPolicy({ creationTimeout: `${creationTimeout}ms` });
+    const policy = resolvePolicy('order', { creationTimeout: `${creationTimeout}ms` });
     const bookings = booking(creationTimeout);
     for (const { startToCloseTimeout, heartbeatTimeout, retry } of [creation(policy, day), bookings]) {
       expect(Number(startToCloseTimeout) - creationTimeout).toBeGreaterThanOrEqual(oneCall);

@@ -4,16 +4,16 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../../activities/dependencies.js';
 import { placingActivities, type CreateKitOrder, type PlacedOrder } from '../../../activities/placing.js';
-import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import { labReferenceKey, labUserIdKey } from '../../../protocol/search-attributes.js';
 import { sandboxControl, type SandboxControl } from '../../../sandbox/control.js';
 import { labAccountIds, labTestIds } from '../../../sandbox/lab-service/seed.js';
 import { startLabService, type LabService as StandIn } from '../../../sandbox/lab-service/server.js';
 import { createLabService, type LabService } from '../../../service/lab-service.js';
 import { importFor, patientAddress, patientDetails, physician, shippingDetails } from '../../rig/cast.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 const apiKey = 'sk_test_invented';
-const policy = resolveOrderPolicy();
+const policy = resolvePolicy('order');
 const createPath = '/v3/order/testkit';
 
 let standIn: StandIn;

@@ -1,8 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { expect, test } from 'vitest';
 import { policyActivities, type PolicyQuestion } from '../../../activities/policies.js';
-import { resolveLinkPolicy } from '../../../protocol/link/policy.js';
-import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 const ask = (question: PolicyQuestion) => policyActivities().resolvePolicy(question);
 
@@ -11,12 +10,14 @@ async function failureOf(question: PolicyQuestion): Promise<unknown> {
 }
 
 test('the settings that a caller left out are the defaults', async () => {
-  expect(await ask({ of: 'order', policy: { onLost: 'replace' } })).toEqual(resolveOrderPolicy({ onLost: 'replace' }));
-  expect(await ask({ of: 'link', policy: null })).toEqual(resolveLinkPolicy());
+  expect(await ask({ of: 'order', policy: { onLost: 'replace' } })).toEqual(
+    resolvePolicy('order', { onLost: 'replace' }),
+  );
+  expect(await ask({ of: 'link', policy: null })).toEqual(resolvePolicy('link'));
 });
 
 test('with a base they are those of the base', async () => {
-  const base = resolveOrderPolicy({ shippingDeadline: '1d', onLost: 'fail', creationTimeout: '10s' });
+  const base = resolvePolicy('order', { shippingDeadline: '1d', onLost: 'fail', creationTimeout: '10s' });
   expect(await ask({ of: 'order', policy: { onLost: 'replace' }, base })).toEqual({ ...base, onLost: 'replace' });
 });
 
@@ -34,12 +35,12 @@ test('an invalid policy fails for good, with every fault', async () => {
 });
 
 test('a policy of a later release waits for a worker that knows it', async () => {
-  const policy = { ...resolveOrderPolicy(), version: resolveOrderPolicy().version + 1, unknown: 1 };
+  const policy = { ...resolvePolicy('order'), version: resolvePolicy('order').version + 1, unknown: 1 };
   expect(await failureOf({ of: 'order', policy })).toMatchObject({ type: 'PolicyTooNew', nonRetryable: false });
 });
 
 test('so does one that a later release wrote as the base of a change: its settings would be lost', async () => {
-  const base = { ...resolveOrderPolicy(), version: resolveOrderPolicy().version + 1, unheard: 1 };
+  const base = { ...resolvePolicy('order'), version: resolvePolicy('order').version + 1, unheard: 1 };
   const change = { of: 'order', policy: { onLost: 'fail' }, base } as const;
   expect(await failureOf(change)).toMatchObject({ type: 'PolicyTooNew', nonRetryable: false });
 });

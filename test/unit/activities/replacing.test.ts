@@ -2,9 +2,9 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../../activities/dependencies.js';
 import { placingActivities, type PlacedOrder } from '../../../activities/placing.js';
-import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import { shippingDetails } from '../../rig/cast.js';
 import { answering, serviceAt, type Answer } from '../service/recording-server.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 const created = '2026-03-01T00:00:00Z';
 const event = { id: 1, created_at: created, status: 'failed.testkit.lost' };
@@ -15,7 +15,7 @@ async function replaceAt(baseUrl: string, more: object = {}): Promise<PlacedOrde
   const { replaceKitOrder } = placingActivities({
     ...{ service: serviceAt(baseUrl), echoesPassthrough: true },
   } as unknown as ActivityDependencies);
-  const { creationTimeout, creationSettling } = resolveOrderPolicy();
+  const { creationTimeout, creationSettling } = resolvePolicy('order');
   const input = {
     ...{ failedOrderId: 'failed', decidedOn: { eventId: 1 }, rootOrderId: 'failed', reference: 'invented-1', n: 2 },
     ...{ chain: ['failed'], claimedAt: created, triedBefore: false, creationTimeout, creationSettling, ...more },

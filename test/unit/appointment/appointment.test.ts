@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
 import { slotIdOf } from '../../../protocol/appointment/slots.js';
 import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
 import {
@@ -17,6 +16,7 @@ import {
 import { shortDigest } from '../../../workflows/entity/outbox.js';
 import { announceFall, announceNews } from '../../../workflows/appointment/announcements.js';
 import { day, hour, snapshot, start, requestedCase } from './appointments.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 const booked = snapshot(['pending', 'confirmed']);
 /** It began between the two events of the booked one. */
@@ -309,7 +309,7 @@ describe('an end', () => {
   });
 
   test('is followed by a new start if the product requests another appointment, but not after a draw', () => {
-    const policy = resolveAppointmentPolicy({ choiceWait: '2d' });
+    const policy = resolvePolicy('appointment', { choiceWait: '2d' });
     for (const ending of ['cancelled', 'expired', 'unresolved', 'abandoned'] as const) {
       const appointment = requestedCase(undefined, { ending });
       takeRequest(appointment, policy, start + day);
@@ -330,11 +330,11 @@ describe('an end', () => {
 
 test('the policy is that of the first caller who requested the appointment', () => {
   const appointment = requestedCase(undefined, { requested: false });
-  takeRequest(appointment, resolveAppointmentPolicy({ choiceWait: '2d' }), start);
-  for (const policy of [undefined, resolveAppointmentPolicy({ choiceWait: '9d' })])
+  takeRequest(appointment, resolvePolicy('appointment', { choiceWait: '2d' }), start);
+  for (const policy of [undefined, resolvePolicy('appointment', { choiceWait: '9d' })])
     takeRequest(appointment, policy, start + day);
   expect(appointment).toMatchObject({ requestedAt: start, policy: { choiceWait: 2 * day } });
   const ended = requestedCase(undefined, { ending: 'expired' });
   takeRequest(ended, undefined, start);
-  expect(ended.policy).toEqual(resolveAppointmentPolicy());
+  expect(ended.policy).toEqual(resolvePolicy('appointment'));
 });

@@ -1,6 +1,6 @@
-import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
 import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
 import { openAppointment, takeAnswer, type Appointment } from '../../../workflows/appointment/appointment.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 export const start = Date.parse('2024-03-01T10:00:00.000Z');
 export const hour = 3_600_000;
@@ -28,7 +28,7 @@ export function snapshot(
 
 /** An appointment that the product requested and is notified about. */
 export function requestedCase(known?: AppointmentSnapshot, changes: Partial<Appointment> = {}): Appointment {
-  const appointment = openAppointment({ orderId: 'order-1', policy: resolveAppointmentPolicy() }, start);
+  const appointment = openAppointment({ orderId: 'order-1', policy: resolvePolicy('appointment') }, start);
   Object.assign(appointment, { requested: true, requestedAt: start, identified: true, notifies: true });
   if (known) takeAnswer(appointment, known, 0, start);
   return Object.assign(appointment, changes);

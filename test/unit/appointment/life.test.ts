@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { resolveAppointmentPolicy, type AppointmentPolicy } from '../../../protocol/appointment/policy.js';
+import type { AppointmentPolicy } from '../../../protocol/appointment/policy.js';
 import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
 import { bookAppointment } from '../../../workflows/appointment/workflow.js';
 import { Life, silent, unavailable } from '../life.js';
 import { day, hour, snapshot, start } from './appointments.js';
 import { life, orderId, reading, report } from './lives.js';
+import { resolvePolicy as policyOf } from '../../../protocol/policies.js';
 
 /* The lives of appointments, from the start to the end: what the product is notified of, and when the service is asked. */
 
@@ -392,7 +393,7 @@ describe('a run', () => {
     workflowId: `appointment/${orderId}`,
     now: start,
   };
-  const policy = resolveAppointmentPolicy();
+  const policy = policyOf('appointment');
 
   test('of another order than its ID names is refused, or of none', async () => {
     for (const input of [undefined, { orderId: 1 }, { orderId: '00000000-0000-4000-8000-00000000000b' }]) {
@@ -409,7 +410,7 @@ describe('a run', () => {
 
   test('resolves a policy before it does anything, and one that comes later before it acts on it', async () => {
     const resolvePolicy = (_now: number, { policy: asked }: { policy: AppointmentPolicy }) =>
-      resolveAppointmentPolicy(asked);
+      policyOf('appointment', asked);
     const answers = { resolvePolicy, identifyAppointment: { notifies: true, reading: reading() } };
     const requested = { name: 'bookingRequested', argument: undefined };
     const input = { orderId, policy: { choiceReminders: ['2h'] } };
@@ -507,7 +508,7 @@ describe('a run', () => {
 describe('what is there already', () => {
   const earlier = {
     ...{ version: 1, orderId, phase: 'unresolved', outcome: 'unresolved', waiting: { for: 'nothing' }, timeline: [] },
-    ...{ policy: resolveAppointmentPolicy({ visitReminders: ['10h'] }), attention: [], announced: [] as string[] },
+    ...{ policy: policyOf('appointment', { visitReminders: ['10h'] }), attention: [], announced: [] as string[] },
   };
   const found = (previous?: object, shown: object | null = reading(confirmed)) => ({
     identifyAppointment: { notifies: true, ...(previous && { previous }), ...(shown && { reading: shown }) },

@@ -1,8 +1,9 @@
-import { resolveAppointmentPolicy, type AppointmentPolicy } from '../../../protocol/appointment/policy.js';
+import type { AppointmentPolicy } from '../../../protocol/appointment/policy.js';
 import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
 import { bookAppointment } from '../../../workflows/appointment/workflow.js';
 import { Life, unavailable, type Answers } from '../life.js';
 import { start } from './appointments.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 export const orderId = '00000000-0000-4000-8000-00000000000a';
 
@@ -28,7 +29,7 @@ export async function life(
     return { notifies: true, ...(shown !== unavailable && { reading: shown }) };
   };
   const begun = new Life({ ...opening, now: start }, { identifyAppointment, readAppointment: at, ...answers });
-  const resolved = resolveAppointmentPolicy(policy);
+  const resolved = resolvePolicy('appointment', policy);
   const requested = { name: 'bookingRequested', argument: { policy: resolved } };
   const { appointment } = at(start) as { appointment?: object };
   const reported = { name: 'appointmentChanged', argument: appointment };

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { isOpen, orderEffect, refundableUntil, visitPhaseOf } from '../../../protocol/appointment/lifecycle.js';
-import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
 import { slotIdOf, slotOf } from '../../../protocol/appointment/slots.js';
 import { appointmentSnapshotOf } from '../../../service/appointment-snapshot.js';
 import { appointmentSchema } from '../../../service/appointments.js';
 import { readAppointmentSnapshot } from '../../../workflows/appointment/reading.js';
 import { caseFileOf, stateOf } from '../../../workflows/appointment/view.js';
 import { snapshot, requestedCase } from './appointments.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 describe('a slot’s id', () => {
   const slot = { day: '2024-03-05', start: '2024-03-05T13:00:00.000Z', end: '2024-03-05T14:00:00.000Z' };
@@ -136,17 +136,17 @@ test.each([
 
 describe('a policy', () => {
   test('has a default for everything, and takes durations', () => {
-    expect(resolveAppointmentPolicy()).toMatchObject({
+    expect(resolvePolicy('appointment')).toMatchObject({
       choiceReminders: [86_400_000, 259_200_000],
       confirmation: 'wait',
     });
-    expect(resolveAppointmentPolicy({ visitReminders: ['3h'] }).visitReminders).toEqual([10_800_000]);
+    expect(resolvePolicy('appointment', { visitReminders: ['3h'] }).visitReminders).toEqual([10_800_000]);
   });
 
   test('lists everything that is invalid in it', () => {
     const policy = { confirmation: 'soon', confirmationWait: '3d', bookingTimeout: 1, choice: 1 } as never;
     for (const fault of ['confirmation must be wait or later', 'confirmationWait', 'bookingTimeout', 'choice is no']) {
-      expect(() => resolveAppointmentPolicy(policy)).toThrow(fault);
+      expect(() => resolvePolicy('appointment', policy)).toThrow(fault);
     }
   });
 });

@@ -11,13 +11,13 @@ import {
 import { openDeletion, type Deletion } from '../../../workflows/deletion/deletion.js';
 import type { DeletionRun } from '../../../workflows/deletion/run.js';
 import { caseFileOf, stateOf } from '../../../workflows/deletion/view.js';
-import { resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
 import type { DeleteUserInput, DeletionOutcome } from '../../../protocol/deletion/messages.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 const start = Date.parse('2026-11-02T09:00:00.000Z');
 
 function opened(more: Partial<DeleteUserInput> = {}): Deletion {
-  const policy = resolveDeletionPolicy();
+  const policy = resolvePolicy('deletion');
   return openDeletion({ userId: 'user-1', clientUserId: 'Testperson Invented', policy, ...more }, start);
 }
 
@@ -59,7 +59,7 @@ describe('the reminder', () => {
   test.each(['1d', '12h'] as const)(
     'does not exist in a grace of %s, which is not longer than its lead time',
     (grace) => {
-      expect(reminderDueAt(scheduled({ policy: resolveDeletionPolicy({ grace }) }))).toBeUndefined();
+      expect(reminderDueAt(scheduled({ policy: resolvePolicy('deletion', { grace }) }))).toBeUndefined();
     },
   );
 });

@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import {
-  resolveDeletionPolicy,
-  type DeletionPolicy,
-  type ResolvedDeletionPolicy,
-} from '../../../protocol/deletion/policy.js';
+import { type DeletionPolicy, type ResolvedDeletionPolicy } from '../../../protocol/deletion/policy.js';
 import { deleteUser } from '../../../workflows/deletion/workflow.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* The lives of deletions, from the request to the end: what callers and the product learn, and when the service is asked. */
 
@@ -25,13 +22,13 @@ const usual: Answers = {
   findEarlierDeletion: {},
   cancelWork: { fate: 'cancelled' },
   eraseHealthData: 'erased',
-  resolvePolicy: (_now: number, { policy }: { policy: object }) => resolveDeletionPolicy(policy),
+  resolvePolicy: (_now: number, { policy }: { policy: object }) => resolvePolicy('deletion', policy),
 };
 
 /** A deletion that was requested as the client does it: the start and the first request arrive together. */
 async function requested(answers: Answers = {}, policy: DeletionPolicy | ResolvedDeletionPolicy = {}): Promise<Life> {
   const begun = new Life(opening, { ...usual, ...answers });
-  return begin(begun, { userId, clientUserId: 'reference-1', policy: resolveDeletionPolicy(policy) });
+  return begin(begun, { userId, clientUserId: 'reference-1', policy: resolvePolicy('deletion', policy) });
 }
 
 async function begin(life: Life, input: unknown): Promise<Life> {
@@ -40,7 +37,7 @@ async function begin(life: Life, input: unknown): Promise<Life> {
 }
 
 const request = (life: Life, more: object = {}) =>
-  life.update('request', { userId, policy: resolveDeletionPolicy(), ...more });
+  life.update('request', { userId, policy: resolvePolicy('deletion'), ...more });
 const gone = { readUser: { standing: 'scheduled' } };
 /** Hours. */
 const minutes = (count: number) => count / 60;
@@ -158,7 +155,7 @@ describe('the end of a grace that is over before a read can show the deletion', 
     const scheduleDeletion = (now: number) => (now - start < acceptedAt ? unavailable : 'accepted');
     const life = await requested(
       { scheduleDeletion, readUser: lagging(acceptedAt) },
-      { ...resolveDeletionPolicy(), grace },
+      { ...resolvePolicy('deletion'), grace },
     );
     await life.until(1000);
     expect(resultOf(life)).toMatchObject({ outcome: 'deleted' });
@@ -349,7 +346,7 @@ describe('an undo', () => {
 
   test('is refused before the request is answered, when the grace is over, and when the user is deleted', async () => {
     const early = new Life(opening, { ...usual, findRunningWork: silent });
-    await early.run.start({ userId, policy: resolveDeletionPolicy() });
+    await early.run.start({ userId, policy: resolvePolicy('deletion') });
     await early.run.update({ name: 'request', argument: { userId } });
     expect(await early.update('undo')).toEqual({ name: 'undo', refused: 'GraceNotBegun' });
     const late = await requested();
@@ -1068,7 +1065,7 @@ describe('a request for a deletion that is under way', () => {
         ...usual,
         undoDeletion: (_now: number, deleted: unknown) => void undone.push(deleted),
       });
-      const input = { userId, policy: resolveDeletionPolicy(), ...(first !== undefined && { clientUserId: first }) };
+      const input = { userId, policy: resolvePolicy('deletion'), ...(first !== undefined && { clientUserId: first }) };
       await begin(life, input);
       await request(life, { clientUserId: 'reference-2' });
       await life.update('undo');
@@ -1117,7 +1114,7 @@ describe('an input', () => {
   test('may write the user’s id in capitals, and a reference as null', async () => {
     const id = 'aaaaaaaa-0000-4000-8000-000000000001';
     const life = new Life({ ...opening, workflowId: `delete-user/${id}` }, usual);
-    const input = { userId: id.toUpperCase(), clientUserId: null, policy: resolveDeletionPolicy() };
+    const input = { userId: id.toUpperCase(), clientUserId: null, policy: resolvePolicy('deletion') };
     await begin(life, input);
     expect(life.run.replies[0]).toMatchObject({ value: { phase: 'grace', userId: id } });
   });

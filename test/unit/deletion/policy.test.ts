@@ -1,11 +1,12 @@
 import ms from 'ms';
 import { describe, expect, test } from 'vitest';
-import { defaultDeletionPolicy, resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
+import { defaultDeletionPolicy } from '../../../protocol/deletion/policy.js';
 import { PolicyInvalid } from '../../../protocol/policy-resolution.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 function faultsOf(policy: object): string[] {
   try {
-    resolveDeletionPolicy(policy);
+    resolvePolicy('deletion', policy);
   } catch (error) {
     if (error instanceof PolicyInvalid) return error.faults;
     throw error;
@@ -14,19 +15,19 @@ function faultsOf(policy: object): string[] {
 }
 
 test('settings that are left out have their defaults, in milliseconds', () => {
-  expect(resolveDeletionPolicy()).toEqual({
+  expect(resolvePolicy('deletion')).toEqual({
     version: 1,
     onRunningWork: 'refuse',
     reminderBefore: ms('1d'),
     notificationDeadline: ms('3d'),
     grace: ms('7d'),
   });
-  expect(resolveDeletionPolicy({ ...defaultDeletionPolicy })).toEqual(resolveDeletionPolicy());
+  expect(resolvePolicy('deletion', { ...defaultDeletionPolicy })).toEqual(resolvePolicy('deletion'));
 });
 
 describe('the grace', () => {
   test.each(['7d', '1d', '12h', '60 min'] as const)('the grace of %s lasts that long', (grace) => {
-    expect(resolveDeletionPolicy({ grace }).grace).toBe(ms(grace));
+    expect(resolvePolicy('deletion', { grace }).grace).toBe(ms(grace));
   });
 
   test.each([0, -1, '8d', '30d', Number.NaN, Number.POSITIVE_INFINITY, 'soon'])(
@@ -44,8 +45,8 @@ describe('the grace', () => {
   );
 
   test('a resolved policy may have a grace of seconds, for programs in which days are seconds', () => {
-    const policy = { ...resolveDeletionPolicy(), grace: 7_000 };
-    expect(resolveDeletionPolicy(policy)).toEqual(policy);
+    const policy = { ...resolvePolicy('deletion'), grace: 7_000 };
+    expect(resolvePolicy('deletion', policy)).toEqual(policy);
     expect(faultsOf({ ...policy, grace: 7 })).toEqual([expect.stringMatching(/^grace must be .* at least 1 second/)]);
   });
 });

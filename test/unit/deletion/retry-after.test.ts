@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
 import { deleteUser } from '../../../workflows/deletion/workflow.js';
 import { Life } from '../life.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 const userId = '00000000-0000-4000-8000-000000000001';
 
@@ -20,7 +20,7 @@ async function triesAt(details: object): Promise<number[]> {
       ...{ readUser: { standing: 'present', connections: [] }, scheduleDeletion: 'accepted', notify },
     },
   );
-  const input = { userId, policy: resolveDeletionPolicy() };
+  const input = { userId, policy: resolvePolicy('deletion') };
   await life.run.start(input, [], { name: 'request', argument: input });
   await life.settle();
   await life.until(2);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { Calendar } from '../../../sandbox/demo/calendar.js';
-import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 test.each([0.2, 1, 3600])('an order takes the default policy in days of %d s', (daySeconds) => {
   const calendar = new Calendar(daySeconds);
-  expect(resolveOrderPolicy(calendar.policy({}))).toMatchObject({ registrationDeadline: 90 * daySeconds * 1000 });
+  expect(resolvePolicy('order', calendar.policy({}))).toMatchObject({ registrationDeadline: 90 * daySeconds * 1000 });
 });

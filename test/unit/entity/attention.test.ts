@@ -1,4 +1,3 @@
-import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
 import { describe, expect, test } from 'vitest';
 import * as appointments from '../../../workflows/appointment/announcements.js';
 import { openAppointment } from '../../../workflows/appointment/appointment.js';
@@ -10,6 +9,7 @@ import {
   type Attentive,
 } from '../../../workflows/entity/attention.js';
 import type { RaisedAttention } from '../../../protocol/attention.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 const start = Date.parse('2026-03-01T10:00:00.000Z');
 
@@ -64,7 +64,7 @@ describe('attention', () => {
   });
 
   test('of an appointment is notified with its reason and since when, under an id of the appointment', () => {
-    const appointment = openAppointment({ orderId: 'order-1', policy: resolveAppointmentPolicy() }, start);
+    const appointment = openAppointment({ orderId: 'order-1', policy: resolvePolicy('appointment') }, start);
     appointments.raise(appointment, 'visit_overdue', start);
     expect(appointment.outbox).toMatchObject([
       {

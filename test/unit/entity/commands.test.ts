@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
-import { resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
 import { bookAppointment } from '../../../workflows/appointment/workflow.js';
 import { deleteUser } from '../../../workflows/deletion/workflow.js';
 import { start } from '../appointment/appointments.js';
 import { Life, silent, type Answers } from '../life.js';
 import { placed, reported } from './placed-order.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* How callers of commands are answered, the same in all rooms: in the lives of an appointment and of a deletion. */
 
@@ -19,7 +18,7 @@ const known = { notifies: true, reading: { order: 'open', notifies: true } };
 async function appointment(answers: Answers): Promise<Life> {
   const opening = { workflow: bookAppointment, type: 'bookAppointment', workflowId: `appointment/${orderId}` };
   const life = new Life({ ...opening, now: start }, { identifyAppointment: known, findSlots: slots, ...answers });
-  const policy = resolveAppointmentPolicy();
+  const policy = resolvePolicy('appointment');
   return life.start({ orderId, policy }, { name: 'bookingRequested', argument: { policy } });
 }
 
@@ -107,7 +106,7 @@ describe('a command', () => {
 });
 
 describe('a workflow that calls without end', () => {
-  const input = { userId, policy: resolveDeletionPolicy() };
+  const input = { userId, policy: resolvePolicy('deletion') };
 
   /** A deletion whose second read of its user ends so, and at which hours it is read. */
   async function readsAfter(second: object): Promise<number[]> {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import { life as appointmentLife, reading } from '../appointment/lives.js';
 import { happyPath, pathTo, start } from '../order/histories.js';
 import { Life, silent, unavailable } from '../life.js';
 import { opening, orderId, placed, reported, shownAt } from './placed-order.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* When a run looks at what came in, ends, or goes on in a new one: in the lives of an order. */
 
@@ -133,7 +133,7 @@ describe('a run', () => {
   test('begins the next work on an order after the caller of the work before was answered, however what happens is divided into steps', async () => {
     const argument = {
       reference: 'ref-1',
-      policy: resolveOrderPolicy({}),
+      policy: resolvePolicy('order', {}),
       adopted: false,
       cancelRequested: true,
       snapshot: shownAt(registered),

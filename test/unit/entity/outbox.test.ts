@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { NotifyOutcome } from '../../../activities/notifications.js';
 import type { Notification } from '../../../protocol/notifications.js';
-import { resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
-import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import { deleteUser } from '../../../workflows/deletion/workflow.js';
 import { shortDigest } from '../../../workflows/entity/outbox.js';
 import { happyPath, pathTo, start } from '../order/histories.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 import { opening, orderId, placed, reported, shownAt } from './placed-order.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* When a workflow calls the receiver of its notifications, and with what: in the lives of an order and of a deletion. */
 
@@ -377,7 +376,7 @@ test.each([true, false])(
       name: 'criticalResultReported',
       argument: { orderId, interpretation: 'critical', order: snapshot },
     };
-    await life.start({ rootOrderId: orderId, policy: resolveOrderPolicy() }, signal);
+    await life.start({ rootOrderId: orderId, policy: resolvePolicy('order') }, signal);
     await life.until(minutes(5));
     expect(life.events).toEqual([]);
     life.answers['readChain'] = { snapshots: [snapshot], gone: false, rootOrderId: orderId, notifies };
@@ -394,7 +393,7 @@ test('what was announced before it is known that there is no receiver is dropped
   const life = new Life(opening, { readChain: unavailable });
   const snapshot = shownAt(['ordered']);
   await life.start(
-    { rootOrderId: orderId, policy: resolveOrderPolicy() },
+    { rootOrderId: orderId, policy: resolvePolicy('order') },
     { name: 'orderChanged', argument: snapshot },
   );
   await life.until(30);
@@ -412,7 +411,7 @@ test('the digest of a text is the same in every release, because ids are made of
 
 describe('a deletion', () => {
   const deletion = { workflow: deleteUser, type: 'deleteUser', workflowId: `delete-user/${userId}`, now: start };
-  const policy = resolveDeletionPolicy();
+  const policy = resolvePolicy('deletion');
   const usual: Answers = {
     findRunningWork: { work: [], notifies: true },
     findEarlierDeletion: {},

@@ -1,8 +1,4 @@
 import { expect, test } from 'vitest';
-import { resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
-import { resolveLinkPolicy } from '../../../protocol/link/policy.js';
-import { resolveMatchReviewPolicy } from '../../../protocol/match-review/policy.js';
-import { resolveReportPolicy } from '../../../protocol/report/policy.js';
 import { deleteUser } from '../../../workflows/deletion/workflow.js';
 import { linkProvider } from '../../../workflows/link/workflow.js';
 import { matchReview } from '../../../workflows/match-review/workflow.js';
@@ -12,6 +8,7 @@ import { Life } from '../life.js';
 import { item, start } from '../match-review/reviews.js';
 import { awaited, life as orderLife } from '../order/lives.js';
 import { jobId, snapshot } from '../report/jobs.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* The worker hands over another signal in place of one that it cannot decrypt (workflows/input-refusal.ts). */
 
@@ -29,14 +26,14 @@ const begun: Record<string, () => Promise<Life>> = {
       readUser: { standing: 'present', connections: [] },
       scheduleDeletion: 'accepted',
     });
-    const input = { userId, policy: resolveDeletionPolicy() };
+    const input = { userId, policy: resolvePolicy('deletion') };
     await life.run.start(input, [], { name: 'request', argument: input });
     return life.settle();
   },
   linkProvider: async () => {
     const token = { linkToken: 'token', linkWebUrl: 'https://link.example/token', notifies: true };
     const life = running('linkProvider', linkProvider, `link-provider/${userId}/oura`, { createLinkToken: token });
-    await life.start({ userId, provider: 'oura', policy: resolveLinkPolicy() });
+    await life.start({ userId, provider: 'oura', policy: resolvePolicy('link') });
     await life.update('requestLink', {});
     return life;
   },
@@ -44,17 +41,17 @@ const begun: Record<string, () => Promise<Life>> = {
     const shown = { item: item() };
     const answers = { identifyMatchReview: { notifies: true, reading: shown }, readMatchReview: shown };
     return running('matchReview', matchReview, `match-review/${rawResultId}`, answers).start(
-      { rawResultId, policy: resolveMatchReviewPolicy() },
+      { rawResultId, policy: resolvePolicy('match review') },
       { name: 'matchReviewReported', argument: { rawResultId } },
     );
   },
   parsingJob: () => {
     const argument = {
-      ...{ reference: 'report-1', userId, policy: resolveReportPolicy() },
+      ...{ reference: 'report-1', userId, policy: resolvePolicy('report') },
       ...{ snapshot: snapshot('started'), adopted: false, notifies: true },
     };
     const life = running('parsingJob', parsingJob, `parsing-job/${jobId}`, { readParsingJob: snapshot('started') });
-    return life.start({ jobId, policy: resolveReportPolicy() }, { name: 'reportSubmitted', argument });
+    return life.start({ jobId, policy: resolvePolicy('report') }, { name: 'reportSubmitted', argument });
   },
 };
 

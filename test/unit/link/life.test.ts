@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { resolveLinkPolicy, type LinkPolicy } from '../../../protocol/link/policy.js';
+import type { LinkPolicy } from '../../../protocol/link/policy.js';
 import { linkProvider } from '../../../workflows/link/workflow.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 import { start } from './links.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* The lives of links, from the token to the end: what the product is notified of, and when the service is asked. */
 
@@ -20,7 +21,7 @@ async function life(policy: LinkPolicy = {}, answers: Answers = {}): Promise<Lif
       ...answers,
     },
   );
-  await begun.start({ userId, provider, policy: resolveLinkPolicy(policy) });
+  await begun.start({ userId, provider, policy: resolvePolicy('link', policy) });
   await begun.update('requestLink', {});
   return begun;
 }
@@ -172,7 +173,7 @@ describe('a link that is requested', () => {
     await life({}, answers);
     const workflowId = `link-provider/${userId}/any`;
     const any = new Life({ workflow: linkProvider, type: 'linkProvider', workflowId, now: start }, answers);
-    await any.start({ userId, ...page, policy: resolveLinkPolicy() });
+    await any.start({ userId, ...page, policy: resolvePolicy('link') });
     await request(any);
     await any.until(23);
     await request(any);
@@ -213,13 +214,13 @@ describe('a link that is requested', () => {
     expect(await request(link)).toEqual({ name: 'requestLink', refused: 'LinkEnded' });
     expect(await link.update('cancel')).toMatchObject({ value: { outcome: 'cancelled' } });
     await link.signal('connectionReported');
-    const policy = resolveLinkPolicy({ tokenLife: '20m' });
+    const policy = resolvePolicy('link', { tokenLife: '20m' });
     const begun = await request(link, { newLink: { policy } });
     expect(begun).toMatchObject({ value: { expiresAt: '2026-03-01T10:20:00.000Z' } });
     expect(secondsOf(link.calls)).toEqual(['0s createLinkToken', '0s createLinkToken']);
     // A caller that joins it changes nothing, but its policy must be right.
     link.answers['resolvePolicy'] = final('PolicyInvalid');
-    expect(await request(link, { newLink: { policy: resolveLinkPolicy() } })).toEqual(begun);
+    expect(await request(link, { newLink: { policy: resolvePolicy('link') } })).toEqual(begun);
     expect(await request(link, { newLink: {} })).toEqual(begun);
     expect(await request(link, { newLink: { policy: { tokenLife: 'soon' } } })).toEqual({
       name: 'requestLink',
@@ -231,7 +232,7 @@ describe('a link that is requested', () => {
     const link = await life({}, { findConnection: silent });
     await link.until(1);
     await link.signal('connectionReported');
-    await request(link, { newLink: { policy: resolveLinkPolicy() } });
+    await request(link, { newLink: { policy: resolvePolicy('link') } });
     link.answers['findConnection'] = found('2026-03-01T11:00:00.000Z');
     await link.settle();
     expect(link.run.replies.at(-1)).toEqual({ name: 'requestLink', refused: 'LinkEnded' });
@@ -258,7 +259,7 @@ describe('a link that is requested', () => {
     expect(reply?.refused).toBe(isRight ? undefined : 'InvalidCommand');
     const opening = { workflow: linkProvider, type: 'linkProvider', workflowId: `link-provider/${userId}/any` };
     const started = new Life({ ...opening, now: start }, link.answers);
-    await started.start({ userId, policy: resolveLinkPolicy(), ...options });
+    await started.start({ userId, policy: resolvePolicy('link'), ...options });
     expect(started.events).toEqual(isRight ? [] : ['0h failed: InvalidCommand']);
   });
 
@@ -290,7 +291,7 @@ test('two callers who request the next link at once get the same one', async () 
   const link = await life({}, { notify: silent });
   await link.update('cancel');
   link.answers['createLinkToken'] = silent;
-  for (let caller = 0; caller < 2; caller += 1) await request(link, { newLink: { policy: resolveLinkPolicy() } });
+  for (let caller = 0; caller < 2; caller += 1) await request(link, { newLink: { policy: resolvePolicy('link') } });
   link.answers['createLinkToken'] = { linkToken: 'next', linkWebUrl: 'https://link.example/next', notifies: true };
   await link.settle();
   expect(link.run.replies.slice(2)).toMatchObject(Array(2).fill({ value: { linkToken: 'next' } }));
@@ -303,7 +304,7 @@ test('the creation of a link after the end of another one holds up no notificati
   await link.until(0.1);
   await link.update('cancel');
   link.answers['createLinkToken'] = silent;
-  await request(link, { newLink: { policy: resolveLinkPolicy() } });
+  await request(link, { newLink: { policy: resolvePolicy('link') } });
   delete link.answers['notify'];
   await link.settle();
   expect(link.events).toEqual(['0.1h link.code_reminder', '0.1h link.ended cancelled']);
@@ -665,7 +666,7 @@ describe('a link that is cancelled', () => {
     const link = await life({}, { notify: silent });
     await link.run.cancel();
     await link.settle();
-    await request(link, { newLink: { policy: resolveLinkPolicy() } });
+    await request(link, { newLink: { policy: resolvePolicy('link') } });
     expect(link.events).toEqual(['0h continued']);
     const { input } = link.run.end as { input: { carried: object } };
     expect(input).toMatchObject({ userId, provider, carried: { phase: 'awaiting_password', tokens: 1 } });

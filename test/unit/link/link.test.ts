@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { LinkReport } from '../../../protocol/link/messages.js';
-import { resolveLinkPolicy } from '../../../protocol/link/policy.js';
 import { atOnce } from '../../../workflows/entity/alarm.js';
 import { note } from '../../../workflows/entity/journal.js';
 import {
@@ -34,6 +33,7 @@ import {
   second,
   start,
 } from './links.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 const error = (errorType?: string): LinkReport => ({ state: 'error', ...(errorType !== undefined && { errorType }) });
 const newConnection = new Date(start + 3 * minute).toISOString();
@@ -69,7 +69,7 @@ describe('a link that starts', () => {
       provider: 'invented_watch',
       carried: null,
       redirectUrl: null,
-      policy: resolveLinkPolicy(),
+      policy: resolvePolicy('link'),
     };
     expect(openLink(sent as never, start)).toEqual(opened());
   });
@@ -539,7 +539,7 @@ describe('a link that starts again', () => {
     receiveAll(link, error('incorrect_mfa_code'));
     const pending = link.outbox;
     const later = start + day;
-    const options = { policy: resolveLinkPolicy({ codeWait: '2h' }), redirectUrl: 'https://example.com/back' };
+    const options = { policy: resolvePolicy('link', { codeWait: '2h' }), redirectUrl: 'https://example.com/back' };
     beginNext(link, options, later);
     const fresh = openLink({ userId: 'user-1', provider: 'invented_watch', ...options }, later);
     expect(link).toEqual({ ...fresh, outbox: pending, notifies: true });

@@ -1,5 +1,6 @@
-import { resolveLinkPolicy, type LinkPolicy } from '../../../protocol/link/policy.js';
+import type { LinkPolicy } from '../../../protocol/link/policy.js';
 import { receiveResult, giveToken, openLink, type Link } from '../../../workflows/link/link.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* Links in the states that the tests of the pure decisions begin with. Everything here is invented. */
 
@@ -14,12 +15,12 @@ export const held = { token: 'invented-token', url: 'https://link.example.com/?t
 
 /** Just started: not even a token. */
 export function opened(policy: LinkPolicy = {}): Link {
-  return openLink({ userId: 'user-1', provider: 'invented_watch', policy: resolveLinkPolicy(policy) }, start);
+  return openLink({ userId: 'user-1', provider: 'invented_watch', policy: resolvePolicy('link', policy) }, start);
 }
 
 /** One for which the user chooses the provider. */
 export function openedForAny(policy: LinkPolicy = {}): Link {
-  return openLink({ userId: 'user-1', policy: resolveLinkPolicy(policy) }, start);
+  return openLink({ userId: 'user-1', policy: resolvePolicy('link', policy) }, start);
 }
 
 /** With a token that ends ten minutes after the start, and a worker that has a target for notifications. */

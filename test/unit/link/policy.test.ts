@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { defaultLinkPolicy, resolveLinkPolicy, type LinkPolicy } from '../../../protocol/link/policy.js';
+import { defaultLinkPolicy, type LinkPolicy } from '../../../protocol/link/policy.js';
 import { PolicyInvalid } from '../../../protocol/policy-resolution.js';
 import { day, hour, minute, second } from './links.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /** Policies come in as JSON, which no type constrains. */
 function faultsOf(policy: unknown): string[] {
   try {
-    resolveLinkPolicy(policy as LinkPolicy);
+    resolvePolicy('link', policy as LinkPolicy);
   } catch (error) {
     if (error instanceof PolicyInvalid) return error.faults;
     throw error;
@@ -28,7 +29,7 @@ test('an empty policy is the documented default, in milliseconds', () => {
     confirmationWait: 2 * minute,
     notificationDeadline: hour,
   };
-  for (const silent of [{}, defaultLinkPolicy]) expect(resolveLinkPolicy(silent)).toEqual(defaults);
+  for (const silent of [{}, defaultLinkPolicy]) expect(resolvePolicy('link', silent)).toEqual(defaults);
 });
 
 test('given settings count, up to their bounds', () => {
@@ -44,7 +45,7 @@ test('given settings count, up to their bounds', () => {
     confirmationWait: '1s',
     notificationDeadline: '2d',
   };
-  expect(resolveLinkPolicy(given)).toEqual({
+  expect(resolvePolicy('link', given)).toEqual({
     version: 2,
     tokenLife: 10 * second,
     passwordWait: second,

@@ -1,17 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { resolveMatchReviewPolicy, type MatchReviewPolicy } from '../../../protocol/match-review/policy.js';
+import type { MatchReviewPolicy } from '../../../protocol/match-review/policy.js';
 import type { MatchReviewState } from '../../../protocol/match-review/messages.js';
 import type { MatchReviewSnapshot } from '../../../service/match-review-snapshot.js';
 import { matchReview } from '../../../workflows/match-review/workflow.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 import { day, hour, item, start } from './reviews.js';
+import { resolvePolicy as policyOf } from '../../../protocol/policies.js';
 
 /* The lives of match reviews: what is asked of the service, what is announced, and what a decision is answered. */
 
 const rawResultId = '00000000-0000-4000-8000-00000000000a';
 const orderId = '00000000-0000-4000-8000-00000000000b';
 const userId = 'user-1';
-const policy = resolveMatchReviewPolicy();
+const policy = policyOf('match review');
 const opening = { workflow: matchReview, type: 'matchReview', workflowId: `match-review/${rawResultId}`, now: start };
 
 const shown = (of?: MatchReviewSnapshot) => (of ? { item: of } : {});
@@ -75,7 +76,7 @@ const lost = { failure: { type: 'AnswerLost' } };
 const earlier = {
   ...{ version: 1, rawResultId, phase: 'gone', subReasonCodes: [], allowedActions: [], waiting: { for: 'nothing' } },
   ...{ timeline: [{ at: at(-day), what: 'decided: unsure' }], attention: [], raised: {}, announced: [] as string[] },
-  policy: resolveMatchReviewPolicy({ decisionReminders: ['2h'] }),
+  policy: policyOf('match review', { decisionReminders: ['2h'] }),
 };
 
 describe('a review that nobody decides', () => {
@@ -101,7 +102,7 @@ describe('a review that nobody decides', () => {
 
   test('has the reminders of its policy, also if that comes later or has to be resolved', async () => {
     const resolvePolicy = (_now: number, { policy: asked }: { policy: MatchReviewPolicy }) =>
-      resolveMatchReviewPolicy(asked);
+      policyOf('match review', asked);
     const review = await life(item(), { resolvePolicy }, { policy: { decisionReminders: ['2h'] } });
     expect(review.calls.slice(0, 2)).toEqual(['0h resolvePolicy', '0h identifyMatchReview']);
     expect((await review.until(3)).events.slice(2)).toEqual(['2h match_review.review_reminder 1']);
@@ -252,7 +253,7 @@ describe('what is there already', () => {
   test('has the policy that the product requests', async () => {
     const requested = {
       name: 'reviewRequested',
-      argument: { policy: resolveMatchReviewPolicy({ decisionReminders: ['5h'] }) },
+      argument: { policy: policyOf('match review', { decisionReminders: ['5h'] }) },
     };
     const identifyMatchReview = found(item(), { previous: earlier });
     const begun = new Life(opening, { identifyMatchReview, readMatchReview: shown(item()) });

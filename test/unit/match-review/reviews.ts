@@ -1,6 +1,6 @@
-import { resolveMatchReviewPolicy } from '../../../protocol/match-review/policy.js';
 import type { MatchReviewSnapshot } from '../../../service/match-review-snapshot.js';
 import { openReview, takeRead, type Review } from '../../../workflows/match-review/review.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 export const start = Date.parse('2024-03-01T10:00:00.000Z');
 export const hour = 3_600_000;
@@ -19,7 +19,7 @@ export function item(changes: Partial<MatchReviewSnapshot> = {}): MatchReviewSna
 
 /** A review that was read and that the product is notified about. */
 export function readCase(changes: Partial<MatchReviewSnapshot> = {}): Review {
-  const review = openReview({ rawResultId: 'result-1', policy: resolveMatchReviewPolicy() }, start);
+  const review = openReview({ rawResultId: 'result-1', policy: resolvePolicy('match review') }, start);
   Object.assign(review, { identified: true, notifies: true });
   takeRead(review, item(changes), 0, start);
   return review;

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { countOf, timeAfter, type BusinessDays } from '../../../protocol/business-days.js';
-import { resolveOrderPolicy, type OrderPolicy } from '../../../protocol/order/policy.js';
+import type { OrderPolicy } from '../../../protocol/order/policy.js';
 import { deadlinesOf } from '../../../workflows/order/deadlines.js';
 import { caseOf, daysAfterStart, kitOf, pathTo, start } from './histories.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 const day = 24 * 3_600_000;
 const calendar = { holidays: ['2026-12-25', '2027-01-01'], utcOffset: 0 };
@@ -71,14 +72,14 @@ describe('a span of business days', () => {
 
 describe('a policy with business days', () => {
   test.each(['6bd', '6 bd', '6BD', ' 6 business days ', '006bd'])('takes %j', (given) => {
-    expect(resolveOrderPolicy({ shippingDeadline: given as '6bd' }).shippingDeadline).toBe('6bd');
+    expect(resolvePolicy('order', { shippingDeadline: given as '6bd' }).shippingDeadline).toBe('6bd');
   });
 
   test('moves the deadlines that it names, and no reminder', () => {
     const daysOf = (policy: OrderPolicy) =>
-      deadlinesOf(caseOf([kitOf('order-1', pathTo('transit_customer'))], { policy: resolveOrderPolicy(policy) })).map(
-        ({ name, at }) => `${name} ${(at - start) / day}`,
-      );
+      deadlinesOf(
+        caseOf([kitOf('order-1', pathTo('transit_customer'))], { policy: resolvePolicy('order', policy) }),
+      ).map(({ name, at }) => `${name} ${(at - start) / day}`);
     // It ships on Sunday, 3 March 2024, 10:00 UTC: Monday begins in New York 19 hours later.
     expect(daysAfterStart(2)).toBe('2024-03-03T10:00:00.000Z');
     const [weekend, holiday] = [

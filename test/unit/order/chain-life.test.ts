@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import type { OrderState } from '../../../protocol/order/state.js';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
@@ -17,6 +16,7 @@ import {
   shownAt,
   stateIn,
 } from './lives.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* The lives of chains: what is about one of two orders is not about the other, and what was asked before an answer counts for what came. */
 
@@ -39,7 +39,7 @@ const since = ({ events }: Life, count: number) => events.slice(count);
 const resultOf = ({ run }: Life) => (run.end as unknown as { result: OrderState }).result;
 
 /** Another reference claims the order. */
-const conflict = { reference: 'ref-2', policy: resolveOrderPolicy(), adopted: true, notifies: true };
+const conflict = { reference: 'ref-2', policy: resolvePolicy('order'), adopted: true, notifies: true };
 const claim = (of: Life) => of.signal('orderPlaced', { ...conflict, snapshot: shownAt(awaited) });
 
 describe('an order that the service does not know', () => {
@@ -222,7 +222,7 @@ describe('a command', () => {
 });
 
 describe('a run that a webhook starts', () => {
-  const policy = resolveOrderPolicy();
+  const policy = resolvePolicy('order');
   const ours = shownAt(awaited, { passthrough: 'labops:-:ref-1:1' });
   const readChain = { snapshots: [ours], gone: false, rootOrderId: orderId, notifies: true };
   const cancelled = shownAt([...awaited, 'cancelled']);

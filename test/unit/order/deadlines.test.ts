@@ -11,7 +11,6 @@ import {
   nextMoment,
   shipsKit,
 } from '../../../workflows/order/deadlines.js';
-import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import { stateOf } from '../../../workflows/order/view.js';
 import {
   caseOf,
@@ -24,6 +23,7 @@ import {
   transactionOf,
   withPatient,
 } from './histories.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /** Days until a date is over everywhere on earth, by its midday in UTC. */
 const overOn = (days: number) => days + 2 / 24;
@@ -186,7 +186,7 @@ describe('the deadlines that stand, with the default policy', () => {
   });
 
   test('come from the policy', () => {
-    const policy = resolveOrderPolicy({
+    const policy = resolvePolicy('order', {
       returnReminders: ['1d'],
       returnDeadline: '3d',
       redrawWait: '2d',

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import type { OrderState } from '../../../protocol/order/state.js';
 import { silent, unavailable, type Answers, type Life } from '../life.js';
 import { day, happyPath, kitOf, pathTo, transactionOf } from './histories.js';
 import { awaited, lateLife, life, lost, newId, notFound, orderId, refusal, report, shipped, shownAt } from './lives.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* The lives of orders about which several things are due at once, or that are decided on while something else is open. */
 
@@ -35,7 +35,7 @@ describe('an order that names one that cannot be read', () => {
     await order.until(130);
     expect(eventsOf(order)).toEqual(['phase_changed preparing', 'attention_raised order_unreadable']);
     const count = order.calls.length;
-    const conflict = { reference: 'ref-2', policy: resolveOrderPolicy(), adopted: true, notifies: true };
+    const conflict = { reference: 'ref-2', policy: resolvePolicy('order'), adopted: true, notifies: true };
     await order.signal('orderPlaced', { ...conflict, snapshot: shown });
     await order.update('resolveProblem', { orderId, decision: 'wait' });
     expect(order.calls).toHaveLength(count);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import type { OrderState } from '../../../protocol/order/state.js';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
 import { Life, silent } from '../life.js';
 import { happyPath, kitOf, start, transactionOf } from './histories.js';
 import { awaited, life, lost, newId, opening, orderId, shownAt, stateIn } from './lives.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* The lives of chains that an order names in its passthrough, though it may be another user's. */
 
@@ -110,7 +110,7 @@ describe('an order of another user that names a chain', () => {
       notifies: true,
     };
     const order = new Life({ ...opening, now: start }, { readChain, forwardOrder: keep, forwardCriticalResult: keep });
-    const policy = resolveOrderPolicy();
+    const policy = resolvePolicy('order');
     const alarm = { orderId: newId, interpretation: 'critical', order: naming(awaited) };
     await order.start({ rootOrderId: orderId, policy }, { name: 'criticalResultReported', argument: alarm });
     const state = await stateOf(order);

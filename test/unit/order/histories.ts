@@ -1,6 +1,6 @@
-import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import type { OrderEvent, OrderSnapshot, TransactionSnapshot } from '../../../service/order-snapshot.js';
 import { learn, openChain, type Chain } from '../../../workflows/order/chain.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 const hour = 3_600_000;
 export const day = 24 * hour;
@@ -81,7 +81,7 @@ export function transactionOf(...orders: TransactionSnapshot['orders']): Transac
 /** A case of a placed order that notifies, after these reports. */
 export function caseOf(snapshots: readonly OrderSnapshot[], more: Partial<Chain> = {}): Chain {
   const chain: Chain = {
-    ...openChain({ rootOrderId: 'order-1', policy: resolveOrderPolicy() }, start),
+    ...openChain({ rootOrderId: 'order-1', policy: resolvePolicy('order') }, start),
     handedOver: true,
     notifies: true,
     ...more,

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import type { OrderState } from '../../../protocol/order/state.js';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 import { day, happyPath, kitOf, pathTo, start, transactionOf } from './histories.js';
 import { awaited, life, lost, newId, opening, orderId, refusal, report, shipped, shownAt, stateIn } from './lives.js';
+import { resolvePolicy as policyOf } from '../../../protocol/policies.js';
 
 /* The lives of runs that have to find out what they are for: started by a webhook, again after an end, or for an order of another chain. */
 
-const policy = resolveOrderPolicy();
+const policy = policyOf('order');
 const longer = { policy: { shippingDeadline: '8d' } } as const;
-const resolvePolicy = resolveOrderPolicy(longer.policy);
+const resolvePolicy = policyOf('order', longer.policy);
 const ours = (statuses: readonly string[], more: Partial<OrderSnapshot> = {}) =>
   shownAt(statuses, { passthrough: 'labops:-:ref-9:1', ...more });
 
@@ -253,7 +253,7 @@ describe('an order that had ended', () => {
   });
 
   test('is replaced by the policy only if it was handed over once', async () => {
-    const onLost = resolveOrderPolicy({ onLost: 'replace', giveUpAfter: '5d' });
+    const onLost = policyOf('order', { onLost: 'replace', giveUpAfter: '5d' });
     const replaceKitOrder = { snapshot: kitOf(newId, ['ordered'], { passthrough: `labops:${orderId}:ref-1:2` }) };
     const placed = await life(['ordered'], { onLost: 'replace', giveUpAfter: '5d' });
     await placed.until(1000);
@@ -276,7 +276,7 @@ describe('an order that had ended', () => {
     const previous = await ended(before);
     const order = new Life(opening, { readChain: reading({ snapshots: [shownAt(shipped)], previous }) });
     const handOver = { reference: 'ref-1', adopted: true, notifies: true, snapshot: shownAt(shipped) };
-    const argument = { ...handOver, policy: resolveOrderPolicy({ giveUpAfter: '9d' }) };
+    const argument = { ...handOver, policy: policyOf('order', { giveUpAfter: '9d' }) };
     await order.start({ rootOrderId: orderId }, { name: 'orderPlaced', argument });
     await report(order, happyPath);
     expect(await ended(order)).toMatchObject({ policy: { giveUpAfter: 9 * day } });

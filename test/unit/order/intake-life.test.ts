@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { resolveOrderPolicy, type OrderPolicy } from '../../../protocol/order/policy.js';
+import type { OrderPolicy } from '../../../protocol/order/policy.js';
 import type { OrderState } from '../../../protocol/order/state.js';
 import { Life, silent } from '../life.js';
 import { happyPath, kitOf, pathTo, transactionOf } from './histories.js';
@@ -17,10 +17,11 @@ import {
   shownAt,
   stateIn,
 } from './lives.js';
+import { resolvePolicy as policyOf } from '../../../protocol/policies.js';
 
 /* The lives of orders of which something unusual is reported, or whose policy changes. */
 
-const policy = resolveOrderPolicy();
+const policy = policyOf('order');
 const stateOf = async ({ run }: Life) => (await run.query('state')) as OrderState;
 const problemsOf = ({ run }: Life) => run.logged.filter((line) => !line.startsWith('debug'));
 const resultOf = ({ run }: Life) => (run.end as unknown as { result: object }).result;
@@ -171,7 +172,7 @@ describe('a hand-over', () => {
       { name: 'orderChanged', argument: ours },
     );
     await order.update('setPolicy', { policy: { shippingDeadline: 8 * 86_400_000 } });
-    const given = resolveOrderPolicy({ shippingDeadline: '6d', giveUpAfter: '5d' });
+    const given = policyOf('order', { shippingDeadline: '6d', giveUpAfter: '5d' });
     await order.signal('orderPlaced', { ...handOver, snapshot: ours, policy: given });
     expect((await order.until(24 * 14)).events.slice(1)).toEqual([
       '192h order.attention_raised shipping_overdue',
@@ -187,7 +188,10 @@ describe('a hand-over', () => {
     const alarm = { name: 'criticalResultReported', argument: { orderId, interpretation: 'critical' } };
     await order.start({ rootOrderId: orderId, policy }, { name: 'orderChanged', argument: shownAt(awaited) }, alarm);
     await order.until(1.5);
-    await order.signal('orderPlaced', { ...handOver, policy: resolveOrderPolicy({ criticalResultReminder: '2h' }) });
+    await order.signal('orderPlaced', {
+      ...handOver,
+      policy: policyOf('order', { criticalResultReminder: '2h' }),
+    });
     await order.until(6);
     expect(order.events.filter((event) => event.includes('reminder'))).toEqual([
       '1h order.critical_result_reminder 1',
@@ -239,7 +243,7 @@ describe('a hand-over', () => {
 describe('the policy', () => {
   const dayMs = 86_400_000;
   const resolvePolicy = (_now: number, { policy: given, base }: { policy: object; base: typeof policy }) =>
-    resolveOrderPolicy(given, base);
+    policyOf('order', given, base);
 
   test('of an order is changed at once: what was overdue and is not any more needs nobody, until it is again', async () => {
     const order = await life(['ordered'], {}, { resolvePolicy });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import { standingOf } from '../../../protocol/order/lifecycle.js';
 import type { AttentionReason } from '../../../protocol/order/state.js';
 import { ofAttention } from '../../../protocol/search-attributes.js';
@@ -9,6 +8,7 @@ import { snapshotOf, type OrderEvent, type OrderSnapshot } from '../../../servic
 import { Life, silent } from '../life.js';
 import { kitOf, pathTo, start, statusOf } from './histories.js';
 import { opening, orderId, shownAt } from './lives.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* Orders that report more than anybody expects: what is carried, shown and answered has a size. */
 
@@ -55,7 +55,7 @@ describe.each(Object.entries(reporting))('an order that reports %s', (_name, low
   test('25,000 times goes on in a new run that is small and knows the same, with each event once', async () => {
     const snapshot = { ...shownAt(path), events: manyEvents(25_000, lows) };
     const now = start + 25_000 * minute;
-    const placed = { reference: 'ref-1', policy: resolveOrderPolicy(), adopted: false, notifies: true, snapshot };
+    const placed = { reference: 'ref-1', policy: resolvePolicy('order'), adopted: false, notifies: true, snapshot };
     const order = await new Life({ ...opening, now }, { readOrder: snapshot }).start(
       { rootOrderId: orderId },
       { name: 'orderPlaced', argument: placed },
@@ -104,7 +104,7 @@ describe.each([
   test('shows the first, the current and the newest in the search attribute, and is read with bounds', async () => {
     const order = new Life(opening, { readOrder: (_now: number, id: string) => snapshotFor(id), notify: silent });
     const snapshot = snapshotFor(orderId);
-    const placed = { reference: 'ref-1', policy: resolveOrderPolicy(), adopted: false, notifies: true, snapshot };
+    const placed = { reference: 'ref-1', policy: resolvePolicy('order'), adopted: false, notifies: true, snapshot };
     await order.start({ rootOrderId: orderId }, { name: 'orderPlaced', argument: placed });
     expect(order.calls.length).toBeLessThanOrEqual(40);
     const shown = order.run.shown.attributes['LabOrderId'] as string[];
@@ -134,7 +134,7 @@ describe.each([
     const readOrder = (_now: number, id: string) => snapshotFor(id);
     const order = new Life(opening, { readOrder, notify: silent });
     const [snapshot] = reported;
-    const placed = { reference: 'ref-1', policy: resolveOrderPolicy(), adopted: false, notifies: true, snapshot };
+    const placed = { reference: 'ref-1', policy: resolvePolicy('order'), adopted: false, notifies: true, snapshot };
     await order.start({ rootOrderId: orderId }, { name: 'orderPlaced', argument: placed });
     for (const each of reported) await order.signal('orderChanged', each);
     const state = (await order.run.query('state')) as object;

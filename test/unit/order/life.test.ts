@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import type { OrderState } from '../../../protocol/order/state.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 import { happyPath, kitOf, pathTo, transactionOf } from './histories.js';
@@ -19,6 +18,7 @@ import {
   shownAt,
   stateIn,
 } from './lives.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* The lives of orders, from the hand-over to the end: what the product is notified of, and when the service is asked. */
 
@@ -273,7 +273,7 @@ test('an order that a webhook brings is read first, with all of its chain', asyn
   const snapshot = shownAt(['ordered']);
   const readChain = { snapshots: [snapshot], gone: false, rootOrderId: orderId, notifies: true };
   const order = new Life(opening, { readOrder: snapshot, readChain });
-  const policy = resolveOrderPolicy();
+  const policy = resolvePolicy('order');
   await order.start({ rootOrderId: orderId, policy }, { name: 'orderChanged', argument: snapshot });
   await order.until(1);
   expect(order.calls.map((call) => call.replace(/^[\d.]+h /, ''))).toEqual(['readChain']);
@@ -510,7 +510,7 @@ describe('an order whose placing was cancelled', () => {
   async function cancelled(answers: Answers, statuses = ['ordered']): Promise<Life> {
     const snapshot = shownAt(statuses);
     const order = new Life(opening, { readOrder: snapshot, ...answers });
-    const placed = { reference: 'ref-1', policy: resolveOrderPolicy(), adopted: false, notifies: true, snapshot };
+    const placed = { reference: 'ref-1', policy: resolvePolicy('order'), adopted: false, notifies: true, snapshot };
     const handOver = { name: 'orderPlaced', argument: { ...placed, cancelRequested: true } };
     return order.start({ rootOrderId: orderId }, handOver);
   }
@@ -564,7 +564,7 @@ describe('an order of another chain', () => {
     const snapshot = shownAt(['ordered']);
     const readChain = { snapshots: [snapshot], gone: false, rootOrderId: newId, notifies: true };
     const order = new Life(opening, { readChain });
-    const input = { rootOrderId: orderId, policy: resolveOrderPolicy() };
+    const input = { rootOrderId: orderId, policy: resolvePolicy('order') };
     await order.start(input, { name: 'orderChanged', argument: snapshot });
     expect(order.calls).toEqual(['0h readChain', '0h forwardOrder']);
     expect(await order.update('cancel')).toEqual({ name: 'cancel', refused: 'OrderForwarded' });
@@ -610,7 +610,7 @@ describe('an order', () => {
       asked.push(id);
       return { snapshots: [shownAt(['ordered'])], gone: false, rootOrderId: orderId, notifies: true };
     };
-    const order = await new Life(opening, { readChain, resolvePolicy: resolveOrderPolicy() }).start(null);
+    const order = await new Life(opening, { readChain, resolvePolicy: resolvePolicy('order') }).start(null);
     await order.until(1);
     expect(asked[0]).toBe(orderId);
     expect(order.run.end).toBeUndefined();
@@ -620,7 +620,7 @@ describe('an order', () => {
     const snapshot = shownAt(['ordered']);
     const readChain = { snapshots: [snapshot], gone: false, rootOrderId: orderId, notifies: true };
     const order = new Life(opening, { readChain: silent, cancelOrder: shownAt(['ordered', 'cancelled']) });
-    const input = { rootOrderId: orderId, policy: resolveOrderPolicy() };
+    const input = { rootOrderId: orderId, policy: resolvePolicy('order') };
     await order.start(input, { name: 'orderChanged', argument: snapshot });
     await order.update('cancel');
     expect(order.calls).toEqual([]);
@@ -723,7 +723,7 @@ describe('an order', () => {
     const order = new Life(opening, { registerKit });
     const placed = {
       reference: 'ref-1',
-      policy: resolveOrderPolicy(),
+      policy: resolvePolicy('order'),
       labAccountId: 'account-1',
       adopted: false,
       notifies: true,

@@ -1,9 +1,10 @@
-import { resolveOrderPolicy, type OrderPolicy } from '../../../protocol/order/policy.js';
+import type { OrderPolicy } from '../../../protocol/order/policy.js';
 import type { OrderState } from '../../../protocol/order/state.js';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
 import { kitOrder } from '../../../workflows/order/workflow.js';
 import { Life, type Answers } from '../life.js';
 import { kitOf, pathTo, start } from './histories.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* What the lives of orders are made of. */
 
@@ -28,7 +29,7 @@ export async function life(
   const snapshot = shownAt(statuses);
   const readChain = { snapshots: [snapshot], gone: false, rootOrderId: orderId, notifies: true };
   const begun = new Life({ ...opening, now }, { readOrder: snapshot, readChain, ...answers }, start);
-  const resolved = resolveOrderPolicy(policy);
+  const resolved = resolvePolicy('order', policy);
   const placed = { reference: 'ref-1', policy: resolved, adopted: false, notifies: true, snapshot, ...more };
   return begun.start({ rootOrderId: orderId }, { name: 'orderPlaced', argument: placed });
 }

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import { labPhaseKey, labReferenceKey, labUserIdKey } from '../../../protocol/search-attributes.js';
 import { placeKitOrder } from '../../../workflows/order/placing.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 import { start } from './histories.js';
 import { orderId, refusal, shownAt } from './lives.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* The lives of placings: what the service is asked, what a caller who cancels is answered, and when a person is asked. */
 
-const policy = resolveOrderPolicy();
+const policy = resolvePolicy('order');
 const userId = '00000000-0000-4000-8000-0000000000AA';
 const order = { user_id: userId, lab_test_id: 'test-1' };
 const input = { reference: 'ref-1', kind: 'unregistered', order, policy };

@@ -3,17 +3,17 @@ import {
   defaultPolicy,
   orderSettings,
   checkedPolicyChanges,
-  resolveOrderPolicy,
   type OrderPolicy,
 } from '../../../protocol/order/policy.js';
 import { PolicyInvalid, PolicyTooNew, resolveSettings } from '../../../protocol/policy-resolution.js';
 import { defaultsOf, duration } from '../../../protocol/policy-settings.js';
 import { day } from './histories.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /** Policies come in as JSON, which no type constrains. */
 function faultsOf(policy: object): string[] {
   try {
-    resolveOrderPolicy(policy);
+    resolvePolicy('order', policy);
   } catch (error) {
     if (error instanceof PolicyInvalid) return error.faults;
     throw error;
@@ -50,15 +50,15 @@ test('an empty policy is the documented default, in milliseconds', () => {
     creationTimeout: 30_000,
     creationSettling: 45_000,
   };
-  expect(resolveOrderPolicy()).toEqual(defaults);
-  expect(resolveOrderPolicy({})).toEqual(defaults);
-  expect(resolveOrderPolicy(defaultPolicy)).toEqual(defaults);
+  expect(resolvePolicy('order')).toEqual(defaults);
+  expect(resolvePolicy('order', {})).toEqual(defaults);
+  expect(resolvePolicy('order', defaultPolicy)).toEqual(defaults);
   // It follows from another one.
   expect(Object.keys(defaultsOf(orderSettings))).not.toContain('creationSettling');
 });
 
 test('given settings count: durations with their unit, remedies, lists even if empty, the limit even if 0', () => {
-  const given = resolveOrderPolicy({
+  const given = resolvePolicy('order', {
     shippingDeadline: '36 hours',
     deliveryDeadline: '1.5h',
     returnDeadline: '1s',
@@ -71,7 +71,7 @@ test('given settings count: durations with their unit, remedies, lists even if e
     replacementLimit: 0,
   });
   expect(given).toEqual({
-    ...resolveOrderPolicy(),
+    ...resolvePolicy('order'),
     shippingDeadline: 1.5 * day,
     deliveryDeadline: 5_400_000,
     returnDeadline: 1000,
@@ -91,7 +91,7 @@ test.each([
   [{ creationSettling: '3m' }, 180_000],
   [{ creationTimeout: '5m', creationSettling: '10m' }, 600_000],
 ])('a creation in doubt is searched for after a time of its own: %j', (policy, milliseconds) => {
-  expect(resolveOrderPolicy(policy as OrderPolicy).creationSettling).toBe(milliseconds);
+  expect(resolvePolicy('order', policy as OrderPolicy).creationSettling).toBe(milliseconds);
 });
 
 /* What each kind of setting takes is in test/unit/policies/versions.test.ts, for the policies of all workflows. */
@@ -158,7 +158,7 @@ test('all faults are listed at once, in one message', () => {
     'replacementLimit',
     'unknown',
   ]);
-  expect(() => resolveOrderPolicy(policy as unknown as OrderPolicy)).toThrow(
+  expect(() => resolvePolicy('order', policy as unknown as OrderPolicy)).toThrow(
     `Invalid order policy: ${faults.join('; ')}`,
   );
 });
@@ -172,7 +172,7 @@ test.each([[[]], ['none'], [7], [true]])(
 );
 
 test.each(['1', 0, -1, 1.5, {}])('a version that no release wrote is refused: %j', (version) => {
-  expect(faultsOf({ ...resolveOrderPolicy(), version })).toEqual(['version is not a setting: leave it out']);
+  expect(faultsOf({ ...resolvePolicy('order'), version })).toEqual(['version is not a setting: leave it out']);
 });
 
 describe('a policy as the base of another', () => {
@@ -180,8 +180,8 @@ describe('a policy as the base of another', () => {
   const known = { of: 'invented', version: 2, settings };
 
   test('is refused if a later release wrote it: its settings would be lost', () => {
-    const later = { ...resolveOrderPolicy(), version: 3, holidayAllowance: 1 };
-    expect(() => resolveOrderPolicy({ onLost: 'fail' }, later)).toThrow(PolicyTooNew);
+    const later = { ...resolvePolicy('order'), version: 3, holidayAllowance: 1 };
+    expect(() => resolvePolicy('order', { onLost: 'fail' }, later)).toThrow(PolicyTooNew);
   });
 
   test('keeps its form if an earlier release wrote it, whose workflow goes on', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { resolveOrderPolicy, type OrderPolicy } from '../../../protocol/order/policy.js';
+import type { OrderPolicy } from '../../../protocol/order/policy.js';
 import type { OrderState } from '../../../protocol/order/state.js';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
@@ -19,6 +19,7 @@ import {
   shownAt,
   stateIn,
 } from './lives.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* The lives of kits that are replaced: by the policy or by a command, and what comes of an answer that is lost. */
 
@@ -243,7 +244,7 @@ describe('a replacement', () => {
 });
 
 describe('a replacement', () => {
-  const conflict = { reference: 'ref-2', policy: resolveOrderPolicy(), adopted: true, notifies: true };
+  const conflict = { reference: 'ref-2', policy: resolvePolicy('order'), adopted: true, notifies: true };
 
   test('that failed once replaces the kit as it is by then, and answers no other question', async () => {
     const order = await life(stuck, { onProblem: 'replace' }, { replaceKitOrder: refusal('OrderRefused') });
@@ -405,12 +406,12 @@ describe('the policy', () => {
   test('asks about an order that nobody handed over', async () => {
     const readChain = { snapshots: [shownAt(lost)], gone: false, rootOrderId: orderId, notifies: true };
     const order = new Life(opening, { readChain, readOrder: shownAt(lost), replaceKitOrder: replaced });
-    const policy = resolveOrderPolicy({ onLost: 'replace' });
+    const policy = resolvePolicy('order', { onLost: 'replace' });
     await order.start({ rootOrderId: orderId, policy }, { name: 'orderChanged', argument: shownAt(lost) });
     expect(replacing(order)).toEqual([]);
     expect(await stateOf(order)).toMatchObject({ attention: [{ reason: 'decision_needed', orderId }] });
     const failing = new Life(opening, { readChain, readOrder: shownAt(lost) });
-    const giveUp = { rootOrderId: orderId, policy: resolveOrderPolicy({ onLost: 'fail' }) };
+    const giveUp = { rootOrderId: orderId, policy: resolvePolicy('order', { onLost: 'fail' }) };
     await failing.start(giveUp, { name: 'orderChanged', argument: shownAt(lost) });
     expect(eventsOf(failing)).toContain('ended failed');
     // A person may.

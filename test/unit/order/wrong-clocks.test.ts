@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import type { OrderState } from '../../../protocol/order/state.js';
 import type { Life } from '../life.js';
 import { Life as Run } from '../life.js';
 import { day, daysAfterStart, kitOf, pathTo, start } from './histories.js';
 import { attentionIn, life, opening, orderId, shipped, shownAt } from './lives.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* The lives of orders whose service has a clock that is wrong. */
 
@@ -29,7 +29,7 @@ describe.each(far)('a service that writes %s', (at) => {
       { rootOrderId: orderId },
       {
         name: 'orderPlaced',
-        argument: { reference: 'ref-1', policy: resolveOrderPolicy(), adopted: false, notifies: true, snapshot },
+        argument: { reference: 'ref-1', policy: resolvePolicy('order'), adopted: false, notifies: true, snapshot },
       },
     );
     const { waiting, timeline } = await stateOf(order);

@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest';
-import { resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
-import { resolveLinkPolicy } from '../../../protocol/link/policy.js';
-import { resolveOrderPolicy } from '../../../protocol/order/policy.js';
 import { bookAppointment } from '../../../workflows/appointment/workflow.js';
 import { linkProvider } from '../../../workflows/link/workflow.js';
 import { kitOrder } from '../../../workflows/order/workflow.js';
 import { Life } from '../life.js';
 import { kitOf, start } from '../order/histories.js';
+import { resolvePolicy as policyOf } from '../../../protocol/policies.js';
 
 /* The policies of runs that were given a part of one, or one that is wrong. */
 
@@ -24,7 +22,7 @@ async function appointment(given: unknown, requested?: unknown): Promise<Life & 
     // Nobody waits for it: it takes as long as it takes to find a worker that knows the policy.
     expect(within).toBeUndefined();
     asked.push(policy);
-    return policy.choiceWait === 'soon' ? invalid : resolveAppointmentPolicy(policy as object);
+    return policy.choiceWait === 'soon' ? invalid : policyOf('appointment', policy as object);
   };
   const reading = { order: 'open', notifies: true };
   const opening = { workflow: bookAppointment, type: 'bookAppointment', workflowId: `appointment/${orderId}` };
@@ -47,7 +45,7 @@ test('a policy that is wrong is ignored, and said to be: the defaults count, or 
   const run = await appointment({ choiceWait: 'soon' });
   expect(run.asked).toEqual([{ choiceWait: 'soon' }, {}]);
   expect(ends(await run.until(1000))).toEqual(['336h appointment.ended expired']);
-  const other = await appointment(resolveAppointmentPolicy({ choiceWait: '3d' }), { choiceWait: 'soon' });
+  const other = await appointment(policyOf('appointment', { choiceWait: '3d' }), { choiceWait: 'soon' });
   expect(other.asked).toEqual([{ choiceWait: 'soon' }]);
   expect(ends(await other.until(1000))).toEqual(['72h appointment.ended expired']);
   const { timeline } = (other.run.end as unknown as { result: { timeline: { what: string }[] } }).result;
@@ -73,7 +71,7 @@ test('a link that is started with a wrong policy fails, and says so', async () =
 
 test('a new link after the end of another asks for its policy only if that is a part of one, and for as long as a caller waits', async () => {
   for (const [given, asked] of [
-    [resolveLinkPolicy({ tokenLife: '20m' }), []],
+    [policyOf('link', { tokenLife: '20m' }), []],
     [{ tokenLife: '20m' }, [180_000]],
   ] as const) {
     const opening = {
@@ -85,11 +83,11 @@ test('a new link after the end of another asks for its policy only if that is a 
     const within: unknown[] = [];
     const resolvePolicy = (_now: number, { policy }: { policy: object }, call: { within?: number }) => {
       within.push(call.within);
-      return resolveLinkPolicy(policy);
+      return policyOf('link', policy);
     };
     const createLinkToken = { linkToken: 'token', linkWebUrl: 'https://link.example/token', notifies: true };
     const link = new Life(opening, { createLinkToken, resolvePolicy, findConnection: { found: 'none' } });
-    await link.run.start({ userId: 'user-1', provider: 'oura', policy: resolveLinkPolicy() });
+    await link.run.start({ userId: 'user-1', provider: 'oura', policy: policyOf('link') });
     // The end and the request for the next one arrive together: the run has not closed yet.
     await link.run.update({ name: 'cancel' });
     await link.update('requestLink', { newLink: { policy: given } });
@@ -107,7 +105,7 @@ test('changes of a running order’s policy are completed by the policy that it 
     return { ...question.base, ...question.policy };
   };
   const order = new Life(opening, { readOrder: snapshot, resolvePolicy });
-  const policy = resolveOrderPolicy({ giveUpAfter: '1d' });
+  const policy = policyOf('order', { giveUpAfter: '1d' });
   const placed = { reference: 'ref-1', policy, adopted: false, notifies: true, snapshot };
   await order.start({ rootOrderId: orderId }, { name: 'orderPlaced', argument: placed });
   await order.update('setPolicy', { policy: { shippingDeadline: 172_800_000 } });

@@ -1,31 +1,26 @@
 import { describe, expect, test } from 'vitest';
-import type { PolicyName } from '../../../protocol/policies.js';
+import { resolvePolicy, type PolicyName } from '../../../protocol/policies.js';
 import { PolicyTooNew } from '../../../protocol/policy-resolution.js';
 import type { Settings } from '../../../protocol/policy-settings.js';
-import { appointmentSettings, resolveAppointmentPolicy } from '../../../protocol/appointment/policy.js';
-import { deletionSettings, resolveDeletionPolicy } from '../../../protocol/deletion/policy.js';
-import { linkSettings, resolveLinkPolicy } from '../../../protocol/link/policy.js';
-import { matchReviewSettings, resolveMatchReviewPolicy } from '../../../protocol/match-review/policy.js';
-import { orderSettings, resolveOrderPolicy } from '../../../protocol/order/policy.js';
-import { reportSettings, resolveReportPolicy } from '../../../protocol/report/policy.js';
+import { appointmentSettings } from '../../../protocol/appointment/policy.js';
+import { deletionSettings } from '../../../protocol/deletion/policy.js';
+import { linkSettings } from '../../../protocol/link/policy.js';
+import { matchReviewSettings } from '../../../protocol/match-review/policy.js';
+import { orderSettings } from '../../../protocol/order/policy.js';
+import { reportSettings } from '../../../protocol/report/policy.js';
 import { openPolicy } from '../../../workflows/entity/policy.js';
 import { carriedOn, StateTooNew } from '../../../workflows/entity/versions.js';
 import { openChain } from '../../../workflows/order/chain.js';
 import { openJob } from '../../../workflows/report/job.js';
 import { day } from '../order/histories.js';
 
-const all: readonly (readonly [
-  { version: number; notificationDeadline: number },
-  PolicyName,
-  Settings,
-  (given: never) => object,
-])[] = [
-  [resolveOrderPolicy(), 'order', orderSettings, resolveOrderPolicy],
-  [resolveLinkPolicy(), 'link', linkSettings, resolveLinkPolicy],
-  [resolveReportPolicy(), 'report', reportSettings, resolveReportPolicy],
-  [resolveAppointmentPolicy(), 'appointment', appointmentSettings, resolveAppointmentPolicy],
-  [resolveDeletionPolicy(), 'deletion', deletionSettings, resolveDeletionPolicy],
-  [resolveMatchReviewPolicy(), 'match review', matchReviewSettings, resolveMatchReviewPolicy],
+const all: readonly (readonly [PolicyName, Settings])[] = [
+  ['order', orderSettings],
+  ['link', linkSettings],
+  ['report', reportSettings],
+  ['appointment', appointmentSettings],
+  ['deletion', deletionSettings],
+  ['match review', matchReviewSettings],
 ];
 
 /** Values at the bounds of a setting, and those next to them that are out of it. */
@@ -66,12 +61,14 @@ function boundsOf(setting: Settings[string]): { within: unknown[]; beyond: unkno
   }
 }
 
-describe.each(all)('of %j', (resolved, of, table, resolve) => {
+describe.each(all)('of %j', (of, table) => {
+  const resolve = (given?: unknown) => resolvePolicy(of, given);
+  const resolved = resolve();
   const names = Object.keys(table);
 
   test('a setting that is left out, null or undefined has its default', () => {
     const silent = [null, undefined].map((value) => Object.fromEntries(names.map((name) => [name, value])));
-    for (const given of [undefined, null, {}, ...silent]) expect(resolve(given as never)).toEqual(resolved);
+    for (const given of [undefined, null, {}, ...silent]) expect(resolve(given)).toEqual(resolved);
   });
 
   test.each(['', 'soon', '-1d', -99, NaN, Infinity, true, {}, '1'.repeat(200)])(
@@ -93,16 +90,16 @@ describe.each(all)('of %j', (resolved, of, table, resolve) => {
       for (const name of spans) {
         const list = table[name]?.kind === 'durations';
         const faults = [expect.stringMatching(`^${name} (entry 1 )?must be a duration with its unit, such as '7d'`)];
-        expect(() => resolve({ [name]: list ? [value] : value } as never)).toThrow(expect.objectContaining({ faults }));
+        expect(() => resolve({ [name]: list ? [value] : value })).toThrow(expect.objectContaining({ faults }));
       }
     },
   );
 
   test('a duration with its unit is what it says', () => {
     for (const name of spans.filter((each) => table[each]?.kind === 'durations')) {
-      expect(resolve({ [name]: ['36 hours', '1.5D'] } as never)).toMatchObject({ [name]: [1.5 * day, 1.5 * day] });
+      expect(resolve({ [name]: ['36 hours', '1.5D'] })).toMatchObject({ [name]: [1.5 * day, 1.5 * day] });
     }
-    expect(resolve({ notificationDeadline: '90 Minutes' } as never)).toMatchObject({ notificationDeadline: 5_400_000 });
+    expect(resolve({ notificationDeadline: '90 Minutes' })).toMatchObject({ notificationDeadline: 5_400_000 });
   });
 
   test('a resolved policy resolves to itself and is followed as it is; one with a value beyond the bounds of its table is asked for', () => {
@@ -116,7 +113,7 @@ describe.each(all)('of %j', (resolved, of, table, resolve) => {
       for (const value of within) {
         const given = { ...resolved, ...others[name], [name]: value };
         expect(openPolicy(of, given), `${name} ${String(value)}`).toEqual({ policy: given });
-        expect(resolve(given as never)).toEqual(given);
+        expect(resolve(given)).toEqual(given);
       }
       for (const value of beyond) {
         const given = { ...resolved, ...others[name], [name]: value };
@@ -156,14 +153,14 @@ describe.each(all)('of %j', (resolved, of, table, resolve) => {
 });
 
 test('a resolved policy whose settings contradict each other is asked for', () => {
-  const order = { ...resolveOrderPolicy(), creationTimeout: 60_000 };
+  const order = { ...resolvePolicy('order'), creationTimeout: 60_000 };
   expect(openPolicy('order', order)).toMatchObject({ requestedPolicy: order });
-  const report = { ...resolveReportPolicy(), creationTimeout: 10_000, uploadTimeout: 10_000 };
+  const report = { ...resolvePolicy('report'), creationTimeout: 10_000, uploadTimeout: 10_000 };
   expect(openPolicy('report', report)).toMatchObject({ requestedPolicy: report });
 });
 
 test('a creation may settle in just the time that it may take', () => {
-  const order = { ...resolveOrderPolicy(), creationTimeout: 60_000, creationSettling: 60_000 };
+  const order = { ...resolvePolicy('order'), creationTimeout: 60_000, creationSettling: 60_000 };
   expect(openPolicy('order', order)).toEqual({ policy: order });
 });
 
@@ -174,8 +171,8 @@ test('what a later release carried on is refused, and not taken for something el
 });
 
 test('null is nothing that an earlier run knew, as a backend in another language may say it', () => {
-  const order = { rootOrderId: 'order-1', policy: resolveOrderPolicy() };
+  const order = { rootOrderId: 'order-1', policy: resolvePolicy('order') };
   expect(openChain({ ...order, carried: null }, 0)).toEqual(openChain(order, 0));
-  const job = { jobId: 'job-1', policy: resolveReportPolicy() };
+  const job = { jobId: 'job-1', policy: resolvePolicy('report') };
   expect(openJob({ ...job, carried: null }, 0)).toEqual(openJob(job, 0));
 });

@@ -1,6 +1,6 @@
-import { resolveReportPolicy } from '../../../protocol/report/policy.js';
 import type { ReportSnapshot } from '../../../service/report-snapshot.js';
 import { openJob, type Job } from '../../../workflows/report/job.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /** Ids of jobs and users of these tests; nobody has them. */
 export const jobId = '6a7b8c9d-0e1f-4a2b-8c3d-4e5f60718293';
@@ -15,7 +15,7 @@ export function snapshot(status?: string, more: Partial<ReportSnapshot> = {}): R
 /** A job that was handed over at `began`, with a target for notifications. */
 export function handedOver(changes: Partial<Job> = {}): Job {
   return {
-    ...openJob({ jobId, policy: resolveReportPolicy() }, began),
+    ...openJob({ jobId, policy: resolvePolicy('report') }, began),
     handedOver: true,
     reference: 'report-1',
     userId,

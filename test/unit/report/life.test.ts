@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { resolveReportPolicy } from '../../../protocol/report/policy.js';
 import type { ReportSnapshot } from '../../../service/report-snapshot.js';
 import { parsingJob } from '../../../workflows/report/workflow.js';
 import { Life, silent, unavailable } from '../life.js';
 import { began, counts, jobId, snapshot, userId } from './jobs.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* The lives of parsing jobs, from the hand-over to the end: what the product is notified of, and when the service is asked. */
 
 /** A job that was handed over, unless a webhook brought it. */
 async function life(read: unknown, isAdopted = false): Promise<Life> {
   const opening = { workflow: parsingJob, type: 'parsingJob', workflowId: `parsing-job/${jobId}`, now: began };
-  const policy = resolveReportPolicy({ giveUpAfter: '2d' });
+  const policy = resolvePolicy('report', { giveUpAfter: '2d' });
   const first = snapshot('started');
   const begun = new Life(opening, {
     identifyJob: { snapshot: first, gone: false, notifies: true, owner: { kind: 'none' } },
@@ -27,7 +27,7 @@ const report = (of: Life, status: string, more: Partial<ReportSnapshot> = {}) =>
 };
 
 const handOver = (more: object = {}) => ({
-  ...{ reference: 'report-1', userId, policy: resolveReportPolicy(), snapshot: snapshot('started') },
+  ...{ reference: 'report-1', userId, policy: resolvePolicy('report'), snapshot: snapshot('started') },
   ...{ adopted: false, notifies: true, ...more },
 });
 
@@ -280,7 +280,7 @@ describe('a hand-over', () => {
     const job = new Life(opening, { identifyJob });
     const earlierRun = { runId: '0c9a0000-0000-4000-8000-0000000000a1' };
     await job.start(
-      { jobId, policy: resolveReportPolicy(), earlierRun },
+      { jobId, policy: resolvePolicy('report'), earlierRun },
       { name: 'reportSubmitted', argument: handOver() },
     );
     expect(job.calls).toEqual(['0h identifyJob']);
@@ -291,7 +291,7 @@ describe('a hand-over', () => {
     const job = await life(snapshot('started'));
     await job.signal(
       'reportSubmitted',
-      handOver({ userId: 'another', policy: resolveReportPolicy({ firstPoll: '1h' }) }),
+      handOver({ userId: 'another', policy: resolvePolicy('report', { firstPoll: '1h' }) }),
     );
     expect(job.events).toHaveLength(1);
     await job.signal('reportSubmitted', handOver({ reference: 'report-2' }));
@@ -304,7 +304,7 @@ describe('a hand-over', () => {
   test('of a job that was announced without a reference is announced, and its policy counts', async () => {
     const job = await life(snapshot('started'), true);
     await job.until(0.05);
-    await job.signal('reportSubmitted', handOver({ policy: resolveReportPolicy({ firstPoll: '5m' }) }));
+    await job.signal('reportSubmitted', handOver({ policy: resolvePolicy('report', { firstPoll: '5m' }) }));
     expect(job.events.at(-1)).toBe('0.05h report.claimed');
     expect(job.announced.at(-1)?.data).toEqual({ ...about, status: 'started' });
     // The read of ten seconds after the start said nothing new.

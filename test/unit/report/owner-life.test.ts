@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { JobReading } from '../../../activities/reports.js';
-import { resolveReportPolicy } from '../../../protocol/report/policy.js';
 import type { ParsingJobResult } from '../../../protocol/report/messages.js';
 import { parsingJob } from '../../../workflows/report/workflow.js';
 import { Life, silent, type Answers } from '../life.js';
 import { began, counts, jobId, snapshot, userId } from './jobs.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* Jobs of which it is found out whose they are: how often that is asked, and what comes of it. */
 
-const policy = resolveReportPolicy();
+const policy = resolvePolicy('report');
 const reference = 'report-1';
 const none = { kind: 'none' } as const;
 const open = { kind: 'open' } as const;
@@ -210,7 +210,7 @@ describe('a job with an earlier run', () => {
   const announced = [`${jobId}/started/phase_changed`, `${jobId}/unresolved/ended`];
 
   test('goes on with its reference, its user and its policy, and announces nothing again', async () => {
-    const previous = earlier({ announced, policy: resolveReportPolicy({ firstPoll: '10m' }) });
+    const previous = earlier({ announced, policy: resolvePolicy('report', { firstPoll: '10m' }) });
     const job = await opened(reading({ previous })).start(reported('started'));
     await job.until(0.9);
     expect(asksOf(job)).toEqual([10]);
@@ -252,7 +252,7 @@ describe('a job with an earlier run', () => {
   });
 
   test('and handed over again has the hand-over’s policy, and its own reference', async () => {
-    const previous = earlier({ announced, policy: resolveReportPolicy({ firstPoll: '10m' }) });
+    const previous = earlier({ announced, policy: resolvePolicy('report', { firstPoll: '10m' }) });
     const job = await opened(reading({ previous })).start(handedOver({ adopted: true }));
     await job.until(1);
     expect(job.secondsOf('readParsingJob')[0]).toBe(240);

@@ -1,12 +1,13 @@
 import ms from 'ms';
 import { describe, expect, test } from 'vitest';
 import { PolicyInvalid } from '../../../protocol/policy-resolution.js';
-import { defaultReportPolicy, resolveReportPolicy } from '../../../protocol/report/policy.js';
+import { defaultReportPolicy } from '../../../protocol/report/policy.js';
 import { uploadOutcomeOf } from '../../../protocol/report/upload-outcome.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
 
 function faultsOf(policy: object): string[] {
   try {
-    resolveReportPolicy(policy);
+    resolvePolicy('report', policy);
   } catch (error) {
     if (error instanceof PolicyInvalid) return error.faults;
     throw error;
@@ -16,13 +17,13 @@ function faultsOf(policy: object): string[] {
 
 describe('a report policy', () => {
   test('has a default for everything', () => {
-    expect(Object.keys(resolveReportPolicy())).toEqual([...Object.keys(defaultReportPolicy), 'version']);
-    const { parsingDeadline, reviewDeadline, submissionDeadline } = resolveReportPolicy();
+    expect(Object.keys(resolvePolicy('report'))).toEqual([...Object.keys(defaultReportPolicy), 'version']);
+    const { parsingDeadline, reviewDeadline, submissionDeadline } = resolvePolicy('report');
     expect([parsingDeadline, reviewDeadline, submissionDeadline]).toEqual([ms('1h'), ms('4d'), ms('7d')]);
   });
 
   test('takes durations with their unit', () => {
-    expect(resolveReportPolicy({ firstPoll: '5s', lostAnswerWait: '1500ms' })).toMatchObject({
+    expect(resolvePolicy('report', { firstPoll: '5s', lostAnswerWait: '1500ms' })).toMatchObject({
       firstPoll: 5_000,
       lostAnswerWait: 1_500,
     });

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { resolveReportPolicy, type ReportPolicy } from '../../../protocol/report/policy.js';
+import type { ReportPolicy } from '../../../protocol/report/policy.js';
 import type { SubmitReportInput } from '../../../protocol/report/submission-messages.js';
 import { submitReport } from '../../../workflows/report/submit.js';
 import { Life, silent, type Answers } from '../life.js';
 import { began, jobId, snapshot, userId } from './jobs.js';
+import { resolvePolicy as policyOf } from '../../../protocol/policies.js';
 
 /* The lives of submissions, from the file to the hand-over of its job: what is uploaded, when, and what the caller is answered. */
 
@@ -22,7 +23,7 @@ function opened(answers: Answers, now = began, of = reference): Life {
 }
 
 const inputOf = (policy: ReportPolicy = {}, more: object = {}) => ({
-  ...{ reference, userId, file, policy: resolveReportPolicy(policy) },
+  ...{ reference, userId, file, policy: policyOf('report', policy) },
   ...more,
 });
 
@@ -50,10 +51,10 @@ test('a file is uploaded, and its job is handed over with everything that its wo
     },
     handOverReport: (_now: number, submitted: unknown) => void handedOver.push(submitted),
   });
-  const { creationTimeout, uploadTimeout } = resolveReportPolicy();
+  const { creationTimeout, uploadTimeout } = policyOf('report');
   const request = { reference, userId, file, needsHumanReview: false, creationTimeout, uploadTimeout, looksBack: true };
   expect(asked).toEqual([[request, 3_600_000]]);
-  const policy = resolveReportPolicy();
+  const policy = policyOf('report');
   expect(handedOver).toEqual([{ reference, userId, policy, snapshot: started, adopted: false }]);
   expect(submission.run.end).toEqual({
     kind: 'completed',
@@ -73,7 +74,7 @@ test('an upload under way says so, and the user’s id is written in one way', a
 });
 
 test('a policy that is given in part, or not at all, is resolved first; one that is wrong fails the submission', async () => {
-  const policy = resolveReportPolicy({ creationTimeout: '10s' });
+  const policy = policyOf('report', { creationTimeout: '10s' });
   const answers = { resolvePolicy: policy, uploadReport: { snapshot: started } };
   const submission = await opened(answers).start({ reference, userId, file, policy: { creationTimeout: '10s' } });
   expect(submission.calls).toEqual(['0h resolvePolicy', '0h uploadReport', '0h handOverReport']);
