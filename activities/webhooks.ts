@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { NotFound, RequestInvalid } from '../service/errors.js';
 import type { UpdateWebhookRequest, Webhook, WebhookPlace } from '../service/management-webhooks.js';
-import { unprotected, type AnswerOf, type OperatorCallName, type TakenBy } from '../protocol/operator-calls.js';
+import { unprotected, type AnswerOf, type TakenBy } from '../protocol/operator-calls.js';
 import { isSignedUrl } from '../protocol/report/signed-url.js';
 import { usualSettling } from '../protocol/settling.js';
 import type { OneWebhook, WebhookChange, WebhookEndpoint } from '../protocol/webhook-endpoints.js';
@@ -17,130 +17,38 @@ type Dependencies = Pick<ActivityDependencies, 'service' | 'encrypts'>;
 
 /** The calls on webhook endpoints, through the management API. A credential is taken and answered only if payloads are encrypted. */
 export function webhookActivities(dependencies: Dependencies) {
-  return { ...endpointActivities(dependencies), ...credentialActivities(dependencies) };
+  const calls = { ...endpointCalls(dependencies), ...credentialCalls(dependencies) };
+  const activities = Object.entries(calls).map(([name, call]) => {
+    const makes = call as (input: object) => Promise<unknown>;
+    return [name, (input: object) => calling(name, input, dependencies.encrypts, makes)];
+  });
+  return Object.fromEntries(activities) as typeof calls;
 }
 
-function endpointActivities({ service, encrypts }: Dependencies) {
-  const { webhooks } = service.management;
-  const shown = (webhook: Webhook) => endpointOf(webhook, encrypts);
+/** The same sent again too early may be done twice. */
+const settlings: Readonly<Record<string, number>> = {
+  registerWebhook: usualSettling,
+  rotateWebhookSecret: usualSettling,
+};
 
-  return {
-    async listWebhooks(place: WebhookPlace): Promise<WebhookEndpoint[]> {
-      return calling(async () => {
-        const endpoints: WebhookEndpoint[] = [];
-        for await (const webhook of webhooks.list(place)) endpoints.push(shown(webhook));
-        return endpoints;
-      });
-    },
-
-    /** The endpoint with this address, or a new one: a creation whose answer was lost is found again. */
-    async registerWebhook(endpoint: TakenBy<'registerWebhook'>): Promise<AnswerOf<'registerWebhook'>> {
-      if (!encrypts) requireEncryption('registerWebhook', endpoint);
-      const { url, eventTypes = [] } = endpoint;
-      return calling(async () => {
-        for await (const webhook of webhooks.list(endpoint)) {
-          if (isSameAddress(webhook.url, url)) return { endpoint: shown(webhook), created: false };
-        }
-        const filter = eventTypes.length > 0 ? { filter_types: eventTypes } : {};
-        return { endpoint: shown(await webhooks.create(endpoint, { url, ...filter })), created: true };
-      }, usualSettling);
-    },
-
-    async readWebhook(webhook: OneWebhook): Promise<WebhookEndpoint> {
-      return callingOne(async () => shown(await webhooks.get(webhook, webhook.webhookId)));
-    },
-
-    /** Sent twice, it changes nothing more. */
-    async updateWebhook(webhook: TakenBy<'updateWebhook'>): Promise<WebhookEndpoint> {
-      if (!encrypts) requireEncryption('updateWebhook', webhook);
-      return callingOne(async () => shown(await webhooks.update(webhook, webhook.webhookId, requestOf(webhook))));
-    },
-
-    /** True if there was one to delete. A 404 after another attempt says nothing: that attempt may have deleted it. */
-    async deleteWebhook({ webhookId, ...place }: OneWebhook): Promise<AnswerOf<'deleteWebhook'>> {
-      return calling(async () => {
-        try {
-          await webhooks.delete(place, webhookId);
-          return { webhookId, deleted: true };
-        } catch (error) {
-          if (error instanceof NotFound) return { webhookId, deleted: !isFirstOfActivity() };
-          throw error;
-        }
-      });
-    },
-  };
-}
-
-function credentialActivities({ service, encrypts }: Dependencies) {
-  const { webhooks } = service.management;
-  return {
-    async readWebhookHeaders(webhook: OneWebhook): Promise<AnswerOf<'readWebhookHeaders'>> {
-      if (!encrypts) requireEncryption('readWebhookHeaders', webhook);
-      const { webhookId } = webhook;
-      return callingOne(async () => {
-        const { headers, sensitive } = await webhooks.getHeaders(webhook, webhookId);
-        return { webhookId, headers, sensitive: sensitive ?? [] };
-      });
-    },
-
-    async setWebhookHeaders(webhook: TakenBy<'setWebhookHeaders'>): Promise<AnswerOf<'setWebhookHeaders'>> {
-      if (!encrypts) requireEncryption('setWebhookHeaders', webhook);
-      const { webhookId, headers } = webhook;
-      await callingOne(() => webhooks.setHeaders(webhook, webhookId, headers));
-      return { webhookId, names: Object.keys(headers) };
-    },
-
-    /** Undefined if payloads are not encrypted: the secret would be readable in Temporal. */
-    async readWebhookSecret(webhook: OneWebhook): Promise<{ secret?: string }> {
-      if (!encrypts) return {};
-      return callingOne(async () => ({ secret: await webhooks.getSecret(webhook, webhook.webhookId) }));
-    },
-
-    /** Identifies a secret without revealing it. */
-    async fingerprintWebhookSecret(webhook: OneWebhook): Promise<string> {
-      if (!encrypts) requireEncryption('rotateWebhookSecret', webhook);
-      return callingOne(async () => fingerprintOf(await webhooks.getSecret(webhook, webhook.webhookId)));
-    },
-
-    /** The new secret, unless an earlier attempt has made it already. */
-    async rotateWebhookSecret(rotation: WebhookRotation): Promise<AnswerOf<'rotateWebhookSecret'>> {
-      if (!encrypts) requireEncryption('rotateWebhookSecret', rotation);
-      const { webhookId } = rotation;
-      const given = 'secret' in rotation ? rotation.secret : undefined;
-      const isGiven = (secret: string) => given !== undefined && withoutPadding(secret) === withoutPadding(given);
-      return callingOne(async () => {
-        const current = await webhooks.getSecret(rotation, webhookId);
-        const isDone = 'before' in rotation ? fingerprintOf(current) !== rotation.before : isGiven(current);
-        if (isDone) return { webhookId, secret: current };
-        await webhooks.rotateSecret(rotation, webhookId, given);
-        const secret = await webhooks.getSecret(rotation, webhookId);
-        if (secret === current) throw notRotatedYet();
-        if (given !== undefined && !isGiven(secret)) throw otherSecret();
-        return { webhookId, secret };
-      }, usualSettling);
-    },
-  };
-}
-
-/** A missing endpoint has its own failure type. */
-async function callingOne<T>(calls: () => Promise<T>, settling?: number): Promise<T> {
+/** A missing endpoint has its own failure type, and so has a worker without a management key. */
+async function calling(
+  name: string,
+  input: object,
+  encrypts: boolean,
+  call: (input: object) => Promise<unknown>,
+): Promise<unknown> {
+  // A secret's fingerprint is read only to rotate it.
+  const operatorCall = name === 'fingerprintWebhookSecret' ? 'rotateWebhookSecret' : name;
+  const problem = encrypts ? undefined : unprotected(operatorCall, input);
+  if (problem !== undefined) throw ApplicationFailure.nonRetryable(problem, 'EncryptionRequired');
   const typed = async () => {
     try {
-      return await calls();
+      return await call(input);
     } catch (error) {
-      if (error instanceof NotFound) throw ApplicationFailure.nonRetryable(error.message, 'WebhookNotFound');
-      throw error;
-    }
-  };
-  return calling(typed, settling);
-}
-
-/** A worker without a management key has one, too. */
-async function calling<T>(calls: () => Promise<T>, settling?: number): Promise<T> {
-  const typed = async () => {
-    try {
-      return await calls();
-    } catch (error) {
+      if (error instanceof NotFound && 'webhookId' in input) {
+        throw ApplicationFailure.nonRetryable(error.message, 'WebhookNotFound');
+      }
       if (error instanceof RequestInvalid && error.fields.some(({ field }) => field === 'managementKey')) {
         const message = 'The worker has no management key: set SERVICE_MANAGEMENT_KEY for it';
         throw ApplicationFailure.nonRetryable(message, 'ManagementKeyMissing');
@@ -148,12 +56,93 @@ async function calling<T>(calls: () => Promise<T>, settling?: number): Promise<T
       throw error;
     }
   };
-  return asFailures('WebhookRefused', typed, settling);
+  return asFailures('WebhookRefused', typed, settlings[name]);
 }
 
-function requireEncryption<Name extends OperatorCallName>(name: Name, input: TakenBy<Name>): void {
-  const problem = unprotected(name, input);
-  if (problem !== undefined) throw ApplicationFailure.nonRetryable(problem, 'EncryptionRequired');
+function endpointCalls({ service, encrypts }: Dependencies) {
+  const { webhooks } = service.management;
+  const shown = (webhook: Webhook) => endpointOf(webhook, encrypts);
+
+  return {
+    async listWebhooks(place: WebhookPlace): Promise<WebhookEndpoint[]> {
+      const endpoints: WebhookEndpoint[] = [];
+      for await (const webhook of webhooks.list(place)) endpoints.push(shown(webhook));
+      return endpoints;
+    },
+
+    /** The endpoint with this address, or a new one: a creation whose answer was lost is found again. */
+    async registerWebhook(endpoint: TakenBy<'registerWebhook'>): Promise<AnswerOf<'registerWebhook'>> {
+      const { url, eventTypes = [] } = endpoint;
+      for await (const webhook of webhooks.list(endpoint)) {
+        if (isSameAddress(webhook.url, url)) return { endpoint: shown(webhook), created: false };
+      }
+      const filter = eventTypes.length > 0 ? { filter_types: eventTypes } : {};
+      return { endpoint: shown(await webhooks.create(endpoint, { url, ...filter })), created: true };
+    },
+
+    async readWebhook(webhook: OneWebhook): Promise<WebhookEndpoint> {
+      return shown(await webhooks.get(webhook, webhook.webhookId));
+    },
+
+    /** Sent twice, it changes nothing more. */
+    async updateWebhook(webhook: TakenBy<'updateWebhook'>): Promise<WebhookEndpoint> {
+      return shown(await webhooks.update(webhook, webhook.webhookId, requestOf(webhook)));
+    },
+
+    /** True if there was one to delete. A 404 after another attempt says nothing: that attempt may have deleted it. */
+    async deleteWebhook({ webhookId, ...place }: OneWebhook): Promise<AnswerOf<'deleteWebhook'>> {
+      try {
+        await webhooks.delete(place, webhookId);
+        return { webhookId, deleted: true };
+      } catch (error) {
+        if (error instanceof NotFound) return { webhookId, deleted: !isFirstOfActivity() };
+        throw error;
+      }
+    },
+  };
+}
+
+function credentialCalls({ service, encrypts }: Dependencies) {
+  const { webhooks } = service.management;
+  return {
+    async readWebhookHeaders(webhook: OneWebhook): Promise<AnswerOf<'readWebhookHeaders'>> {
+      const { webhookId } = webhook;
+      const { headers, sensitive } = await webhooks.getHeaders(webhook, webhookId);
+      return { webhookId, headers, sensitive: sensitive ?? [] };
+    },
+
+    async setWebhookHeaders(webhook: TakenBy<'setWebhookHeaders'>): Promise<AnswerOf<'setWebhookHeaders'>> {
+      const { webhookId, headers } = webhook;
+      await webhooks.setHeaders(webhook, webhookId, headers);
+      return { webhookId, names: Object.keys(headers) };
+    },
+
+    /** Undefined if payloads are not encrypted: the secret would be readable in Temporal. */
+    async readWebhookSecret(webhook: OneWebhook): Promise<{ secret?: string }> {
+      if (!encrypts) return {};
+      return { secret: await webhooks.getSecret(webhook, webhook.webhookId) };
+    },
+
+    /** Identifies a secret without revealing it. */
+    async fingerprintWebhookSecret(webhook: OneWebhook): Promise<string> {
+      return fingerprintOf(await webhooks.getSecret(webhook, webhook.webhookId));
+    },
+
+    /** The new secret, unless an earlier attempt has made it already. */
+    async rotateWebhookSecret(rotation: WebhookRotation): Promise<AnswerOf<'rotateWebhookSecret'>> {
+      const { webhookId } = rotation;
+      const given = 'secret' in rotation ? rotation.secret : undefined;
+      const isGiven = (secret: string) => given !== undefined && withoutPadding(secret) === withoutPadding(given);
+      const current = await webhooks.getSecret(rotation, webhookId);
+      const isDone = 'before' in rotation ? fingerprintOf(current) !== rotation.before : isGiven(current);
+      if (isDone) return { webhookId, secret: current };
+      await webhooks.rotateSecret(rotation, webhookId, given);
+      const secret = await webhooks.getSecret(rotation, webhookId);
+      if (secret === current) throw notRotatedYet();
+      if (given !== undefined && !isGiven(secret)) throw otherSecret();
+      return { webhookId, secret };
+    },
+  };
 }
 
 /** A read right after the rotation may be older. A receiver with the old secret would refuse every delivery. */

@@ -230,9 +230,10 @@ export function callFaults(name: OperatorCallName, input: unknown): { field: str
   ];
 }
 
-/** Why a call needs encryption, if it does. */
-export function unprotected<Name extends OperatorCallName>(name: Name, input: TakenBy<Name>): string | undefined {
-  const what = operatorCalls[name].credential?.(input);
+/** Why a call needs encryption, if it does; `name` may be of a step on the way of one. */
+export function unprotected(name: string, input: object): string | undefined {
+  const calls: Readonly<Partial<Record<string, Row<never>>>> = operatorCalls;
+  const what = calls[name]?.credential?.(input as never);
   return (
     what &&
     `${what} would be readable in Temporal, because payloads are not encrypted: set LABOPS_ENCRYPTION_KEYS for worker and client`
