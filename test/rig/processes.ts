@@ -47,6 +47,9 @@ const stoppedWithinMs = 120_000;
 const flushMs = 10_000;
 const running = new Set<StartedProcess>();
 
+// Ends this fork with an interrupted run: otherwise its tests would go on, and the watchdogs of what they started would wait for them.
+process.once('disconnect', () => process.exit(1));
+
 /**
  * Starts a program that cannot outlive the test file, unless it `stands`: `stopProcesses` runs after it, whether its tests pass or not.
  * It does not outlive this process either.

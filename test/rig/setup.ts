@@ -4,9 +4,6 @@ import { stopProcesses } from './processes.js';
 
 afterAll(stopProcesses);
 
-// Ends this fork with an interrupted run: otherwise its tests would go on, and the watchdogs of what they started would wait for them.
-process.once('disconnect', () => process.exit(1));
-
 /**
  * The seed of every property, as a red run's log names it: `FAST_CHECK_SEED=-1234 npx vitest run <file>` plays that run
  * again. Without it each run uses seeds of its own.
