@@ -302,11 +302,12 @@ export class OrderWorld implements World {
       const following = (orderId: string) => [kitOrderId(orderId), this.chainId].find(isRunning);
       const open = this.orders.filter(({ orderId }) => following(orderId) !== undefined);
       for (const { orderId, interpretation } of open) {
-        // The latest: an earlier one may have been acknowledged.
-        const alarm = receiver.got.findLast(
-          ({ type, data }) => type.endsWith('critical_result') && data['orderId'] === orderId,
+        // The latest, also by its reminders: an earlier alarm that was refused is sent again after a later one.
+        const last = receiver.got.findLast(
+          ({ type, data }) => /critical_result(_reminder)?$/.test(type) && data['orderId'] === orderId,
         );
-        const argument = { orderId, by: 'person-1', outcome: 'confirmed', ...(alarm && { alarm: alarm.id }) };
+        const alarm = last?.data['alarm'] ?? last?.id;
+        const argument = { orderId, by: 'person-1', outcome: 'confirmed', ...(alarm !== undefined && { alarm }) };
         const workflowId = following(orderId) ?? '';
         if (interpretation === 'critical') void server.update(workflowId, 'acknowledgeCriticalResult', argument);
       }
