@@ -83,7 +83,7 @@ export class AppointmentHandle {
    * before its start: after the appointment's `refundableUntil`, warn first. `refundable` of the answer says whether it was
    * in time. Repeated, it has the answer of the first.
    *
-   * @throws CancellationRefused, NothingBooked with `rebook` if there is none
+   * @throws CancellationRefused, NothingBooked with `rebook` if there is none, AppointmentExists if somebody made another one meanwhile
    */
   async cancel(cancellation: AppointmentCancellation = {}, options: CallOptions = {}): Promise<AppointmentState> {
     return this.update(cancelUpdate, cancellation, options, async (call) => {

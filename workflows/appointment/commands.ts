@@ -217,7 +217,12 @@ async function cancel(appointment: Appointment, cancellation: AppointmentCancell
     if (cancelledId !== undefined && (known?.appointmentId ?? goneId) === cancelledId) return;
     throw nothingBooked();
   }
-  if (open) await cancelAtService(appointment, open, cancellation);
+  if (open) {
+    await cancelAtService(appointment, open, cancellation);
+    // One that somebody made meanwhile is for the caller to decide on.
+    const other = openVisit(appointment);
+    if (other && other.appointmentId !== open.appointmentId) throw alreadyThere(other);
+  }
   if (cancellation.rebook) return markRequested(appointment, Date.now());
   delete appointment.booking;
   appointment.requested = false;
@@ -246,7 +251,7 @@ async function cancelAtService(
     const summary = 'cancel the appointment';
     const answer = await activities.cancelAppointment.executeWithOptions({ summary }, [call]);
     const snapshot = readAppointmentSnapshot(answer);
-    if (!snapshot) return await expectNoOther(appointment, appointmentId);
+    if (!snapshot) return await expectGone(appointment, appointmentId);
     // A deployment may answer with the appointment as it was: that the service took the command counts.
     const cancelled = isOpen(snapshot) ? { ...snapshot, status: 'cancelled' } : snapshot;
     const isDrawn = visitPhaseOf(snapshot) === 'completed';
@@ -270,18 +275,13 @@ function noteRefund(appointment: Appointment, open: AppointmentSnapshot, now: nu
   if (!refundable) note(appointment, 'cancelled too late for a refund', now);
 }
 
-/**
- * The appointment to cancel is not there. Another one that somebody made meanwhile is for the caller to decide on. If the blood may
- * have been drawn, only the order can say so.
- */
-async function expectNoOther(appointment: Appointment, appointmentId: string): Promise<void> {
+/** The appointment to cancel is not there. If the blood may have been drawn, only the order can say so. */
+async function expectGone(appointment: Appointment, appointmentId: string): Promise<void> {
   const { known } = appointment;
   if (known?.appointmentId === appointmentId && !mayBeOver(known, Date.now())) forget(appointment, known, Date.now());
   await readOrRefuse(appointment);
   if (appointment.stage.phase === 'completed') throw ended({ appointment });
-  const open = openVisit(appointment);
-  if (open?.appointmentId === appointmentId) throw mayHaveTakenPlace();
-  if (open) throw alreadyThere(open);
+  if (openVisit(appointment)?.appointmentId === appointmentId) throw mayHaveTakenPlace();
 }
 
 function mayHaveTakenPlace(): ApplicationFailure {

@@ -602,6 +602,16 @@ describe('a cancellation', () => {
     });
   });
 
+  test('counts though a move was reported before its answer, which shows the appointment as it was', async () => {
+    const { of } = await begin(confirmed, {});
+    of.answers['cancelAppointment'] = silent;
+    await of.update('cancel');
+    await report(of, moved);
+    of.answers['cancelAppointment'] = confirmed;
+    await of.settle();
+    expect(of.run.replies).toMatchObject([{ value: { outcome: 'cancelled' } }]);
+  });
+
   test('whose webhook is faster than its answer is not news', async () => {
     const { of } = await begin(confirmed, { cancelAppointment: cancelled });
     of.answers['cancelAppointment'] = silent;
@@ -679,6 +689,29 @@ describe('a cancellation', () => {
     await report(of, snapshot(['confirmed', 'cancelled'], { appointmentId: 'appointment-2', from: day }));
     expect(await stateOf(of)).toMatchObject({ outcome: 'cancelled' });
   });
+
+  test.each([
+    ['before its answer', {}, [other], cancelled],
+    ['before its answer, to choose again', { rebook: true }, [other], cancelled],
+    ['after its own webhook and before its answer', {}, [cancelled, other], cancelled],
+    ['before the service answers with the appointment as it was', {}, [other], confirmed],
+  ])(
+    'that another one follows %s is for the caller to decide on: cancelled again, it is that one',
+    async (...given) => {
+      const [, cancellation, webhooks, answer] = given;
+      const { of } = await begin(confirmed, {});
+      of.answers['cancelAppointment'] = silent;
+      await of.update('cancel', cancellation);
+      for (const webhook of webhooks) await report(of, webhook);
+      of.answers['cancelAppointment'] = answer;
+      await of.settle();
+      expect(of.run.replies).toEqual([{ name: 'cancel', refused: 'AppointmentExists' }]);
+      expect(await stateOf(of)).toMatchObject({ phase: 'confirmed', appointment: { appointmentId: 'appointment-2' } });
+      of.answers['cancelAppointment'] = { ...other, status: 'cancelled' };
+      const second = { appointmentId: 'appointment-2', status: 'cancelled' };
+      expect(await valueOf(of.update('cancel'))).toMatchObject({ outcome: 'cancelled', appointment: second });
+    },
+  );
 
   test('of nothing asks the service first, and cancels what was made without a report', async () => {
     const { of, asked } = await begin(undefined, { cancelAppointment: cancelled });
