@@ -41,6 +41,8 @@ export class AppointmentWorld implements World {
   private readonly place: Place;
   private readonly state = { visits: [] as Visit[], order: 'collecting_sample' };
   private readonly past: Past<AppointmentWorld['state']>;
+  /** The time of each open visit, in the order in which they were made and moved. */
+  private readonly times: { id: string; start: string | undefined; at: number }[] = [];
   /** From when to when the service had which open visit. */
   private readonly stood: { visit: Visit; from: number; until: number }[] = [];
   private readonly keys = new Map<string, Visit>();
@@ -84,6 +86,7 @@ export class AppointmentWorld implements World {
   private become(visit: Visit, status: string): void {
     const { life, server } = this.stage;
     visit.events.push({ created_at: new Date(life.now).toISOString(), status });
+    if (isOpen(visit)) this.times.push({ id: visit.id, start: visit.start, at: life.now });
     this.past.changed(this.state);
     life.tell(`  the service: ${visit.id} is ${status}${visit.start === undefined ? '' : ` for ${visit.start}`}`);
     const last = this.stood.at(-1);
@@ -299,7 +302,14 @@ export class AppointmentWorld implements World {
       if (name !== 'chooseSlot' && name !== 'reschedule') continue;
       const slot = this.slots.find(({ id }) => id === slotId);
       const isThere = this.state.visits.some(({ id }) => id === appointment?.appointmentId);
-      if (appointment?.startAt !== slot?.start || !isThere)
+      // It was done, and what somebody else did after that stands: the answer says so.
+      const meanwhile = this.times.filter(({ at }) => askedAt <= at && at <= repliedAt);
+      const done = meanwhile.findIndex(({ start }) => start === slot?.start);
+      const after = done < 0 ? [] : meanwhile.slice(done + 1);
+      const isOvertaken = after.some(
+        ({ id, start }) => id === appointment?.appointmentId && start === appointment.startAt,
+      );
+      if ((appointment?.startAt !== slot?.start && !isOvertaken) || !isThere)
         life.broken(claim, `${name}, and the visit is at ${appointment?.startAt ?? 'no time'}`);
     }
   }
