@@ -102,7 +102,7 @@ export class EncryptionSettingInvalid extends Error {
 export function readTemporalSettings(env: Env = process.env): ClientConnectConfig {
   const apiKey = temporalKeyOf(env);
   const overrideEnvVars = { ...withoutBlanks(env), ...(apiKey !== undefined && { TEMPORAL_API_KEY: apiKey }) };
-  const misread = misreadFault(overrideEnvVars);
+  const [misread] = misreadFaults(overrideEnvVars);
   if (misread !== undefined) throw new TemporalSettingInvalid(misread.problem, misread.setting);
   const { config, fault } = readConnection(overrideEnvVars);
   if (fault !== undefined) throw new TemporalSettingInvalid(fault.problem, fault.setting);
@@ -184,17 +184,19 @@ export function withoutBlanks(env: Env): Record<string, string> {
 }
 
 /**
- * A setting that the SDK's reader would silently misread: it ignores a file that does not exist, so a process would work in another
+ * Settings that the SDK's reader would silently misread: it ignores a file that does not exist, so a process would work in another
  * namespace, and it takes anything but `true` and `1` for false, so an API key would be sent without TLS.
  */
-export function misreadFault(given: Env): Fault | undefined {
+export function misreadFaults(given: Env): Fault[] {
   const file = given['TEMPORAL_CONFIG_FILE'];
-  if (file !== undefined && !existsSync(file))
-    return { setting: 'TEMPORAL_CONFIG_FILE', problem: 'names a file that does not exist' };
-  const setting = ['TEMPORAL_TLS', 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION'].find(
+  const isMissing = file !== undefined && !existsSync(file);
+  const unclear = ['TEMPORAL_TLS', 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION'].filter(
     (name) => !/^(true|false|1|0)$/.test(given[name] ?? 'false'),
   );
-  return setting === undefined ? undefined : { setting, problem: 'is neither true nor false' };
+  return [
+    ...(isMissing ? [{ setting: 'TEMPORAL_CONFIG_FILE', problem: 'names a file that does not exist' }] : []),
+    ...unclear.map((setting) => ({ setting, problem: 'is neither true nor false' })),
+  ];
 }
 
 /** The file that TEMPORAL_API_KEY_FILE names; blank counts as not set. */

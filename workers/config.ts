@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { ReportFilesConfig } from '../activities/report-file/report-files.js';
 import { defaultEncryption, type Encryption, isProduction, withoutBlanks } from '../client/config.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
@@ -12,7 +12,7 @@ import { managementConfig, wrongKey } from './management-config.js';
 import type { MonitoringConfig } from './monitoring/server.js';
 import { misspeltSettings } from './misspelt.js';
 import type { QueueOptions } from './polled-queues.js';
-import { reportFilesConfig } from './report-files.js';
+import { readHeaderSets, reportFilesConfig } from './report-files.js';
 import { enoughSecretBytes } from './setting-values.js';
 import { ConfigInvalid, type SettingFault } from './setting-faults.js';
 import {
@@ -102,20 +102,20 @@ export interface CodecServerConfig extends ProcessConfig {
 export function readWorkerConfig(env: Env = process.env): WorkerConfig {
   const faults: SettingFault[] = [];
   const given = givenSettings(env, workerSettings, faults);
-  const settings = parse(workerSettings, given, faults);
+  const valid = parse(workerSettings, given, faults);
   const baseUrl = serviceAddress(given, faults);
   requireTls(given, faults);
   checkNotify(given, faults);
   checkOff(given, faults);
   checkDeployment(given, faults);
-  const wrong = settings && wrongKey(settings);
+  const wrong = wrongKey(valid);
   if (wrong) faults.push({ ...wrong, remedy: remedyOf(wrong.setting) });
-  const reportFiles = settings && reportFilesConfig(settings, headersFileFault(faults));
-  requireKeys(settings, faults);
+  const headerSets = readHeaderSets(valid.REPORT_URL_HEADERS_FILE, headersFileFault(faults));
+  requireKeys(valid, given, faults);
   requireInstallation(given, faults);
   const temporal = readTemporal(given, faults);
-  if (faults.length > 0 || !settings || !temporal || !reportFiles || baseUrl === undefined)
-    throw new ConfigInvalid(faults, misspeltSettings(given));
+  const settings = complete(valid, faults);
+  if (!settings || !temporal || baseUrl === undefined) throw new ConfigInvalid(faults, misspeltSettings(given));
   const { NOTIFY_URL: url, NOTIFY_SECRET: secret, NOTIFY_RETRY_DAYS: retryDays } = settings;
   const namesClientUser = settings.NOTIFY_CLIENT_USER_ID;
   const deployment = deploymentOf(settings);
@@ -125,7 +125,7 @@ export function readWorkerConfig(env: Env = process.env): WorkerConfig {
     shutdownGraceSeconds: settings.SHUTDOWN_GRACE_SECONDS ?? settings.SERVICE_TIMEOUT_SECONDS + 5,
     service: serviceConfig(settings, baseUrl),
     echoesPassthrough: settings.SERVICE_ECHOES_PASSTHROUGH,
-    reportFiles,
+    reportFiles: reportFilesConfig(settings, headerSets),
     ...(settings.NOTIFICATIONS === 'off' && { notify: 'off' }),
     ...(url !== undefined && secret !== undefined && { notify: { url, secret, retryDays, namesClientUser } }),
     ...(deployment && { deployment }),
@@ -163,12 +163,13 @@ function queueOptions(settings: WorkerSettings): QueueOptions {
 export function readIngressConfig(env: Env = process.env): IngressConfig {
   const faults: SettingFault[] = [];
   const given = givenSettings(env, ingressSettings, faults);
-  const settings = parse(ingressSettings, given, faults);
+  const valid = parse(ingressSettings, given, faults);
   checkOff(given, faults);
-  requireKeys(settings, faults);
+  requireKeys(valid, given, faults);
   requireInstallation(given, faults);
   const temporal = readTemporal(given, faults);
-  if (faults.length > 0 || !settings || !temporal) throw new ConfigInvalid(faults, misspeltSettings(given));
+  const settings = complete(valid, faults);
+  if (!settings || !temporal) throw new ConfigInvalid(faults, misspeltSettings(given));
   const common = commonOf(settings, temporal, given);
   return {
     ...common,
@@ -186,12 +187,14 @@ export function readIngressConfig(env: Env = process.env): IngressConfig {
 export function readCodecServerConfig(env: Env = process.env): CodecServerConfig {
   const faults: SettingFault[] = [];
   const given = givenSettings(env, codecServerSettings, faults);
-  const settings = parse(codecServerSettings, given, faults);
-  if (settings && !settings.CODEC_TOKEN && !settings.CODEC_OPEN && !isLoopback(settings.CODEC_HOST)) {
+  const valid = parse(codecServerSettings, given, faults);
+  const { CODEC_OPEN: isOpen, CODEC_HOST: host } = valid;
+  if (given['CODEC_TOKEN'] === undefined && isOpen === false && host !== undefined && !isLoopback(host)) {
     const problem = 'is missing, but CODEC_HOST is not an address of this machine only';
     faults.push({ setting: 'CODEC_TOKEN', problem, remedy: remedyOf('CODEC_TOKEN') });
   }
-  if (faults.length > 0 || !settings) throw new ConfigInvalid(faults, misspeltSettings(given));
+  const settings = complete(valid, faults);
+  if (!settings) throw new ConfigInvalid(faults, misspeltSettings(given));
   return {
     logLevel: settings.LOG_LEVEL,
     shutdownGraceSeconds: settings.SHUTDOWN_GRACE_SECONDS ?? defaultGraceSeconds,
@@ -205,8 +208,8 @@ export function readCodecServerConfig(env: Env = process.env): CodecServerConfig
   };
 }
 
-function requireKeys(settings: CommonSettings | undefined, faults: SettingFault[]): void {
-  if (settings?.ENCRYPTION !== 'required' || settings.LABOPS_ENCRYPTION_KEYS) return;
+function requireKeys(valid: Partial<CommonSettings>, given: Env, faults: SettingFault[]): void {
+  if (valid.ENCRYPTION !== 'required' || given['LABOPS_ENCRYPTION_KEYS'] !== undefined) return;
   const problem = 'is missing, but ENCRYPTION is required (the default in production)';
   faults.push({ setting: 'LABOPS_ENCRYPTION_KEYS', problem, remedy: remedyOf('LABOPS_ENCRYPTION_KEYS') });
 }
@@ -290,13 +293,26 @@ function unquote(given: Record<string, string>, shape: object, faults: SettingFa
   }
 }
 
-function parse<Shape extends z.core.$ZodLooseShape>(shape: Shape, given: Env, faults: SettingFault[]) {
-  const read = z.object(shape).safeParse({ ENCRYPTION: defaultEncryption(given), ...given });
-  for (const { path, message } of read.error?.issues ?? []) {
-    const setting = String(path[0]);
-    faults.push({ setting, problem: message, remedy: remedyOf(setting) });
+/** Each setting without a fault, by itself: one that is wrong hides no rule between others. */
+function parse<Shape extends Record<string, z.ZodType>>(
+  shape: Shape,
+  given: Env,
+  faults: SettingFault[],
+): Partial<z.output<z.ZodObject<Shape>>> {
+  const usual: Env = { ENCRYPTION: defaultEncryption(given), ...given };
+  const valid: [string, unknown][] = [];
+  for (const [setting, schema] of Object.entries(shape)) {
+    const { data, error } = schema.safeParse(usual[setting]);
+    const problems = (error?.issues ?? []).map(({ message }) => message);
+    faults.push(...problems.map((problem) => ({ setting, problem, remedy: remedyOf(setting) })));
+    if (!error) valid.push([setting, data]);
   }
-  return read.data;
+  return Object.fromEntries(valid) as Partial<z.output<z.ZodObject<Shape>>>;
+}
+
+/** Without a fault none is absent. */
+function complete<Settings>(valid: Partial<Settings>, faults: readonly SettingFault[]): Settings | undefined {
+  return faults.length === 0 ? (valid as Settings) : undefined;
 }
 
 const knownSettings: Readonly<Record<string, z.ZodType | undefined>> = {

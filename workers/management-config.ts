@@ -7,7 +7,7 @@ import type { workerSettings } from './settings.js';
 
 type WorkerSettings = z.output<z.ZodObject<typeof workerSettings>>;
 
-export function managementConfig(settings: WorkerSettings): Partial<ServiceConfig> {
+export function managementConfig(settings: Partial<WorkerSettings>): Partial<ServiceConfig> {
   const { SERVICE_MANAGEMENT_KEY: managementKey, SERVICE_MANAGEMENT_URL: managementBaseUrl } = settings;
   const { SERVICE_TEAM_KEY_PREFIX: team, SERVICE_MANAGEMENT_KEY_PREFIX: management } = settings;
   return {
@@ -27,7 +27,8 @@ const keySettings = {
 } as const satisfies Record<KeyFault['key'], keyof WorkerSettings>;
 
 /** A key in the other's place is reported at start, not by a refusal hours later. */
-export function wrongKey(settings: WorkerSettings): { setting: string; problem: string } | undefined {
-  const fault = keyFault({ apiKey: settings.SERVICE_API_KEY, ...managementConfig(settings) });
+export function wrongKey(settings: Partial<WorkerSettings>): { setting: string; problem: string } | undefined {
+  const { SERVICE_API_KEY: apiKey } = settings;
+  const fault = apiKey === undefined ? undefined : keyFault({ apiKey, ...managementConfig(settings) });
   return fault && { setting: keySettings[fault.key], problem: fault.problem };
 }

@@ -9,7 +9,6 @@ interface ReportSettings {
   REPORT_ROOT?: string | undefined;
   REPORT_MAX_BYTES: number;
   REPORT_URL_ALLOWED_HOSTS: string[];
-  REPORT_URL_HEADERS_FILE?: string | undefined;
 }
 
 const headerSetsSchema = z.record(
@@ -17,19 +16,23 @@ const headerSetsSchema = z.record(
   z.strictObject({ hosts: z.array(z.string()), headers: z.record(z.string(), z.string()) }),
 );
 
-/** @param fault receives the fault of REPORT_URL_HEADERS_FILE, as a text that follows its name and repeats no value */
-export function reportFilesConfig(settings: ReportSettings, fault: (problem: string) => void): ReportFilesConfig {
-  const { REPORT_ROOT: root, REPORT_URL_HEADERS_FILE: file } = settings;
+export function reportFilesConfig(settings: ReportSettings, headerSets: Record<string, HeaderSet>): ReportFilesConfig {
+  const { REPORT_ROOT: root } = settings;
   return {
     ...(root !== undefined && { root }),
     maxBytes: settings.REPORT_MAX_BYTES,
     allowedHosts: settings.REPORT_URL_ALLOWED_HOSTS,
-    headerSets: file === undefined ? {} : readHeaderSets(file, fault),
+    headerSets,
   };
 }
 
-/** A parser's sentence quotes the text around it, which contains secrets: only the kind of fault is reported. */
-function readHeaderSets(file: string, fault: (problem: string) => void): Record<string, HeaderSet> {
+/**
+ * A parser's sentence quotes the text around it, which contains secrets: only the kind of fault is reported.
+ * @param file REPORT_URL_HEADERS_FILE
+ * @param fault receives its fault, as a text that follows its name and repeats no value
+ */
+export function readHeaderSets(file: string | undefined, fault: (problem: string) => void): Record<string, HeaderSet> {
+  if (file === undefined) return {};
   const text = textOf(file);
   if (text === undefined) return refused(fault, 'names a file that cannot be read');
   if (text instanceof NotUtf8) return refused(fault, `names a file that is ${text.problem}`);

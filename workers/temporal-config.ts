@@ -1,6 +1,6 @@
 import type { ClientConnectConfig } from '@temporalio/envconfig';
 import type { Logger } from 'pino';
-import { misreadFault, readConnection, temporalKeyFile } from '../client/config.js';
+import { misreadFaults, readConnection, temporalKeyFile } from '../client/config.js';
 import { followKeyFile } from '../client/temporal-key-file.js';
 import type { SettingFault } from './setting-faults.js';
 
@@ -19,11 +19,9 @@ type TemporalTls = NonNullable<ClientConnectConfig['connectionOptions']['tls']>;
 
 /** The settings that Temporal's own tools read too. */
 export function readTemporal(given: Record<string, string>, faults: SettingFault[]): TemporalConfig | undefined {
-  const misread = misreadFault(given);
-  if (misread !== undefined) {
-    faults.push({ ...misread, remedy: 'correct it, or leave it unset' });
-    return undefined;
-  }
+  const misread = misreadFaults(given);
+  faults.push(...misread.map((fault) => ({ ...fault, remedy: 'correct it, or leave it unset' })));
+  if (misread.length > 0) return undefined;
   try {
     const { config, fault: ofConnection } = readConnection(given);
     const fault = ofConnection ?? addressFault(config);

@@ -191,6 +191,32 @@ describe('the worker', () => {
     );
   });
 
+  test('reports rules between settings beside a setting that is missing: a start that fails twice costs two deployments', () => {
+    const env = {
+      NODE_ENV: 'production',
+      SERVICE_BRAND: 'two words',
+      SERVICE_API_KEY: 'sk_invented',
+      SERVICE_MANAGEMENT_KEY: 'sk_invented',
+      NOTIFICATIONS: 'off',
+      NOTIFY_URL: 'https://product.example',
+      REPORT_URL_HEADERS_FILE: '/not/there.json',
+      TEMPORAL_CONFIG_FILE: '/not/there.toml',
+      TEMPORAL_TLS: 'True',
+    };
+    expect(faultsOf(() => readWorkerConfig(env))).toEqual({
+      SERVICE_BASE_URL: 'is missing',
+      SERVICE_BRAND: 'is not one word of letters, digits and hyphens',
+      SERVICE_API_KEY: 'must not be the management key',
+      LABOPS_ENCRYPTION_KEYS: 'is missing, but ENCRYPTION is required (the default in production)',
+      LABOPS_INSTALLATION: 'is missing, but this is production',
+      NOTIFICATIONS: 'is off, but NOTIFY_URL is set',
+      NOTIFY_SECRET: 'is missing, but NOTIFY_URL is set',
+      REPORT_URL_HEADERS_FILE: 'names a file that cannot be read',
+      TEMPORAL_CONFIG_FILE: 'names a file that does not exist',
+      TEMPORAL_TLS: 'is neither true nor false',
+    });
+  });
+
   test.each([
     'api.example.com',
     'ftp://api.example.com',
@@ -432,6 +458,10 @@ describe('the codec server', () => {
       LOG_LEVEL: 'x',
     };
     expect(Object.keys(faultsOf(() => readCodecServerConfig(env))).toSorted()).toEqual(Object.keys(env).toSorted());
+    expect(faultsOf(() => readCodecServerConfig({ CODEC_HOST: '0.0.0.0' }))).toEqual({
+      LABOPS_ENCRYPTION_KEYS: 'is missing',
+      CODEC_TOKEN: 'is missing, but CODEC_HOST is not an address of this machine only',
+    });
   });
 });
 
