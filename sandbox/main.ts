@@ -25,7 +25,8 @@ function explain(error: unknown): string {
   if (error instanceof SandboxConfigError) return error.message;
   if (error instanceof Error && 'code' in error) {
     const port = 'port' in error ? ` ${String(error.port)}` : '';
-    if (error.code === 'EADDRINUSE') return `Port${port} is in use: set SANDBOX_PORT to a free one.`;
+    if (error.code === 'EADDRINUSE')
+      return `Port${port} is in use: set SANDBOX_PORT to a free one, and the port of SERVICE_BASE_URL to the same.`;
     if (error.code === 'EACCES')
       return `Port${port} needs more rights than this process has: set SANDBOX_PORT above 1023.`;
     if (error.code === 'EADDRNOTAVAIL') return 'SANDBOX_HOST is not an address of this machine.';

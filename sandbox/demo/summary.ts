@@ -83,6 +83,7 @@ export function showAddresses(servers: Servers, lostOrderId: string, logFolder: 
   screen.line('  Its kit is lost. In the Web UI the search LabAttention IS NOT NULL finds it. In another terminal:\n');
   // The keys were made for this run, and what they protect is invented.
   screen.line(`export TEMPORAL_ADDRESS=${servers.temporalAddress} LABOPS_ENCRYPTION_KEYS=${servers.encryptionKeys}`);
+  screen.line(`export SERVICE_BASE_URL=${servers.sandboxUrl} SERVICE_API_KEY=${servers.serviceApiKey}`);
   screen.line('npx --no -- labops orders list --attention');
   screen.line(`npx --no -- labops orders resolve ${lostOrderId} --decision replace`);
   screen.line(
