@@ -31,7 +31,7 @@ export function readDoctorConfig(env: Env = process.env): DoctorConfig {
   const hints = worker.config ? worker.config.warnings : misspeltSettings(env);
   const known = new Set(worker.faults.map(({ found }) => found));
   const findings: Finding[] = [
-    ...of('settings', [...worker.faults, ...hints.map(asWarning)], "The worker's settings are valid."),
+    ...of('settings', [...worker.faults, ...hints.map(asWarning)], 'What is set here is valid for a worker.'),
     ...(ingress
       ? of(
           'ingress settings',
@@ -39,7 +39,7 @@ export function readDoctorConfig(env: Env = process.env): DoctorConfig {
             ...ingress.faults.filter(({ found }) => !known.has(found)),
             ...(ingress.config?.warnings ?? []).filter((text) => !hints.includes(text)).map(asWarning),
           ],
-          ingress.config ? "The ingress's settings are valid." : 'Its other settings are valid.',
+          ingress.config ? 'What is set here is valid for an ingress.' : 'Its other settings are valid.',
         )
       : [{ check: 'ingress settings', ...notChecked('WEBHOOK_SECRETS is not set here') }]),
   ];

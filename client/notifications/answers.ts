@@ -24,6 +24,12 @@ export const answers = {
     meaning: 'No signature matches the body with any of the secrets.',
     remedy: "Give the handler the worker's NOTIFY_SECRET; let no proxy change the body.",
   },
+  probe: {
+    status: 400,
+    log: 'info',
+    meaning: 'The signed bytes are those by which `labops doctor` looks if signatures are checked.',
+    remedy: 'Nothing to do: the signature fits.',
+  },
   not_json: {
     status: 400,
     log: 'error',
@@ -69,5 +75,8 @@ export const answers = {
   },
   internal_error: commonAnswers.internal_error,
 } as const satisfies Record<Refusal, Answer> & Record<string, Answer>;
+
+/** What `labops doctor` sends, signed: no receiver takes it for a notification, and ours does not alarm because of it. */
+export const probeBody = 'not an event: labops doctor looks if the receiver checks signatures';
 
 export type AnswerName = keyof typeof answers;

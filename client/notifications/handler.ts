@@ -20,7 +20,7 @@ import {
   type WebhookRequest,
 } from '../webhooks/endpoint.js';
 import type { NotificationSource } from '../watching.js';
-import { type AnswerName, answers } from './answers.js';
+import { type AnswerName, answers, probeBody } from './answers.js';
 
 /** The notification of one type; with several types, any of them. */
 export type NotificationOf<Type extends NotificationType> = Extract<NotificationEvent, { type: Type }>;
@@ -135,6 +135,7 @@ async function decide(
   options: NotificationHandlerOptions,
   listeners: Listeners,
 ): Promise<Decision<AnswerName>> {
+  if (Buffer.from(bytes).equals(Buffer.from(probeBody))) return { name: 'probe', messageId: id };
   const parsed = parseObject(bytes);
   if ('reason' in parsed) return { name: parsed.reason, messageId: id };
   // An id may contain dots, which separate the signed parts: the event must have the same id, so there is only one

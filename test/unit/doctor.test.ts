@@ -9,8 +9,10 @@ import { parseKeyRing } from '../../client/encryption/key-ring.js';
 import { startCodecServer } from '../../workers/codec-server.js';
 import { readCodecServerConfig } from '../../workers/config.js';
 import { codecServer } from '../../workers/doctor/codec-server.js';
+import { database } from '../../workers/doctor/database.js';
 import { encryption } from '../../workers/doctor/encryption.js';
 import { answerWithinMs, linesOf, notChecked, ok, runChecks } from '../../workers/doctor/findings.js';
+import { notificationTarget } from '../../workers/doctor/notification-target.js';
 import { retention } from '../../workers/doctor/server.js';
 import { reconciliation } from '../../workers/doctor/workers.js';
 import { ensureSearchAttributes, SearchAttributesMissing } from '../../workers/search-attributes.js';
@@ -135,6 +137,15 @@ test('a codec server is asked to decrypt, and a missing token, other keys or its
     expect({ status, quotes: `${found} ${remedy}`.includes(secret) }).toEqual({ status: 'fault', quotes: false });
   }
   expect(await codecServer(undefined, other)).toMatchObject({ status: 'not_checked' });
+});
+
+test('what is missing in this shell is not said of the workers, which may have it', async () => {
+  for (const verdict of [await notificationTarget(undefined), await database({})]) {
+    expect(verdict).toMatchObject({
+      status: 'warning',
+      found: expect.stringMatching(/ is not set here: .*with these settings/) as string,
+    });
+  }
 });
 
 const healthy = { name: 'healthy', run: () => Promise.resolve(ok('It answers.')) };

@@ -11,8 +11,8 @@ export async function database({
   if (healthData === 'off') return ok('No health data are kept (HEALTH_DATA=off).');
   if (databaseUrl === undefined) {
     return warning(
-      'DATABASE_URL is not set: deletions do not become final.',
-      'Set it, or HEALTH_DATA=off if no health data are kept.',
+      'DATABASE_URL is not set here: with these settings deletions do not become final.',
+      "Set the worker's DATABASE_URL here; if it has none, set it there, too, or HEALTH_DATA=off if no health data are kept.",
     );
   }
   try {

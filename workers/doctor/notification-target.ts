@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { probeBody } from '../../client/notifications/answers.js';
 import { fetchThroughProxy, proxyFor, throughWhich } from '../../service/proxy.config.js';
 import { sign } from '../../service/webhook-signature.js';
 import type { WorkerConfig } from '../config.js';
@@ -15,8 +16,8 @@ export async function notificationTarget(notify: Notify): Promise<Verdict> {
   if (notify === 'off') return ok('No notifications are sent (NOTIFICATIONS=off).');
   if (!notify) {
     return warning(
-      'NOTIFY_URL is not set: this worker delivers no notifications.',
-      'Set NOTIFY_URL and NOTIFY_SECRET, or NOTIFICATIONS=off to send none.',
+      'NOTIFY_URL is not set here: a worker with these settings delivers no notifications.',
+      "Set the worker's NOTIFY_URL and NOTIFY_SECRET here; if it has none, set them there, too, or NOTIFICATIONS=off to send none.",
     );
   }
   try {
@@ -57,7 +58,7 @@ async function secretVerdict(target: Target): Promise<Verdict> {
   const status = await post(target, {
     'webhook-id': id,
     'webhook-timestamp': String(timestampSeconds),
-    'webhook-signature': sign({ id, timestampSeconds, body, secret: target.secret }),
+    'webhook-signature': sign({ id, timestampSeconds, body: probeBody, secret: target.secret }),
   });
   if (status !== 401 && status !== 403) return ok('The receiver of notifications answers and checks signatures.');
   return fault(
@@ -66,12 +67,16 @@ async function secretVerdict(target: Target): Promise<Verdict> {
   );
 }
 
-const body = 'not an event: labops doctor looks if the receiver checks signatures';
-
 async function post({ url }: Target, headers: Record<string, string>): Promise<number> {
   const signal = AbortSignal.timeout(answerWithinMs / 2);
   const all = { 'content-type': 'text/plain', ...headers };
-  const response = await fetchThroughProxy(url, { method: 'POST', body, redirect: 'manual', signal, headers: all });
+  const response = await fetchThroughProxy(url, {
+    method: 'POST',
+    body: probeBody,
+    redirect: 'manual',
+    signal,
+    headers: all,
+  });
   await response.body?.cancel();
   return response.status;
 }

@@ -12,7 +12,7 @@ import {
   WebhookSecretInvalid,
 } from '../../../client/index.js';
 import { ofAppointments, ofLinks, ofMatchReviews, ofOrders, ofReports } from '../../../client/command-line/lists.js';
-import { answers } from '../../../client/notifications/answers.js';
+import { answers, probeBody } from '../../../client/notifications/answers.js';
 import { httpAnswer } from '../../../client/webhooks/common-answers.js';
 import type { OrderPhase } from '../../../protocol/order/state.js';
 import { notificationTypes } from '../../../protocol/notification-events.js';
@@ -171,6 +171,18 @@ describe('the refusals', () => {
       const now = () => Date.now() + minutes * 60_000;
       expect(await answerTo(sent(), { onOther, now })).toEqual({ status: 401, error: 'timestamp_stale' });
     }
+  });
+
+  test('the request by which doctor looks if signatures are checked is no alarm in the log, but only if its signature fits', async () => {
+    const lines: unknown[] = [];
+    const write = (level: string) => (fields: object) => lines.push({ level, ...fields });
+    const logger = { info: write('info'), warn: write('warn'), error: write('error') };
+    const handler = handlerWith({ onOther, logger });
+    for (const by of [secret, otherSecret]) await handler.handle(signWebhook({ body: probeBody, secret: by }));
+    expect(lines).toMatchObject([
+      { level: 'info', answer: 'probe', status: 400 },
+      { level: 'warn', answer: 'signature_mismatch', status: 401 },
+    ]);
   });
 
   test('an id whose end was moved into the timestamp fits the signature, and is refused all the same', async () => {
