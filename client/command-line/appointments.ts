@@ -74,9 +74,10 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
       patience,
     ),
   );
-  onOrder('watch', 'print every change of an appointment, one per line, until it has ended').action(
-    async (orderId: string) => commandLine.watch((lab) => lab.appointments.get({ orderId }), changeLine),
-  );
+  onOrder(
+    'watch',
+    'poll an appointment and print each state that differs from the one before, one per line, until it has ended',
+  ).action(async (orderId: string) => commandLine.watch((lab) => lab.appointments.get({ orderId }), changeLine));
 }
 
 function slotsCommand(appointments: Command, commandLine: CommandLine): void {

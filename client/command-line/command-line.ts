@@ -97,7 +97,7 @@ export class CommandLine {
     await Promise.race([sending.finally(stop), interrupted]);
   }
 
-  /** Prints every change, one per line, until what is watched has ended. */
+  /** Prints each state that differs from the one before, one per line, until what is watched has ended. */
   async watch<State extends object>(
     find: (lab: LabOperations) => Promise<{ watch(options: WatchOptions): AsyncIterable<State> }>,
     lineOf: (state: State) => string,

@@ -31,9 +31,10 @@ export function linkCommands(program: Command, commandLine: CommandLine): void {
   onLink('show', 'show the state of a link').action(async (which: WhichLink) =>
     commandLine.run(async ({ lab }) => show(commandLine, await (await lab.links.get(idsOf(which))).state())),
   );
-  onLink('watch', 'print every change of a link, one per line, until it has ended').action(async (which: WhichLink) =>
-    commandLine.watch((lab) => lab.links.get(idsOf(which)), linkLine),
-  );
+  onLink(
+    'watch',
+    'poll a link and print each state that differs from the one before, one per line, until it has ended',
+  ).action(async (which: WhichLink) => commandLine.watch((lab) => lab.links.get(idsOf(which)), linkLine));
   onLink('report', "report the answer that the user's browser got to the password step")
     .requiredOption('--file <path>', 'the answer as JSON; - reads standard input')
     .action(async ({ file, ...which }: WhichLink & { file: string }) => {

@@ -61,8 +61,11 @@ export function matchReviewCommands(program: Command, commandLine: CommandLine):
   onResult('show', 'show the state of a review').action(async (rawResultId: string) =>
     commandLine.run(async ({ lab }) => show(await (await lab.matchReviews.get({ rawResultId })).state())),
   );
-  onResult('watch', 'print every change of a review, one per line, until it is over').action(
-    async (rawResultId: string) => commandLine.watch((lab) => lab.matchReviews.get({ rawResultId }), changeLine),
+  onResult(
+    'watch',
+    'poll a review and print each state that differs from the one before, one per line, until it is over',
+  ).action(async (rawResultId: string) =>
+    commandLine.watch((lab) => lab.matchReviews.get({ rawResultId }), changeLine),
   );
 }
 

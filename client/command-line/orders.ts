@@ -59,12 +59,13 @@ export function orderCommands(program: Command, commandLine: CommandLine): void 
       });
     },
   );
-  onOrder('watch', 'print every change of an order, one per line, until it has ended').action(
-    async (orderId: string | undefined, { reference }: ReferenceOption) => {
-      const which = whichOrder(orderId, reference);
-      await commandLine.watch((lab) => lab.orders.get(which), orderLine);
-    },
-  );
+  onOrder(
+    'watch',
+    'poll an order and print each state that differs from the one before, one per line, until it has ended',
+  ).action(async (orderId: string | undefined, { reference }: ReferenceOption) => {
+    const which = whichOrder(orderId, reference);
+    await commandLine.watch((lab) => lab.orders.get(which), orderLine);
+  });
   onOrder('register', 'register a kit with its patient')
     .requiredOption('--file <path>', 'the registration as JSON, the body of the lab service; - reads standard input')
     .action(async (orderId: string | undefined, { reference, file }: ReferenceOption & { file: string }) => {

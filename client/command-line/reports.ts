@@ -36,12 +36,13 @@ export function reportCommands(program: Command, commandLine: CommandLine): void
     async (jobId: string | undefined, { reference }: ReferenceOption) =>
       commandLine.run(answer(whichReport(jobId, reference), (report) => report.state())),
   );
-  onReport('watch', 'print every change of a report, one per line, until it has ended').action(
-    async (jobId: string | undefined, { reference }: ReferenceOption) => {
-      const which = whichReport(jobId, reference);
-      await commandLine.watch((lab) => lab.reports.get(which), reportLine);
-    },
-  );
+  onReport(
+    'watch',
+    'poll a report and print each state that differs from the one before, one per line, until it has ended',
+  ).action(async (jobId: string | undefined, { reference }: ReferenceOption) => {
+    const which = whichReport(jobId, reference);
+    await commandLine.watch((lab) => lab.reports.get(which), reportLine);
+  });
   onReport('cancel', 'stop an upload, or stop following a report that the lab service will still read').action(
     async (jobId: string | undefined, { reference }: ReferenceOption) => {
       const which = whichReport(jobId, reference);
