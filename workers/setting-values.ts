@@ -26,14 +26,15 @@ export function word(pattern: RegExp, error: string) {
   return z.string(missing).regex(pattern, { error });
 }
 
-const noInstallation = 'is not 1 to 32 letters, digits, dots, hyphens and underscores';
-
-export const installationName = z.string(missing).refine(isInstallationName, { error: noInstallation });
+/** The instruction that follows states the rule. */
+export const installationName = z.string(missing).refine(isInstallationName, { error: 'cannot be a name' });
 
 export const installationNames = z
   .string()
   .transform(namesIn)
-  .refine((names) => names.every(isInstallationName), { error: `holds a name that ${noInstallation}` });
+  .refine((names) => names.every(isInstallationName), {
+    error: 'holds a name that is not 1 to 32 letters, digits, dots, hyphens and underscores',
+  });
 
 export const webAddress = z
   .string(missing)

@@ -342,6 +342,7 @@ describe('the name of the installation', () => {
     const one = { ...service, LABOPS_INSTALLATION: name };
     const former = { ...service, LABOPS_FORMER_INSTALLATIONS: `eu,${name}` };
     expect(Object.keys(faultsOf(() => readWorkerConfig(one)))).toEqual(['LABOPS_INSTALLATION']);
+    expect(() => readWorkerConfig(one)).toThrow(/^(?!.*1 to 32.*1 to 32).*1 to 32/m);
     expect(Object.keys(faultsOf(() => readWorkerConfig(former)))).toEqual(['LABOPS_FORMER_INSTALLATIONS']);
     expect(() => installationOf([name])).toThrow(InstallationInvalid);
     expect(() => installationOf(undefined, { LABOPS_INSTALLATION: name })).toThrow(InstallationInvalid);
