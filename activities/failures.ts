@@ -5,6 +5,7 @@ import {
   BookingKeyExpired,
   FeatureNotEnabled,
   isForeignAbsence,
+  NotFound,
   RequestInvalid,
   ServiceError,
   ServiceRefused,
@@ -81,8 +82,8 @@ export function unreadable(refusal: ServiceRefused): AnswerUnreadable {
 }
 
 export function failureOf(error: ServiceError, refusedAs: RefusedAs, settling?: number): ApplicationFailure {
-  const failure = (type: string, retry: Retry) =>
-    ApplicationFailure.create({ message: error.message, type, details: [detailsOf(error)], cause: error, ...retry });
+  const failure = (type: string, retry: Retry, message = error.message) =>
+    ApplicationFailure.create({ message, type, details: [detailsOf(error)], cause: error, ...retry });
 
   // The team's key or its features do not change by asking again; a person has to change them.
   if (error instanceof Unauthorized) return failure('Unauthorized', never);
@@ -94,6 +95,14 @@ export function failureOf(error: ServiceError, refusedAs: RefusedAs, settling?: 
   // A proxy answers so, for instance during a release: nobody has refused the creation.
   if (settling !== undefined && isCreation(refusedAs) && isForeignAbsence(error))
     return failure('AnswerUnreadable', soon);
+  // The ids of a creation are in its body, so the path in the message does not show what is meant.
+  if (error instanceof NotFound && refusedAs === 'OrderRefused') {
+    return failure(
+      refusedAs,
+      never,
+      `${error.message}: the service does not know the user, the lab test or another id in the order`,
+    );
+  }
   if (error instanceof ServiceRefused || error instanceof RequestInvalid) return failure(refusedAs, never);
   if (error instanceof ServiceUnavailable) return failure('ServiceUnavailable', after(error.retryAfterMs, settling));
   if (error instanceof AnswerLost) return failure('AnswerLost', settling === undefined ? after(usualSettling) : soon);

@@ -20,10 +20,12 @@ export class OrderInvalid extends Refusal {
   override readonly name = 'OrderInvalid';
 }
 
-/** The lab service refused to create the order or its replacement. */
+/**
+ * The lab service refused to create the order or its replacement. Status 404: the service does not know the user, the lab test or another
+ * id in the order; `sentence` says which.
+ */
 export class OrderRefused extends Refusal {
-  static readonly remedy =
-    'Fix the fields named in the error, then send the same command again, with the same reference.';
+  static readonly remedy = 'Fix what the error names, then send the same command again, with the same reference.';
   override readonly name = 'OrderRefused';
 }
 

@@ -95,7 +95,9 @@ describe('a failed call of the service', () => {
       retriedInCreation,
     );
     expect(inCreation.type).toBe(type);
-    expect(inCreation.message).toBe(error.message);
+    const unknown =
+      error instanceof NotFound ? ': the service does not know the user, the lab test or another id in the order' : '';
+    expect(inCreation.message).toBe(`${error.message}${unknown}`);
   });
 
   test.each<RefusedAs>(['RegistrationRefused', 'CancelRefused', 'OrderRefused', 'ServiceRefused'])(
