@@ -50,51 +50,73 @@ export class Refusal extends LabOperationsError {
   }
 }
 
-/** The lab service does not accept the worker's key: it is missing, wrong, or for another environment. */
-export class ServiceAccessDenied extends Refusal {
-  static readonly remedy = "Check the worker's SERVICE_API_KEY, SERVICE_BRAND and SERVICE_BASE_URL.";
-  override readonly name = 'ServiceAccessDenied';
+export interface ErrorClass<Given extends unknown[], Base extends LabOperationsError, Name extends string> {
+  new (...given: Given): Base & { readonly name: Name };
+  readonly remedy: string;
+  readonly advises: boolean;
 }
+
+/** The base of an error that is no refusal: its name, and what to do. A bundler may rename the class itself. */
+export function failure<Name extends string>(
+  name: Name,
+  remedy: string,
+): ErrorClass<[message: string, options?: ErrorOptions], LabOperationsError, Name> {
+  return class extends LabOperationsError {
+    static readonly remedy = remedy;
+    override readonly name = name;
+  };
+}
+
+/** The base of a refusal: its name, and what to do. */
+export function refusal<Name extends string>(
+  name: Name,
+  remedy: string,
+): ErrorClass<[message: string, details?: Partial<FailureDetails>], Refusal, Name> {
+  return class extends Refusal {
+    static readonly remedy = remedy;
+    override readonly name = name;
+  };
+}
+
+/** The lab service does not accept the worker's key: it is missing, wrong, or for another environment. */
+export class ServiceAccessDenied extends refusal(
+  'ServiceAccessDenied',
+  "Check the worker's SERVICE_API_KEY, SERVICE_BRAND and SERVICE_BASE_URL.",
+) {}
 
 /** The team is not enabled for this feature of the lab service. */
-export class FeatureNotEnabled extends Refusal {
-  static readonly remedy = 'Ask the operator of the lab service to enable it for the team.';
-  override readonly name = 'FeatureNotEnabled';
-}
+export class FeatureNotEnabled extends refusal(
+  'FeatureNotEnabled',
+  'Ask the operator of the lab service to enable it for the team.',
+) {}
 
 /** The lab service could not be reached or did not answer in time. Nothing is lost. */
-export class ServiceDown extends Refusal {
-  static readonly remedy = 'Send the same command again.';
-  override readonly name = 'ServiceDown';
-}
+export class ServiceDown extends refusal('ServiceDown', 'Send the same command again.') {}
 
 /**
  * Nothing was done. Either the input was not encrypted and the worker requires encryption, or it was encrypted with another
  * key, or the answer would be a credential that anybody could read in Temporal because payloads are not encrypted.
  */
-export class EncryptionRequired extends Refusal {
-  static readonly remedy = 'Give worker and client the same LABOPS_ENCRYPTION_KEYS.';
-  override readonly name = 'EncryptionRequired';
-}
+export class EncryptionRequired extends refusal(
+  'EncryptionRequired',
+  'Give worker and client the same LABOPS_ENCRYPTION_KEYS.',
+) {}
 
 /** A read of the lab service names nothing, or more than one thing, or has a filter that is not valid. Nothing was read. */
-export class ReadInvalid extends Refusal {
-  static readonly remedy = 'Fix the fields named in the error.';
-  override readonly name = 'ReadInvalid';
-}
+export class ReadInvalid extends refusal('ReadInvalid', 'Fix the fields named in the error.') {}
 
 /** The call goes to the lab service itself, and this client does not know where that is. */
-export class ServiceNotConfigured extends LabOperationsError {
-  static readonly remedy = 'Pass `service` to the `LabOperations` constructor.';
-  override readonly name = 'ServiceNotConfigured';
-}
+export class ServiceNotConfigured extends failure(
+  'ServiceNotConfigured',
+  'Pass `service` to the `LabOperations` constructor.',
+) {}
 
 /** The worker encrypts, or encryption is required, and this client has no keys. */
-export class EncryptionKeysMissing extends LabOperationsError {
-  static readonly remedy =
-    "Set LABOPS_ENCRYPTION_KEYS to the worker's keys; in code: `new Client({ dataConverter: labDataConverter(parseKeyRing(keys)) })`.";
+export class EncryptionKeysMissing extends failure(
+  'EncryptionKeysMissing',
+  "Set LABOPS_ENCRYPTION_KEYS to the worker's keys; in code: `new Client({ dataConverter: labDataConverter(parseKeyRing(keys)) })`.",
+) {
   static override readonly advises = true;
-  override readonly name = 'EncryptionKeysMissing';
 
   constructor(problem = 'The data in Temporal is encrypted and this client has no keys', options?: ErrorOptions) {
     super(
@@ -106,9 +128,7 @@ export class EncryptionKeysMissing extends LabOperationsError {
 }
 
 /** The call's deadline has passed: 30 seconds unless you gave another. The message says what continues nevertheless. */
-export class TimedOut extends LabOperationsError {
-  static readonly remedy = 'Ask again, or wait longer with `deadline` (labops: `--timeout`).';
-  override readonly name = 'TimedOut';
+export class TimedOut extends failure('TimedOut', 'Ask again, or wait longer with `deadline` (labops: `--timeout`).') {
   /** The reasons why a person should look at the workflow that the call waited for, such as `placing_delayed`. */
   readonly attention: string[];
 
@@ -119,11 +139,11 @@ export class TimedOut extends LabOperationsError {
 }
 
 /** No worker polls the task queue. What was started is carried out as soon as there is one. */
-export class NoWorker extends LabOperationsError {
-  static readonly remedy =
-    "Start a worker. Its TASK_QUEUE must equal the client's `taskQueue` (labops: `--task-queue` or TASK_QUEUE).";
+export class NoWorker extends failure(
+  'NoWorker',
+  "Start a worker. Its TASK_QUEUE must equal the client's `taskQueue` (labops: `--task-queue` or TASK_QUEUE).",
+) {
   static override readonly advises = true;
-  override readonly name = 'NoWorker';
   readonly taskQueue: string;
 
   constructor(taskQueue: string, underWay: string, options?: ErrorOptions) {
@@ -134,11 +154,11 @@ export class NoWorker extends LabOperationsError {
 }
 
 /** A worker is running but fails at the workflow again and again, for a reason that only its log says. */
-export class WorkerFailing extends LabOperationsError {
-  static readonly remedy =
-    "Read the worker's log, and compare its LABOPS_ENCRYPTION_KEYS and version with the client's.";
+export class WorkerFailing extends failure(
+  'WorkerFailing',
+  "Read the worker's log, and compare its LABOPS_ENCRYPTION_KEYS and version with the client's.",
+) {
   static override readonly advises = true;
-  override readonly name = 'WorkerFailing';
 
   constructor(options?: ErrorOptions) {
     super(
@@ -152,24 +172,23 @@ export class WorkerFailing extends LabOperationsError {
 /**
  * Temporal cannot be reached, or not with this address, these credentials or this namespace. The message says which.
  */
-export class TemporalUnreachable extends LabOperationsError {
-  static readonly remedy = 'Read the message; `labops --help` lists the settings of the connection.';
+export class TemporalUnreachable extends failure(
+  'TemporalUnreachable',
+  'Read the message; `labops --help` lists the settings of the connection.',
+) {
   static override readonly advises = true;
-  override readonly name = 'TemporalUnreachable';
 }
 
 /** Temporal refuses the call itself, for example because the search attributes are not registered in the namespace. */
-export class TemporalRefused extends LabOperationsError {
-  static readonly remedy =
-    'Read the message. If search attributes are missing, start the worker, or restart it: it registers them, or says why it cannot.';
+export class TemporalRefused extends failure(
+  'TemporalRefused',
+  'Read the message. If search attributes are missing, start the worker, or restart it: it registers them, or says why it cannot.',
+) {
   static override readonly advises = true;
-  override readonly name = 'TemporalRefused';
 }
 
 /** The call is larger than Temporal takes, encoded as it would be sent. Nothing was sent. */
-export class CallTooLarge extends LabOperationsError {
-  static readonly remedy = 'Shorten what the call carries: its texts and lists.';
-  override readonly name = 'CallTooLarge';
+export class CallTooLarge extends failure('CallTooLarge', 'Shorten what the call carries: its texts and lists.') {
   /** The size of the call's arguments, encoded and encrypted. */
   readonly bytes: number;
 
@@ -180,10 +199,11 @@ export class CallTooLarge extends LabOperationsError {
 }
 
 /** The worker answered with a failure that this client does not know. */
-export class UnexpectedFailure extends LabOperationsError {
-  static readonly remedy = "Use one version for client and worker; `labops --version` shows the client's.";
+export class UnexpectedFailure extends failure(
+  'UnexpectedFailure',
+  "Use one version for client and worker; `labops --version` shows the client's.",
+) {
   static override readonly advises = true;
-  override readonly name = 'UnexpectedFailure';
 }
 
 export type RefusalClass = new (message: string, details?: Partial<FailureDetails>) => Refusal;

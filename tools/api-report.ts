@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -21,17 +21,27 @@ export async function apiReports(projectFolder: string): Promise<[path: string, 
     await promisify(execFile)(process.execPath, [tsc, ...declarations]);
     await symlink(join(projectFolder, 'node_modules'), join(folder, 'node_modules'));
     await writeFile(join(folder, 'package.json'), JSON.stringify({ name: '@lab-operations/client', type: 'module' }));
+    const bases = await basesIn(folder);
     const reports: [string, string][] = [];
     for (const { importedAs, subpath, source } of await clientEntries(projectFolder)) {
       extract(folder, `${source}.d.ts`);
       const report = await readFile(join(folder, 'client.api.md'), 'utf8');
       const path = subpath === undefined ? 'client/api-report.md' : `client/api-report-${subpath}.md`;
-      reports.push([path, report.replace('"@lab-operations/client"', `"${importedAs}"`)]);
+      const named = report.replaceAll(/\w+_base\b/g, (base) => bases.get(base) ?? base);
+      reports.push([path, named.replace('"@lab-operations/client"', `"${importedAs}"`)]);
     }
     return reports;
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+/** What a function made for a class to extend: declarations give it a name of its own, which the report would not explain. */
+async function basesIn(folder: string): Promise<Map<string, string>> {
+  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('errors.d.ts'));
+  const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
+  const declared = texts.flatMap((text) => [...text.matchAll(/const (\w+_base): (.*);/g)]);
+  return new Map(declared.map(([, name = '', base = '']) => [name, base.replaceAll(/import\([^)]*\)\./g, '')]));
 }
 
 function extract(folder: string, entry: string): void {

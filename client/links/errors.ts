@@ -1,39 +1,25 @@
-import { LabOperationsError, Refusal, type ErrorMap } from '../errors.js';
+import { type ErrorMap, failure, refusal } from '../errors.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 
 /** Temporal knows no link of this user with this provider. It may be older than the namespace's retention. */
-export class LinkNotFound extends LabOperationsError {
-  static readonly remedy = 'Check the user and the provider.';
-  override readonly name = 'LinkNotFound';
-}
+export class LinkNotFound extends failure('LinkNotFound', 'Check the user and the provider.') {}
 
 /** A field of the start, a report or the policy breaks a rule. Nothing was changed. */
-export class LinkInvalid extends Refusal {
-  static readonly remedy = 'Fix the fields named in the error.';
-  override readonly name = 'LinkInvalid';
-}
+export class LinkInvalid extends refusal('LinkInvalid', 'Fix the fields named in the error.') {}
 
 /**
  * The code is blank or too long. It was not sent and costs no attempt.
  */
-export class InvalidCode extends Refusal {
-  static readonly remedy = 'Ask the user for the code again.';
-  override readonly name = 'InvalidCode';
-}
+export class InvalidCode extends refusal('InvalidCode', 'Ask the user for the code again.') {}
 
 /**
  * The lab service refused the call itself, for example because it does not know the user or the provider. A link that
  * already exists continues.
  */
-export class LinkRefused extends Refusal {
-  static readonly remedy = 'Check the user and the provider.';
-  override readonly name = 'LinkRefused';
-}
+export class LinkRefused extends refusal('LinkRefused', 'Check the user and the provider.') {}
 
 /** The code ended the link for good. `errorType` has the reason, the service's or one of ours (docs/messages.md). */
-export class LinkFailed extends Refusal {
-  static readonly remedy = 'Start a new link.';
-  override readonly name = 'LinkFailed';
+export class LinkFailed extends refusal('LinkFailed', 'Start a new link.') {
   readonly errorType: string;
 
   constructor(message: string, details: Partial<FailureDetails> = {}) {
@@ -43,16 +29,10 @@ export class LinkFailed extends Refusal {
 }
 
 /** The link has ended and takes no more commands. */
-export class LinkEnded extends Refusal {
-  static readonly remedy = 'Start a new link, unless this one is connected.';
-  override readonly name = 'LinkEnded';
-}
+export class LinkEnded extends refusal('LinkEnded', 'Start a new link, unless this one is connected.') {}
 
 /** The link's workflow was terminated or timed out; the message says which. */
-export class LinkInterrupted extends LabOperationsError {
-  static readonly remedy = 'Start a new link.';
-  override readonly name = 'LinkInterrupted';
-}
+export class LinkInterrupted extends failure('LinkInterrupted', 'Start a new link.') {}
 
 /** The client error for each failure type of the link workflow. */
 export const linkErrorMap: ErrorMap = {

@@ -1,44 +1,31 @@
-import { LabOperationsError, Refusal, type ErrorMap } from '../errors.js';
+import { type ErrorMap, failure, refusal } from '../errors.js';
 
 /** No workflow follows this result, or it is older than the namespace's retention. */
-export class MatchReviewNotFound extends LabOperationsError {
-  static readonly remedy = 'Check the id, or start the review.';
-  override readonly name = 'MatchReviewNotFound';
-}
+export class MatchReviewNotFound extends failure('MatchReviewNotFound', 'Check the id, or start the review.') {}
 
 /** A field of the start, the decision or the policy breaks a rule. Nothing was changed. */
-export class MatchReviewInvalid extends Refusal {
-  static readonly remedy = 'Fix the fields named in the error.';
-  override readonly name = 'MatchReviewInvalid';
-}
+export class MatchReviewInvalid extends refusal('MatchReviewInvalid', 'Fix the fields named in the error.') {}
 
 /** The review needs no decision any more: somebody has decided otherwise, or the lab service no longer shows it. */
-export class MatchReviewEnded extends Refusal {
-  static readonly remedy = "Read the review's state: it says how it ended.";
-  override readonly name = 'MatchReviewEnded';
-}
+export class MatchReviewEnded extends refusal('MatchReviewEnded', "Read the review's state: it says how it ended.") {}
 
 /** The lab service does not allow this decision now, for example because its staff are reviewing the result. Nothing was sent. */
-export class DecisionNotAllowed extends Refusal {
-  static readonly remedy = 'Choose one of the `allowedActions` of the state.';
-  override readonly name = 'DecisionNotAllowed';
-}
+export class DecisionNotAllowed extends refusal(
+  'DecisionNotAllowed',
+  'Choose one of the `allowedActions` of the state.',
+) {}
 
 /** The lab service refuses the decision, for example because it needs an order's id. */
-export class DecisionRefused extends Refusal {
-  static readonly remedy =
-    "Read the candidates (`lab.matchReviews.read`) and the service's message in the error, then decide again.";
-  override readonly name = 'DecisionRefused';
-}
+export class DecisionRefused extends refusal(
+  'DecisionRefused',
+  "Read the candidates (`lab.matchReviews.read`) and the service's message in the error, then decide again.",
+) {}
 
 /**
  * The review's workflow was terminated or timed out; the message says which. The result still waits at the service unless a
  * decision had already been sent.
  */
-export class MatchReviewInterrupted extends LabOperationsError {
-  static readonly remedy = 'Start the review again.';
-  override readonly name = 'MatchReviewInterrupted';
-}
+export class MatchReviewInterrupted extends failure('MatchReviewInterrupted', 'Start the review again.') {}
 
 /** The client error for each failure type of the workflow of a match review. */
 export const matchReviewErrorMap: ErrorMap = {

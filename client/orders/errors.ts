@@ -1,135 +1,99 @@
 import { ApplicationFailure, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { FailureDetails } from '../../protocol/failure-details.js';
-import { LabOperationsError, Refusal, ServiceDown, type ErrorMap } from '../errors.js';
+import { type ErrorMap, failure, refusal, ServiceDown } from '../errors.js';
 
 /** Temporal knows no order with this reference or id. It may be older than the namespace's retention. */
-export class OrderNotFound extends Refusal {
-  static readonly remedy = 'Check the reference or the id: a command that takes an order id takes no reference.';
-  override readonly name = 'OrderNotFound';
-}
+export class OrderNotFound extends refusal(
+  'OrderNotFound',
+  'Check the reference or the id: a command that takes an order id takes no reference.',
+) {}
 
 /** The reference was already used for an order with other details. */
-export class ReferenceConflict extends LabOperationsError {
-  static readonly remedy = 'Use a new reference for a new order.';
-  override readonly name = 'ReferenceConflict';
-}
+export class ReferenceConflict extends failure('ReferenceConflict', 'Use a new reference for a new order.') {}
 
 /** A field of the order, its reference or its policy breaks a rule. Nothing was started. */
-export class OrderInvalid extends Refusal {
-  static readonly remedy = 'Fix the fields named in the error.';
-  override readonly name = 'OrderInvalid';
-}
+export class OrderInvalid extends refusal('OrderInvalid', 'Fix the fields named in the error.') {}
 
 /**
  * The lab service refused to create the order or its replacement. Status 404: the service does not know the user, the lab test or another
  * id in the order; `sentence` says which.
  */
-export class OrderRefused extends Refusal {
-  static readonly remedy = 'Fix what the error names, then send the same command again, with the same reference.';
-  override readonly name = 'OrderRefused';
-}
+export class OrderRefused extends refusal(
+  'OrderRefused',
+  'Fix what the error names, then send the same command again, with the same reference.',
+) {}
 
 /** The registration breaks a rule, or the lab service refused it. The order keeps waiting for one. */
-export class RegistrationRefused extends Refusal {
-  static readonly remedy = 'Fix the fields named in the error and register again.';
-  override readonly name = 'RegistrationRefused';
-}
+export class RegistrationRefused extends refusal(
+  'RegistrationRefused',
+  'Fix the fields named in the error and register again.',
+) {}
 
 /** The lab account's delegated flow needs a physician on the order. Nothing was sent. */
-export class PhysicianRequired extends Refusal {
-  static readonly remedy = 'Add `physician` and send it again.';
-  override readonly name = 'PhysicianRequired';
-}
+export class PhysicianRequired extends refusal('PhysicianRequired', 'Add `physician` and send it again.') {}
 
 /** The lab service no longer cancels the order, usually because it has shipped. The order continues. */
-export class CancelRefused extends Refusal {
-  static readonly remedy = 'Let it continue, or replace the kit once it is lost.';
-  override readonly name = 'CancelRefused';
-}
+export class CancelRefused extends refusal('CancelRefused', 'Let it continue, or replace the kit once it is lost.') {}
 
 /** The sample id registered a different order than the one you named. The order asks for attention. */
-export class RegisteredAnotherOrder extends Refusal {
-  static readonly remedy = 'Have a person compare the two kits.';
-  override readonly name = 'RegisteredAnotherOrder';
-}
+export class RegisteredAnotherOrder extends refusal('RegisteredAnotherOrder', 'Have a person compare the two kits.') {}
 
 /**
  * The answer to a creation was lost, and it is not certain which of the user's orders is the created one, or if one is. Nothing more
  * was created; the message names the orders.
  */
-export class AmbiguousOrder extends Refusal {
-  static readonly remedy =
-    'Look at the named orders at the lab service. If one of them is the order, it exists and is followed already; if none is, place the order with another reference.';
-  override readonly name = 'AmbiguousOrder';
-}
+export class AmbiguousOrder extends refusal(
+  'AmbiguousOrder',
+  'Look at the named orders at the lab service. If one of them is the order, it exists and is followed already; if none is, place the order with another reference.',
+) {}
 
 /** The placing was cancelled before there was an order. */
-export class PlacingCancelled extends Refusal {
-  static readonly remedy = 'If you want the order after all, place it again with the same reference.';
-  override readonly name = 'PlacingCancelled';
-}
+export class PlacingCancelled extends refusal(
+  'PlacingCancelled',
+  'If you want the order after all, place it again with the same reference.',
+) {}
 
 /** There is nothing to replace: the kit has not shipped yet, its order is over, or the order is a visit or an import. */
-export class NotReplaceable extends Refusal {
-  static readonly remedy = 'Cancel the order instead, or place a new one.';
-  override readonly name = 'NotReplaceable';
-}
+export class NotReplaceable extends refusal('NotReplaceable', 'Cancel the order instead, or place a new one.') {}
 
 /** The kit has moved since you decided to replace it. Nothing was ordered. */
-export class OrderMovedOn extends Refusal {
-  static readonly remedy = "Look at the order's state and decide again.";
-  override readonly name = 'OrderMovedOn';
-}
+export class OrderMovedOn extends refusal('OrderMovedOn', "Look at the order's state and decide again.") {}
 
 /** The policy's `replacementLimit` is used up. */
-export class ReplacementLimitReached extends Refusal {
-  static readonly remedy = 'Place a new order instead.';
-  override readonly name = 'ReplacementLimitReached';
-}
+export class ReplacementLimitReached extends refusal('ReplacementLimitReached', 'Place a new order instead.') {}
 
 /** The problem was already resolved in another way; the message says how. */
-export class AlreadyResolved extends Refusal {
-  static readonly remedy =
-    "Look at the order's state. Only an earlier `wait` can be changed, with `insteadOf: 'wait'` (labops: `--instead-of wait`).";
-  override readonly name = 'AlreadyResolved';
-}
+export class AlreadyResolved extends refusal(
+  'AlreadyResolved',
+  "Look at the order's state. Only an earlier `wait` can be changed, with `insteadOf: 'wait'` (labops: `--instead-of wait`).",
+) {}
 
 /** The order needs no decision: it has missed no deadline. */
-export class NothingToResolve extends Refusal {
-  static readonly remedy = "Look at the order's state.";
-  override readonly name = 'NothingToResolve';
-}
+export class NothingToResolve extends refusal('NothingToResolve', "Look at the order's state.") {}
 
 /** No critical result of this order was reported, or not the alarm that you named. */
-export class NothingToAcknowledge extends Refusal {
-  static readonly remedy = "Check the ids: the order's state shows its critical results.";
-  override readonly name = 'NothingToAcknowledge';
-}
+export class NothingToAcknowledge extends refusal(
+  'NothingToAcknowledge',
+  "Check the ids: the order's state shows its critical results.",
+) {}
 
 /** The critical result was raised again after the alarm that you named. Nothing was acknowledged. */
-export class AlarmOutdated extends Refusal {
-  static readonly remedy = "Look at the result again, then acknowledge the latest alarm: the order's state names it.";
-  override readonly name = 'AlarmOutdated';
-}
+export class AlarmOutdated extends refusal(
+  'AlarmOutdated',
+  "Look at the result again, then acknowledge the latest alarm: the order's state names it.",
+) {}
 
 /** The order has ended and takes no more commands. */
-export class OrderEnded extends Refusal {
-  static readonly remedy = "Look at the order's state.";
-  override readonly name = 'OrderEnded';
-}
+export class OrderEnded extends refusal('OrderEnded', "Look at the order's state.") {}
 
 /** The command names an order that does not belong to this chain of replacements. */
-export class OrderNotInChain extends Refusal {
-  static readonly remedy = 'Check the order id.';
-  override readonly name = 'OrderNotInChain';
-}
+export class OrderNotInChain extends refusal('OrderNotInChain', 'Check the order id.') {}
 
 /** The order's workflow was terminated, timed out or was cancelled by an operator; the message says which. */
-export class OrderInterrupted extends LabOperationsError {
-  static readonly remedy =
-    "If it was still being placed, place it again with the same reference; otherwise the order's next webhook starts another run.";
-  override readonly name = 'OrderInterrupted';
-}
+export class OrderInterrupted extends failure(
+  'OrderInterrupted',
+  "If it was still being placed, place it again with the same reference; otherwise the order's next webhook starts another run.",
+) {}
 
 /** The client error for each failure type of the order workflows. */
 export const orderErrorMap: ErrorMap = {

@@ -1,18 +1,15 @@
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import type { FoundWork, RunningWork } from '../../protocol/deletion/messages.js';
-import { LabOperationsError, Refusal, type ErrorMap } from '../errors.js';
+import { type ErrorMap, failure, refusal } from '../errors.js';
 
 /** The user id, the grace period or the policy breaks a rule. Nothing was started. */
-export class DeletionInvalid extends Refusal {
-  static readonly remedy = 'Fix the fields named in the error.';
-  override readonly name = 'DeletionInvalid';
-}
+export class DeletionInvalid extends refusal('DeletionInvalid', 'Fix the fields named in the error.') {}
 
 /** The user has running orders, links, reports or appointments; `workflows` lists them. Nothing was deleted. */
-export class UserHasRunningWork extends Refusal {
-  static readonly remedy =
-    "Wait for them, or request the deletion with `policy: { onRunningWork: 'cancel' }` or `'leave'` (labops: `--running-work`).";
-  override readonly name = 'UserHasRunningWork';
+export class UserHasRunningWork extends refusal(
+  'UserHasRunningWork',
+  "Wait for them, or request the deletion with `policy: { onRunningWork: 'cancel' }` or `'leave'` (labops: `--running-work`).",
+) {
   /** The workflows that run. */
   readonly workflows: readonly RunningWork[];
 
@@ -26,18 +23,13 @@ export class UserHasRunningWork extends Refusal {
  * The lab service does not know the user: the id is wrong, the data is already erased, or a deletion has ended for
  * good.
  */
-export class UserUnknown extends Refusal {
-  static readonly remedy = 'Check the user id.';
-  override readonly name = 'UserUnknown';
-}
+export class UserUnknown extends refusal('UserUnknown', 'Check the user id.') {}
 
 /**
  * The lab service refused to delete the user, for the reason in the message. The user still exists; `work` lists what
  * was already cancelled.
  */
-export class DeletionRefused extends Refusal {
-  static readonly remedy = 'Remove the reason and request the deletion again.';
-  override readonly name = 'DeletionRefused';
+export class DeletionRefused extends refusal('DeletionRefused', 'Remove the reason and request the deletion again.') {
   /** Running work that was found before, with its fate: cancelled work stays cancelled. */
   readonly work: readonly FoundWork[];
 
@@ -48,47 +40,34 @@ export class DeletionRefused extends Refusal {
 }
 
 /** The deletion has just been requested, and it is not known yet whether there will be anything to undo. */
-export class GraceNotBegun extends Refusal {
-  static readonly remedy = 'Try again once the request is answered.';
-  override readonly name = 'GraceNotBegun';
-}
+export class GraceNotBegun extends refusal('GraceNotBegun', 'Try again once the request is answered.') {}
 
 /** The deletion can no longer be undone: its grace period is over. */
-export class GraceEnded extends Refusal {
-  static readonly remedy = 'Create a new user; nothing restores this one.';
-  override readonly name = 'GraceEnded';
-}
+export class GraceEnded extends refusal('GraceEnded', 'Create a new user; nothing restores this one.') {}
 
 /** The deletion did not happen: it was refused, or the lab service does not know the user. */
-export class NothingToUndo extends Refusal {
-  static readonly remedy = "Look at the deletion's state.";
-  override readonly name = 'NothingToUndo';
-}
+export class NothingToUndo extends refusal('NothingToUndo', "Look at the deletion's state.") {}
 
 /**
  * The lab service refused the undo, for example because its own grace period was over, or because a new user has taken the same
  * `client_user_id`. The deletion continues.
  */
-export class UndoRefused extends Refusal {
-  static readonly remedy =
-    "Read the service's sentence in the error. If a new user has the client_user_id, give that user another one and undo again. If the service's own grace period is over, nothing restores the user.";
-  override readonly name = 'UndoRefused';
-}
+export class UndoRefused extends refusal(
+  'UndoRefused',
+  "Read the service's sentence in the error. If a new user has the client_user_id, give that user another one and undo again. If the service's own grace period is over, nothing restores the user.",
+) {}
 
 /** Temporal knows no deletion of this user. It may be older than the namespace's retention. */
-export class DeletionNotFound extends Refusal {
-  static readonly remedy = 'Check the user id.';
-  override readonly name = 'DeletionNotFound';
-}
+export class DeletionNotFound extends refusal('DeletionNotFound', 'Check the user id.') {}
 
 /**
  * The deletion's workflow was terminated, timed out or was cancelled by an operator. The lab service was not notified
  * and continues to count down.
  */
-export class DeletionInterrupted extends LabOperationsError {
-  static readonly remedy = 'Request the deletion again to be able to undo it.';
-  override readonly name = 'DeletionInterrupted';
-}
+export class DeletionInterrupted extends failure(
+  'DeletionInterrupted',
+  'Request the deletion again to be able to undo it.',
+) {}
 
 /** The client error for each failure type of a deletion. */
 export const userErrorMap: ErrorMap = {

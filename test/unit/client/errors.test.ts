@@ -293,6 +293,8 @@ describe('the client error for a failure', () => {
 /** Base classes; a caller gets only what derives from them. */
 const inner = new Set([
   'toClientError',
+  'failure',
+  'refusal',
   'Refusal',
   'orderErrorMap',
   'linkErrorMap',
