@@ -31,7 +31,6 @@ import { type ResultMetadata, type Results, resultMetadataSchema, resultsSchema 
 import { checkDocumentedRules, type OrderRules } from './documented-rules.js';
 import { checkedRequest } from './validation.js';
 
-export { countryCodeOf } from './country-codes.js';
 export { orderSchema } from './order.js';
 export type { Order } from './order.js';
 export {
@@ -335,4 +334,9 @@ function simulate(
     },
     options,
   });
+}
+
+/** The country of an address from an answer as it is sent again: `US` goes in and comes back as `United States`. Others stay as they are. */
+export function countryCodeOf(country: string): string {
+  return country.trim().toLowerCase() === 'united states' ? 'US' : country;
 }

@@ -19,9 +19,10 @@ import {
   words,
 } from '../entity/operators.js';
 import { iso } from '../entity/spans.js';
-import { currentPhase, siteCodeOf, stands, type Appointment } from './appointment.js';
+import { currentPhase, isOfStage, siteCodeOf, stands, type Appointment } from './appointment.js';
 import { waitingUntil } from './deadlines.js';
 import { firstVersion } from '../entity/versions.js';
+import { announceFall, announceNews, clear, raise } from './announcements.js';
 
 /** The answer of `state` and most updates. */
 export function stateOf(appointment: Appointment): AppointmentState {
@@ -135,8 +136,16 @@ function outcomeLine({ outcome, order }: AppointmentState): string {
   return `**Outcome** ${words(outcome ?? '')}${order === undefined ? '' : `: ${whyNobodyComes[order]}`}`;
 }
 
-/** Shows the case file and the search attributes of the appointment as it is now. */
-export function show(appointment: Appointment): void {
+/** Brings everything in line with what is known now: questions, announcements, and what operators see. */
+export function bringInLine(appointment: Appointment): void {
+  const now = Date.now();
+  clear(appointment, ({ reason }) => !stands(appointment, reason), now);
+  if (stands(appointment, 'order_cancelled')) raise(appointment, 'order_cancelled', now);
+  appointment.met = appointment.met.filter((key) => isOfStage(appointment, key));
+  announceNews(appointment, now);
+  // Why it fell away is asked of the order first.
+  if (appointment.ending !== undefined) delete appointment.fallen;
+  else if (appointment.fallen?.asked) announceFall(appointment, now);
   const state = stateOf(appointment);
   showToOperators(caseFileOf(state), [
     { key: labPhaseKey, value: state.phase },

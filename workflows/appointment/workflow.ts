@@ -28,11 +28,10 @@ import { announceEnd, clear, raise } from './announcements.js';
 import { openAppointment, learnFromWebhook, takeRequest } from './appointment.js';
 import { carryOut } from './commands.js';
 import { validateCancellation, validateChoice, validateQuestion, validateRequest } from './validation.js';
-import { bringInLine } from './bring-in-line.js';
 import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readAppointmentSnapshot } from './reading.js';
 import type { AppointmentAnswer, AppointmentCommand, AppointmentRun } from './run.js';
-import { resultOf, show, stateOf } from './view.js';
+import { bringInLine, resultOf, stateOf } from './view.js';
 import { refuse } from '../entity/commands.js';
 
 /**
@@ -89,7 +88,6 @@ async function act(run: AppointmentRun): Promise<void> {
   abandonIfCancelled(run);
   await handlePassedDeadlines(appointment);
   bringInLine(appointment);
-  show(appointment);
 }
 
 /** At the service everything stays as it is. */

@@ -6,6 +6,7 @@ import { iso } from '../entity/spans.js';
 import { waitingUntil } from './deadlines.js';
 import { currentPhase, stands, type Review } from './review.js';
 import { firstVersion } from '../entity/versions.js';
+import { announceNews, clear, raise } from './announcements.js';
 
 /** The answer of `state` and the updates. */
 export function stateOf(review: Review): MatchReviewState {
@@ -69,8 +70,14 @@ function outcomeLine({ outcome, resolvedOrderId }: MatchReviewState): string {
   return `**Outcome** ${words(outcome ?? '')}${where}`;
 }
 
-/** Shows the case file and the search attributes of the review as it is now. */
-export function show(review: Review): void {
+/** Brings everything in line with what is known now: questions, announcements, and what operators see. */
+export function bringInLine(review: Review): void {
+  const now = Date.now();
+  const { phase, since } = review.stage;
+  announceNews(review, now);
+  if (stands(review, 'decision_needed')) raise(review, 'decision_needed', now);
+  clear(review, ({ reason }) => !stands(review, reason), now);
+  review.met = review.met.filter((key) => key.startsWith(`${phase}/${since}/`));
   const state = stateOf(review);
   showToOperators(caseFileOf(state), [
     { key: labPhaseKey, value: state.phase },

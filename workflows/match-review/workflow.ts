@@ -22,12 +22,11 @@ import { noticeUnreadable } from '../entity/unreadable.js';
 import { choosePolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { carryOut, validate } from './commands.js';
-import { bringInLine } from './bring-in-line.js';
 import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readReport } from './reading.js';
 import { abandon, followAgain, learnFromWebhook, mayContradict, openReview } from './review.js';
 import type { MatchReviewCommand, MatchReviewRun } from './run.js';
-import { resultOf, stateOf, show } from './view.js';
+import { bringInLine, resultOf, stateOf } from './view.js';
 
 /**
  * Follows a result that the service could not match with an order, until somebody has decided whose it is. Started by
@@ -82,7 +81,6 @@ async function act(run: MatchReviewRun): Promise<void> {
   abandonIfCancelled(run);
   await handlePassedDeadlines(review);
   bringInLine(review);
-  show(review);
 }
 
 function abandonIfCancelled(run: MatchReviewRun): void {

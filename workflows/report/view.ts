@@ -5,9 +5,10 @@ import { labPhaseKey, labReferenceKey, ofUser, supersededPhase } from '../../pro
 import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
 import { code, moment, plain, sentence, table, waitingLine, words, showToOperators } from '../entity/operators.js';
 import { iso } from '../entity/spans.js';
-import { deadlineOf, isOverdue } from './deadlines.js';
+import { deadlineOf, isOverdue, type OverdueReason } from './deadlines.js';
 import { currentJob, currentPhase, outcomeOf, type Job } from './job.js';
 import { firstVersion } from '../entity/versions.js';
+import { announceNews, clear } from './announcements.js';
 
 /** The answer of `state` and `cancel`. */
 export function stateOf(job: Job): ReportState {
@@ -96,8 +97,11 @@ function rowsOf({ timeline, journal }: Job): string[][] {
     .map(({ at, what }) => [moment(at), what]);
 }
 
-/** Shows the case file and the search attributes of the job as it is now. */
-export function show(job: Job): void {
+/** Brings everything in line with what is known now: questions, announcements, and what operators see. */
+export function bringInLine(job: Job): void {
+  const now = Date.now();
+  clear(job, answeredQuestions(job), now);
+  announceNews(job, now);
   const { reference, userId, attention, ending } = job;
   showToOperators(caseFileOf(job), [
     { key: labPhaseKey, value: ending === 'superseded' ? supersededPhase : currentPhase(job) },
@@ -105,4 +109,10 @@ export function show(job: Job): void {
     ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
     ...ofUser(userId),
   ]);
+}
+
+/** Moving on answers the question of the stage that is over. */
+function answeredQuestions(job: Job): OverdueReason[] {
+  if (outcomeOf(job) === undefined) return currentPhase(job) === 'in_review' ? ['parsing_overdue'] : ['review_overdue'];
+  return job.ending === undefined ? ['parsing_overdue', 'review_overdue'] : [];
 }

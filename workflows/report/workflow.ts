@@ -14,14 +14,13 @@ import { openRun, runLoop } from '../entity/loop.js';
 import { noticeUnreadable } from '../entity/unreadable.js';
 import { note } from '../entity/journal.js';
 import { announceEnd, clear, raise } from './announcements.js';
-import { bringInLine } from './bring-in-line.js';
 import { nextMoment } from './deadlines.js';
 import { identify } from './identify.js';
 import { receiveSnapshot, receiveSubmission } from './intake.js';
 import { openJob, outcomeOf } from './job.js';
 import { handlePassedDeadlines } from './reading.js';
 import type { ReportRun } from './run.js';
-import { resultOf, stateOf, show } from './view.js';
+import { bringInLine, resultOf, stateOf } from './view.js';
 import { refuse } from '../entity/commands.js';
 
 /**
@@ -50,7 +49,6 @@ function loopOf(run: ReportRun) {
     async act() {
       await handlePassedDeadlines(run);
       bringInLine(job);
-      show(job);
     },
     isOver: () => outcomeOf(job) !== undefined,
     announceEnd: () => announceEnd(job, Date.now()),
