@@ -128,8 +128,9 @@ async function ask(run: DeletionRun): Promise<'accepted' | 'scheduled' | 'unknow
       try {
         const summary = 'schedule the deletion';
         const answer = await activities.scheduleDeletion.executeWithOptions({ ...options, summary }, [userId]);
-        isAnswered = typeof answer === 'string';
-        return typeof answer === 'string' ? answer : answer.atLast;
+        if (typeof answer !== 'string') return answer.atLast;
+        isAnswered = true;
+        return answer;
       } finally {
         run.sentUntil = Date.now();
         if (!isAnswered) run.unansweredAt = run.sentUntil;

@@ -167,29 +167,20 @@ async function joinGrace(run: DeletionRun, opened: Deletion): Promise<void> {
 }
 
 /** The input of the next run of a deletion whose history grew long. */
-type Carried = Pick<
-  DeletionRun,
-  'deletion' | 'answered' | 'nextIfRestored' | 'doubt' | 'sentUntil' | 'unansweredAt' | 'undoSentUntil'
->;
+const carried = [
+  'deletion',
+  'answered',
+  'nextIfRestored',
+  'doubt',
+  'sentUntil',
+  'unansweredAt',
+  'undoSentUntil',
+] as const satisfies readonly (keyof DeletionRun)[];
 
-function carriedOf({
-  deletion,
-  answered,
-  nextIfRestored,
-  doubt,
-  sentUntil,
-  unansweredAt,
-  undoSentUntil,
-}: DeletionRun): Carried {
-  return {
-    deletion,
-    answered,
-    ...(nextIfRestored && { nextIfRestored }),
-    ...(doubt && { doubt }),
-    ...(sentUntil !== undefined && { sentUntil }),
-    ...(unansweredAt !== undefined && { unansweredAt }),
-    ...(undoSentUntil !== undefined && { undoSentUntil }),
-  };
+type Carried = Pick<DeletionRun, (typeof carried)[number]>;
+
+function carriedOf(run: DeletionRun): Carried {
+  return Object.fromEntries(carried.map((name) => [name, run[name]])) as unknown as Carried;
 }
 
 /** Nothing else checks the input of a backend in another language: its faults become the run's refusal. */
