@@ -258,7 +258,9 @@ describe('the program', () => {
     const port = typeof bound === 'object' && bound !== null ? String(bound.port) : '';
     const { output, ended } = run({ SANDBOX_PORT: port });
     expect(await ended).toBe(1);
-    expect(output()).toMatch(`Port ${port} is in use: set SANDBOX_PORT to a free one, and .* SERVICE_BASE_URL`);
+    expect(output()).toMatch(
+      new RegExp(`^Port ${port} is in use: set SANDBOX_PORT to a free one, and .* SERVICE_BASE_URL`),
+    );
     await new Promise((resolve) => taken.close(resolve));
   });
 });
