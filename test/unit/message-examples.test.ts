@@ -32,6 +32,15 @@ test('every JSON example of docs/messages.md fits the schema that is published f
   expect(faults).toEqual([]);
 });
 
+test('the bodies of docs/sandbox.md that a shell can copy fit the schemas', async () => {
+  const text = await readFile(join(projectFolder, 'docs/sandbox.md'), 'utf8');
+  const bodies = [...text.matchAll(/<<END.*\n([^]+?)^END$/gm)].map(([, json = '']) => JSON.parse(json) as object);
+  const [order, registration] = bodies;
+  expect(bodies.length).toBe(2);
+  expect(schemaFaults('placeKitOrder', 'input', order)).toEqual([]);
+  expect(schemaFaults('kitOrder', 'update.register.argument', { registration })).toEqual([]);
+});
+
 test('a message that lacks a required field, has one of another type or an unknown choice does not fit its schema', () => {
   const code = (value: unknown) => schemaFaults('linkProvider', 'update.submitMfaCode.argument', value);
   expect(code({ code: '1234' })).toEqual([]);
