@@ -2,7 +2,7 @@ import type { AppointmentAttentionReason } from '../../protocol/appointment/mess
 import { isWalkIn } from '../../protocol/appointment/lifecycle.js';
 import { farthestDate } from '../../protocol/clock.js';
 import { iso, absenceBelieved, doubled, longestOutage } from '../entity/spans.js';
-import { atOnce, dueUntil, timeOf, type Moment } from '../entity/alarm.js';
+import { atOnce, isDue, timeOf, type Moment } from '../entity/alarm.js';
 import { note } from '../entity/journal.js';
 import { words } from '../entity/operators.js';
 import { enqueue, headOf, raise } from './announcements.js';
@@ -148,7 +148,7 @@ export function waitingUntil(appointment: Appointment): number | undefined {
 /** Acts on what is due. Silence may only mean a lost webhook: the service is asked first. */
 export async function handlePassedDeadlines(appointment: Appointment): Promise<void> {
   settle(appointment);
-  const due = () => deadlinesOf(appointment).filter(({ at }) => at <= dueUntil(appointment));
+  const due = () => deadlinesOf(appointment).filter(({ at }) => isDue(appointment, at));
   if (due().length === 0 && !mayContradict(appointment)) return;
   await readAppointment(appointment);
   settle(appointment);

@@ -1,5 +1,5 @@
 import type { AppointmentResult } from '../../protocol/appointment/messages.js';
-import { dueUntil, timeOf } from '../entity/alarm.js';
+import { isDue, timeOf } from '../entity/alarm.js';
 import { setNotifies } from '../entity/outbox.js';
 import type { AppointmentReading } from '../../activities/appointment-reading.js';
 import { isOpen, isWalkIn } from '../../protocol/appointment/lifecycle.js';
@@ -54,7 +54,7 @@ function takeReading(appointment: Appointment, reading: AppointmentReading, aske
     appointment.unclear = false;
     confirm(appointment, snapshot, now);
   }
-  const isOver = (at = Infinity) => at <= dueUntil(appointment);
+  const isOver = (at = Infinity) => isDue(appointment, at);
   if (isOver(appointment.doubtUntil)) delete appointment.doubtUntil;
   if (isOver(appointment.askAgainAt)) delete appointment.askAgainAt;
   if (reading.userId !== undefined) appointment.userId ??= reading.userId;

@@ -11,13 +11,22 @@ export interface Moment {
 /** The moment of what is due without a timer, as soon as the main loop comes to it. */
 export const atOnce = 0;
 
-/** One timer for the next moment that matters. It is set again only when that moment changes. */
+/**
+ * One timer for the next moment that matters. It is set again only when that moment changes.
+ *
+ * Nothing is due before its timer has fired, whatever the clock shows. A moment that counts from the handling of a message differs in a
+ * replay that handles the message together with what followed it (docs/decisions/0021-what-goes-on-when-in-a-step.md), but a timer fires
+ * at the same place of the history.
+ */
 export class Alarm {
   private scope?: CancellationScope;
   private at?: number;
-  /** True from the moment it went off until it is set again. */
+  /** True from the moment it went off until a turn begins with it. */
   rang = false;
+  /** Moments up to this one are due. */
   private passed = atOnce;
+  /** The moment that a command has waited for. */
+  private waitedFor?: number;
 
   /** Sets the timer; `undefined` disarms it. */
   set(moment: Moment | undefined): void {
@@ -30,34 +39,33 @@ export class Alarm {
   }
 
   /**
-   * The time by which the main loop notes what it does. The moment that the timer is set for passes when the timer fires, neither earlier
-   * nor later.
+   * Begins a turn of the main loop: what the timer was set for is due.
+   * @param next the next moment as it now is; if it came up during the last turn and is nearer, its timer comes first
    */
+  begin(next: Moment | undefined): void {
+    const { at = Infinity, passed } = this;
+    this.disarm();
+    if (next === undefined || next.at <= passed || next.at >= at) this.passed = Math.max(Date.now(), at);
+  }
+
+  /** The time by which the main loop notes what it does: the moment of the timer passes when the timer fires, neither earlier nor later. */
   get now(): number {
-    const { at } = this;
-    if (at === undefined) return Date.now();
-    return this.rang ? Math.max(Date.now(), at) : Math.min(Date.now(), at - 1);
+    return Math.max(Math.min(Date.now(), (this.at ?? Infinity) - 1), this.passed);
   }
 
-  /**
-   * Moments up to this one are due: those that a timer has fired for, whatever the clock shows. A moment that counts from the handling of a
-   * message differs in a replay that handles the message together with what followed it
-   * (docs/decisions/0021-what-goes-on-when-in-a-step.md), but the timer fires at the same place of the history.
-   */
-  get dueUntil(): number {
-    return this.rang ? Math.max(this.now, this.passed) : this.passed;
+  isDue(at: number): boolean {
+    return at <= this.passed || at === this.waitedFor;
   }
 
-  /** Waits for a moment with a timer of its own; then it is due. */
+  /** Waits in a command, with a timer of its own, until that moment is due. */
   async until(at: number, summary: string): Promise<void> {
-    if (at <= this.dueUntil) return;
+    if (this.isDue(at)) return;
     await sleep(Math.max(at - Date.now(), 1), { summary });
-    this.passed = Math.max(this.passed, at);
+    this.waitedFor = at;
   }
 
   disarm(): void {
     this.scope?.cancel();
-    if (this.rang && this.at !== undefined) this.passed = Math.max(this.passed, this.at);
     delete this.at;
     this.rang = false;
   }
@@ -70,7 +78,7 @@ export class Alarm {
 
 const alarms = new WeakMap<object, Alarm>();
 
-/** From now on `timeOf` this state goes by the alarm of its main loop. */
+/** From now on `timeOf` this state, and what is due of it, goes by the alarm of its main loop. */
 export function keepTimeBy(state: object, alarm: Alarm): void {
   alarms.set(state, alarm);
 }
@@ -80,9 +88,9 @@ export function timeOf(state: object): number {
   return alarms.get(state)?.now ?? Date.now();
 }
 
-/** Until when what the main loop with this state has to do is due, in milliseconds since the epoch. */
-export function dueUntil(state: object): number {
-  return alarms.get(state)?.dueUntil ?? Date.now();
+/** @param at milliseconds since the epoch */
+export function isDue(state: object, at: number): boolean {
+  return alarms.get(state)?.isDue(at) ?? at <= Date.now();
 }
 
 /** Waits in a command until that moment is due. */

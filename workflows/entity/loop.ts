@@ -93,11 +93,12 @@ async function workToTheEnd(run: Wakeable, turns: Turns): Promise<void> {
   const { alarm } = run;
   for (;;) {
     run.hasNews = false;
+    if (alarm.rang) alarm.begin(turns.nextMoment());
     await turns.act();
     if (turns.isForwarded?.() || (turns.isOver() && !isDisturbed(run))) return;
     if (isNewRunDue(turns) && (await awaitIdle(run))) await continueInNewRun(turns.nextInput(), turns.workflowType);
-    // What came in meanwhile is due at once: it needs no timer.
-    if (!isDisturbed(run)) {
+    // What came in meanwhile, or went off, is looked at in the next turn: it needs no timer.
+    if (!isDisturbed(run) && !alarm.rang) {
       alarm.set(turns.nextMoment());
       if (turns.meanwhile) await turns.meanwhile();
     }

@@ -1,4 +1,4 @@
-import { atOnce, dueUntil, timeOf, type Moment } from '../entity/alarm.js';
+import { atOnce, isDue, timeOf, type Moment } from '../entity/alarm.js';
 import { type Link, confirmAt, endWait, remind } from './link.js';
 import { readConnection } from './reading.js';
 
@@ -31,7 +31,7 @@ export function waitingUntil(link: Link): number | undefined {
 /** Acts on what is due. */
 export async function handlePassedDeadlines(link: Link): Promise<void> {
   for (;;) {
-    const due = deadlinesOf(link).find(({ at }) => at <= dueUntil(link));
+    const due = deadlinesOf(link).find(({ at }) => isDue(link, at));
     if (!due) return;
     await handleDeadline(link, due);
   }

@@ -1,4 +1,4 @@
-import { atOnce, dueUntil, timeOf, type Moment } from '../entity/alarm.js';
+import { atOnce, isDue, timeOf, type Moment } from '../entity/alarm.js';
 import { iso, absenceBelieved, doubled, longestOutage, minute } from '../entity/spans.js';
 import { note } from '../entity/journal.js';
 import { enqueue, headOf, raise } from './announcements.js';
@@ -79,7 +79,7 @@ export async function handlePassedDeadlines(review: Review): Promise<void> {
 }
 
 function dueOf(review: Review): Deadline[] {
-  return deadlinesOf(review).filter(({ at }) => at <= dueUntil(review));
+  return deadlinesOf(review).filter(({ at }) => isDue(review, at));
 }
 
 function handleDeadline(review: Review, { name, key, ordinal }: Deadline, now: number): void {

@@ -5,7 +5,7 @@ import type { MatchReviewReported, MatchReviewResult } from '../../protocol/matc
 import { rootOf } from '../../protocol/order/root-order.js';
 import type { MatchReviewReport } from '../../service/match-review-snapshot.js';
 import { activities } from '../activities.js';
-import { dueUntil, timeOf } from '../entity/alarm.js';
+import { isDue, timeOf } from '../entity/alarm.js';
 import { noteAbsence } from '../entity/spans.js';
 import { resumeQuestions } from '../entity/attention.js';
 import { answeringMeanwhile, loggedRefusal } from '../entity/commands.js';
@@ -48,7 +48,7 @@ async function settleDoubt(
   const isOurs = shown !== undefined && isCarriedOut(decision, shown, order?.parentId);
   // It came after any decision that is known.
   if (isOurs) review.decision = decision;
-  if (isOurs || dueUntil(review) >= until) delete review.doubt;
+  if (isOurs || isDue(review, until)) delete review.doubt;
 }
 
 /**

@@ -4,6 +4,7 @@ import type { AcknowledgeCriticalResultCommand } from '../../protocol/order/mess
 import type { Acknowledgement, CriticalResult, CriticalResultRecord } from '../../protocol/order/state.js';
 import type { CriticalResultReport } from '../../service/critical-result.js';
 import { enqueue, headOf, clear, raise } from './announcements.js';
+import { isDue } from '../entity/alarm.js';
 import { note } from '../entity/journal.js';
 import { words } from '../entity/operators.js';
 import { currentOrder, findOrder, type Chain, type ChainOrder } from './chain.js';
@@ -111,7 +112,8 @@ export function remindOfCriticalResults(chain: Chain, now: number): void {
   for (const result of chain.criticalResults) {
     const interval = chain.policy.criticalResultReminder;
     const due = Math.floor((now - reminderAt(result, 0, interval)) / interval);
-    if (!result.isOpen || chain.notifies === false || due <= result.reminders) continue;
+    const isNext = due > result.reminders && isDue(chain, reminderAt(result, result.reminders + 1, interval));
+    if (!result.isOpen || chain.notifies === false || !isNext) continue;
     result.reminders = due;
     const { orderId, since, status } = result;
     // One that could not be delivered is overtaken: an outbox must not grow with the receiver's outage.

@@ -1,4 +1,4 @@
-import { dueUntil, timeOf } from '../entity/alarm.js';
+import { isDue, timeOf } from '../entity/alarm.js';
 import { note } from '../entity/journal.js';
 import { words } from '../entity/operators.js';
 import { iso } from '../entity/spans.js';
@@ -21,14 +21,14 @@ import type { KitOrderRun } from './run.js';
 /** After its time no redraw is expected any more. */
 export function endRedrawWaits(chain: Chain): void {
   const isRedraw = ({ name }: Deadline) => name === 'redraw';
-  for (const { key } of dueOf(chain, dueUntil(chain)).filter(isRedraw)) chain.met.push(key);
+  for (const { key } of dueOf(chain).filter(isRedraw)) chain.met.push(key);
 }
 
 /** True if a decision is due now. One that waited for a read, and is not due any more, waits no longer. */
 export function awaitsDecision(run: KitOrderRun): boolean {
   const { chain } = run;
   if (unreadOrder(chain) !== undefined) return false;
-  if (outcomeOf(chain) === undefined) return !endWaitingUnlessDue(run) && !isPostponed(chain, dueUntil(chain));
+  if (outcomeOf(chain) === undefined) return !endWaitingUnlessDue(run) && !isPostponed(chain);
   // It may be kept open by a critical result: nothing is left to decide, and nothing to look for.
   endPostponement(chain, timeOf(chain));
   return false;
@@ -53,7 +53,7 @@ export async function decide(run: KitOrderRun): Promise<void> {
   const answer = await readOrder(run, orderId);
   if (answer === 'refused') postponeRefused(chain, orderId, timeOf(chain));
   if (answer !== 'read') return;
-  const looksForOthers = isReadAgainDue(chain, dueUntil(chain));
+  const looksForOthers = isReadAgainDue(chain);
   // After the commands on this order, which may have changed what is due.
   await run.lanes.run(orderId, () => runSteps(run, orderId));
   // After all decisions: an order that is looked for again is unread, and nothing is decided before it was read.
@@ -70,11 +70,11 @@ async function runSteps(run: KitOrderRun, orderId: string): Promise<void> {
   }
 }
 
-function isDecisionDue(chain: Chain, now: number): boolean {
+function isDecisionDue(chain: Chain): boolean {
   return (
-    dueOf(chain, now).some(needsRead) ||
+    dueOf(chain).some(needsRead) ||
     unasked(chain).length > 0 ||
-    (isRecheckDue(chain, now) && (givingUpAt(chain) !== undefined || failedReplacement(chain) !== undefined)) ||
+    (isRecheckDue(chain) && (givingUpAt(chain) !== undefined || failedReplacement(chain) !== undefined)) ||
     dueRemedy(chain) !== undefined ||
     isAbsent(chain, currentOrder(chain).orderId)
   );
@@ -82,7 +82,7 @@ function isDecisionDue(chain: Chain, now: number): boolean {
 
 /** A decision that waits for a read of the order may not be due any more. */
 export function endWaitingUnlessDue(run: KitOrderRun): boolean {
-  if (unreadOrder(run.chain) !== undefined || isDecisionDue(run.chain, dueUntil(run.chain))) return false;
+  if (unreadOrder(run.chain) !== undefined || isDecisionDue(run.chain)) return false;
   endWaiting(run);
   return true;
 }
@@ -91,20 +91,20 @@ export function endWaitingUnlessDue(run: KitOrderRun): boolean {
 function endWaiting(run: KitOrderRun): void {
   const { chain } = run;
   endPostponement(chain, timeOf(chain));
-  if (!isReadAgainDue(chain, dueUntil(chain))) return;
+  if (!isReadAgainDue(chain)) return;
   delete chain.recheckAt;
   lookForOthers(run);
 }
 
-function dueOf(chain: Chain, now: number): Deadline[] {
+function dueOf(chain: Chain): Deadline[] {
   return deadlinesOf(chain).filter(
-    (deadline) => deadline.at <= now && !chain.met.includes(deadline.key) && !isUnasked(chain, deadline),
+    (deadline) => isDue(chain, deadline.at) && !chain.met.includes(deadline.key) && !isUnasked(chain, deadline),
   );
 }
 
 async function handleDue(run: KitOrderRun): Promise<void> {
   const { chain } = run;
-  for (const deadline of dueOf(chain, dueUntil(chain)).filter(needsRead)) {
+  for (const deadline of dueOf(chain).filter(needsRead)) {
     if (chain.ending !== undefined) return;
     if (stands(chain, deadline)) await handlePassed(run, deadline);
   }
@@ -138,17 +138,17 @@ function unasked(chain: Chain): Deadline[] {
   );
 }
 
-function isRecheckDue(chain: Chain, now: number): boolean {
-  return isReadAgainDue(chain, now) || (givingUpAt(chain) ?? Infinity) <= now;
+function isRecheckDue(chain: Chain): boolean {
+  return isReadAgainDue(chain) || isDue(chain, givingUpAt(chain) ?? Infinity);
 }
 
-function isReadAgainDue({ recheckAt = Infinity }: Chain, now: number): boolean {
-  return recheckAt <= now;
+function isReadAgainDue(chain: Chain): boolean {
+  return isDue(chain, chain.recheckAt ?? Infinity);
 }
 
 /** An overdue order is read again from time to time, and what failed may succeed now. */
 async function recheck(run: KitOrderRun): Promise<void> {
-  if (!isRecheckDue(run.chain, dueUntil(run.chain))) return;
+  if (!isRecheckDue(run.chain)) return;
   delete run.chain.recheckAt;
   await retryReplacement(run);
 }
@@ -164,14 +164,14 @@ function lookForOthers(run: KitOrderRun): void {
 function giveUp({ chain }: KitOrderRun): void {
   const givingUp = givingUpAt(chain);
   if (givingUp === undefined) return;
-  if (givingUp <= dueUntil(chain)) chain.ending = 'unresolved';
+  if (isDue(chain, givingUp)) chain.ending = 'unresolved';
   else chain.recheckAt ??= nextRecheck(chain, timeOf(chain));
 }
 
 /** Reminders ask for nothing that cannot be undone, so no read is made for them. */
 export function remind(chain: Chain, now: number): void {
   if (chain.ending !== undefined) return;
-  const due = dueOf(chain, now).filter(isReminder);
+  const due = dueOf(chain).filter(isReminder);
   for (const { key, name, at, ordinal, orderId } of due) {
     chain.met.push(key);
     // After a long silence of the worker several reminders may be due at once: one says it.

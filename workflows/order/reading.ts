@@ -1,7 +1,7 @@
 import type { ActivityOptions } from '@temporalio/workflow';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { activities } from '../activities.js';
-import { dueUntil, timeOf } from '../entity/alarm.js';
+import { isDue, timeOf } from '../entity/alarm.js';
 import { absenceBelieved, doubled, hour, isAbsenceBelieved, longestOutage, minute, spread } from '../entity/spans.js';
 import { askedPause, isNotFound, loggedRefusal } from '../entity/commands.js';
 import { clear, raise } from './announcements.js';
@@ -13,7 +13,7 @@ import type { KitOrderRun } from './run.js';
 export async function readUnreadOrders(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   for (let orderId = unreadOrder(chain); orderId !== undefined; orderId = unreadOrder(chain)) {
-    if (isPostponed(chain, dueUntil(chain)) || (await readOrder(run, orderId)) === 'unanswered') return;
+    if (isPostponed(chain) || (await readOrder(run, orderId)) === 'unanswered') return;
     // Also one that was read: the service may answer with another spelling of its id.
     chain.unreadable.push(orderId);
   }
@@ -78,8 +78,8 @@ const firstPause = 10 * minute;
 const longestPause = 6 * hour;
 
 /** True if decisions wait for a later read. */
-export function isPostponed({ unanswered }: Chain, now: number): boolean {
-  return unanswered !== undefined && unanswered.againAt > now;
+export function isPostponed(chain: Chain): boolean {
+  return chain.unanswered !== undefined && !isDue(chain, chain.unanswered.againAt);
 }
 
 /** The order could not be read, or the service does not know it yet: it is read again before anything is decided. */

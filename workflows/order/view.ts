@@ -11,7 +11,7 @@ import type {
   CriticalResult,
 } from '../../protocol/order/state.js';
 import { labPhaseKey, labReferenceKey, ofOrders, ofTransaction, ofUser } from '../../protocol/search-attributes.js';
-import { dueUntil } from '../entity/alarm.js';
+import { timeOf } from '../entity/alarm.js';
 import { attentionAttributes, attentionLines } from '../entity/attention.js';
 import { code, moment, plain, sentence, table, waitingLine, words, showToOperators } from '../entity/operators.js';
 import { iso } from '../entity/spans.js';
@@ -311,7 +311,7 @@ export function bringInLine(run: KitOrderRun): void {
     raise(chain, { key: `${orderId}/late_arrival`, reason: 'late_arrival', orderId }, now);
   }
   raiseCriticalResults(run, now);
-  remindOfCriticalResults(chain, dueUntil(chain));
+  remindOfCriticalResults(chain, timeOf(chain));
   askAboutWords(chain, now);
   announceNews(chain);
   announceReplacements(chain, now);

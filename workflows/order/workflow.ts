@@ -25,7 +25,7 @@ import {
   type SetPolicyCommand,
 } from '../../protocol/order/messages.js';
 import type { OrderState } from '../../protocol/order/state.js';
-import { dueUntil } from '../entity/alarm.js';
+import { timeOf } from '../entity/alarm.js';
 import { runLoop } from '../entity/loop.js';
 import { deliverAtLast } from '../entity/outbox.js';
 import { noticeUnreadable } from '../entity/unreadable.js';
@@ -125,7 +125,7 @@ async function act(run: KitOrderRun): Promise<void> {
   if (unreadOrder(chain) !== undefined) await readUnreadOrders(run);
   endRedrawWaits(chain);
   if (awaitsDecision(run)) await decide(run);
-  remind(chain, dueUntil(chain));
+  remind(chain, timeOf(chain));
   if (chain.cancelRequest === 'open') await carryOutCancelRequest(run);
   bringInLine(run);
   if (hasForeign(chain)) await passOnForeign(run);

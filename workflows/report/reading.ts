@@ -1,5 +1,5 @@
 import { activities } from '../activities.js';
-import { dueUntil, timeOf } from '../entity/alarm.js';
+import { isDue, timeOf } from '../entity/alarm.js';
 import { loggedRefusal } from '../entity/commands.js';
 import { raise } from './announcements.js';
 import { deadlineOf, giveUpAt, mustGiveUpAt, nextMoment } from './deadlines.js';
@@ -10,7 +10,7 @@ import type { ReportRun } from './run.js';
 /** Reads the job if nothing was reported for too long, and asks a person to look if it really stands still. */
 export async function handlePassedDeadlines(run: ReportRun): Promise<void> {
   const { job } = run;
-  if (outcomeOf(job) !== undefined || nextMoment(job).at > dueUntil(job)) return;
+  if (outcomeOf(job) !== undefined || !isDue(job, nextMoment(job).at)) return;
   // Silence may only mean a lost webhook.
   const isAnswered = await readJob(run);
   if (outcomeOf(job) !== undefined) return;

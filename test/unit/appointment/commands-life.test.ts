@@ -117,6 +117,27 @@ test('what a message makes due during a command is done when the timer for it ha
   expect(of.events.at(-1)).toBe('1h appointment.attention_raised confirmation_overdue');
 });
 
+test('what a command waits for makes nothing else due that no timer has fired for', async () => {
+  const { of } = await begin(
+    undefined,
+    { bookSlot: lost },
+    { bookingTimeout: '2m', confirmationWait: '1m', firstPoll: '1d', longestPoll: '1d' },
+  );
+  await choose(of, atHome);
+  of.answers['rescheduleAppointment'] = silent;
+  await of.update('reschedule', { slotId: later });
+  await of.until(10 / 3600);
+  await report(of, snapshot(['pending']));
+  of.answers['readAppointment'] = reading(snapshot(['pending']));
+  await of.until(180 / 3600);
+  expect(readsOf(of)).toEqual([180]);
+  of.answers['rescheduleAppointment'] = snapshot(['pending']);
+  await of.settle();
+  expect(readsOf(of)).toEqual([180]);
+  await of.until(1);
+  expect(readsOf(of)).toEqual([180, 180.001]);
+});
+
 test.each<[string, object]>([
   ['chooseSlot', { slotId: 'any' }],
   ['requestAppointment', { provider: '' }],
