@@ -1,13 +1,10 @@
 import { slotIdOf } from '../../protocol/appointment/slots.js';
-import { openAppointment } from '../../workflows/appointment/appointment.js';
+import { openAppointment, type AppointmentRun } from '../../workflows/appointment/appointment.js';
 import * as appointments from '../../workflows/appointment/validation.js';
-import type { AppointmentRun } from '../../workflows/appointment/run.js';
 import * as links from '../../workflows/link/commands.js';
-import { openLink } from '../../workflows/link/link.js';
-import type { LinkRun } from '../../workflows/link/run.js';
+import { openLink, type LinkRun } from '../../workflows/link/link.js';
 import { validate as validateReview } from '../../workflows/match-review/commands.js';
-import { openReview } from '../../workflows/match-review/review.js';
-import type { MatchReviewRun } from '../../workflows/match-review/run.js';
+import { openReview, type MatchReviewRun } from '../../workflows/match-review/review.js';
 import { learn, openChain } from '../../workflows/order/chain.js';
 import * as orders from '../../workflows/order/commands.js';
 import { validatePolicyChange } from '../../workflows/order/policy-change.js';

@@ -1,4 +1,5 @@
 import type { RaisedAttention } from '../../protocol/attention.js';
+import type { EarlierRun } from '../../protocol/earlier-run.js';
 import {
   isOpen,
   isWalkIn,
@@ -19,6 +20,7 @@ import { isAhead } from '../../protocol/clock.js';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import { type Attentive, nothingYet } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
+import type { Cancellable, EntityRun } from '../entity/loop.js';
 import type { Outbox } from '../entity/outbox.js';
 import { choosePolicy, openPolicy, type Governed } from '../entity/policy.js';
 import { answered, type Polled } from '../entity/polling.js';
@@ -84,6 +86,12 @@ export interface Appointment
   /** The state that the last `phase_changed` announced, or that the caller was answered. */
   shown?: string;
   ending?: AppointmentOutcome;
+}
+
+/** One run of `bookAppointment`. */
+export interface AppointmentRun extends EntityRun, Cancellable {
+  appointment: Appointment;
+  earlierRun: EarlierRun | undefined;
 }
 
 /** A phase in which something is waited for, or `completed`, which ends the workflow. */

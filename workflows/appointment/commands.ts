@@ -3,6 +3,7 @@ import { isOpen, isWalkIn, refundableUntil, visitPhaseOf } from '../../protocol/
 import type {
   AppointmentCancellation,
   AppointmentRequest,
+  AppointmentState,
   SlotChoice,
   SlotQuestion,
   Slots,
@@ -26,42 +27,17 @@ import {
 } from './appointment.js';
 import { readOrThrow, readAppointmentSnapshot } from './reading.js';
 import { stateOf } from './view.js';
-import { ended, isCancelledSo, isChosenSo } from './validation.js';
-import type { AppointmentAnswer, AppointmentCommand } from './run.js';
+import { ended, isCancelledSo, isChosenSo, requireOpen } from './validation.js';
 
-/** True if an appointment that has ended shows the command's effect: its caller lost the answer. */
-function isDone(appointment: Appointment, command: AppointmentCommand): boolean {
-  if (command.kind === 'cancel') return isCancelledSo(appointment, command.cancellation);
-  return 'choice' in command && isChosenSo(appointment, command.choice);
+/** What a product requests is its appointment from then on. */
+function begin(appointment: Appointment): void {
+  requireOpen(appointment);
+  markRequested(appointment, Date.now());
 }
 
-/** Carries out one command and answers with what came of it. */
-export async function carryOut(appointment: Appointment, command: AppointmentCommand): Promise<AppointmentAnswer> {
-  if (isDone(appointment, command)) return stateOf(appointment);
-  if (appointment.ending !== undefined) throw ended({ appointment });
-  if (command.kind !== 'cancel') markRequested(appointment, Date.now());
-  switch (command.kind) {
-    case 'findSlots':
-      return findSlots(appointment, command.question);
-    case 'chooseSlot':
-      await choose(appointment, command.choice);
-      break;
-    case 'requestAppointment':
-      await askProvider(appointment, command.request);
-      break;
-    case 'reschedule':
-      await reschedule(appointment, command.choice);
-      break;
-    case 'cancel':
-      await cancel(appointment, command.cancellation);
-      break;
-    default:
-      return command satisfies never;
-  }
-  return stateOf(appointment);
-}
-
-async function findSlots({ orderId }: Appointment, question: SlotQuestion): Promise<Slots> {
+export async function findSlots(appointment: Appointment, question: SlotQuestion): Promise<Slots> {
+  begin(appointment);
+  const { orderId } = appointment;
   const { startDate, siteCodes, zipCode, radius } = question;
   const isNear = siteCodes === undefined && zipCode === undefined;
   const summary = isNear ? 'slots near the order’s address' : 'slots at service centres';
@@ -75,12 +51,15 @@ async function findSlots({ orderId }: Appointment, question: SlotQuestion): Prom
   return activities.findSlots.executeWithOptions({ summary }, [asked]);
 }
 
-async function choose(appointment: Appointment, { slotId, notes }: SlotChoice): Promise<void> {
+export async function choose(appointment: Appointment, choice: SlotChoice): Promise<AppointmentState> {
+  if (isChosenSo(appointment, choice)) return stateOf(appointment);
+  begin(appointment);
+  const { slotId, notes } = choice;
   await readUnlessSure(appointment);
   const { start, site } = slotOf(slotId) ?? {};
   const open = openVisit(appointment);
   // A webhook, or the same choice before it, was faster.
-  if (open && isAt(appointment, open, slotId)) return;
+  if (open && isAt(appointment, open, slotId)) return stateOf(appointment);
   if (open) throw alreadyThere(open);
   const { orderId, policy } = appointment;
   const { bookingTimeout, confirmation, confirmationWait } = policy;
@@ -89,7 +68,7 @@ async function choose(appointment: Appointment, { slotId, notes }: SlotChoice): 
   const isRepeated = appointment.booking?.slotId === slotId;
   const keyed =
     site === undefined ? {} : { idempotencyKey: keyFor(appointment, slotId), ...(isRepeated && { isRepeated }) };
-  await arrange(appointment, () =>
+  return arrange(appointment, () =>
     activities.bookSlot.executeWithOptions({ ...booking(bookingTimeout), summary: `book ${start}` }, [
       { ...call, ...waits, ...keyed },
     ]),
@@ -108,27 +87,35 @@ function isAt(appointment: Appointment, open: AppointmentSnapshot, slotId: strin
   return open.startAt === start && (siteCodeOf(appointment, open) ?? site) === site;
 }
 
-async function askProvider(appointment: Appointment, { provider, notes }: AppointmentRequest): Promise<void> {
+export async function askProvider(
+  appointment: Appointment,
+  { provider, notes }: AppointmentRequest,
+): Promise<AppointmentState> {
+  begin(appointment);
   await readUnlessSure(appointment);
   const open = openVisit(appointment);
   // The same request before it.
-  if (open && open.startAt === undefined && open.provider?.toLowerCase() === provider.toLowerCase()) return;
+  if (open && open.startAt === undefined && open.provider?.toLowerCase() === provider.toLowerCase())
+    return stateOf(appointment);
   if (open) throw alreadyThere(open);
   const { orderId, policy } = appointment;
   const { bookingTimeout } = policy;
   const call = { orderId, provider, ...(notes !== undefined && { notes }), bookingTimeout };
   const summary = `ask ${provider} for an appointment`;
-  await arrange(appointment, () =>
+  return arrange(appointment, () =>
     activities.requestAppointment.executeWithOptions({ ...booking(bookingTimeout), summary }, [call]),
   );
 }
 
-async function reschedule(appointment: Appointment, { slotId, notes }: SlotChoice): Promise<void> {
+export async function reschedule(appointment: Appointment, choice: SlotChoice): Promise<AppointmentState> {
+  if (isChosenSo(appointment, choice)) return stateOf(appointment);
+  begin(appointment);
+  const { slotId, notes } = choice;
   await readUnlessSure(appointment);
   const { start, site } = slotOf(slotId) ?? {};
   const open = openVisit(appointment);
   if (!open) throw nothingBooked();
-  if (isAt(appointment, open, slotId)) return;
+  if (isAt(appointment, open, slotId)) return stateOf(appointment);
   // After a lost answer, the appointment would look the same whether it was moved or not.
   if (open.startAt === start) throw sameHour();
   if (site !== undefined) keyFor(appointment, slotId);
@@ -137,7 +124,7 @@ async function reschedule(appointment: Appointment, { slotId, notes }: SlotChoic
   const { appointmentId } = open;
   const call = { orderId, appointmentId, slotId, ...(notes !== undefined && { notes }), bookingTimeout };
   const summary = `move to ${start}`;
-  await arrange(appointment, () =>
+  return arrange(appointment, () =>
     activities.rescheduleAppointment.executeWithOptions({ ...booking(bookingTimeout), summary }, [call]),
   );
 }
@@ -165,12 +152,13 @@ const settled: readonly string[] = [
 ];
 
 /** Takes in the outcome of a booking or a move. If nobody knows it, the service is read once it cannot be at work any more. */
-async function arrange(appointment: Appointment, call: () => Promise<AppointmentSnapshot>): Promise<void> {
+async function arrange(appointment: Appointment, call: () => Promise<AppointmentSnapshot>): Promise<AppointmentState> {
   const asked = appointment.received;
   try {
     const snapshot = readAppointmentSnapshot(await call());
     if (snapshot) takeAnswer(appointment, snapshot, asked, Date.now());
     delete appointment.booking;
+    return stateOf(appointment);
   } catch (error) {
     const refusal = refusalOf(error);
     if (doubtful.includes(refusal.type ?? '')) {
@@ -202,11 +190,16 @@ async function readOrRefuse(appointment: Appointment): Promise<void> {
     takeSilence(appointment, Date.now());
     throw refusalOf(error);
   }
-  if (appointment.ending !== undefined) throw ended({ appointment });
+  if (appointment.ending !== undefined) throw ended(appointment);
   if (appointment.unanswered) throw notKnownYet();
 }
 
-async function cancel(appointment: Appointment, cancellation: AppointmentCancellation): Promise<void> {
+export async function cancel(
+  appointment: Appointment,
+  cancellation: AppointmentCancellation,
+): Promise<AppointmentState> {
+  if (isCancelledSo(appointment, cancellation)) return stateOf(appointment);
+  requireOpen(appointment);
   await readUnlessSure(appointment);
   // One that was made without a report must not be left behind.
   if (!openVisit(appointment)) await readOrRefuse(appointment);
@@ -214,7 +207,7 @@ async function cancel(appointment: Appointment, cancellation: AppointmentCancell
   if (!open && cancellation.rebook) {
     // The same command before it was carried out.
     const { known, goneId, cancelledId } = appointment;
-    if (cancelledId !== undefined && (known?.appointmentId ?? goneId) === cancelledId) return;
+    if (cancelledId !== undefined && (known?.appointmentId ?? goneId) === cancelledId) return stateOf(appointment);
     throw nothingBooked();
   }
   if (open) {
@@ -223,10 +216,13 @@ async function cancel(appointment: Appointment, cancellation: AppointmentCancell
     const other = openVisit(appointment);
     if (other && other.appointmentId !== open.appointmentId) throw alreadyThere(other);
   }
-  if (cancellation.rebook) return markRequested(appointment, Date.now());
-  delete appointment.booking;
-  appointment.requested = false;
-  appointment.ending = 'cancelled';
+  if (cancellation.rebook) markRequested(appointment, Date.now());
+  else {
+    delete appointment.booking;
+    appointment.requested = false;
+    appointment.ending = 'cancelled';
+  }
+  return stateOf(appointment);
 }
 
 async function cancelAtService(
@@ -258,7 +254,7 @@ async function cancelAtService(
     if (!isDrawn) noteRefund(appointment, open, Date.now());
     takeAnswer(appointment, cancelled, asked, Date.now());
     // The blood draw was faster: nothing was cancelled, and nothing needs to be chosen again.
-    if (isDrawn) throw ended({ appointment });
+    if (isDrawn) throw ended(appointment);
   } catch (error) {
     if (before === undefined) delete appointment.cancelledId;
     else appointment.cancelledId = before;
@@ -280,7 +276,7 @@ async function expectGone(appointment: Appointment, appointmentId: string): Prom
   const { known } = appointment;
   if (known?.appointmentId === appointmentId && !mayBeOver(known, Date.now())) forget(appointment, known, Date.now());
   await readOrRefuse(appointment);
-  if (appointment.stage.phase === 'completed') throw ended({ appointment });
+  if (appointment.stage.phase === 'completed') throw ended(appointment);
   if (openVisit(appointment)?.appointmentId === appointmentId) throw mayHaveTakenPlace();
 }
 

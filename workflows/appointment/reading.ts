@@ -20,8 +20,8 @@ import {
   takeRead,
   type Appointment,
   markRequested,
+  type AppointmentRun,
 } from './appointment.js';
-import type { AppointmentRun } from './run.js';
 import { carriedOn } from '../entity/versions.js';
 
 /** Asks the service for the appointment and its order. What cannot be read now is as silent as before. */

@@ -9,8 +9,7 @@ import type {
 import { isAtSlot, slotOf } from '../../protocol/appointment/slots.js';
 import { isCalendarDate } from '../../protocol/calendar-date.js';
 import { refuse, refuseField } from '../entity/commands.js';
-import { currentPhase, type Appointment } from './appointment.js';
-import type { AppointmentRun } from './run.js';
+import { currentPhase, type Appointment, type AppointmentRun } from './appointment.js';
 import { stateOf } from './view.js';
 
 /** The conditions for accepting a command at all; a refusal here leaves no trace in the history. */
@@ -20,7 +19,7 @@ export function validateQuestion(run: AppointmentRun, question: SlotQuestion | u
   if (startDate !== undefined && !isCalendarDate(startDate))
     throw refuseField('startDate', 'must be a date that exists, written YYYY-MM-DD');
   checkPlace(question ?? {});
-  validateOpen(run);
+  requireOpen(run.appointment);
 }
 
 /** The distances that the service searches in, in miles. */
@@ -42,7 +41,7 @@ export function validateChoice(run: AppointmentRun, choice: SlotChoice | undefin
   if (slotOf(slotId) === undefined)
     throw refuseField('slotId', 'must be the id of a slot, as findSlots (labops appointments slots) answers with it');
   checkNotes(notes);
-  if (!choice || !isChosenSo(run.appointment, choice)) validateOpen(run);
+  if (!choice || !isChosenSo(run.appointment, choice)) requireOpen(run.appointment);
 }
 
 /** The same command before the appointment ended. */
@@ -55,7 +54,7 @@ export function validateRequest(run: AppointmentRun, request: AppointmentRequest
   if (!isText(provider) || !/^[\w.-]{1,64}$/.test(provider))
     throw refuseField('provider', 'must be a slug of the service');
   checkNotes(notes);
-  validateOpen(run);
+  requireOpen(run.appointment);
 }
 
 export function validateCancellation(run: AppointmentRun, cancellation: AppointmentCancellation | undefined): void {
@@ -64,7 +63,7 @@ export function validateCancellation(run: AppointmentRun, cancellation: Appointm
     throw refuseField('reasonId', 'must be a non-empty string');
   if (rebook !== undefined && typeof rebook !== 'boolean') throw refuseField('rebook', 'must be true or false');
   checkNotes(notes);
-  if (!isCancelledSo(run.appointment, cancellation ?? {})) validateOpen(run);
+  if (!isCancelledSo(run.appointment, cancellation ?? {})) requireOpen(run.appointment);
 }
 
 /** The same command before it has ended the appointment, or it was cancelled elsewhere. */
@@ -86,11 +85,11 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-function validateOpen({ appointment }: Pick<AppointmentRun, 'appointment'>): void {
-  if (appointment.ending !== undefined) throw ended({ appointment });
+export function requireOpen(appointment: Appointment): void {
+  if (appointment.ending !== undefined) throw ended(appointment);
 }
 
-export function ended({ appointment }: Pick<AppointmentRun, 'appointment'>): ApplicationFailure {
+export function ended(appointment: Appointment): ApplicationFailure {
   const outcome = currentPhase(appointment);
   const why =
     appointment.ending === 'order_ended' && appointment.order !== undefined

@@ -5,11 +5,9 @@ import {
   type AppointmentResult,
   type BookAppointmentInput,
   type AppointmentCancellation,
-  type AppointmentState,
   type AppointmentRequest,
   type SlotChoice,
   type SlotQuestion,
-  type Slots,
   appointmentChangedSignal,
   stateQuery,
   bookingRequestedSignal,
@@ -25,12 +23,11 @@ import { openRun, runLoop, takeCancellation, workThrough } from '../entity/loop.
 import { noticeUnreadable } from '../entity/unreadable.js';
 import { settlePolicyOrKeep } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';
-import { openAppointment, learnFromWebhook, takeRequest } from './appointment.js';
-import { carryOut } from './commands.js';
+import { type AppointmentRun, openAppointment, learnFromWebhook, takeRequest } from './appointment.js';
+import { askProvider, cancel, choose, findSlots, reschedule } from './commands.js';
 import { validateCancellation, validateChoice, validateQuestion, validateRequest } from './validation.js';
 import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readAppointmentSnapshot } from './reading.js';
-import type { AppointmentAnswer, AppointmentCommand, AppointmentRun } from './run.js';
 import { bringInLine, resultOf, stateOf } from './view.js';
 import { refuse } from '../entity/commands.js';
 
@@ -41,7 +38,7 @@ import { refuse } from '../entity/commands.js';
 export async function bookAppointment(input: BookAppointmentInput): Promise<AppointmentResult> {
   const checked = check(input);
   const run: AppointmentRun = {
-    ...openRun<AppointmentCommand, AppointmentAnswer>(),
+    ...openRun(),
     appointment: openAppointment(checked, Date.now()),
     earlierRun: readEarlierRun(input.earlierRun),
     cancelled: false,
@@ -84,7 +81,7 @@ function loopOf(run: AppointmentRun) {
 async function act(run: AppointmentRun): Promise<void> {
   const { appointment, commands } = run;
   await settlePolicyOrKeep(appointment, 'appointment');
-  await commands.carryOutNext((command) => carryOut(appointment, command));
+  await commands.carryOutNext();
   abandonIfCancelled(run);
   await handlePassedDeadlines(appointment);
   bringInLine(appointment);
@@ -108,38 +105,26 @@ function listen(run: AppointmentRun): void {
   setHandler(stateQuery, () => stateOf(appointment), {
     description: 'Where the appointment stands, what it waits for and until when.',
   });
-  setHandler(
-    findSlotsUpdate,
-    (question) => run.commands.askThrough<Slots>({ kind: 'findSlots', question: question ?? {} }),
-    {
-      description: 'The slots near the order’s address, or at service centres.',
-      validator: (question: SlotQuestion) => validateQuestion(run, question),
-    },
-  );
-  setHandler(chooseSlotUpdate, (choice) => run.commands.askThrough<AppointmentState>({ kind: 'chooseSlot', choice }), {
+  setHandler(findSlotsUpdate, (question) => run.commands.askThrough(() => findSlots(appointment, question ?? {})), {
+    description: 'The slots near the order’s address, or at service centres.',
+    validator: (question: SlotQuestion) => validateQuestion(run, question),
+  });
+  setHandler(chooseSlotUpdate, (choice) => run.commands.askThrough(() => choose(appointment, choice)), {
     description: 'Books a slot.',
     validator: (choice: SlotChoice) => validateChoice(run, choice),
   });
-  setHandler(
-    requestAppointmentUpdate,
-    (request) => run.commands.askThrough<AppointmentState>({ kind: 'requestAppointment', request }),
-    {
-      description: 'Asks a provider to name a time.',
-      validator: (request: AppointmentRequest) => validateRequest(run, request),
-    },
-  );
-  setHandler(rescheduleUpdate, (choice) => run.commands.askThrough<AppointmentState>({ kind: 'reschedule', choice }), {
+  setHandler(requestAppointmentUpdate, (request) => run.commands.askThrough(() => askProvider(appointment, request)), {
+    description: 'Asks a provider to name a time.',
+    validator: (request: AppointmentRequest) => validateRequest(run, request),
+  });
+  setHandler(rescheduleUpdate, (choice) => run.commands.askThrough(() => reschedule(appointment, choice)), {
     description: 'Moves the appointment to another slot.',
     validator: (choice: SlotChoice) => validateChoice(run, choice),
   });
-  setHandler(
-    cancelUpdate,
-    (cancellation) => run.commands.askThrough<AppointmentState>({ kind: 'cancel', cancellation: cancellation ?? {} }),
-    {
-      description: 'Cancels the appointment, for good or to choose another one.',
-      validator: (cancellation: AppointmentCancellation) => validateCancellation(run, cancellation),
-    },
-  );
+  setHandler(cancelUpdate, (cancellation) => run.commands.askThrough(() => cancel(appointment, cancellation ?? {})), {
+    description: 'Cancels the appointment, for good or to choose another one.',
+    validator: (cancellation: AppointmentCancellation) => validateCancellation(run, cancellation),
+  });
 }
 
 /** It only records. */

@@ -2,7 +2,6 @@ import { CancellationScope, condition, isCancellation, sleep } from '@temporalio
 import { activities } from '../activities.js';
 import { note } from '../entity/journal.js';
 import { announce, end, endRestored, userDeleted } from './announcements.js';
-import { recheck, undo } from './commands.js';
 import { isGraceOver, readableAt, reminderDueAt, undoReadableAt } from './deadlines.js';
 import { retry, standingNow, userNow } from './retrying.js';
 import type { DeletionRun } from './run.js';
@@ -16,7 +15,7 @@ import { show, stateOf } from './view.js';
 export async function actInGracePeriod(run: DeletionRun): Promise<boolean> {
   const { deletion, commands, alarm } = run;
   remindIfDue(run);
-  while (!commands.isEmpty) await commands.carryOutNext((command) => (command === 'undo' ? undo(run) : recheck(run)));
+  while (!commands.isEmpty) await commands.carryOutNext();
   const isOver = isGraceOver(deletion, Date.now());
   if (deletion.outcome !== undefined || isOver) alarm.disarm();
   return isOver && deletion.outcome === undefined;

@@ -3,11 +3,8 @@ import type { DeletionState } from '../../protocol/deletion/messages.js';
 import type { EntityRun } from '../entity/loop.js';
 import type { Deletion } from './deletion.js';
 
-/** `recheck`: finds out whether somebody has restored the user meanwhile, because the deletion is requested again. */
-export type DeletionCommand = 'undo' | 'recheck';
-
 /** One run of `deleteUser`: the deletion it works on, and who waits for it. */
-export interface DeletionRun extends EntityRun<DeletionCommand, DeletionState> {
+export interface DeletionRun extends EntityRun {
   deletion: Deletion;
   /** The callers that requested the deletion know enough: it is under way, or will not be, or takes longer than they can wait. */
   answered: boolean;

@@ -10,7 +10,6 @@ import { refusalOf } from '../entity/commands.js';
 import { clear, end, endAsBefore, userUnknown, raise, announceScheduled } from './announcements.js';
 import { show } from './view.js';
 import { note } from '../entity/journal.js';
-import { undo } from './commands.js';
 import { retry, isAboutTheTeam, standingNow, userNow } from './retrying.js';
 import { findEarlierEnd, findLateWork, findWork, applyRunningWorkPolicy } from './running-work.js';
 import type { DeletionRun } from './run.js';
@@ -29,7 +28,7 @@ export async function begin(run: DeletionRun): Promise<void> {
     } catch (error) {
       if (!isCancellation(error) || commands.isEmpty) throw error;
       // All of them: an undo that came later has not stopped the attempt that would begin next.
-      while (!commands.isEmpty) await commands.carryOutNext(() => undo(run));
+      while (!commands.isEmpty) await commands.carryOutNext();
     }
   }
 }

@@ -17,11 +17,11 @@ import { beginNext } from '../entity/outbox.js';
 import { settlePolicy } from '../entity/policy.js';
 import { iso } from '../entity/spans.js';
 import { clear, endFailed, raise, requestNext } from './announcements.js';
-import { undo, validateUndo } from './commands.js';
+import { recheck, undo, validateUndo } from './commands.js';
 import { isGraceOver, nextMoment } from './deadlines.js';
 import { type Deletion, openDeletion } from './deletion.js';
 import { confirm, actInGracePeriod, settleDoubt } from './grace.js';
-import type { DeletionCommand, DeletionRun } from './run.js';
+import type { DeletionRun } from './run.js';
 import { begin } from './scheduling.js';
 import { show, stateOf } from './view.js';
 import { carriedOn } from '../entity/versions.js';
@@ -65,7 +65,7 @@ async function act(run: DeletionRun): Promise<void> {
   } catch (error) {
     endFailed(run, refusalOf(error));
   }
-  while (deletion.outcome !== undefined && !commands.isEmpty) await commands.carryOutNext(() => undo(run));
+  while (deletion.outcome !== undefined && !commands.isEmpty) await commands.carryOutNext();
 }
 
 function startNext(run: DeletionRun): void {
@@ -124,7 +124,7 @@ async function askToUndo(run: DeletionRun): Promise<DeletionState> {
 
 /** Stops whatever precedes the grace, and waits for its turn. */
 async function untilUndone(run: DeletionRun): Promise<DeletionState> {
-  const answer = run.commands.ask('undo');
+  const answer = run.commands.ask(() => undo(run));
   run.beginning?.cancel();
   return answer;
 }
@@ -161,7 +161,7 @@ async function afterUndo(run: DeletionRun): Promise<void> {
 
 async function joinGrace(run: DeletionRun, opened: Deletion): Promise<void> {
   const { deletion } = run;
-  if (!isGraceOver(deletion, Date.now())) await run.commands.ask('recheck');
+  if (!isGraceOver(deletion, Date.now())) await run.commands.ask(() => recheck(run));
   const isUnclear = run.doubt !== undefined || isGraceOver(deletion, Date.now());
   if (deletion.outcome === undefined && isUnclear) run.nextIfRestored ??= opened;
 }
@@ -191,7 +191,7 @@ function openRun(input: DeleteUserInput): DeletionRun {
 function goOn(known: Carried): DeletionRun {
   const { deletion, nextIfRestored } = known;
   return {
-    ...openEntityRun<DeletionCommand, DeletionState>(),
+    ...openEntityRun(),
     ...known,
     deletion: carriedOn<Deletion>('state of the deletion', deletion),
     ...(nextIfRestored && { nextIfRestored: carriedOn<Deletion>('state of the deletion', nextIfRestored) }),
@@ -202,7 +202,7 @@ function openNew(input: DeleteUserInput): DeletionRun {
   const opened = openChecked(input);
   const deletion = opened instanceof ApplicationFailure ? openDeletion({ userId: '' }, Date.now()) : opened;
   return {
-    ...openEntityRun<DeletionCommand, DeletionState>(),
+    ...openEntityRun(),
     deletion,
     answered: false,
     ...(opened instanceof ApplicationFailure && { refusal: opened }),

@@ -13,9 +13,10 @@ import { isReference, referencePattern } from '../../protocol/ids.js';
 import { day } from './spans.js';
 import { afterMessages } from './steps.js';
 
-interface Asked<Command, State> {
-  command: Command;
-  answer?: State;
+/** A command that waits for its turn, and what came of it. */
+interface Asked {
+  work: () => Promise<object>;
+  answer?: object;
   refusal?: ApplicationFailure;
 }
 
@@ -48,25 +49,25 @@ const ignored = (): void => {};
  * Commands that the main loop carries out, one at a time in the order they came; each caller waits for the outcome of its
  * own.
  */
-export class CommandQueue<Command, State extends object> {
-  private readonly asked: Asked<Command, State>[] = [];
+export class CommandQueue {
+  private readonly asked: Asked[] = [];
 
   get isEmpty(): boolean {
     return this.asked.length === 0;
   }
 
   /** Called by an update's handler. */
-  async ask(command: Command): Promise<State> {
-    const asked: Asked<Command, State> = { command };
+  async ask<Answer extends object>(work: () => Promise<Answer>): Promise<Answer> {
+    const asked: Asked = { work };
     this.asked.push(asked);
     await condition(() => asked.answer !== undefined || asked.refusal !== undefined);
-    if (asked.answer) return asked.answer;
+    if (asked.answer) return asked.answer as Answer;
     throw asked.refusal ?? ApplicationFailure.nonRetryable('The command was not carried out', 'CommandFailed');
   }
 
   /** The caller is answered even if the workflow is cancelled meanwhile: the cancellation waits for its turn, too. */
-  async askThrough<Answer extends State>(command: Command): Promise<Answer> {
-    return CancellationScope.nonCancellable(async () => (await this.ask(command)) as Answer);
+  async askThrough<Answer extends object>(work: () => Promise<Answer>): Promise<Answer> {
+    return CancellationScope.nonCancellable(() => this.ask(work));
   }
 
   /** Every caller that waits gets the refusal. */
@@ -75,11 +76,11 @@ export class CommandQueue<Command, State extends object> {
   }
 
   /** Called by the main loop. A command that fails is refused; the work goes on. */
-  async carryOutNext(carryOut: (command: Command) => Promise<State>): Promise<void> {
+  async carryOutNext(): Promise<void> {
     const next = this.asked[0];
     if (!next) return;
     try {
-      next.answer = await carryOut(next.command);
+      next.answer = await next.work();
     } catch (error) {
       next.refusal = refusalOf(error);
     }
@@ -163,7 +164,7 @@ export const commandWait = '3 minutes';
  * meanwhile: after a while the command is refused, and may be sent again.
  */
 export async function answeringMeanwhile<Reading>(
-  commands: Pick<CommandQueue<unknown, object>, 'isEmpty' | 'refuseAll'>,
+  commands: Pick<CommandQueue, 'isEmpty' | 'refuseAll'>,
   reading: Promise<Reading>,
 ): Promise<Reading> {
   let isRead = false;

@@ -13,8 +13,8 @@ import { deliverAtLast, deliverBeforeEnd, keepDelivering, type Outbox } from './
 import { afterMessages, isStepRecorded } from './steps.js';
 
 /** One run of a long-running workflow: the commands that wait for its main loop, and all that wakes it. */
-export interface EntityRun<Command = never, Answer extends object = object> extends Wakeable {
-  commands: CommandQueue<Command, Answer>;
+export interface EntityRun extends Wakeable {
+  commands: CommandQueue;
 }
 
 /** All that wakes a main loop. */
@@ -30,7 +30,7 @@ export interface Wakeable {
   isWoken?: () => boolean;
 }
 
-export function openRun<Command = never, Answer extends object = object>(): EntityRun<Command, Answer> {
+export function openRun(): EntityRun {
   return { commands: new CommandQueue(), alarm: new Alarm(), hasNews: false };
 }
 

@@ -24,31 +24,15 @@ import {
   hasUsableToken,
   codeRequestOf,
   type Link,
+  type LinkRun,
   doubt,
   takeConnection,
   end,
   endUnlessConnected,
 } from './link.js';
 import { codeAnswerOf, stateOf } from './view.js';
-import type { LinkAnswer, LinkCommand, LinkRun } from './run.js';
 
-/** Carries out one command and answers with what came of it. */
-export async function carryOut(link: Link, command: LinkCommand): Promise<LinkAnswer> {
-  if (command.kind === 'cancel') return cancel(link);
-  if (link.ending) await settleEnding(link);
-  switch (command.kind) {
-    case 'requestLink':
-      return requestLink(link, command);
-    case 'reportLinkResult':
-      return reportLinkResult(link, command.report);
-    case 'submitMfaCode':
-      return submitMfaCode(link, command);
-    default:
-      return command satisfies never;
-  }
-}
-
-function cancel(link: Link): LinkState {
+export async function cancelLink(link: Link): Promise<LinkState> {
   if (link.outcome === 'cancelled') return stateOf(link);
   if (link.outcome !== undefined) throw ended(link);
   end(link, 'cancelled', Date.now());
@@ -57,6 +41,7 @@ function cancel(link: Link): LinkState {
 
 /** The link is over unless the service shows a connection. Until it says so nothing else can be done. */
 async function settleEnding(link: Link): Promise<void> {
+  if (!link.ending) return;
   await readConnection(link);
   if (link.ending) throw undecided();
 }
@@ -68,7 +53,8 @@ function undecided(): ApplicationFailure {
 }
 
 /** The link that the user has, or a new one if its token has ended. */
-async function requestLink(link: Link, { request, joins }: RequestLink): Promise<LinkUrl> {
+export async function requestLink(link: Link, request: LinkRequest, joins: boolean): Promise<LinkUrl> {
+  await settleEnding(link);
   if (request.newLink) await startNew(link, request.newLink, joins);
   if (link.outcome !== undefined) throw ended(link);
   if (!hasUsableToken(link, Date.now())) await makeLink(link);
@@ -76,8 +62,6 @@ async function requestLink(link: Link, { request, joins }: RequestLink): Promise
   if (!token) throw ended(link);
   return { linkToken: token.token, linkWebUrl: token.url, expiresAt: iso(token.expiresAt) };
 }
-
-type RequestLink = Extract<LinkCommand, { kind: 'requestLink' }>;
 
 /** The options of a caller that joins an open link change nothing; a wrong policy is refused all the same. */
 async function startNew(link: Link, options: LinkOptions, joins: boolean): Promise<void> {
@@ -117,7 +101,8 @@ async function makeLink(link: Link): Promise<void> {
 }
 
 /** The password step's answer. A link that its webhook has connected already answers with that. */
-async function reportLinkResult(link: Link, report: LinkReport): Promise<LinkState> {
+export async function reportLinkResult(link: Link, report: LinkReport): Promise<LinkState> {
+  await settleEnding(link);
   if (link.outcome === 'connected') return stateOf(link);
   if (link.outcome !== undefined) throw ended(link);
   await conclude(link, report);
@@ -130,7 +115,9 @@ async function conclude(link: Link, report: LinkReport): Promise<void> {
   if (link.claim) await readConnection(link);
 }
 
-async function submitMfaCode(link: Link, { code, codeRequest }: SubmitMfaCode): Promise<CodeAnswer> {
+/** @param codeRequest the number of the one that was current when the code was accepted */
+export async function submitMfaCode(link: Link, code: string, codeRequest: number): Promise<CodeAnswer> {
+  await settleEnding(link);
   // The code before this one may have worked, though its answer was lost, or its connection does not show yet.
   if (link.claim) await readConnection(link);
   if (link.outcome !== undefined && link.outcome !== 'connected') throw ended(link);
@@ -143,8 +130,6 @@ async function submitMfaCode(link: Link, { code, codeRequest }: SubmitMfaCode): 
   if (link.consequence !== 'ask_code_again' && link.errorType !== 'answer_lost') link.questionsDone = codeRequest + 1;
   return answerOf(link);
 }
-
-type SubmitMfaCode = Extract<LinkCommand, { kind: 'submitMfaCode' }>;
 
 /** Failures after which the code has certainly not been handed on; after all others it may have been. */
 const certain: readonly string[] = [

@@ -2,6 +2,7 @@ import type { KnownConnection } from '../../activities/new-connection.js';
 import { atOnce } from '../entity/alarm.js';
 import { attentionVerbsFor, type Attentive, nothingYet } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
+import type { Cancellable, EntityRun } from '../entity/loop.js';
 import { beginNext as beginNextWithOutbox, enqueue, type Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { iso, doubled, longestOutage, minute, second } from '../entity/spans.js';
@@ -9,6 +10,7 @@ import type { RaisedAttention } from '../../protocol/attention.js';
 import { canonicalId, linkProviderId } from '../../protocol/ids.js';
 import type { LinkNotification } from '../../protocol/link/notifications.js';
 import type {
+  CodeAnswer,
   Consequence,
   LinkAttentionReason,
   LinkOptions,
@@ -60,6 +62,13 @@ export interface Link
   waitedFor?: LinkState['waitedFor'];
   connectedAt?: string;
   chosenProvider?: string;
+}
+
+/** One run of `linkProvider`. */
+export interface LinkRun extends EntityRun, Cancellable {
+  link: Link;
+  /** Codes on their way, so one that is sent twice at once goes to the service once. */
+  submitting: { code: string; answer: Promise<CodeAnswer> }[];
 }
 
 interface Ending {

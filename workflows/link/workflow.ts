@@ -14,7 +14,6 @@ import {
   type LinkReport,
   type LinkRequest,
   type LinkResult,
-  type LinkState,
   type LinkUrl,
   type MfaCode,
 } from '../../protocol/link/messages.js';
@@ -23,8 +22,11 @@ import { openRun, runLoop, takeCancellation, workThrough } from '../entity/loop.
 import { noticeUnreadable } from '../entity/unreadable.js';
 import { settlePolicy } from '../entity/policy.js';
 import {
-  carryOut,
+  cancelLink,
   checkOptions,
+  reportLinkResult,
+  requestLink,
+  submitMfaCode,
   validateCancellation,
   validateCode,
   validateReport,
@@ -32,8 +34,7 @@ import {
 } from './commands.js';
 import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { readConnection } from './reading.js';
-import { openLink, codeRequestOf, receiveWebhook, end, clear, raise } from './link.js';
-import type { LinkAnswer, LinkCommand, LinkRun } from './run.js';
+import { openLink, codeRequestOf, receiveWebhook, end, clear, raise, type LinkRun } from './link.js';
 import { resultOf, show, stateOf } from './view.js';
 import { refusalOf, refuse } from '../entity/commands.js';
 
@@ -41,7 +42,7 @@ import { refusalOf, refuse } from '../entity/commands.js';
 export async function linkProvider(input: LinkProviderInput): Promise<LinkResult> {
   check(input);
   const run: LinkRun = {
-    ...openRun<LinkCommand, LinkAnswer>(),
+    ...openRun(),
     link: openLink(input, Date.now()),
     cancelled: false,
     submitting: [],
@@ -95,7 +96,7 @@ async function act(run: LinkRun): Promise<void> {
   const { link, commands } = run;
   if (takeCancellation(run)) await cancel(run);
   await handlePassedDeadlines(link);
-  await commands.carryOutNext((command) => carryOut(link, command));
+  await commands.carryOutNext();
   show(link);
 }
 
@@ -115,15 +116,14 @@ function listen(run: LinkRun): void {
   setHandler(stateQuery, () => stateOf(link), {
     description: 'Where the link stands, what it waits for and until when. Without token, URL and code.',
   });
-  setHandler(requestLinkUpdate, (request) => run.commands.askThrough<LinkUrl>(requestCommand(run, request)), {
+  setHandler(requestLinkUpdate, (request) => askForLink(run, request), {
     description: 'Gives the link for the user’s browser, a new one if its token has ended.',
     validator: (request: LinkRequest) => validateRequest(run, request),
   });
   setHandler(
     reportLinkResultUpdate,
     // The validator has read it.
-    (report) =>
-      run.commands.askThrough<LinkState>({ kind: 'reportLinkResult', report: linkResultOf(report) ?? report }),
+    (report) => run.commands.askThrough(() => reportLinkResult(link, linkResultOf(report) ?? report)),
     {
       description: 'What the password step answered the user’s browser.',
       validator: (report: LinkReport) => validateReport(run, report),
@@ -133,7 +133,7 @@ function listen(run: LinkRun): void {
     description: 'Hands the user’s code to the provider.',
     validator: (given: MfaCode) => validateCode(run, given),
   });
-  setHandler(cancelUpdate, () => run.commands.askThrough<LinkState>({ kind: 'cancel' }), {
+  setHandler(cancelUpdate, () => run.commands.askThrough(() => cancelLink(link)), {
     description: 'Ends the link; a connection that is made nevertheless stays.',
     validator: () => validateCancellation(run),
   });
@@ -149,19 +149,17 @@ function receiveConnectionReport(run: LinkRun): void {
  * A request that comes while the link is open joins it: no other one begins if the link ends before it is the turn of
  * the request.
  */
-function requestCommand({ link }: LinkRun, request: LinkRequest | undefined): LinkCommand {
-  return { kind: 'requestLink', request: request ?? {}, joins: link.outcome === undefined };
+async function askForLink({ link, commands }: LinkRun, request: LinkRequest | undefined): Promise<LinkUrl> {
+  const joins = link.outcome === undefined;
+  return commands.askThrough(() => requestLink(link, request ?? {}, joins));
 }
 
 /** A double click sends the same code twice at once: both get the one answer. */
 async function submitOnce(run: LinkRun, code: string): Promise<CodeAnswer> {
   const twin = run.submitting.find((submitted) => submitted.code === code);
   if (twin) return twin.answer;
-  const answer = run.commands.askThrough<CodeAnswer>({
-    kind: 'submitMfaCode',
-    code,
-    codeRequest: codeRequestOf(run.link),
-  });
+  const codeRequest = codeRequestOf(run.link);
+  const answer = run.commands.askThrough(() => submitMfaCode(run.link, code, codeRequest));
   run.submitting.push({ code, answer });
   try {
     return await answer;

@@ -15,13 +15,12 @@ import { activities } from '../activities.js';
 import { untilDue } from '../entity/alarm.js';
 import { isFinalRefusal, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
-import { end, takeRead, type Review } from './review.js';
+import { end, takeRead, type MatchReviewRun, type Review } from './review.js';
 import { readReview } from './reading.js';
-import type { MatchReviewCommand, MatchReviewRun } from './run.js';
 import { stateOf } from './view.js';
 
-/** Carries out one decision, and answers with what came of it. The same decision twice is one. */
-export async function carryOut(review: Review, command: MatchReviewCommand): Promise<MatchReviewState> {
+/** Sends a decision, and answers with what came of it. The same decision twice is one. The note is in no state: the service keeps it. */
+export async function decide(review: Review, command: MatchReviewDecision & Rejection): Promise<MatchReviewState> {
   if (isRepeated(review, command)) return stateOf(review);
   const doubted = review.doubt;
   await outwaitDoubt(review);

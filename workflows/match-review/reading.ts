@@ -14,8 +14,7 @@ import { note } from '../entity/journal.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy } from '../entity/policy.js';
 import { takeSilence } from '../entity/polling.js';
-import { rememberEnd, takeAbsence, takeRead, type Review } from './review.js';
-import type { MatchReviewRun } from './run.js';
+import { rememberEnd, takeAbsence, takeRead, type Review, type MatchReviewRun } from './review.js';
 import { carriedOn } from '../entity/versions.js';
 
 /** Asks the service for the review. What cannot be read now is as silent as before. */

@@ -1,4 +1,5 @@
 import type { RaisedAttention } from '../../protocol/attention.js';
+import type { EarlierRun } from '../../protocol/earlier-run.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { openPhaseOf, outcomeOf, rankOf, type OpenPhase } from '../../protocol/match-review/lifecycle.js';
 import type {
@@ -13,6 +14,7 @@ import type { MatchReviewReport, MatchReviewSnapshot } from '../../service/match
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { type Attentive, nothingYet } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
+import type { Cancellable, EntityRun } from '../entity/loop.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { answered, takeSilence, type Polled } from '../entity/polling.js';
@@ -63,6 +65,12 @@ export interface Review
   endKey?: string;
   /** The end that an earlier run announced; missing once the service has shown that the review is open again. */
   before?: Resolved & { outcome: MatchReviewOutcome };
+}
+
+/** One run of `matchReview`. */
+export interface MatchReviewRun extends EntityRun, Cancellable {
+  review: Review;
+  earlierRun: EarlierRun | undefined;
 }
 
 export function openReview({ rawResultId, policy, carried }: MatchReviewInput, now: number): Review {

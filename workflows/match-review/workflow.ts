@@ -13,7 +13,6 @@ import {
   type MatchReviewAction,
   type MatchReviewInput,
   type MatchReviewResult,
-  type MatchReviewState,
   type ReviewRequested,
 } from '../../protocol/match-review/messages.js';
 import { refuse } from '../entity/commands.js';
@@ -21,11 +20,10 @@ import { openRun, runLoop, takeCancellation, workThrough } from '../entity/loop.
 import { noticeUnreadable } from '../entity/unreadable.js';
 import { choosePolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';
-import { carryOut, validate } from './commands.js';
+import { decide, validate } from './commands.js';
 import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readReport } from './reading.js';
-import { abandon, followAgain, learnFromWebhook, mayContradict, openReview } from './review.js';
-import type { MatchReviewCommand, MatchReviewRun } from './run.js';
+import { abandon, followAgain, learnFromWebhook, mayContradict, type MatchReviewRun, openReview } from './review.js';
 import { bringInLine, resultOf, stateOf } from './view.js';
 
 /**
@@ -35,7 +33,7 @@ import { bringInLine, resultOf, stateOf } from './view.js';
 export async function matchReview(input: MatchReviewInput): Promise<MatchReviewResult> {
   const checked = check(input);
   const run: MatchReviewRun = {
-    ...openRun<MatchReviewCommand, MatchReviewState>(),
+    ...openRun(),
     review: openReview(checked, Date.now()),
     earlierRun: readEarlierRun(input.earlierRun),
     cancelled: false,
@@ -77,7 +75,7 @@ function loopOf(run: MatchReviewRun) {
 async function act(run: MatchReviewRun): Promise<void> {
   const { review, commands } = run;
   await settlePolicyOrKeep(review, 'match review');
-  await commands.carryOutNext((command) => carryOut(review, command));
+  await commands.carryOutNext();
   abandonIfCancelled(run);
   await handlePassedDeadlines(review);
   bringInLine(review);
@@ -100,18 +98,18 @@ function listen(run: MatchReviewRun): void {
   setHandler(stateQuery, () => stateOf(review), {
     description: 'Where the review stands, what may be decided, and what it waits for.',
   });
-  const decide = (action: MatchReviewAction) => (given: Acceptance | undefined) =>
-    run.commands.askThrough<MatchReviewState>({ ...ofCanonicalIds(given ?? {}), action });
+  const decides = (action: MatchReviewAction) => (given: Acceptance | undefined) =>
+    run.commands.askThrough(() => decide(review, { ...ofCanonicalIds(given ?? {}), action }));
   const validator = (action: MatchReviewAction) => (given: Acceptance) => validate(run, action, given);
-  setHandler(acceptUpdate, decide('accept'), {
+  setHandler(acceptUpdate, decides('accept'), {
     description: 'Gives the result to an order.',
     validator: validator('accept'),
   });
-  setHandler(rejectUpdate, decide('reject'), {
+  setHandler(rejectUpdate, decides('reject'), {
     description: 'Rejects the result: it belongs to none of the team’s orders.',
     validator: validator('reject'),
   });
-  setHandler(markUnsureUpdate, decide('unsure'), {
+  setHandler(markUnsureUpdate, decides('unsure'), {
     description: 'Leaves the decision to the service’s staff.',
     validator: validator('unsure'),
   });

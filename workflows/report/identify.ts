@@ -8,9 +8,8 @@ import { resumeQuestions } from '../entity/attention.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { firstReportWait, second } from '../entity/spans.js';
-import { hasEndedByItself, type Job } from './job.js';
+import { hasEndedByItself, type Job, type ReportRun } from './job.js';
 import { knownOf } from './reports.js';
-import type { ReportRun } from './run.js';
 import { carriedOn } from '../entity/versions.js';
 
 /**

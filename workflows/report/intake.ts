@@ -7,9 +7,17 @@ import { setPolicy } from '../entity/policy.js';
 import { isReference } from '../../protocol/ids.js';
 import type { ReportSubmitted } from '../../protocol/report/messages.js';
 import { announceClaim, raise } from './announcements.js';
-import { learnFromRead, learnFromWebhook, outcomeOf, reopen, saidNothing, withdrawEnding, type Job } from './job.js';
+import {
+  learnFromRead,
+  learnFromWebhook,
+  outcomeOf,
+  reopen,
+  saidNothing,
+  withdrawEnding,
+  type Job,
+  type ReportRun,
+} from './job.js';
 import { type Reported, readReportSnapshot } from './reports.js';
-import type { ReportRun } from './run.js';
 
 /** Takes a webhook in. Called by the signal's handler: it only records. */
 export function receiveSnapshot(run: ReportRun, reported: unknown): void {

@@ -1,4 +1,5 @@
 import type { RaisedAttention } from '../../protocol/attention.js';
+import type { EarlierRun } from '../../protocol/earlier-run.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { isFinal, isUnknown, phaseOf } from '../../protocol/report/lifecycle.js';
 import type {
@@ -11,6 +12,7 @@ import type {
 import type { ResolvedReportPolicy } from '../../protocol/report/policy.js';
 import type { ReportSnapshot } from '../../service/report-snapshot.js';
 import { type Attentive, nothingYet } from '../entity/attention.js';
+import type { EntityRun } from '../entity/loop.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { iso } from '../entity/spans.js';
@@ -53,6 +55,12 @@ export interface Job extends Outbox, Attentive<RaisedAttention<ReportAttentionRe
   supersededBy?: string;
   /** How an earlier run ended, and how many statuses its timeline had. */
   before?: { outcome: ReportOutcome; statuses: number };
+}
+
+/** One run of `parsingJob`. */
+export interface ReportRun extends EntityRun {
+  job: Job;
+  earlierRun: EarlierRun | undefined;
 }
 
 /** Statuses follow a short way; a service that goes back and forth must not fill the state. */

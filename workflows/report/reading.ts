@@ -4,8 +4,7 @@ import { loggedRefusal } from '../entity/commands.js';
 import { raise } from './announcements.js';
 import { deadlineOf, giveUpAt, mustGiveUpAt, nextMoment } from './deadlines.js';
 import { takeAbsence, takeRead, takeUnsureAbsence } from './intake.js';
-import { outcomeOf, saidNothing } from './job.js';
-import type { ReportRun } from './run.js';
+import { outcomeOf, saidNothing, type ReportRun } from './job.js';
 
 /** Reads the job if nothing was reported for too long, and asks a person to look if it really stands still. */
 export async function handlePassedDeadlines(run: ReportRun): Promise<void> {

@@ -17,9 +17,8 @@ import { announceEnd, clear, raise } from './announcements.js';
 import { nextMoment } from './deadlines.js';
 import { identify } from './identify.js';
 import { receiveSnapshot, receiveSubmission } from './intake.js';
-import { openJob, outcomeOf } from './job.js';
+import { openJob, outcomeOf, type ReportRun } from './job.js';
 import { handlePassedDeadlines } from './reading.js';
-import type { ReportRun } from './run.js';
 import { bringInLine, resultOf, stateOf } from './view.js';
 import { refuse } from '../entity/commands.js';
 

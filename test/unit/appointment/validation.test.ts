@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AppointmentRun } from '../../../workflows/appointment/run.js';
+import type { AppointmentRun } from '../../../workflows/appointment/appointment.js';
 import {
   validateCancellation,
   validateChoice,
