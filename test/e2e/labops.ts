@@ -42,11 +42,15 @@ export async function runLabops(
     timeout: patienceMs,
     killSignal: 'SIGKILL',
   });
+  const kill = () => child.kill('SIGKILL');
+  // An interrupted run of the tests leaves no command behind.
+  process.once('exit', kill);
   child.stdin.end(input);
   const ended = new Promise<number | null>((resolve) => {
     child.once('close', resolve);
   });
   const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  process.off('exit', kill);
   return { code, stdout, stderr };
 }
 
