@@ -85,8 +85,7 @@ export class LabOperations {
   readonly appointments: AppointmentOperations;
   /** Results that the service could not match with an order. */
   readonly matchReviews: MatchReviewOperations;
-  /** The client of Temporal that was given, or that `connect` made: what `createWebhookHandler` needs. */
-  readonly temporal: Client;
+  readonly #temporal: Client;
   readonly #calls: TemporalCalls;
   readonly #service: LabService | undefined;
   readonly #closeConnection: (() => Promise<void>) | undefined;
@@ -98,7 +97,7 @@ export class LabOperations {
    */
   constructor(given: Client, options: LabOperationsOptions = {}, closeConnection?: () => Promise<void>) {
     const { taskQueue = usualTaskQueue, encryption = readEncryption(), deadline } = options;
-    this.temporal = given;
+    this.#temporal = given;
     const temporal = withPayloadLimit(withKeysRequired(given, taskQueue, encryption));
     this.#service =
       options.service &&
@@ -151,6 +150,11 @@ export class LabOperations {
       unfollow();
       return connection.close();
     });
+  }
+
+  /** The client of Temporal that was given, or that `connect` made: what `createWebhookHandler` needs. */
+  get temporal(): Client {
+    return this.#temporal;
   }
 
   /**
