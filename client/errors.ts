@@ -78,6 +78,19 @@ export function refusal<Name extends string>(
   };
 }
 
+/** What a caller gave breaks a rule. */
+export class InputInvalid extends Refusal {}
+
+/** The base of a refusal of what a caller gave. */
+export function invalid<Name extends string>(
+  name: Name,
+): ErrorClass<[message: string, details?: Partial<FailureDetails>], InputInvalid, Name> {
+  return class extends InputInvalid {
+    static readonly remedy = 'Fix the fields named in the error.';
+    override readonly name = name;
+  };
+}
+
 /** The lab service does not accept the worker's key: it is missing, wrong, or for another environment. */
 export class ServiceAccessDenied extends refusal(
   'ServiceAccessDenied',
@@ -210,6 +223,10 @@ export type RefusalClass = new (message: string, details?: Partial<FailureDetail
 
 /** The errors of one area: client errors by the failure types of its workflows and activities. */
 export interface ErrorMap {
+  /** The input breaks a rule, or its policy. */
+  invalid?: RefusalClass;
+  /** The run ended between accepting a command and carrying it out. */
+  ended?: RefusalClass;
   refusals: Readonly<Record<string, RefusalClass>>;
   notFound: new (message: string) => LabOperationsError;
   /** The workflow was terminated, timed out or cancelled by an operator. */
@@ -227,10 +244,13 @@ const commonRefusals: Readonly<Record<string, RefusalClass>> = {
   AnswerLost: ServiceDown,
   AnswerUnreadable: ServiceDown,
   CommandTimedOut: ServiceDown,
+  // An attempt was delayed for too long to send anything.
+  AttemptOutdated: ServiceDown,
 };
 
 /** The client error for a failed workflow, update or query. Other errors are returned unchanged. */
-export function toClientError(error: unknown, { refusals, notFound, interrupted }: ErrorMap): unknown {
+export function toClientError(error: unknown, errors: ErrorMap): unknown {
+  const { notFound, interrupted } = errors;
   if (isUnreadable(error)) return new EncryptionKeysMissing(undefined, { cause: error });
   if (error instanceof WorkflowNotFoundError) return new notFound(`${error.workflowId} does not exist`);
   if (error instanceof QueryNotRegisteredError || error instanceof QueryRejectedError) {
@@ -240,7 +260,7 @@ export function toClientError(error: unknown, { refusals, notFound, interrupted 
   const { cause } = error;
   if (isUnreadable(cause)) return new EncryptionKeysMissing(undefined, { cause: error });
   if (cause instanceof ApplicationFailure) {
-    const known = classOf(cause.type ?? '', refusals);
+    const known = classOf(cause.type ?? '', errors);
     const [details] = cause.details ?? [];
     if (known) return new known(cause.message, details as Partial<FailureDetails> | undefined);
     return unexpected(cause.type ?? 'without a type', error);
@@ -262,7 +282,12 @@ function isUnreadable(error: unknown): boolean {
   return error instanceof ValueError && error.message === `Unknown encoding: ${encryptedEncoding}`;
 }
 
-function classOf(type: string, refusals: ErrorMap['refusals']): RefusalClass | undefined {
-  if (Object.hasOwn(refusals, type)) return refusals[type];
-  return Object.hasOwn(commonRefusals, type) ? commonRefusals[type] : undefined;
+function classOf(type: string, { refusals, invalid, ended }: ErrorMap): RefusalClass | undefined {
+  const known: Readonly<Record<string, RefusalClass>> = {
+    ...commonRefusals,
+    ...(invalid && { InvalidCommand: invalid, PolicyInvalid: invalid, ReferenceInvalid: invalid }),
+    ...(ended && { AcceptedUpdateCompletedWorkflow: ended }),
+    ...refusals,
+  };
+  return Object.hasOwn(known, type) ? known[type] : undefined;
 }

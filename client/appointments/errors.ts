@@ -1,4 +1,4 @@
-import { type ErrorMap, failure, refusal, ServiceDown } from '../errors.js';
+import { type ErrorMap, failure, invalid, refusal } from '../errors.js';
 
 /** No workflow follows an appointment of this order, or it is older than the namespace's retention. */
 export class AppointmentNotFound extends failure(
@@ -7,7 +7,7 @@ export class AppointmentNotFound extends failure(
 ) {}
 
 /** A field of the start, the choice or the policy breaks a rule. Nothing was changed. */
-export class AppointmentInvalid extends refusal('AppointmentInvalid', 'Fix the fields named in the error.') {}
+export class AppointmentInvalid extends invalid('AppointmentInvalid') {}
 
 /** Nothing is being arranged for this order any more. */
 export class AppointmentEnded extends refusal(
@@ -65,9 +65,10 @@ export class AppointmentInterrupted extends failure('AppointmentInterrupted', 'S
 /** The client error for each failure type of the appointment workflow. */
 export const appointmentErrorMap: ErrorMap = {
   notFound: AppointmentNotFound,
+  invalid: AppointmentInvalid,
+  ended: AppointmentEnded,
   interrupted: AppointmentInterrupted,
   refusals: {
-    InvalidCommand: AppointmentInvalid,
     AppointmentEnded,
     AddressMissing,
     AvailabilityRefused,
@@ -79,9 +80,5 @@ export const appointmentErrorMap: ErrorMap = {
     RescheduleRefused,
     CancellationRefused,
     ServiceRefused: BookingRefused,
-    // An attempt was delayed for too long to send anything.
-    AttemptOutdated: ServiceDown,
-    // The run ended between accepting a command and carrying it out.
-    AcceptedUpdateCompletedWorkflow: AppointmentEnded,
   },
 };

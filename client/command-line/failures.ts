@@ -1,12 +1,5 @@
-import { AppointmentInvalid } from '../appointments/errors.js';
-import { CallTooLarge, LabOperationsError, Refusal, type RefusedField } from '../errors.js';
-import { LinkInvalid } from '../links/errors.js';
-import { MatchReviewInvalid } from '../match-reviews/errors.js';
-import { NotificationsInvalid } from '../notifications/errors.js';
-import { OrderInvalid, RegistrationRefused } from '../orders/errors.js';
-import { ReportInvalid } from '../reports/errors.js';
-import { DeletionInvalid } from '../users/errors.js';
-import { OperatorCallInvalid } from '../operators/errors.js';
+import { CallTooLarge, InputInvalid, LabOperationsError, Refusal, type RefusedField } from '../errors.js';
+import { RegistrationRefused } from '../orders/errors.js';
 import { EncryptionSettingInvalid, InstallationInvalid, TemporalSettingInvalid } from '../config.js';
 import { KeyRingInvalid } from '../encryption/key-ring.js';
 import { CommandLineError, type ExitCode, exitCodes, Interrupted, UsageError } from './exit-codes.js';
@@ -16,19 +9,6 @@ import { printable } from './output.js';
  * How errors are reported. To know those of the client is to load Temporal's client, so this is imported when something has failed:
  * a help text appears at once.
  */
-
-/** Errors that mean an option or a file. */
-const invalidInput = [
-  AppointmentInvalid,
-  CallTooLarge,
-  DeletionInvalid,
-  LinkInvalid,
-  MatchReviewInvalid,
-  NotificationsInvalid,
-  OrderInvalid,
-  ReportInvalid,
-  OperatorCallInvalid,
-];
 
 /** A failure, shown to people in one line and to programs as JSON. */
 export interface FailureReport {
@@ -60,7 +40,7 @@ export function exitCodeOf(error: unknown): ExitCode {
 /** A registration that breaks a rule never reaches the service, whose refusal has a status. */
 function isInvalidInput(error: unknown): boolean {
   if (error instanceof RegistrationRefused) return error.status === undefined;
-  return invalidInput.some((invalid) => error instanceof invalid);
+  return error instanceof InputInvalid || error instanceof CallTooLarge;
 }
 
 /** The report that the operator reads. It shows the service's sentences, which no error's message holds. */

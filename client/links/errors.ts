@@ -1,11 +1,11 @@
-import { type ErrorMap, failure, refusal } from '../errors.js';
+import { type ErrorMap, failure, invalid, refusal } from '../errors.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 
 /** Temporal knows no link of this user with this provider. It may be older than the namespace's retention. */
 export class LinkNotFound extends failure('LinkNotFound', 'Check the user and the provider.') {}
 
 /** A field of the start, a report or the policy breaks a rule. Nothing was changed. */
-export class LinkInvalid extends refusal('LinkInvalid', 'Fix the fields named in the error.') {}
+export class LinkInvalid extends invalid('LinkInvalid') {}
 
 /**
  * The code is blank or too long. It was not sent and costs no attempt.
@@ -37,15 +37,13 @@ export class LinkInterrupted extends failure('LinkInterrupted', 'Start a new lin
 /** The client error for each failure type of the link workflow. */
 export const linkErrorMap: ErrorMap = {
   notFound: LinkNotFound,
+  invalid: LinkInvalid,
+  ended: LinkEnded,
   interrupted: LinkInterrupted,
   refusals: {
-    InvalidCommand: LinkInvalid,
-    PolicyInvalid: LinkInvalid,
     InvalidCode,
     LinkRefused,
     LinkFailed,
     LinkEnded,
-    // The run ended between accepting a command and carrying it out.
-    AcceptedUpdateCompletedWorkflow: LinkEnded,
   },
 };

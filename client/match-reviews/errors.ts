@@ -1,10 +1,10 @@
-import { type ErrorMap, failure, refusal } from '../errors.js';
+import { type ErrorMap, failure, invalid, refusal } from '../errors.js';
 
 /** No workflow follows this result, or it is older than the namespace's retention. */
 export class MatchReviewNotFound extends failure('MatchReviewNotFound', 'Check the id, or start the review.') {}
 
 /** A field of the start, the decision or the policy breaks a rule. Nothing was changed. */
-export class MatchReviewInvalid extends refusal('MatchReviewInvalid', 'Fix the fields named in the error.') {}
+export class MatchReviewInvalid extends invalid('MatchReviewInvalid') {}
 
 /** The review needs no decision any more: somebody has decided otherwise, or the lab service no longer shows it. */
 export class MatchReviewEnded extends refusal('MatchReviewEnded', "Read the review's state: it says how it ended.") {}
@@ -30,14 +30,13 @@ export class MatchReviewInterrupted extends failure('MatchReviewInterrupted', 'S
 /** The client error for each failure type of the workflow of a match review. */
 export const matchReviewErrorMap: ErrorMap = {
   notFound: MatchReviewNotFound,
+  invalid: MatchReviewInvalid,
+  ended: MatchReviewEnded,
   interrupted: MatchReviewInterrupted,
   refusals: {
-    InvalidCommand: MatchReviewInvalid,
     ReviewEnded: MatchReviewEnded,
     ActionNotAllowed: DecisionNotAllowed,
     DecisionRefused,
     ServiceRefused: DecisionRefused,
-    // The run ended between accepting a command and carrying it out.
-    AcceptedUpdateCompletedWorkflow: MatchReviewEnded,
   },
 };

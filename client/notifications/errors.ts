@@ -1,10 +1,10 @@
-import { type ErrorMap, failure, refusal } from '../errors.js';
+import { type ErrorMap, failure, invalid, refusal } from '../errors.js';
 
 /** Nothing of this workflow is undelivered, or the notification was delivered or discarded meanwhile. */
 export class NotificationNotFound extends refusal('NotificationNotFound', 'List the undelivered notifications.') {}
 
 /** A field of the command breaks a rule. Nothing was done. */
-export class NotificationsInvalid extends refusal('NotificationsInvalid', 'Fix the fields named in the error.') {}
+export class NotificationsInvalid extends invalid('NotificationsInvalid') {}
 
 /** An operator ended the delivery: the remaining notifications are not sent. */
 export class DeliveryInterrupted extends failure(
@@ -15,6 +15,7 @@ export class DeliveryInterrupted extends failure(
 /** The client error for each failure type of commands on undelivered notifications. */
 export const notificationErrorMap: ErrorMap = {
   notFound: NotificationNotFound,
+  invalid: NotificationsInvalid,
   interrupted: DeliveryInterrupted,
-  refusals: { InvalidCommand: NotificationsInvalid, NotificationNotFound },
+  refusals: { NotificationNotFound },
 };

@@ -1,7 +1,7 @@
-import { type ErrorMap, failure, refusal } from '../errors.js';
+import { type ErrorMap, failure, invalid, refusal } from '../errors.js';
 
 /** A field of an operator's call breaks a rule. Nothing was done. */
-export class OperatorCallInvalid extends refusal('OperatorCallInvalid', 'Fix the fields named in the error.') {}
+export class OperatorCallInvalid extends invalid('OperatorCallInvalid') {}
 
 /** The workflow of an operator's call was terminated or cancelled, or no worker took it in time; the message says which. */
 export class OperatorCallInterrupted extends failure(
@@ -48,9 +48,9 @@ export class StoreUnavailable extends refusal('StoreUnavailable', 'Send the same
 /** The client error for each failure type of an operator's calls. */
 export const operatorErrorMap: ErrorMap = {
   notFound: OperatorCallInterrupted,
+  invalid: OperatorCallInvalid,
   interrupted: OperatorCallInterrupted,
   refusals: {
-    InvalidCommand: OperatorCallInvalid,
     WebhookRefused,
     WebhookNotFound,
     ManagementKeyMissing,

@@ -1,6 +1,6 @@
 import { ApplicationFailure, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { FailureDetails } from '../../protocol/failure-details.js';
-import { type ErrorMap, failure, refusal, ServiceDown } from '../errors.js';
+import { type ErrorMap, failure, invalid, refusal, ServiceDown } from '../errors.js';
 
 /** Temporal knows no order with this reference or id. It may be older than the namespace's retention. */
 export class OrderNotFound extends refusal(
@@ -12,7 +12,7 @@ export class OrderNotFound extends refusal(
 export class ReferenceConflict extends failure('ReferenceConflict', 'Use a new reference for a new order.') {}
 
 /** A field of the order, its reference or its policy breaks a rule. Nothing was started. */
-export class OrderInvalid extends refusal('OrderInvalid', 'Fix the fields named in the error.') {}
+export class OrderInvalid extends invalid('OrderInvalid') {}
 
 /**
  * The lab service refused to create the order or its replacement. Status 404: the service does not know the user, the lab test or another
@@ -98,13 +98,12 @@ export class OrderInterrupted extends failure(
 /** The client error for each failure type of the order workflows. */
 export const orderErrorMap: ErrorMap = {
   notFound: OrderNotFound,
+  invalid: OrderInvalid,
+  ended: OrderEnded,
   interrupted: OrderInterrupted,
   refusals: {
     OrderRefused,
     ServiceRefused: OrderRefused,
-    ReferenceInvalid: OrderInvalid,
-    PolicyInvalid: OrderInvalid,
-    InvalidCommand: OrderInvalid,
     RegistrationRefused,
     PhysicianRequired,
     CancelRefused,
@@ -122,11 +121,8 @@ export const orderErrorMap: ErrorMap = {
     OrderNotFound,
     OrderNotInChain,
     // Failures of an attempt that a later one could have corrected, had there been time for it.
-    AttemptOutdated: ServiceDown,
     OrderUnclaimed: ServiceDown,
     EarlierPlacingUnsettled: ServiceDown,
-    // The run ended between accepting a command and carrying it out.
-    AcceptedUpdateCompletedWorkflow: OrderEnded,
   },
 };
 

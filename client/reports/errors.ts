@@ -1,6 +1,6 @@
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import type { LostUpload } from '../../protocol/report/submission-messages.js';
-import { type ErrorMap, failure, refusal } from '../errors.js';
+import { type ErrorMap, failure, invalid, refusal } from '../errors.js';
 
 /** Temporal knows no report with this reference or job id. It may be older than the namespace's retention. */
 export class ReportNotFound extends refusal('ReportNotFound', 'Check the reference or the id.') {}
@@ -15,7 +15,7 @@ export class ReportReferenceConflict extends refusal(
 ) {}
 
 /** A field of the submission, its reference or its policy breaks a rule. Nothing was started. */
-export class ReportInvalid extends refusal('ReportInvalid', 'Fix the fields named in the error.') {}
+export class ReportInvalid extends invalid('ReportInvalid') {}
 
 /** The URL is itself a credential and payloads are not encrypted: anybody could read it in Temporal. */
 export class SignedUrlRefused extends refusal(
@@ -73,19 +73,16 @@ export class ReportInterrupted extends failure(
 /** The client error for each failure type of the report workflows. */
 export const reportErrorMap: ErrorMap = {
   notFound: ReportNotFound,
+  invalid: ReportInvalid,
+  ended: ReportEnded,
   interrupted: ReportInterrupted,
   refusals: {
-    ReferenceInvalid: ReportInvalid,
     ReferenceConflict: ReportReferenceConflict,
-    PolicyInvalid: ReportInvalid,
-    InvalidCommand: ReportInvalid,
     SignedUrlRefused,
     ReportFileRefused,
     ReportRefused,
     ReportSubmissionExpired,
     ReportSubmissionCancelled,
     ReportEnded,
-    // The run ended between accepting a command and carrying it out.
-    AcceptedUpdateCompletedWorkflow: ReportEnded,
   },
 };

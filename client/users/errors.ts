@@ -1,9 +1,9 @@
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import type { FoundWork, RunningWork } from '../../protocol/deletion/messages.js';
-import { type ErrorMap, failure, refusal } from '../errors.js';
+import { type ErrorMap, failure, invalid, refusal } from '../errors.js';
 
 /** The user id, the grace period or the policy breaks a rule. Nothing was started. */
-export class DeletionInvalid extends refusal('DeletionInvalid', 'Fix the fields named in the error.') {}
+export class DeletionInvalid extends invalid('DeletionInvalid') {}
 
 /** The user has running orders, links, reports or appointments; `workflows` lists them. Nothing was deleted. */
 export class UserHasRunningWork extends refusal(
@@ -72,10 +72,10 @@ export class DeletionInterrupted extends failure(
 /** The client error for each failure type of a deletion. */
 export const userErrorMap: ErrorMap = {
   notFound: DeletionNotFound,
+  invalid: DeletionInvalid,
+  ended: GraceEnded,
   interrupted: DeletionInterrupted,
   refusals: {
-    InvalidCommand: DeletionInvalid,
-    PolicyInvalid: DeletionInvalid,
     UserHasRunningWork,
     UserUnknown,
     DeletionRefused,
@@ -83,7 +83,5 @@ export const userErrorMap: ErrorMap = {
     GraceEnded,
     NothingToUndo,
     UndoRefused,
-    // The run ended between accepting a command and carrying it out.
-    AcceptedUpdateCompletedWorkflow: GraceEnded,
   },
 };

@@ -294,6 +294,8 @@ describe('the client error for a failure', () => {
 const inner = new Set([
   'toClientError',
   'failure',
+  'InputInvalid',
+  'invalid',
   'refusal',
   'Refusal',
   'orderErrorMap',
