@@ -105,9 +105,8 @@ export function readWorkerConfig(env: Env = process.env): WorkerConfig {
   const valid = parse(workerSettings, given, faults);
   const baseUrl = serviceAddress(given, faults);
   requireTls(given, faults);
-  checkNotify(given, faults);
+  requireTogether(given, faults);
   checkOff(given, faults);
-  checkDeployment(given, faults);
   const wrong = wrongKey(valid);
   if (wrong) faults.push({ ...wrong, remedy: remedyOf(wrong.setting) });
   const headerSets = readHeaderSets(valid.REPORT_URL_HEADERS_FILE, headersFileFault(faults));
@@ -140,13 +139,21 @@ function deploymentOf(settings: WorkerSettings): DeploymentConfig | undefined {
   return deploymentName === undefined || buildId === undefined ? undefined : { deploymentName, buildId };
 }
 
-/** One alone would switch Worker Versioning off unnoticed. */
-function checkDeployment(given: Env, faults: SettingFault[]): void {
-  const names = ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'] as const;
-  const [missing, ...others] = names.filter((name) => given[name] === undefined);
-  if (missing === undefined || others.length > 0) return;
-  const other = names.find((name) => name !== missing);
-  faults.push({ setting: missing, problem: `is missing, but ${other} is set`, remedy: remedyOf(missing) });
+/** The second is missing if only the first is set. A half of the release's name would switch Worker Versioning off unnoticed. */
+const together = [
+  ['NOTIFY_URL', 'NOTIFY_SECRET'],
+  ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'],
+  ['TEMPORAL_WORKER_BUILD_ID', 'TEMPORAL_DEPLOYMENT_NAME'],
+] as const;
+
+function requireTogether(given: Env, faults: SettingFault[]): void {
+  for (const [one, other] of together) {
+    if (given[one] !== undefined && given[other] === undefined) faults.push(missing(other, `${one} is set`));
+  }
+}
+
+function missing(setting: string, because: string): SettingFault {
+  return { setting, problem: `is missing, but ${because}`, remedy: remedyOf(setting) };
 }
 
 function queueOptions(settings: WorkerSettings): QueueOptions {
@@ -190,8 +197,7 @@ export function readCodecServerConfig(env: Env = process.env): CodecServerConfig
   const valid = parse(codecServerSettings, given, faults);
   const { CODEC_OPEN: isOpen, CODEC_HOST: host } = valid;
   if (given['CODEC_TOKEN'] === undefined && isOpen === false && host !== undefined && !isLoopback(host)) {
-    const problem = 'is missing, but CODEC_HOST is not an address of this machine only';
-    faults.push({ setting: 'CODEC_TOKEN', problem, remedy: remedyOf('CODEC_TOKEN') });
+    faults.push(missing('CODEC_TOKEN', 'CODEC_HOST is not an address of this machine only'));
   }
   const settings = complete(valid, faults);
   if (!settings) throw new ConfigInvalid(faults, misspeltSettings(given));
@@ -210,15 +216,13 @@ export function readCodecServerConfig(env: Env = process.env): CodecServerConfig
 
 function requireKeys(valid: Partial<CommonSettings>, given: Env, faults: SettingFault[]): void {
   if (valid.ENCRYPTION !== 'required' || given['LABOPS_ENCRYPTION_KEYS'] !== undefined) return;
-  const problem = 'is missing, but ENCRYPTION is required (the default in production)';
-  faults.push({ setting: 'LABOPS_ENCRYPTION_KEYS', problem, remedy: remedyOf('LABOPS_ENCRYPTION_KEYS') });
+  faults.push(missing('LABOPS_ENCRYPTION_KEYS', 'ENCRYPTION is required (the default in production)'));
 }
 
 /** In production another installation may share the account at the lab service, now or later. */
 function requireInstallation(given: Env, faults: SettingFault[]): void {
-  const setting = 'LABOPS_INSTALLATION';
-  if (!isProduction(given) || given[setting] !== undefined) return;
-  faults.push({ setting, problem: 'is missing, but this is production', remedy: remedyOf(setting) });
+  if (!isProduction(given) || given['LABOPS_INSTALLATION'] !== undefined) return;
+  faults.push(missing('LABOPS_INSTALLATION', 'this is production'));
 }
 
 /** Addresses that keys, patients and results go to. */
@@ -399,17 +403,8 @@ function serviceAddress(given: Env, faults: SettingFault[]): string | undefined 
   }
   const setting = Object.entries(addressSettings).find(([name]) => name === environment)?.[1];
   if (setting === undefined) return undefined; // an unknown environment is a fault already
-  if (given[setting] === undefined) {
-    const problem = `is missing, but SERVICE_ENVIRONMENT is ${environment}`;
-    faults.push({ setting, problem, remedy: remedyOf(setting) });
-  }
+  if (given[setting] === undefined) faults.push(missing(setting, `SERVICE_ENVIRONMENT is ${environment}`));
   return given[setting];
-}
-
-function checkNotify(given: Env, faults: SettingFault[]): void {
-  if (given['NOTIFY_URL'] === undefined || given['NOTIFY_SECRET'] !== undefined) return;
-  const problem = 'is missing, but NOTIFY_URL is set';
-  faults.push({ setting: 'NOTIFY_SECRET', problem, remedy: remedyOf('NOTIFY_SECRET') });
 }
 
 const switches = { NOTIFICATIONS: 'NOTIFY_URL', HEALTH_DATA: 'DATABASE_URL' } as const;
