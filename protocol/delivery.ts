@@ -3,7 +3,7 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import { deliverNotificationsId } from './ids.js';
 import type { Notification } from './notifications.js';
 import { labAttentionKey, labAttentionSinceKey, labOrderIdKey, labReferenceKey, ofUser } from './search-attributes.js';
-import type { WorkflowStart } from './workflow-start.js';
+import type { WorkflowStart } from './signal-or-start.js';
 
 /*
  * The delivery of undelivered notifications: its name, input, messages and result. A workflow that ends before its

@@ -1,8 +1,22 @@
-import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type SignalDefinition } from '@temporalio/common';
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  type SignalDefinition,
+  type TypedSearchAttributes,
+} from '@temporalio/common';
 import type { EarlierRun } from './earlier-run.js';
-import type { WorkflowStart } from './workflow-start.js';
 
 /* The one way by which a sender reaches a workflow that may have ended: webhooks, hand-overs, reconciliation and the client. */
+
+/** The start of a workflow, the same for everybody who may start it: products, webhooks, other workflows and the reconciliation. */
+export interface WorkflowStart<Input> {
+  name: string;
+  workflowId: string;
+  args: [Input];
+  typedSearchAttributes: TypedSearchAttributes;
+  staticSummary: string;
+  staticDetails: string;
+}
 
 /** The part of the SDK's client that is needed here: this folder does not import the client itself. */
 interface WorkflowCalls {

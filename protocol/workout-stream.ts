@@ -2,7 +2,7 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { defineSignal } from '@temporalio/workflow';
 import { workoutStreamId } from './ids.js';
 import { ofUser } from './search-attributes.js';
-import type { WorkflowStart } from './workflow-start.js';
+import type { WorkflowStart } from './signal-or-start.js';
 
 /**
  * The fetching of a workout's stream: its name, input, result and signal. Only ids, outcomes and counts: the stream

@@ -24,7 +24,7 @@ import {
 import { criticalResultStart, kitOrderStart } from '../../protocol/order/start.js';
 import { jobChangedSignal } from '../../protocol/report/messages.js';
 import { parsingJobStart } from '../../protocol/report/start.js';
-import type { WorkflowStart } from '../../protocol/workflow-start.js';
+import type { WorkflowStart } from '../../protocol/signal-or-start.js';
 import type { Destinations, Routed } from './destinations.js';
 import { deliver } from './temporal-delivery.js';
 

@@ -2,7 +2,7 @@ import type { SearchAttributePair, TypedSearchAttributes, Workflow } from '@temp
 import { ApplicationFailure, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/common';
 import { WorkflowFailedError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
-import type { WorkflowStart } from '../../protocol/workflow-start.js';
+import type { WorkflowStart } from '../../protocol/signal-or-start.js';
 import type { End, Message } from '../model/run.js';
 import { fromPayload, typeOfFailure, type JsonPayload } from '../model/payloads.js';
 import { Attempts, type Worker } from './attempts.js';

@@ -6,7 +6,7 @@ import { canonicalId } from '../../service/canonical-id.js';
 import { visitPhaseOf } from './lifecycle.js';
 import { bookAppointmentName, type BookAppointmentInput } from './messages.js';
 import type { ResolvedAppointmentPolicy } from './policy.js';
-import type { WorkflowStart } from '../workflow-start.js';
+import type { WorkflowStart } from '../signal-or-start.js';
 import { resolvePolicy } from '../policies.js';
 
 /**

@@ -5,7 +5,7 @@ import { labPhaseKey, ofUser } from '../search-attributes.js';
 import { openPhaseOf, outcomeOf } from './lifecycle.js';
 import { matchReviewName, type MatchReviewInput, type MatchReviewReported } from './messages.js';
 import type { ResolvedMatchReviewPolicy } from './policy.js';
-import type { WorkflowStart } from '../workflow-start.js';
+import type { WorkflowStart } from '../signal-or-start.js';
 import { resolvePolicy } from '../policies.js';
 
 /**

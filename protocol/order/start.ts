@@ -14,7 +14,7 @@ import { readPassthrough, rootOf } from './root-order.js';
 import { phaseOf } from './lifecycle.js';
 import { kitOrderName, type KitOrderInput } from './messages.js';
 import type { ResolvedOrderPolicy } from './policy.js';
-import type { WorkflowStart } from '../workflow-start.js';
+import type { WorkflowStart } from '../signal-or-start.js';
 import { resolvePolicy } from '../policies.js';
 
 /** Resolved once: every webhook needs it, in case it starts a run. */

@@ -5,7 +5,7 @@ import { parsingJobId } from '../ids.js';
 import { phaseOf } from './lifecycle.js';
 import { parsingJobName, type ParsingJobInput } from './messages.js';
 import type { ResolvedReportPolicy } from './policy.js';
-import type { WorkflowStart } from '../workflow-start.js';
+import type { WorkflowStart } from '../signal-or-start.js';
 import { resolvePolicy } from '../policies.js';
 
 /**
