@@ -14,21 +14,20 @@ import {
   type WorkFate,
 } from '../protocol/deletion/messages.js';
 import { cancelUpdate as cancelLinkUpdate, linkProviderName } from '../protocol/link/messages.js';
-import { appointmentOutcomes, linkOutcomes } from '../protocol/outcomes.js';
+import { appointmentPhases, linkPhases, orderPhases, phasesOf, reportPhases } from '../protocol/phases.js';
 import { cancelUpdate, kitOrderName, type KitOrderResult } from '../protocol/order/messages.js';
 import {
   cancelUpdate as cancelPlacingUpdate,
   placeKitOrderName,
   type PlacingEnd,
 } from '../protocol/order/placing-messages.js';
-import type { OrderPhase } from '../protocol/order/state.js';
-import { cancelUpdate as cancelReportUpdate, parsingJobName, type ReportPhase } from '../protocol/report/messages.js';
+import { cancelUpdate as cancelReportUpdate, parsingJobName } from '../protocol/report/messages.js';
 import {
   cancelUpdate as cancelSubmissionUpdate,
   submitReportName,
   type SubmissionEnd,
 } from '../protocol/report/submission-messages.js';
-import { forwardedPhase, labPhaseKey, labUserIdKey, supersededPhase } from '../protocol/search-attributes.js';
+import { forwardedPhase, labPhaseKey, labUserIdKey } from '../protocol/search-attributes.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { endedRunsOf, listed, readable } from './workflow-runs.js';
 import { hasEndpoint } from './notifications.js';
@@ -45,15 +44,12 @@ const cancelledBy: Readonly<Record<string, string | undefined>> = {
   [bookAppointmentName]: cancelAppointmentUpdate.name,
 };
 
-/**
- * The phases in which a workflow of this name has ended and only waits for the product's receiver, or is a forwarder.
- * An order that has `failed` may wait for a decision, so it is running work.
- */
+/** The phases in which a workflow of this name has ended, or is a forwarder. */
 const endedIn: Readonly<Record<string, readonly string[]>> = {
-  [kitOrderName]: ['completed', 'cancelled', forwardedPhase] satisfies (OrderPhase | typeof forwardedPhase)[],
-  [linkProviderName]: Object.keys(linkOutcomes),
-  [parsingJobName]: ['completed', 'failed', supersededPhase] satisfies (ReportPhase | typeof supersededPhase)[],
-  [bookAppointmentName]: Object.keys(appointmentOutcomes),
+  [kitOrderName]: [...phasesOf(orderPhases, 'end'), forwardedPhase],
+  [linkProviderName]: phasesOf(linkPhases, 'end'),
+  [parsingJobName]: phasesOf(reportPhases, 'end'),
+  [bookAppointmentName]: phasesOf(appointmentPhases, 'end'),
 };
 
 /** Shorter than the activity's timeout: a later answer would be lost. */

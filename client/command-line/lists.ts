@@ -3,7 +3,7 @@ import type { AppointmentAttentionReason, AppointmentPhase } from '../../protoco
 import type { LinkAttentionReason, LinkPhase } from '../../protocol/link/messages.js';
 import type { MatchReviewAttentionReason, MatchReviewPhase } from '../../protocol/match-review/messages.js';
 import type { AttentionReason, OrderPhase } from '../../protocol/order/state.js';
-import { appointmentOutcomes, linkOutcomes } from '../../protocol/outcomes.js';
+import { appointmentPhases, linkPhases, matchReviewPhases, orderPhases, reportPhases } from '../../protocol/phases.js';
 import type { ReportAttentionReason, ReportPhase } from '../../protocol/report/messages.js';
 import type { placingPhase, supersededPhase } from '../../protocol/search-attributes.js';
 import type { LabOperations } from '../lab-operations.js';
@@ -18,27 +18,14 @@ interface KnownValues<Phase extends string, Reason extends string> {
   what: string;
   /** A phase for the help. */
   example: Phase;
-  phases: Readonly<Record<Phase, true>>;
+  phases: Readonly<Record<Phase, 'open' | 'end'>>;
   attention: Readonly<Record<Reason, true>>;
 }
 
 export const ofOrders: KnownValues<OrderPhase | typeof placingPhase, AttentionReason> = {
   what: 'orders',
   example: 'awaiting_registration',
-  phases: {
-    placing: true,
-    preparing: true,
-    awaiting_registration: true,
-    in_transit_to_customer: true,
-    with_customer: true,
-    collecting_sample: true,
-    in_transit_to_lab: true,
-    at_lab: true,
-    completed: true,
-    failed: true,
-    cancelled: true,
-    unknown: true,
-  },
+  phases: { placing: 'open', ...orderPhases },
   attention: {
     registration_overdue: true,
     shipping_overdue: true,
@@ -68,19 +55,14 @@ export const ofOrders: KnownValues<OrderPhase | typeof placingPhase, AttentionRe
 export const ofLinks: KnownValues<LinkPhase, LinkAttentionReason> = {
   what: 'links',
   example: 'awaiting_code',
-  phases: {
-    awaiting_password: true,
-    awaiting_code: true,
-    confirming: true,
-    ...linkOutcomes,
-  },
+  phases: linkPhases,
   attention: { connection_unconfirmed: true, notifications_undelivered: true, unreadable_signal: true },
 };
 
 export const ofReports: KnownValues<ReportPhase | typeof supersededPhase, ReportAttentionReason> = {
   what: 'reports',
   example: 'in_review',
-  phases: { uploaded: true, parsing: true, in_review: true, completed: true, failed: true, superseded: true },
+  phases: reportPhases,
   attention: {
     parsing_overdue: true,
     review_overdue: true,
@@ -95,13 +77,7 @@ export const ofReports: KnownValues<ReportPhase | typeof supersededPhase, Report
 export const ofAppointments: KnownValues<AppointmentPhase, AppointmentAttentionReason> = {
   what: 'appointments',
   example: 'awaiting_choice',
-  phases: {
-    awaiting_choice: true,
-    awaiting_confirmation: true,
-    confirmed: true,
-    in_progress: true,
-    ...appointmentOutcomes,
-  },
+  phases: appointmentPhases,
   attention: {
     confirmation_overdue: true,
     visit_overdue: true,
@@ -114,17 +90,7 @@ export const ofAppointments: KnownValues<AppointmentPhase, AppointmentAttentionR
 export const ofMatchReviews: KnownValues<MatchReviewPhase, MatchReviewAttentionReason> = {
   what: 'reviews',
   example: 'awaiting_decision',
-  phases: {
-    awaiting_decision: true,
-    with_service: true,
-    unknown: true,
-    accepted: true,
-    rejected: true,
-    matched: true,
-    resolved: true,
-    gone: true,
-    abandoned: true,
-  },
+  phases: matchReviewPhases,
   attention: {
     decision_needed: true,
     service_review_overdue: true,
@@ -207,7 +173,7 @@ async function atMost<T>(limit: number, items: AsyncIterable<T>): Promise<{ foun
   return { found, more: false };
 }
 
-function oneOf(what: string, known: Readonly<Record<string, true>>): (text: string) => string {
+function oneOf(what: string, known: object): (text: string) => string {
   return (text) => {
     const given = name(text);
     if (Object.hasOwn(known, given)) return given;

@@ -11,7 +11,7 @@ import { type OrderSnapshot, snapshotOf } from '../../service/order-snapshot.js'
 import { reportSnapshotOf } from '../../service/report-snapshot.js';
 import { appointmentChangedSignal } from '../../protocol/appointment/messages.js';
 import { bookAppointmentStart } from '../../protocol/appointment/start.js';
-import { signalOrStart } from '../../protocol/signal-or-start.js';
+import { signalOrStart, type WorkflowStart } from '../../protocol/signal-or-start.js';
 import { isAddressable } from '../../protocol/ids.js';
 import { matchReviewReportedSignal } from '../../protocol/match-review/messages.js';
 import { matchReviewStart } from '../../protocol/match-review/start.js';
@@ -24,7 +24,6 @@ import {
 import { criticalResultStart, kitOrderStart } from '../../protocol/order/start.js';
 import { jobChangedSignal } from '../../protocol/report/messages.js';
 import { parsingJobStart } from '../../protocol/report/start.js';
-import type { WorkflowStart } from '../../protocol/signal-or-start.js';
 import type { Destinations, Routed } from './destinations.js';
 import { deliver } from './temporal-delivery.js';
 
