@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { usualTaskQueue } from '../protocol/task-queues.js';
 import { createLabService, type LabService } from '../service/lab-service.js';
 import type { ServiceConfig } from '../service/http.js';
-import type { CallOptions, Deadline } from './call-options.js';
+import { type CallOptions, type Deadline, millisecondsOf } from './call-options.js';
 import { AppointmentOperations } from './appointments/appointments.js';
 import { CatalogueOperations } from './catalogue/catalogue.js';
 import { DocumentOperations } from './documents/documents.js';
@@ -61,6 +61,9 @@ export interface ConnectOptions extends LabOperationsOptions {
   /** The worker's encryption keys, as `parseKeyRing` reads them. Default: the setting LABOPS_ENCRYPTION_KEYS. */
   encryptionKeys?: string;
 }
+
+/** The SDK's default. */
+const longestConnectMs = 10_000;
 
 /**
  * Lab operations for a product backend: starts and commands the durable workflows that a worker runs. It talks to
@@ -125,7 +128,7 @@ export class LabOperations {
    * a profile of its configuration file; with the encryption keys of the setting LABOPS_ENCRYPTION_KEYS. Both secrets may be in
    * files (TEMPORAL_API_KEY_FILE, LABOPS_ENCRYPTION_KEYS_FILE). The first is read again every ten seconds, so the API key of Temporal
    * can be replaced while the process runs.
-   * Gives up after ten seconds. After an outage of Temporal it is connected again within five.
+   * Gives up after ten seconds, or after `deadline` if that is shorter. After an outage of Temporal it is connected again within five.
    * @throws KeyRingInvalid, EncryptionKeysMissing, EncryptionSettingInvalid, InstallationInvalid, TemporalSettingInvalid, TemporalUnreachable
    */
   static async connect(options: ConnectOptions = {}): Promise<LabOperations> {
@@ -134,7 +137,8 @@ export class LabOperations {
     if (!ring && encryption === 'required') throw new EncryptionKeysMissing(encryptionRequired);
     const { connectionOptions, namespace } = readTemporalSettings();
     const { address = 'localhost:7233' } = connectionOptions;
-    const reached = throughProxy({ ...connectionOptions, ...reconnection, address });
+    const connectTimeout = Math.min(longestConnectMs, millisecondsOf(options.deadline ?? 'none'));
+    const reached = throughProxy({ ...connectionOptions, ...reconnection, address, connectTimeout });
     const connection = await Connection.connect(reached).catch(async (error: unknown) => {
       const endpoint = { address: addressAndWay(address), namespace: namespace ?? 'default' };
       const known = temporalErrorOf(error, endpoint);

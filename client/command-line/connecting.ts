@@ -3,7 +3,7 @@ import { readTemporalSettings, TemporalSettingInvalid } from '../config.js';
 import { LabOperations } from '../lab-operations.js';
 import { UsageError } from './exit-codes.js';
 
-/** Connects as `LabOperations.connect` does; the SDK gives up after ten seconds. */
+/** Connects as `LabOperations.connect` does, which gives up after ten seconds, or after the deadline if that is shorter. */
 export async function connect(taskQueue: string, deadline: Deadline): Promise<LabOperations> {
   requireSettings();
   return LabOperations.connect({ taskQueue, deadline });
