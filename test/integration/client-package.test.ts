@@ -49,16 +49,17 @@ test("the packed client brings no worker, no source and nothing of the worker's 
   expect(megabytes).toBeLessThan(mostMegabytes);
 });
 
-test('publint and attw find no fault in the packed client, and its schemas can be imported', async () => {
+test('publint and attw find no fault in the packed client, and its schemas and its package.json can be imported', async () => {
   const packed = join(backend, archive);
   await run(process.execPath, [join(projectFolder, 'node_modules/publint/src/cli.js'), packed, '--strict'], backend);
   const attw = join(projectFolder, 'node_modules/@arethetypeswrong/cli/dist/index.js');
   await run(process.execPath, [attw, packed, '--profile', 'esm-only'], backend);
   const script = `
     import schema from '@lab-operations/client/schemas/kitOrder.json' with { type: 'json' };
-    console.log(schema.title);`;
+    import manifest from '@lab-operations/client/package.json' with { type: 'json' };
+    console.log(schema.title, manifest.name);`;
   const shown = await run(process.execPath, ['--input-type=module', '--eval', script], backend);
-  expect(shown).toContain('Messages of kitOrder');
+  expect(shown).toContain('Messages of kitOrder @lab-operations/client');
 });
 
 test('the packed client brings the command line, and nothing that starts it when it is imported', async () => {
