@@ -72,7 +72,8 @@ function takeReading(appointment: Appointment, reading: AppointmentReading, aske
 /** A read that is older than the webhook confirms nothing; if the service still shows no more a minute later, it will not. */
 function confirm(appointment: Appointment, read: AppointmentSnapshot | undefined, now: number): void {
   const { reported, known, askAgainAt = Infinity } = appointment;
-  if (reported && read && isOlder(read, known) && now < askAgainAt) appointment.askAgainAt ??= now + minute;
+  if (reported && read && isOlder(read, known) && !isDue(appointment, askAgainAt))
+    appointment.askAgainAt ??= now + minute;
   else delete appointment.reported;
 }
 

@@ -1,4 +1,4 @@
-import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
 import { words } from './operators.js';
 
 /** A moment at which something has to be done though nothing was received, and what: the timer's summary. */
@@ -25,8 +25,12 @@ export class Alarm {
   rang = false;
   /** Moments up to this one are due. */
   private passed = atOnce;
-  /** The moment that a command has waited for. */
-  private waitedFor?: number;
+  /** Single moments that are due: a command has waited for them, or the timer fired for them after something had come in. */
+  private readonly fired = new Set<number>();
+  /** The last moment that a timer fired for. */
+  private reached = atOnce;
+  /** Something came in since the timer was set. */
+  private isTouched = false;
 
   /** Sets the timer; `undefined` disarms it. */
   set(moment: Moment | undefined): void {
@@ -39,35 +43,45 @@ export class Alarm {
   }
 
   /**
-   * Begins a turn of the main loop: what the timer was set for is due.
-   * @param next the next moment as it now is; if it came up during the last turn and is nearer, its timer comes first
+   * Begins a turn of the main loop. If the timer has fired, its moment is due, and so is everything up to now that was known when it was
+   * set. Once something has come in, what lies up to now may count from it, and lie elsewhere in a replay: that gets a timer of its own.
    */
-  begin(next: Moment | undefined): void {
-    const { at = Infinity, passed } = this;
+  begin({ isDisturbed }: { isDisturbed: boolean }): void {
+    this.isTouched ||= isDisturbed;
+    const { at, rang, isTouched } = this;
+    if (!rang || at === undefined) return;
+    if (isTouched) this.fired.add(at);
+    else this.passed = Math.max(Date.now(), at);
+    this.reached = Math.max(this.reached, this.passed, at);
     this.disarm();
-    if (next === undefined || next.at <= passed || next.at >= at) this.passed = Math.max(Date.now(), at);
   }
 
   /** The time by which the main loop notes what it does: the moment of the timer passes when the timer fires, neither earlier nor later. */
   get now(): number {
-    return Math.max(Math.min(Date.now(), (this.at ?? Infinity) - 1), this.passed);
+    return Math.max(Math.min(Date.now(), (this.at ?? Infinity) - 1), this.reached);
   }
 
   isDue(at: number): boolean {
-    return at <= this.passed || at === this.waitedFor;
+    return at <= this.passed || this.fired.has(at);
   }
 
   /** Waits in a command, with a timer of its own, until that moment is due. */
   async until(at: number, summary: string): Promise<void> {
     if (this.isDue(at)) return;
     await sleep(Math.max(at - Date.now(), 1), { summary });
-    this.waitedFor = at;
+    this.fired.add(at);
+  }
+
+  /** What had passed when the run began is due: a run that goes on where another one stopped waits for no timer again. */
+  begun(at: number): void {
+    this.passed = Math.max(this.passed, at);
   }
 
   disarm(): void {
     this.scope?.cancel();
     delete this.at;
     this.rang = false;
+    this.isTouched = false;
   }
 
   private async ring({ at, name }: Moment): Promise<void> {
@@ -81,6 +95,7 @@ const alarms = new WeakMap<object, Alarm>();
 /** From now on `timeOf` this state, and what is due of it, goes by the alarm of its main loop. */
 export function keepTimeBy(state: object, alarm: Alarm): void {
   alarms.set(state, alarm);
+  alarm.begun(workflowInfo().runStartTime.getTime());
 }
 
 /** The time by which the main loop with this state notes what it does, in milliseconds since the epoch. */

@@ -92,11 +92,15 @@ export async function runLoop<State extends Outbox, Raised extends RaisedAttenti
 async function workToTheEnd(run: Wakeable, turns: Turns): Promise<void> {
   const { alarm } = run;
   for (;;) {
+    alarm.begin({ isDisturbed: isDisturbed(run) });
     run.hasNews = false;
-    if (alarm.rang) alarm.begin(turns.nextMoment());
     await turns.act();
     if (turns.isForwarded?.() || (turns.isOver() && !isDisturbed(run))) return;
-    if (isNewRunDue(turns) && (await awaitIdle(run))) await continueInNewRun(turns.nextInput(), turns.workflowType);
+    if (isNewRunDue(turns)) {
+      // Until every caller is answered, the timer goes on.
+      if (!allHandlersFinished() && !isDisturbed(run) && !alarm.rang) alarm.set(turns.nextMoment());
+      if (await awaitIdle(run)) await continueInNewRun(turns.nextInput(), turns.workflowType);
+    }
     // What came in meanwhile, or went off, is looked at in the next turn: it needs no timer.
     if (!isDisturbed(run) && !alarm.rang) {
       alarm.set(turns.nextMoment());

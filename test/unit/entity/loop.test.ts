@@ -81,8 +81,25 @@ describe('a new run', () => {
     await reported(life, awaited);
     await life.until(1.01);
     expect(life.events.at(-1)).toBe('1h order.critical_result_reminder 1');
+    await life.until(2.01);
+    expect(life.events.at(-1)).toBe('2h order.critical_result_reminder 2');
     await answerRegistration(life);
     expect(life.run.end?.kind).toBe('continued');
+  });
+
+  test('goes on in an outage: the question stands, and the order is read when it would have been', async () => {
+    const life = await placed({ readOrder: unavailable });
+    await life.until(240);
+    expect(life.run.shown.details).toContain('order_unreadable'.replace('_', ' '));
+    life.run.suggestNewRun();
+    await life.signal('orderChanged', shownAt(['ordered']));
+    const { input } = life.run.end as { input: object };
+    const next = await new Life({ ...opening, now: life.run.now, continuedFrom: 'earlier' }, life.answers).start(input);
+    expect(next.events).toEqual([]);
+    expect(next.calls).toEqual([]);
+    await next.until(24);
+    expect(next.events).toEqual([]);
+    expect(next.calls.length).toBeGreaterThan(0);
   });
 
   test('takes along what the product was not notified of', async () => {
