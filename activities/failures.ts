@@ -95,7 +95,7 @@ export function failureOf(error: ServiceError, refusedAs: RefusedAs, settling?: 
   // A proxy answers so, for instance during a release: nobody has refused the creation.
   if (settling !== undefined && isCreation(refusedAs) && isForeignAbsence(error))
     return failure('AnswerUnreadable', soon);
-  // The ids of a creation are in its body, so the path in the message does not show what is meant.
+  // The ids of a creation are in its body, so the path in the message does not name the unknown one.
   if (error instanceof NotFound && refusedAs === 'OrderRefused') {
     return failure(
       refusedAs,

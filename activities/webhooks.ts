@@ -25,7 +25,7 @@ export function webhookActivities(dependencies: Dependencies) {
   return Object.fromEntries(activities) as typeof calls;
 }
 
-/** The same sent again too early may be done twice. */
+/** Milliseconds that a call may still be running after its answer was lost: sent again earlier, it may be done twice. */
 const settlings: Readonly<Record<string, number>> = {
   registerWebhook: usualSettling,
   rotateWebhookSecret: usualSettling,

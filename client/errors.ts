@@ -56,7 +56,7 @@ export interface ErrorClass<Given extends unknown[], Base extends LabOperationsE
   readonly advises: boolean;
 }
 
-/** The base of an error that is no refusal: its name, and what to do. A bundler may rename the class itself. */
+/** The base of an error that is not a refusal: its name, and what to do. A bundler may rename the class itself. */
 export function failure<Name extends string>(
   name: Name,
   remedy: string,
@@ -223,7 +223,7 @@ export type RefusalClass = new (message: string, details?: Partial<FailureDetail
 
 /** The errors of one area: client errors by the failure types of its workflows and activities. */
 export interface ErrorMap {
-  /** The input breaks a rule, or its policy. */
+  /** The input or its policy breaks a rule. */
   invalid?: RefusalClass;
   /** The run ended between accepting a command and carrying it out. */
   ended?: RefusalClass;

@@ -128,7 +128,7 @@ export class LabOperations {
    * a profile of its configuration file; with the encryption keys of the setting LABOPS_ENCRYPTION_KEYS. Both secrets may be in
    * files (TEMPORAL_API_KEY_FILE, LABOPS_ENCRYPTION_KEYS_FILE). The first is read again every ten seconds, so the API key of Temporal
    * can be replaced while the process runs.
-   * Gives up after ten seconds, or after `deadline` if that is shorter. After an outage of Temporal it is connected again within five.
+   * Gives up after ten seconds, or after `deadline` if that is shorter. After an outage of Temporal it reconnects within five seconds.
    * @throws KeyRingInvalid, EncryptionKeysMissing, EncryptionSettingInvalid, InstallationInvalid, TemporalSettingInvalid, TemporalUnreachable
    */
   static async connect(options: ConnectOptions = {}): Promise<LabOperations> {
@@ -156,7 +156,7 @@ export class LabOperations {
     });
   }
 
-  /** The client of Temporal that was given, or that `connect` made: what `createWebhookHandler` needs. */
+  /** The Temporal client that was given, or that `connect` made: `createWebhookHandler` needs it. */
   get temporal(): Client {
     return this.#temporal;
   }

@@ -230,7 +230,7 @@ export function callFaults(name: OperatorCallName, input: unknown): { field: str
   ];
 }
 
-/** Why a call needs encryption, if it does; `name` may be of a step on the way of one. */
+/** The reason why a call needs encryption, if it does. `name` may be that of one of its steps. */
 export function unprotected(name: string, input: object): string | undefined {
   const calls: Readonly<Partial<Record<string, Row<never>>>> = operatorCalls;
   const what = calls[name]?.credential?.(input as never);

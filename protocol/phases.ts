@@ -6,9 +6,9 @@ import type { OrderPhase } from './order/state.js';
 import type { ReportPhase } from './report/messages.js';
 import type { supersededPhase } from './search-attributes.js';
 
-/* The phases of every workflow. Apart from the messages, which load Temporal: the command line lists these in its help. */
+/* The phases of every workflow. They are kept apart from the messages, which load Temporal: the command line lists them in its help. */
 
-/** In one that is an `end` a workflow only waits for the product's receiver. A phase that is missing does not compile. */
+/** In a phase that is an `end`, the workflow only waits for the product's receiver. A missing phase does not compile. */
 type Phases<Phase extends string, End extends string> = Readonly<
   Record<Exclude<Phase, End>, 'open'> & Record<End, 'end'>
 >;
@@ -22,7 +22,7 @@ export const orderPhases: Phases<OrderPhase, 'completed' | 'cancelled'> = {
   in_transit_to_lab: 'open',
   at_lab: 'open',
   completed: 'end',
-  // It may wait for a decision.
+  // The order may wait for a decision.
   failed: 'open',
   cancelled: 'end',
   unknown: 'open',
@@ -79,7 +79,7 @@ export const deletionPhases: Record<Exclude<DeletionPhase, DeletionOutcome>, 'op
   confirming: 'open',
 };
 
-/** Those of one kind. */
+/** The phases of one kind. */
 export function phasesOf(phases: Readonly<Record<string, 'open' | 'end'>>, kind: 'open' | 'end'): string[] {
   return Object.keys(phases).filter((phase) => phases[phase] === kind);
 }

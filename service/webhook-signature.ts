@@ -59,8 +59,8 @@ const leastSecretBytes = 16;
 /**
  * The key that a secret encodes. The prefix `whsec_` may be missing: some dashboards show the secret without it.
  *
- * @param secret may be missing whatever its type says: a variable of the environment that is not set
- * @throws WebhookSecretInvalid if there is none, or the rest is empty, not base64 or short enough to guess
+ * @param secret undefined if an environment variable is not set, whatever the caller's types say
+ * @throws WebhookSecretInvalid if it is missing, or what follows the prefix is empty, not base64 or short enough to guess
  */
 export function parseSecret(secret: unknown): Buffer {
   if (typeof secret !== 'string') throw new WebhookSecretInvalid('is missing');

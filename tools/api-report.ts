@@ -36,7 +36,7 @@ export async function apiReports(projectFolder: string): Promise<[path: string, 
   }
 }
 
-/** What a function made for a class to extend: declarations give it a name of its own, which the report would not explain. */
+/** The bases that functions make for classes to extend, by the names that declarations give them: the report would not explain those. */
 async function basesIn(folder: string): Promise<Map<string, string>> {
   const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('errors.d.ts'));
   const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));

@@ -139,7 +139,7 @@ function deploymentOf(settings: WorkerSettings): DeploymentConfig | undefined {
   return deploymentName === undefined || buildId === undefined ? undefined : { deploymentName, buildId };
 }
 
-/** The second is missing if only the first is set. A half of the release's name would switch Worker Versioning off unnoticed. */
+/** If the first is set, the second must be. Half of a release's name would switch Worker Versioning off unnoticed. */
 const together = [
   ['NOTIFY_URL', 'NOTIFY_SECRET'],
   ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'],
@@ -297,7 +297,7 @@ function unquote(given: Record<string, string>, shape: object, faults: SettingFa
   }
 }
 
-/** Each setting without a fault, by itself: one that is wrong hides no rule between others. */
+/** The settings without a fault. Each is parsed by itself, so a wrong one does not hide the rules between others. */
 function parse<Shape extends Record<string, z.ZodType>>(
   shape: Shape,
   given: Env,
@@ -314,7 +314,7 @@ function parse<Shape extends Record<string, z.ZodType>>(
   return Object.fromEntries(valid) as Partial<z.output<z.ZodObject<Shape>>>;
 }
 
-/** Without a fault none is absent. */
+/** The settings if there is no fault: then none is missing. */
 function complete<Settings>(valid: Partial<Settings>, faults: readonly SettingFault[]): Settings | undefined {
   return faults.length === 0 ? (valid as Settings) : undefined;
 }

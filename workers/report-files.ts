@@ -28,8 +28,8 @@ export function reportFilesConfig(settings: ReportSettings, headerSets: Record<s
 
 /**
  * A parser's sentence quotes the text around it, which contains secrets: only the kind of fault is reported.
- * @param file REPORT_URL_HEADERS_FILE
- * @param fault receives its fault, as a text that follows its name and repeats no value
+ * @param file the value of REPORT_URL_HEADERS_FILE
+ * @param fault receives the setting's fault, as a text that follows the setting's name and repeats no value
  */
 export function readHeaderSets(file: string | undefined, fault: (problem: string) => void): Record<string, HeaderSet> {
   if (file === undefined) return {};

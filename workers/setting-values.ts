@@ -26,7 +26,7 @@ export function word(pattern: RegExp, error: string) {
   return z.string(missing).regex(pattern, { error });
 }
 
-/** The instruction that follows states the rule. */
+/** The fault does not state the rule, because the instruction that follows it does. */
 export const installationName = z.string(missing).refine(isInstallationName, { error: 'cannot be a name' });
 
 export const installationNames = z

@@ -76,7 +76,7 @@ export const answers = {
   internal_error: commonAnswers.internal_error,
 } as const satisfies Record<Refusal, Answer> & Record<string, Answer>;
 
-/** What `labops doctor` sends, signed: no receiver takes it for a notification, and ours does not alarm because of it. */
+/** What `labops doctor` sends, signed: no receiver takes it for a notification, and ours does not log it as an error. */
 export const probeBody = 'not an event: labops doctor looks if the receiver checks signatures';
 
 export type AnswerName = keyof typeof answers;

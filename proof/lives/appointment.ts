@@ -302,7 +302,7 @@ export class AppointmentWorld implements World {
       if (name !== 'chooseSlot' && name !== 'reschedule') continue;
       const slot = this.slots.find(({ id }) => id === slotId);
       const isThere = this.state.visits.some(({ id }) => id === appointment?.appointmentId);
-      // It was done, and what somebody else did after that stands: the answer says so.
+      // It was carried out, and somebody else changed the visit after that: the answer shows the change.
       const meanwhile = this.times.filter(({ at }) => askedAt <= at && at <= repliedAt);
       const done = meanwhile.findIndex(({ start }) => start === slot?.start);
       const after = done < 0 ? [] : meanwhile.slice(done + 1);

@@ -10,7 +10,7 @@ const userId = '00000000-0000-4000-8000-000000000001';
 const provider = 'oura';
 const workflowId = linkProviderId(userId, provider);
 const tokenLife = 10 * minute;
-/** From what the last read before an end shows to that end: its answer may wait five minutes for a worker. */
+/** The longest time from the moment that the last read before an end shows to that end: the answer may wait five minutes for a worker. */
 const longestRead = 6 * minute;
 
 interface Connection {
@@ -150,7 +150,7 @@ export class LinkWorld implements World {
       const known = this.state.connections.some(({ at }) => at <= closedAt);
       if (outcome === 'connected' && !known)
         life.broken('no end contradicts what the service shows', 'connected without a connection');
-      // An end says what was so when it was announced: a login after that is refused with it, though the run stays open for its notifications.
+      // An end states what was known when it was announced. A later login is refused, though the run stays open for its notifications.
       const end = announced.find(({ id }) => id === `${userId}/${provider}/${began}/ended`);
       const readAt = (end ? Date.parse(end.at) : closedAt) - longestRead;
       const made = this.state.connections.filter(({ at }) => at >= Date.parse(began) && at < readAt);

@@ -302,7 +302,7 @@ export class OrderWorld implements World {
       const following = (orderId: string) => [kitOrderId(orderId), this.chainId].find(isRunning);
       const open = this.orders.filter(({ orderId }) => following(orderId) !== undefined);
       for (const { orderId, interpretation } of open) {
-        // The latest, also by its reminders: an earlier alarm that was refused is sent again after a later one.
+        // The latest alarm, which a reminder may name: an earlier one that was refused is sent again after a later one.
         const last = receiver.got.findLast(
           ({ type, data }) => /critical_result(_reminder)?$/.test(type) && data['orderId'] === orderId,
         );

@@ -20,8 +20,8 @@ import { forwardedPhase, supersededPhase } from '../../protocol/search-attribute
 import { fetchWorkoutStreamName } from '../../protocol/workout-stream.js';
 
 /**
- * The workflows that are counted, with the phases that are distinguished, in which they can stay for long; one without phases is counted
- * as a whole. An order that has ended stays open until its critical result is acknowledged.
+ * The workflows that are counted, each with the phases in which it can stay for long. One without phases is counted as a whole. An order
+ * that has ended stays open until its critical result is acknowledged.
  */
 export const countedPhases: readonly { workflowType: string; phases: readonly string[] }[] = [
   { workflowType: placeKitOrderName, phases: [] },

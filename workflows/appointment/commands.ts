@@ -212,7 +212,7 @@ export async function cancel(
   }
   if (open) {
     await cancelAtService(appointment, open, cancellation);
-    // One that somebody made meanwhile is for the caller to decide on.
+    // The caller decides about another one that somebody made meanwhile.
     const other = openVisit(appointment);
     if (other && other.appointmentId !== open.appointmentId) throw alreadyThere(other);
   }

@@ -143,7 +143,7 @@ export function bringInLine(appointment: Appointment): void {
   if (stands(appointment, 'order_cancelled')) raise(appointment, 'order_cancelled', now);
   appointment.met = appointment.met.filter((key) => isOfStage(appointment, key));
   announceNews(appointment, now);
-  // Why it fell away is asked of the order first.
+  // The order is read first: it may show why the appointment fell away.
   if (appointment.ending !== undefined) delete appointment.fallen;
   else if (appointment.fallen?.asked) announceFall(appointment, now);
   const state = stateOf(appointment);

@@ -8,7 +8,7 @@ export interface Moment {
   name: string;
 }
 
-/** The moment of what is due without a timer, as soon as the main loop comes to it. */
+/** The moment of work that needs no timer: it is due as soon as the main loop comes to it. */
 export const atOnce = 0;
 
 /**
@@ -21,7 +21,7 @@ export const atOnce = 0;
 export class Alarm {
   private scope?: CancellationScope;
   private at?: number;
-  /** True from the moment it went off until a turn begins with it. */
+  /** True from the moment the timer fires until the next turn begins. */
   rang = false;
   /** Moments up to this one are due. */
   private passed = atOnce;
@@ -44,7 +44,7 @@ export class Alarm {
 
   /**
    * Begins a turn of the main loop. If the timer has fired, its moment is due, and so is everything up to now that was known when it was
-   * set. Once something has come in, what lies up to now may count from it, and lie elsewhere in a replay: that gets a timer of its own.
+   * set. Once something has come in, a moment up to now may count from it and differ in a replay: such a moment gets its own timer.
    */
   begin({ isDisturbed }: { isDisturbed: boolean }): void {
     this.isTouched ||= isDisturbed;
@@ -72,7 +72,7 @@ export class Alarm {
     this.fired.add(at);
   }
 
-  /** What had passed when the run began is due: a run that goes on where another one stopped waits for no timer again. */
+  /** What had passed when the run began is due: a run that continues another one does not wait for its timers again. */
   begun(at: number): void {
     this.passed = Math.max(this.passed, at);
   }
@@ -92,7 +92,7 @@ export class Alarm {
 
 const alarms = new WeakMap<object, Alarm>();
 
-/** From now on `timeOf` this state, and what is due of it, goes by the alarm of its main loop. */
+/** From now on the main loop's alarm decides the time of this state (`timeOf`), and what is due in it. */
 export function keepTimeBy(state: object, alarm: Alarm): void {
   alarms.set(state, alarm);
   alarm.begun(workflowInfo().runStartTime.getTime());

@@ -97,11 +97,11 @@ async function workToTheEnd(run: Wakeable, turns: Turns): Promise<void> {
     await turns.act();
     if (turns.isForwarded?.() || (turns.isOver() && !isDisturbed(run))) return;
     if (isNewRunDue(turns)) {
-      // Until every caller is answered, the timer goes on.
+      // The timer goes on until every caller is answered.
       if (!allHandlersFinished() && !isDisturbed(run) && !alarm.rang) alarm.set(turns.nextMoment());
       if (await awaitIdle(run)) await continueInNewRun(turns.nextInput(), turns.workflowType);
     }
-    // What came in meanwhile, or went off, is looked at in the next turn: it needs no timer.
+    // If something came in meanwhile, or the alarm rang, the next turn deals with it: no timer is needed.
     if (!isDisturbed(run) && !alarm.rang) {
       alarm.set(turns.nextMoment());
       if (turns.meanwhile) await turns.meanwhile();

@@ -115,7 +115,7 @@ async function conclude(link: Link, report: LinkReport): Promise<void> {
   if (link.claim) await readConnection(link);
 }
 
-/** @param codeRequest the number of the one that was current when the code was accepted */
+/** @param codeRequest the number of the request for a code that was current when the code was accepted */
 export async function submitMfaCode(link: Link, code: string, codeRequest: number): Promise<CodeAnswer> {
   await settleEnding(link);
   // The code before this one may have worked, though its answer was lost, or its connection does not show yet.

@@ -19,7 +19,7 @@ import { end, takeRead, type MatchReviewRun, type Review } from './review.js';
 import { readReview } from './reading.js';
 import { stateOf } from './view.js';
 
-/** Sends a decision, and answers with what came of it. The same decision twice is one. The note is in no state: the service keeps it. */
+/** Sends a decision, and answers with what came of it. The same decision twice is one. The note is not in the state: the service keeps it. */
 export async function decide(review: Review, command: MatchReviewDecision & Rejection): Promise<MatchReviewState> {
   if (isRepeated(review, command)) return stateOf(review);
   const doubted = review.doubt;
