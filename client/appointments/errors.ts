@@ -36,7 +36,7 @@ export class BookingRefused extends refusal(
   "Look at the order and at the service's sentence in the error.",
 ) {}
 
-/** The order already has an appointment, perhaps made elsewhere. */
+/** The order has an appointment, perhaps made elsewhere: another one cannot be booked. Or it was made while another one was cancelled. */
 export class AppointmentExists extends refusal(
   'AppointmentExists',
   "Look at the appointment's state; reschedule or cancel it.",
