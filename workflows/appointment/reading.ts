@@ -54,9 +54,8 @@ function takeReading(appointment: Appointment, reading: AppointmentReading, aske
     appointment.unclear = false;
     confirm(appointment, snapshot, now);
   }
-  const isOver = (at = Infinity) => isDue(appointment, at);
-  if (isOver(appointment.doubtUntil)) delete appointment.doubtUntil;
-  if (isOver(appointment.askAgainAt)) delete appointment.askAgainAt;
+  if (isDue(appointment, appointment.doubtUntil)) delete appointment.doubtUntil;
+  if (isDue(appointment, appointment.askAgainAt)) delete appointment.askAgainAt;
   if (reading.userId !== undefined) appointment.userId ??= reading.userId;
   const { order } = reading;
   if (order === 'open' || order === 'gone') delete appointment.order;
@@ -71,7 +70,7 @@ function takeReading(appointment: Appointment, reading: AppointmentReading, aske
 
 /** A read that is older than the webhook confirms nothing; if the service still shows no more a minute later, it will not. */
 function confirm(appointment: Appointment, read: AppointmentSnapshot | undefined, now: number): void {
-  const { reported, known, askAgainAt = Infinity } = appointment;
+  const { reported, known, askAgainAt } = appointment;
   if (reported && read && isOlder(read, known) && !isDue(appointment, askAgainAt))
     appointment.askAgainAt ??= now + minute;
   else delete appointment.reported;

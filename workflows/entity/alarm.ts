@@ -34,7 +34,7 @@ export class Alarm {
 
   /** Sets the timer; `undefined` disarms it. */
   set(moment: Moment | undefined): void {
-    if (moment?.at === this.at && !this.rang) return;
+    if (moment?.at === this.at) return;
     this.disarm();
     if (moment === undefined) return;
     this.at = moment.at;
@@ -103,14 +103,14 @@ export function timeOf(state: object): number {
   return alarms.get(state)?.now ?? Date.now();
 }
 
-/** @param at milliseconds since the epoch */
-export function isDue(state: object, at: number): boolean {
+/** @param at milliseconds since the epoch; what has no moment is never due */
+export function isDue(state: object, at = Infinity): boolean {
   return alarms.get(state)?.isDue(at) ?? at <= Date.now();
 }
 
-/** Waits in a command until that moment is due. */
+/** Waits in a command until that moment is due. The main loop that carries the command out keeps the time of its state. */
 export async function untilDue(state: object, at: number, summary: string): Promise<void> {
-  await alarms.get(state)?.until(at, summary);
+  await (alarms.get(state) as Alarm).until(at, summary);
 }
 
 function ignoreCancellation(reason: unknown): void {

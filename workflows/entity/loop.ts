@@ -96,14 +96,12 @@ async function workToTheEnd(run: Wakeable, turns: Turns): Promise<void> {
     run.hasNews = false;
     await turns.act();
     if (turns.isForwarded?.() || (turns.isOver() && !isDisturbed(run))) return;
-    if (isNewRunDue(turns)) {
-      // The timer goes on until every caller is answered.
-      if (!allHandlersFinished() && !isDisturbed(run) && !alarm.rang) alarm.set(turns.nextMoment());
-      if (await awaitIdle(run)) await continueInNewRun(turns.nextInput(), turns.workflowType);
-    }
+    const setTimer = () => alarm.set(turns.nextMoment());
+    if (isNewRunDue(turns) && (await awaitIdle(run, setTimer)))
+      await continueInNewRun(turns.nextInput(), turns.workflowType);
     // If something came in meanwhile, or the alarm rang, the next turn deals with it: no timer is needed.
     if (!isDisturbed(run) && !alarm.rang) {
-      alarm.set(turns.nextMoment());
+      setTimer();
       if (turns.meanwhile) await turns.meanwhile();
     }
     await untilWoken(run, () => isDisturbed(run) || alarm.rang || (isNewRunDue(turns) && allHandlersFinished()));
@@ -132,10 +130,16 @@ async function end(run: Wakeable, outbox: Outbox, { announceEnd, isOver }: Turns
   return (await awaitIdle(run)) && isOver();
 }
 
-/** Waits until every caller is answered, or there is something to do first: then it is false. */
-async function awaitIdle(run: Wakeable): Promise<boolean> {
+/**
+ * Waits until every caller is answered, or there is something to do first: then it is false.
+ * @param setTimer for what falls due meanwhile
+ */
+async function awaitIdle(run: Wakeable, setTimer?: () => void): Promise<boolean> {
   const isWoken = () => allHandlersFinished() || isDisturbed(run) || run.alarm.rang;
-  if (!isWoken()) await untilWoken(run, isWoken);
+  if (!isWoken()) {
+    setTimer?.();
+    await untilWoken(run, isWoken);
+  }
   return allHandlersFinished() && !isDisturbed(run);
 }
 

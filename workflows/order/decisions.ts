@@ -139,11 +139,11 @@ function unasked(chain: Chain): Deadline[] {
 }
 
 function isRecheckDue(chain: Chain): boolean {
-  return isReadAgainDue(chain) || isDue(chain, givingUpAt(chain) ?? Infinity);
+  return isReadAgainDue(chain) || isDue(chain, givingUpAt(chain));
 }
 
 function isReadAgainDue(chain: Chain): boolean {
-  return isDue(chain, chain.recheckAt ?? Infinity);
+  return isDue(chain, chain.recheckAt);
 }
 
 /** An overdue order is read again from time to time, and what failed may succeed now. */

@@ -90,7 +90,7 @@ describe('a new run', () => {
   test('goes on in an outage: the question stands, and the order is read when it would have been', async () => {
     const life = await placed({ readOrder: unavailable });
     await life.until(240);
-    expect(life.run.shown.details).toContain('order_unreadable'.replace('_', ' '));
+    expect(life.run.shown.details).toContain('order unreadable');
     life.run.suggestNewRun();
     await life.signal('orderChanged', shownAt(['ordered']));
     const { input } = life.run.end as { input: object };
