@@ -314,7 +314,7 @@ function parse<Shape extends Record<string, z.ZodType>>(
   return Object.fromEntries(valid) as Partial<z.output<z.ZodObject<Shape>>>;
 }
 
-/** The settings if there is no fault: then none is missing. */
+/** The settings, unless there are faults: without any, none is missing. */
 function complete<Settings>(valid: Partial<Settings>, faults: readonly SettingFault[]): Settings | undefined {
   return faults.length === 0 ? (valid as Settings) : undefined;
 }

@@ -40,7 +40,7 @@ const idPattern = /^[A-Za-z0-9._-]{1,64}$/;
  * new one at the end everywhere, so all can read it, and then move it to the front. Keep old keys as long as there are
  * histories encrypted with them.
  *
- * @throws KeyRingInvalid with every fault; also if there is no text, because an environment variable is not set
+ * @throws KeyRingInvalid with every fault; also if `text` is undefined, because an environment variable is not set
  */
 export function parseKeyRing(text: string): KeyRing {
   if (typeof text !== 'string') throw new KeyRingInvalid(['is missing']);

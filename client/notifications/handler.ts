@@ -135,9 +135,11 @@ async function decide(
   options: NotificationHandlerOptions,
   listeners: Listeners,
 ): Promise<Decision<AnswerName>> {
-  if (Buffer.from(bytes).equals(Buffer.from(probeBody))) return { name: 'probe', messageId: id };
   const parsed = parseObject(bytes);
-  if ('reason' in parsed) return { name: parsed.reason, messageId: id };
+  if ('reason' in parsed) {
+    const isProbe = Buffer.from(bytes).equals(Buffer.from(probeBody));
+    return { name: isProbe ? 'probe' : parsed.reason, messageId: id };
+  }
   // An id may contain dots, which separate the signed parts: the event must have the same id, so there is only one
   // reading.
   const event = parsed.value;

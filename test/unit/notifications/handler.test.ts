@@ -173,7 +173,7 @@ describe('the refusals', () => {
     }
   });
 
-  test('the request by which doctor looks if signatures are checked is no alarm in the log, but only if its signature fits', async () => {
+  test('the request by which doctor looks if signatures are checked is logged as information, but only if its signature fits', async () => {
     const lines: unknown[] = [];
     const write = (level: string) => (fields: object) => lines.push({ level, ...fields });
     const logger = { info: write('info'), warn: write('warn'), error: write('error') };
