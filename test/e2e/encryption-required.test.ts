@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { EncryptionKeysMissing, labDataConverter, LabOperations, parseKeyRing } from '../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
@@ -88,6 +88,9 @@ test('a client without keys is refused before it sends anything, if the worker e
 
 test('a client without keys is refused at once if encryption is required, and may send if it is optional', async () => {
   const { taskQueue } = lab.rig;
+  // The demo's settings may be exported in the shell.
+  vi.stubEnv('LABOPS_ENCRYPTION_KEYS', undefined);
+  onTestFinished(() => void vi.unstubAllEnvs());
   expect(() => new LabOperations(blind(), { encryption: 'required' })).toThrow(EncryptionKeysMissing);
   await expect(LabOperations.connect({ encryption: 'required' })).rejects.toThrow(EncryptionKeysMissing);
   const reference = `sent-${randomUUID()}`;
