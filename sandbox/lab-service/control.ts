@@ -102,6 +102,9 @@ function faultCommands(lab: Lab) {
 
     /** Removes one webhook fault, or all. What was held stays held until it is released. */
     removeWebhookFaults: command(z.tuple([faultId]), (id?) => lab.webhooks.faults.remove(id)),
+
+    /** Removes the endpoints that were made through the management API, of all teams. */
+    removeEndpoints: command(z.tuple([]), () => lab.endpoints.removeAll()),
   };
 }
 

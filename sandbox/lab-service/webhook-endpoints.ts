@@ -80,6 +80,10 @@ export class WebhookEndpoints {
     this.#endpoints.delete(endpoint.id);
   }
 
+  removeAll(): void {
+    this.#endpoints.clear();
+  }
+
   /** From now on the new secret signs, and for a while the old one beside it. */
   rotate(endpoint: WebhookEndpoint, secret: string | null): void {
     const old = endpoint.secrets;

@@ -310,7 +310,7 @@ test('a reconciliation of a range prints what it found', async () => {
 describe('webhook endpoints', () => {
   const place = { orgId: inventedOrgId, teamId: inventedTeamId, environment: 'sandbox' };
   const ofTeam = ['--org-id', inventedOrgId, '--team-id', inventedTeamId, '--environment', 'sandbox'];
-  const url = 'https://labs.example.com/webhooks';
+  const url = 'http://127.0.0.1:9/webhooks';
   const endpoints = async () => (await json<{ endpoints: WebhookEndpoint[] }>('webhooks', 'list', ...ofTeam)).endpoints;
 
   // proves 234, 235

@@ -94,7 +94,7 @@ export interface Placed {
 
 /**
  * Call it at the top of a test file. Files share a stack, which stands until this process ends: a test touches only what it has made.
- * Between tests the stand-in forgets its faults, not its orders. After a file all workflows that it left open are terminated; before
+ * Between tests the stand-in forgets its faults and webhook endpoints, not its orders. After a file all workflows that it left open are terminated; before
  * the next one the stand-in has its settings again, and the worker is replaced if it has ended or has other settings.
  */
 export function stack(options: StackOptions = {}): Stack {
@@ -139,6 +139,7 @@ export function stack(options: StackOptions = {}): Stack {
     const control = sandboxControl(up().sandboxUrl);
     await control.removeFaults();
     await control.removeWebhookFaults();
+    await control.removeEndpoints();
     await control.releaseWebhooks();
     await control.clearRequests();
   });
