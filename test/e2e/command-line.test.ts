@@ -19,7 +19,7 @@ import { writeHistory } from '../replay/history-file.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
 import { closedPort } from '../unit/webhooks/sending.js';
 import { kitFor, personal, registration, shippingDetails, visitFor } from '../rig/cast.js';
-import { answer, labops, runLabops, type Ran } from './labops.js';
+import { answer, labops, labopsProcess, runProcess, type Ran } from './labops.js';
 import { patience, stack } from './stack.js';
 
 const lab = stack();
@@ -51,7 +51,7 @@ describe('an order', () => {
   test('is placed from a file, and once for its reference', async () => {
     const userId = await lab.newUser();
     const path = await file(kitFor(userId, `cli-${randomUUID()}`));
-    const first = await run('orders', 'place', '--file', path);
+    const first = await labopsProcess(lab, ['orders', 'place', '--file', path]);
     expect(first).toMatchObject({ code: 0, stderr: '' });
     const [, orderId = ''] = /Placed order (\S+), reference cli-/.exec(first.stdout) ?? [];
     expect(await json('orders', 'place', '--file', path)).toMatchObject({ orderId });
@@ -61,7 +61,9 @@ describe('an order', () => {
   test('is placed from standard input, without waiting', async () => {
     const input = kitFor(await lab.newUser(), `cli-${randomUUID()}`);
     const args = ['orders', 'place', '--file', '-', '--no-wait', '--json'];
-    expect(await answer(labops(lab, args, { input: JSON.stringify(input) }))).toEqual({ reference: input.reference });
+    expect(await answer(labopsProcess(lab, args, { input: JSON.stringify(input) }))).toEqual({
+      reference: input.reference,
+    });
     const handle = await lab.labs.orders.get({ reference: input.reference });
     // Only then is it placed.
     const orderId = await handle.orderId();
@@ -154,7 +156,7 @@ describe('an order', () => {
   test('is cancelled, and what is refused after that exits with 1 and says why', async () => {
     const { orderId } = await placed();
     expect(await json('orders', 'cancel', orderId)).toMatchObject({ orderId, phase: 'cancelled' });
-    const again = await run('orders', 'replace', orderId);
+    const again = await labopsProcess(lab, ['orders', 'replace', orderId]);
     expect(again).toMatchObject({ code: 1, stdout: '' });
     expect(again.stderr).toMatch(/^(OrderEnded|NotReplaceable): .*\.\n$/);
     const nothing = await run('orders', 'resolve', 'no-such-order', '--decision', 'wait', '--json');
@@ -381,7 +383,7 @@ describe('webhook endpoints', () => {
 describe('an error before a command runs', () => {
   test('is one line, in bounded time, if Temporal does not answer', async () => {
     const begun = Date.now();
-    const unreachable = await labops(lab, ['orders', 'list'], {
+    const unreachable = await labopsProcess(lab, ['orders', 'list'], {
       env: { TEMPORAL_ADDRESS: `127.0.0.1:${await closedPort()}` },
     });
     expect(unreachable).toMatchObject({ code: 1, stdout: '' });
@@ -405,6 +407,6 @@ describe('an error before a command runs', () => {
     const started = await startProcess('npx', ['--no', '--', 'labops', 'orders', '--help'], { cwd: projectFolder });
     expect(await started.exit, started.output()).toEqual({ code: 0, signal: null });
     expect(started.output()).toContain('Usage: labops orders');
-    expect((await runLabops(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect((await runProcess(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 });

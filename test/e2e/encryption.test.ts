@@ -19,10 +19,10 @@ import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { createLabService } from '../../service/lab-service.js';
 import { verify } from '../../service/webhook-signature.js';
 import { startReceiver } from '../integration/sandbox-rig.js';
-import { builtPath, startBuilt } from '../rig/built.js';
+import { startBuilt } from '../rig/built.js';
 import { eventually } from '../rig/eventually.js';
 import { kitFor, personal, registration } from '../rig/cast.js';
-import { answer, labops } from './labops.js';
+import { answer, labops, labopsProcess } from './labops.js';
 import { expectNothingReadable, pathsOf } from './raw-history.js';
 import { encryptionKeys, managementKey, oldKey, patience, stack } from './stack.js';
 
@@ -188,17 +188,16 @@ test('without the keys the command line says so, and shows nothing', async () =>
 
 test('the repository, with nothing built, replays what is open with encryption keys', async () => {
   await lab.place();
-  const replay = await labops(lab, ['replay', '--open', '5'], { env: lab.workerEnv, program: 'labops.js' });
+  const replay = await labopsProcess(lab, ['replay', '--open', '5'], { env: lab.workerEnv, program: 'labops.js' });
   expect(replay, replay.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('0 differ') as string });
   const keys = `other:${randomBytes(32).toString('base64')}`;
   const other = { ...lab.workerEnv, LABOPS_ENCRYPTION_KEYS: keys };
-  const program = builtPath('workers/labops.ts');
-  const blind = await labops(lab, ['replay', '--open', '5'], { env: other, program });
+  const blind = await labopsProcess(lab, ['replay', '--open', '5'], { env: other });
   expect(blind.stdout).toMatch(
     /^ {2}kit-order\/\S+: .*the start of this workflow cannot be read: add the key "invented" to the worker's LABOPS_ENCRYPTION_KEYS/m,
   );
   const nowhere = { ...lab.workerEnv, TEMPORAL_ADDRESS: '127.0.0.1:1' };
-  const lost = await labops(lab, ['replay'], { env: nowhere, program });
+  const lost = await labopsProcess(lab, ['replay'], { env: nowhere });
   expect(lost).toMatchObject({ code: 1, stdout: '' });
   expect(lost.stderr).toMatch(/^Temporal cannot be reached at 127\.0\.0\.1:1 \(.*correct TEMPORAL_ADDRESS/);
   expect(lost.stderr).not.toMatch(/^ {4}at /m);

@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
+import { connect } from '../../client/command-line/connecting.js';
+import { run } from '../../client/command-line/program.js';
+import { processTerminal } from '../../client/command-line/terminal.js';
 import { builtPath } from '../rig/built.js';
 import { projectFolder } from '../rig/processes.js';
 import type { Stack } from './stack.js';
@@ -13,28 +16,66 @@ export interface Ran {
   stderr: string;
 }
 
+type Env = Record<string, string | undefined>;
+
 export interface LabopsOptions {
   /** Added to the environment. */
-  env?: Record<string, string | undefined>;
+  env?: Env;
   /** What is written to its standard input. */
   input?: string;
-  /** Instead of the built one, a program of the repository. */
-  program?: string;
 }
 
 /** Longer than any command here takes on a busy machine. */
 const patienceMs = 240_000;
 
-/** Runs the operator's command line as its own process, against the deployment's Temporal. */
-export async function labops(lab: Stack, args: readonly string[], { env, ...rest }: LabopsOptions = {}): Promise<Ran> {
-  const { rig } = lab;
-  const settings = { TEMPORAL_ADDRESS: rig.address, TASK_QUEUE: rig.taskQueue, LABOPS_ENCRYPTION_KEYS: undefined };
-  return runLabops(args, { env: { ...settings, ...env }, ...rest });
+/** Runs the operator's command line in this process, against the deployment's Temporal: what only a process shows is in command-line.test.ts. */
+export async function labops(lab: Stack, args: readonly string[], options: LabopsOptions = {}): Promise<Ran> {
+  return runLabops(args, withSettings(lab, options));
 }
 
-export async function runLabops(
+/** As its own process. `program`: instead of the built one, a program of the repository. */
+export async function labopsProcess(
+  lab: Stack,
   args: readonly string[],
-  { env, input = '', program = builtPath(builtProgram) }: LabopsOptions = {},
+  { program, ...options }: LabopsOptions & { program?: string } = {},
+): Promise<Ran> {
+  return runProcess(args, withSettings(lab, options), program);
+}
+
+function withSettings({ rig }: Stack, { env, ...rest }: LabopsOptions): LabopsOptions {
+  const settings = { TEMPORAL_ADDRESS: rig.address, TASK_QUEUE: rig.taskQueue, LABOPS_ENCRYPTION_KEYS: undefined };
+  return { env: { ...settings, ...env }, ...rest };
+}
+
+export async function runLabops(args: readonly string[], { env = {}, input = '' }: LabopsOptions = {}): Promise<Ran> {
+  const ran = { stdout: '', stderr: '' };
+  const terminal = {
+    ...processTerminal,
+    isWatched: false,
+    canAsk: false,
+    out: (written: string) => void (ran.stdout += written),
+    err: (written: string) => void (ran.stderr += written),
+    readAll: () => Promise.resolve(Buffer.from(input)),
+  };
+  // Both read their settings before they first wait.
+  const code = await within(env, () => run(args, terminal, (...call) => within(env, () => connect(...call))));
+  return { code, ...ran };
+}
+
+function within<Result>(env: Env, work: () => Result): Result {
+  const before = process.env;
+  process.env = Object.fromEntries(Object.entries({ ...before, ...env }).filter(([, value]) => value !== undefined));
+  try {
+    return work();
+  } finally {
+    process.env = before;
+  }
+}
+
+export async function runProcess(
+  args: readonly string[],
+  { env, input = '' }: LabopsOptions = {},
+  program = builtPath(builtProgram),
 ): Promise<Ran> {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: projectFolder,
