@@ -6,7 +6,7 @@ import { longest, shortest } from './policy-values.js';
 /**
  * The parts that every workflow's policy is made of. A policy is a table: each setting has a kind, a default and its
  * bounds, and `policy-resolution.ts` reads what a caller gave by it. The tables contain the defaults, which the next release
- * may change, so no workflow decides by them (docs/decisions/0014-policies-are-data.md).
+ * may change, so no workflow decides by them (docs/internals/decisions/0014-policies-are-data.md).
  */
 
 export interface DurationSetting {

@@ -26,7 +26,7 @@ const external = ['@temporalio/*', '@opentelemetry/*', '@electric-sql/pglite', '
 const requireOfModule = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 
 /**
- * Bundles the programs: to load hundreds of small files takes longer than to run what is in them (docs/performance.md). The licences are in
+ * Bundles the programs: to load hundreds of small files takes longer than to run what is in them (docs/internals/performance.md). The licences are in
  * node_modules, which is deployed too; comments that have to stay with a package's text are in a file beside it.
  */
 export async function buildPrograms(folder: string): Promise<void> {

@@ -7,7 +7,7 @@ import { StartFailed } from './process.js';
 /**
  * How the workflows of a bundle write failures: message and stack trace readable, or in a payload that the worker's codec
  * encrypts. The converter is a part of the bundle, so a worker with keys needs another one than a worker without
- * (docs/decisions/0005-two-workflow-bundles.md).
+ * (docs/internals/decisions/0005-two-workflow-bundles.md).
  */
 type FailureForm = (typeof failureForms)[number];
 export const failureForms = ['readable', 'encoded'] as const;
@@ -42,7 +42,7 @@ export async function bundleWorkflows(
     workflowsPath: from,
     workflowInterceptorModules: [interceptorsPath],
     // Evaluated once for each thread, and then shared by all of its workflows, which saves memory and CPU for each run
-    // (docs/performance.md). Nothing in them may change later, which test/unit/boundaries.test.ts checks.
+    // (docs/internals/performance.md). Nothing in them may change later, which test/unit/boundaries.test.ts checks.
     preloadModules: [workflowFile('preload'), from, interceptorsPath],
     ...(failures === 'encoded' && { failureConverterPath: encodingFailureConverterPath }),
     ...(logger && { logger }),

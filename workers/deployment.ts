@@ -13,7 +13,7 @@ export interface DeploymentConfig {
 
 /**
  * Every run stays on the release that began it (PINNED), so a release may change the order of its commands. A long-running workflow moves
- * to the next release by continuing as new (docs/decisions/0017-a-run-stays-on-its-release.md).
+ * to the next release by continuing as new (docs/internals/decisions/0017-a-run-stays-on-its-release.md).
  */
 export function deploymentOptions(
   version: DeploymentConfig | undefined,

@@ -31,7 +31,7 @@ type Failure = NonNullable<NonNullable<ActivityResult['failed']>['failure']>;
  * Refuses what nobody with the keys has written: input and activities' results that came unencrypted although the worker requires
  * encryption, or that cannot be decrypted. An update is rejected, a signal is dropped, a result counts as a lost answer, and an
  * unencrypted start fails. A start that cannot be decrypted waits for its key: it may carry everything that an earlier run knew.
- * Nothing else blocks a workflow task (docs/decisions/0010-encryption-is-required.md).
+ * Nothing else blocks a workflow task (docs/internals/decisions/0010-encryption-is-required.md).
  *
  * The worker decides once, and the history remembers a refusal by a marker. A replay goes by the history alone, whatever the worker's
  * mode and keys are by then: what has the marker was refused, and what has none was taken.

@@ -11,7 +11,7 @@ const traceHeader = '_tracer-data';
 /**
  * Passes the trace of the message that a run received last (its start, a signal, an update) on to the activities that it
  * schedules. A message without a trace ends that of the one before. Nothing is recorded here, and promises are handed on as they
- * are, so a history replays the same with traces and without (docs/decisions/0020-workflows-pass-traces-on.md).
+ * are, so a history replays the same with traces and without (docs/internals/decisions/0020-workflows-pass-traces-on.md).
  */
 export function tracePassing(): {
   inbound: WorkflowInboundCallsInterceptor;

@@ -20,7 +20,7 @@ import { visible } from './visible.js';
 
 /*
  * `npm run bench`: measures the project against a bare workflow of the same lifecycle, and prints a table for each measure
- * (docs/performance.md). It runs programs of dist/, as in production.
+ * (docs/internals/performance.md). It runs programs of dist/, as in production.
  */
 
 const measures: readonly Measure[] = [

@@ -7,7 +7,7 @@ import { Tally } from './tally.js';
 import { fuzzWebhooks } from './webhooks.js';
 import { fuzzWebhooksOverHttp } from './webhooks-over-http.js';
 
-/* `npm run fuzz -- --seed 1 --webhooks 1000000`: bad input of every kind, from a seed. docs/proof.md, "Bad input". */
+/* `npm run fuzz -- --seed 1 --webhooks 1000000`: bad input of every kind, from a seed. docs/internals/proof.md, "Bad input". */
 
 const { seed, ...counts } = commandLine('fuzz', 'Gives bad input of every kind to what reads it.')
   .option('--seed <number>', 'decides the cases', wholeNumber, 1)

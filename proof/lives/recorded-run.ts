@@ -31,7 +31,7 @@ const ranks = { start: 0, signal: 1, update: 2, timer: 3, activity: 3, cancel: 3
 
 /**
  * A run whose tasks are kept, so it can be rebuilt as by a worker that does not have it in its cache, and replayed with tasks that are
- * joined otherwise than they were (docs/decisions/0021-what-goes-on-when-in-a-step.md).
+ * joined otherwise than they were (docs/internals/decisions/0021-what-goes-on-when-in-a-step.md).
  */
 export class RecordedRun extends Run {
   readonly opening: Opening;

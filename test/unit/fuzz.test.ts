@@ -10,7 +10,7 @@ import { fuzzWebhooksOverHttp } from '../../proof/fuzz/webhooks-over-http.js';
 import { readNotificationsLeft } from '../../workflows/delivery-intake.js';
 import { projectFolder } from '../rig/processes.js';
 
-/** The short form of `npm run fuzz`; docs/proof.md, "Bad input". */
+/** The short form of `npm run fuzz`; docs/internals/proof.md, "Bad input". */
 const seed = 20_260_105;
 
 test.each([

@@ -15,7 +15,7 @@ export const atOnce = 0;
  * One timer for the next moment that matters. It is set again only when that moment changes.
  *
  * Nothing is due before its timer has fired, whatever the clock shows. A moment that counts from the handling of a message differs in a
- * replay that handles the message together with what followed it (docs/decisions/0021-what-goes-on-when-in-a-step.md), but a timer fires
+ * replay that handles the message together with what followed it (docs/internals/decisions/0021-what-goes-on-when-in-a-step.md), but a timer fires
  * at the same place of the history.
  */
 export class Alarm {

@@ -180,7 +180,7 @@ export function takeCancellation(run: Cancellable): boolean {
 
 /**
  * True if the history is long, or if there is a later release of the worker: a run stays on the release that began it
- * (docs/decisions/0017-a-run-stays-on-its-release.md).
+ * (docs/internals/decisions/0017-a-run-stays-on-its-release.md).
  */
 export function isNewRunSuggested(): boolean {
   const { continueAsNewSuggested, targetWorkerDeploymentVersionChanged } = workflowInfo();

@@ -72,7 +72,7 @@ export function setNotifies(of: Pick<Outbox, 'notifies' | 'outbox'>, notifies: b
 
 /**
  * Puts the next link or deletion in the place of one that has ended, in a run that has not closed yet
- * (docs/decisions/0015-the-next-link-begins-in-the-open-run.md). What is undelivered stays in the outbox, and so does
+ * (docs/internals/decisions/0015-the-next-link-begins-in-the-open-run.md). What is undelivered stays in the outbox, and so does
  * the way in which it is delivered.
  */
 export function beginNext<State extends Outbox>(state: State, next: State): void {

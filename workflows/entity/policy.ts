@@ -7,7 +7,7 @@ import { note, type Journal } from './journal.js';
 
 /**
  * The policy that a run follows. It comes in resolved, as data of the history: no default decides anything in a workflow, so a release
- * that changes one changes no order that is under way (docs/decisions/0014-policies-are-data.md). A backend in another
+ * that changes one changes no order that is under way (docs/internals/decisions/0014-policies-are-data.md). A backend in another
  * language may give a part of a policy or none; that is resolved by an activity.
  */
 export interface Governed<Policy extends object> {

@@ -6,7 +6,7 @@ import {
 } from '@temporalio/workflow';
 
 /*
- * The order in which the parts of a run go on within one step (docs/decisions/0021-what-goes-on-when-in-a-step.md): first what handles
+ * The order in which the parts of a run go on within one step (docs/internals/decisions/0021-what-goes-on-when-in-a-step.md): first what handles
  * messages and results, then the main loop, then the delivery of notifications. A replay may divide the same events into other steps, and
  * has to schedule everything in the same order.
  */
