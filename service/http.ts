@@ -26,14 +26,14 @@ export interface ServiceConfig {
    */
   brand?: string;
   /** Management key, sent as `X-Management-Key` to the management API only. Without it such calls are `RequestInvalid`. */
-  managementKey?: string;
+  managementKey?: string | undefined;
   /** Address of the management API, if it has its own. Default `baseUrl`; the address is not documented. */
-  managementBaseUrl?: string;
+  managementBaseUrl?: string | undefined;
   /**
    * The prefixes of each kind of key, if the deployment documents them. A key with the other kind's prefix, or without
    * its own, is refused before any request; if two prefixes fit, the longer one counts.
    */
-  keyPrefixes?: { team?: string; management?: string };
+  keyPrefixes?: { team?: string | undefined; management?: string | undefined };
   /**
    * Sends the management key as `X-<Brand>-Org-Key`, the deprecated name, for a deployment that knows no other. Default
    * false. Reported once, at creation, to `warn`.

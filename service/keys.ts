@@ -1,8 +1,8 @@
 /** The key settings of `ServiceConfig`; see there. */
 interface KeyConfig {
   apiKey: string;
-  managementKey?: string;
-  keyPrefixes?: { team?: string; management?: string };
+  managementKey?: string | undefined;
+  keyPrefixes?: { team?: string | undefined; management?: string | undefined };
   brand?: string;
   deprecatedManagementHeader?: boolean;
   warn?: (warning: string) => void;
@@ -36,7 +36,7 @@ export function keyFault({ apiKey, managementKey, keyPrefixes = {} }: KeyConfig)
 
 type Kind = 'team' | 'management';
 
-function problemOf(key: string, own: Kind, prefixes: { [kind in Kind]?: string }): string | undefined {
+function problemOf(key: string, own: Kind, prefixes: { [kind in Kind]?: string | undefined }): string | undefined {
   if (!/^[\x21-\x7e]+$/.test(key)) return 'must be printable ASCII without spaces';
   const fitting = (['team', 'management'] as const)
     .map((kind) => ({ kind, prefix: prefixes[kind] ?? '' }))

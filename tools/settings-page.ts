@@ -1,29 +1,27 @@
 import type { z } from 'zod';
-import {
-  codecServerSettings,
-  commonSettings,
-  defaultOf,
-  ingressSettings,
-  secretSettings,
-  singleProcessSettings,
-  workerSettings,
-} from '../workers/settings.js';
+import { settingsOf } from '../workers/config.js';
+import { defaultOf, secretSettings, settings } from '../workers/settings.js';
 
-type Settings = Readonly<Record<string, z.ZodType>>;
-
-const workerAndIngress = without(commonSettings, singleProcessSettings);
-
-const groups: readonly { title: string; processes: string; settings: Settings }[] = [
-  { title: 'Worker and ingress', processes: 'worker, ingress', settings: workerAndIngress },
-  { title: 'Worker', processes: 'worker', settings: without(workerSettings, commonSettings) },
-  { title: 'Ingress', processes: 'ingress', settings: without(ingressSettings, commonSettings) },
-  { title: 'Codec server', processes: 'codec server', settings: without(codecServerSettings, commonSettings) },
-  { title: 'Single process', processes: 'single process', settings: singleProcessSettings },
+const programs: readonly (readonly [program: string, names: readonly string[]])[] = [
+  ['worker', settingsOf.worker],
+  ['ingress', settingsOf.ingress],
+  ['codec server', settingsOf.codecServer],
 ];
 
-function without(settings: Settings, others: Settings): Settings {
-  return Object.fromEntries(Object.entries(settings).filter(([name]) => !Object.hasOwn(others, name)));
+/** The programs that read a setting. A single process reads all of worker and ingress as well. */
+function readersOf(name: string): string[] {
+  const readers = programs.filter(([, names]) => names.includes(name)).map(([program]) => program);
+  return readers.length === 0 ? ['single process'] : readers;
 }
+
+/** The heading that a setting is below. The codec server shares its settings with the others. */
+function titleOf(name: string): string {
+  const title = readersOf(name).slice(0, 2).join(' and ');
+  return `${title.slice(0, 1).toUpperCase()}${title.slice(1)}`;
+}
+
+const all = Object.entries<z.ZodType>(settings);
+const titles = [...new Set(all.map(([name]) => titleOf(name)))];
 
 const intro = `# Settings
 
@@ -48,20 +46,17 @@ ${secretSettings.map((name) => `- ${name}`).join('\n')}
 
 /** docs/settings.md: the texts and defaults of every setting. */
 export function settingsPage(): string {
-  const sections = groups.flatMap(({ title, processes, settings }) => [
-    `## ${title}`,
-    ...Object.entries(settings).flatMap(([name, schema]) => entryOf(name, schema, processes)),
-  ]);
+  const sections = titles.flatMap((title) => {
+    const below = all.filter(([name]) => titleOf(name) === title);
+    return [`## ${title}`, ...below.flatMap(([name, schema]) => entryOf(name, schema))];
+  });
   return `${[intro.trimEnd(), '## Required', required(), ...sections].join('\n\n')}\n`;
 }
 
 function required(): string {
-  const lines = groups.flatMap(({ title, settings }) => {
-    const names = Object.keys(settings).filter((name) => isRequired(settings[name]));
-    return names.length === 0 ? [] : [`- ${title}: ${names.map(linked).join(', ')}`];
-  });
+  const always = all.filter(([, schema]) => isRequired(schema)).map(([name]) => `- ${titleOf(name)}: ${linked(name)}`);
   return [
-    ...lines,
+    ...always,
     `- Codec server: ${linked('LABOPS_ENCRYPTION_KEYS')}`,
     `- Worker: ${linked('SERVICE_BASE_URL')}, or ${linked('SERVICE_ENVIRONMENT')} with that environment's address`,
     '',
@@ -70,31 +65,24 @@ function required(): string {
   ].join('\n');
 }
 
-function isRequired(schema: z.ZodType | undefined): boolean {
-  return schema !== undefined && schema.meta()?.without === undefined && !schema.safeParse(undefined).success;
+function isRequired(schema: z.ZodType): boolean {
+  return schema.meta()?.without === undefined && !schema.safeParse(undefined).success;
 }
 
 function linked(name: string): string {
   return `[${name}](#${name.toLowerCase()})`;
 }
 
-function entryOf(name: string, schema: z.ZodType, processes: string): string[] {
+function entryOf(name: string, schema: z.ZodType): string[] {
   const { description = '', more, without: absent } = schema.meta() ?? {};
   const usual = defaultOf(schema);
   const ending = usual === undefined ? absent && `Without it: ${absent}.` : `Default: \`${usual}\`.`;
-  const facts = [`Read by: ${readBy(name, processes)}.`, ending ?? (isRequired(schema) ? 'Required.' : undefined)];
+  const facts = [`Read by: ${readersOf(name).join(', ')}.`, ending ?? (isRequired(schema) ? 'Required.' : undefined)];
   return [
     `### ${name}`,
     [sentence(description), more].filter((part) => part !== undefined).join(' '),
     facts.filter((fact) => fact !== undefined).join(' '),
   ];
-}
-
-/** The settings that the codec server shares with the others. */
-function readBy(name: string, processes: string): string {
-  return processes === 'worker, ingress' && Object.hasOwn(codecServerSettings, name)
-    ? 'worker, ingress, codec server'
-    : processes;
 }
 
 /** In Markdown `<brand>` would be a tag. */

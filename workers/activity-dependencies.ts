@@ -41,7 +41,7 @@ export function activityDependencies(
     ...(registry && { observer: observeActivities(registry) }),
     ...(store
       ? { workerStore: workerStore(store, temporal, config) }
-      : config.healthData && { workerStore: config.healthData }),
+      : config.healthData === 'off' && { workerStore: config.healthData }),
   };
 }
 

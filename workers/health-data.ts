@@ -22,7 +22,7 @@ const openedAtStartWithinMs = 3_000;
  * @throws StartFailed if the database answers, and can never be used
  */
 export async function storeOf(
-  config: StoreConfig & { databaseUrl?: string; databasePoolSize: number },
+  config: StoreConfig & { databaseUrl?: string | undefined; databasePoolSize: number },
   opened: HealthDataStore | undefined,
 ): Promise<StoreAccess | undefined> {
   if (opened) return openedStore(opened);
@@ -39,8 +39,8 @@ export async function storeOf(
 }
 
 interface StoreConfig {
-  keyRing?: KeyRing;
-  deletedUsersKeys?: KeyRing;
+  keyRing?: KeyRing | undefined;
+  deletedUsersKeys?: KeyRing | undefined;
   rejectedEventsDays: number;
 }
 

@@ -1,10 +1,4 @@
-import {
-  codecServerSettings,
-  ingressSettings,
-  secretSettings,
-  singleProcessSettings,
-  workerSettings,
-} from './settings.js';
+import { secretSettings, settings } from './settings.js';
 
 /*
  * A misspelt setting has no effect and breaks no rule, so nothing else would mention it. A variable of another program
@@ -27,9 +21,7 @@ const temporalSettings = [
 const otherProgramsSettings = ['TEMPORAL_CLI', 'TEMPORAL_TEST_SERVER'];
 
 const known = new Set([
-  ...[workerSettings, ingressSettings, codecServerSettings, singleProcessSettings].flatMap((group) =>
-    Object.keys(group),
-  ),
+  ...Object.keys(settings),
   ...secretSettings.flatMap((name) => [name, `${name}_FILE`]),
   ...commandLineSettings,
   ...temporalSettings,

@@ -12,7 +12,7 @@ export interface QueueOptions {
   /** How many activities of a side queue this process runs at once. */
   slots?: Partial<Record<SideQueue, number>>;
   /** How many activities of `background` all processes together start in a second. Default: as many as come. */
-  backgroundPerSecond?: number;
+  backgroundPerSecond?: number | undefined;
 }
 
 /**

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { usualWebhookBytes } from '../client/webhooks/body.js';
 import { usualRetryDays } from '../protocol/delivery.js';
+import { usualInstallation } from '../service/installation.js';
 import { usualTaskQueue, type SideQueue } from '../protocol/task-queues.js';
 import { usualRejectedDays } from '../store/rejected-events.js';
 import { queues, usualSlots } from './polled-queues.js';
+import { headerSetsFile } from './report-files.js';
 import {
   baseAddress,
   databaseAddress,
@@ -24,6 +26,7 @@ import {
   wholeNumber,
   word,
 } from './setting-values.js';
+import type { TemporalConfig } from './temporal-config.js';
 
 /**
  * Every setting of the processes, one at a time: its schema, its default with the reason, and the texts for operators.
@@ -38,14 +41,10 @@ declare module 'zod' {
     more?: string;
     /** The behaviour without the setting, if its schema has no default or the default needs an explanation. */
     without?: string;
+    /** The setting may instead be in a file that `<name>_FILE` names. */
+    isSecret?: true;
   }
 }
-
-const encryptionKeyTexts = {
-  description:
-    'set <key id>:<32 bytes in base64> (openssl rand -base64 32), the same for every process and client of the namespace; separate several with commas, the newest first',
-  more: 'What Temporal holds is [encrypted](operations.md#encryption) with the first key, and decrypted with any. Clients (`labops`, `LabOperations.connect`) read this setting too. The codec server requires it.',
-};
 
 const queueList = z
   .string()
@@ -59,21 +58,23 @@ function slots(queue: SideQueue, work: string) {
 }
 
 const environments = ['production-us', 'production-eu', 'sandbox-us', 'sandbox-eu'] as const;
-export type Environment = (typeof environments)[number];
+
+/** The setting with the address of each. */
+export const environmentAddresses = {
+  'production-us': 'SERVICE_URL_PRODUCTION_US',
+  'production-eu': 'SERVICE_URL_PRODUCTION_EU',
+  'sandbox-us': 'SERVICE_URL_SANDBOX_US',
+  'sandbox-eu': 'SERVICE_URL_SANDBOX_EU',
+} as const satisfies Record<(typeof environments)[number], string>;
+
+const keyPrefix = word(/^[\x21-\x7e]+$/, 'has characters that no key has').optional();
 
 const environmentAddress = baseAddress.optional().meta({
   description: 'set the base address of that environment, for instance https://api.example.com',
   more: 'Only read if SERVICE_ENVIRONMENT names that environment.',
 });
 
-/** Settings that are secrets. Each may instead be in a file that `<name>_FILE` names. */
-export const secretSettings = [
-  ...['SERVICE_API_KEY', 'SERVICE_MANAGEMENT_KEY', 'NOTIFY_SECRET', 'WEBHOOK_SECRETS'],
-  ...['LABOPS_ENCRYPTION_KEYS', 'CODEC_TOKEN', 'DATABASE_URL', 'TEMPORAL_API_KEY', 'DELETED_USERS_KEYS'],
-];
-
-/** The settings of every process. */
-const processSettings = {
+export const settings = {
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { error: 'is not a level' })
     .default('info')
@@ -94,11 +95,6 @@ const processSettings = {
     description: 'set the address that METRICS_PORT listens on, 0.0.0.0 for every address of the machine',
     more: 'Anyone who reaches the port can read the metrics: let only Prometheus and the probes of your platform reach it.',
   }),
-};
-
-/** The settings of the processes that work with Temporal: worker and ingress. */
-export const commonSettings = {
-  ...processSettings,
   TRACES: z.enum(['otlp', 'off'], { error: 'is neither otlp nor off' }).default('off').meta({
     description: 'set otlp to export traces by OTLP over HTTP, or off',
     more: "OpenTelemetry's own variables, such as OTEL_EXPORTER_OTLP_ENDPOINT, set the destination and the share of traces ([Traces](monitoring.md#traces)).",
@@ -109,7 +105,7 @@ export const commonSettings = {
       description: 'use the same task queue for the worker, the ingress and the product',
       more: "The client's default is the same.",
     }),
-  LABOPS_INSTALLATION: installationName.optional().meta({
+  LABOPS_INSTALLATION: installationName.default(usualInstallation[0]).meta({
     description:
       'set a name for this installation, 1 to 32 letters, digits, dots, hyphens and underscores, which no other installation on the same account at the lab service has',
     more: 'It signs the orders that are created, so another installation does not take them for its own. Worker, ingress and backends need the same. Keep it when the namespace or a key changes.',
@@ -120,8 +116,11 @@ export const commonSettings = {
     without: 'none',
   }),
   LABOPS_ENCRYPTION_KEYS: keyRing.optional().meta({
-    ...encryptionKeyTexts,
+    description:
+      'set <key id>:<32 bytes in base64> (openssl rand -base64 32), the same for every process and client of the namespace; separate several with commas, the newest first',
+    more: 'What Temporal holds is [encrypted](operations.md#encryption) with the first key, and decrypted with any. Clients (`labops`, `LabOperations.connect`) read this setting too. The codec server requires it.',
     without: 'payloads are readable in Temporal; with ENCRYPTION=required nothing starts',
+    isSecret: true,
   }),
   ENCRYPTION: z.enum(['required', 'optional'], { error: 'is neither required nor optional' }).meta({
     description: 'set required, or optional while some process or client has no keys yet',
@@ -135,12 +134,14 @@ export const commonSettings = {
     more: '[Health data](health-data.md) describes its tables.',
     without:
       'the ingress counts health data and rejected events without keeping them, and deletions do not become final',
+    isSecret: true,
   }),
   DELETED_USERS_KEYS: keyRing.optional().meta({
     description:
       'set <key id>:<32 bytes in base64>, the same for worker and ingress; separate several with commas, the newest first',
     more: 'By these keys the database recognises your own id of a deleted user. They let the ingress have [an encryption key of its own](operations.md#an-ingress-that-can-decrypt-little).',
     without: 'LABOPS_ENCRYPTION_KEYS serve for this as well',
+    isSecret: true,
   }),
   HEALTH_DATA: onOff.meta({
     description:
@@ -156,17 +157,6 @@ export const commonSettings = {
     description: 'set after how many days the content of an unsettled rejected event is erased',
     more: 'Its row stays.',
   }),
-  // PGlite corrupts a directory that two processes have open; these processes are two.
-  HEALTH_DATA_DIRECTORY: z
-    .undefined({ error: 'is only for programs that run everything in one process' })
-    .optional()
-    .meta({ description: 'unset it, and set DATABASE_URL to a PostgreSQL database' }),
-};
-
-const keyPrefix = word(/^[\x21-\x7e]+$/, 'has characters that no key has').optional();
-
-export const workerSettings = {
-  ...commonSettings,
   SERVICE_BASE_URL: baseAddress.optional().meta({
     description: 'set the base address of the lab service, for instance https://api.example.com',
     without: 'SERVICE_ENVIRONMENT must be set',
@@ -189,6 +179,7 @@ export const workerSettings = {
   SERVICE_URL_SANDBOX_EU: environmentAddress,
   SERVICE_API_KEY: word(/^[\x21-\x7e]+$/, 'has characters that a header cannot contain').meta({
     description: 'set the team API key of the environment; a management key does not work here',
+    isSecret: true,
   }),
   SERVICE_BRAND: word(/^[a-z0-9-]+$/i, 'is not one word of letters, digits and hyphens')
     .default('service')
@@ -200,6 +191,7 @@ export const workerSettings = {
     .meta({
       description: 'set the management key, which is not a team API key, or leave it unset if nothing is managed',
       without: 'webhook endpoints cannot be managed',
+      isSecret: true,
     }),
   SERVICE_MANAGEMENT_URL: baseAddress.optional().meta({
     description: "set the management API's address, or leave it unset if it is the lab service's",
@@ -249,6 +241,7 @@ export const workerSettings = {
     description: 'set the secret that notifications are signed with: whsec_ and at least 24 random bytes in base64',
     more: 'The product verifies notifications with the same secret.',
     without: 'NOTIFY_URL must be unset',
+    isSecret: true,
   }),
   NOTIFY_RETRY_DAYS: wholeNumber(1, 365).default(usualRetryDays).meta({
     description: 'set for how many days a notification is retried after its workflow has ended',
@@ -278,7 +271,7 @@ export const workerSettings = {
       'list the hosts with private addresses that files may be fetched from, each as host or host:port, with commas between',
     without: 'files are fetched from public addresses only',
   }),
-  REPORT_URL_HEADERS_FILE: path.optional().meta({
+  REPORT_URL_HEADERS_FILE: headerSetsFile.optional().meta({
     description:
       'set the path of a JSON file: {"<name>": {"hosts": ["files.example.com"], "headers": {"authorization": "…"}}}',
     more: 'A submission names one of these sets in `headersFrom` ([Operations](operations.md#lab-reports)).',
@@ -321,14 +314,11 @@ export const workerSettings = {
   MAX_CACHED_WORKFLOWS: wholeNumber(2, 1_000_000).default(1000).meta({
     description: 'set how many workflows the worker keeps in memory, up to 0.34 MB each',
   }),
-};
-
-export const ingressSettings = {
-  ...commonSettings,
   WEBHOOK_SECRETS: secretList.meta({
     description:
       "copy the signing secret (whsec_…) from the service's webhook settings; during a rotation give both, with a comma between",
     more: 'A secret of fewer than 16 bytes is refused, because it can be guessed.',
+    isSecret: true,
   }),
   WEBHOOK_MAX_BYTES: wholeNumber(1024, 256 * mebibyte)
     .default(usualWebhookBytes)
@@ -349,12 +339,7 @@ export const ingressSettings = {
     description: 'set for how many seconds the ingress keeps answering after /ready says that it is stopping',
     more: 'In a single process the default is `0`.',
   }),
-};
-
-/** The codec server decrypts for anyone allowed to ask: by default only this machine, and only the Web UI's page. */
-export const codecServerSettings = {
-  ...processSettings,
-  LABOPS_ENCRYPTION_KEYS: keyRing.meta(encryptionKeyTexts),
+  // The codec server decrypts for anyone allowed to ask: by default only this machine, and only the Web UI's page.
   CODEC_PORT: port.default(8234).meta({
     description: 'set a free port',
     more: "Give the Web UI the server's address as its codec endpoint.",
@@ -373,15 +358,12 @@ export const codecServerSettings = {
       description:
         'set the secret that requests bring as `Authorization: Bearer …`, or set CODEC_OPEN=true if the port is reachable only by people allowed to see payloads',
       without: 'anyone who can reach the port can read payloads',
+      isSecret: true,
     }),
   CODEC_OPEN: flag(false).meta({
     description: 'set true only if the port is reachable only by people allowed to see payloads',
     more: 'It replaces CODEC_TOKEN if CODEC_HOST is open to other machines.',
   }),
-};
-
-/** The settings of `npm run single-process` beside those of worker and ingress. */
-export const singleProcessSettings = {
   HEALTH_DATA_DIRECTORY: z.string().optional().meta({
     description: 'set the directory for health data and rejected events, instead of DATABASE_URL',
     without: 'DATABASE_URL applies',
@@ -392,6 +374,16 @@ export const singleProcessSettings = {
     without: 'health data cannot be read over HTTP',
   }),
 };
+
+/** The values of the settings. `TEMPORAL_*` stands for the many that Temporal's own tools read, too. */
+export type Values = z.output<z.ZodObject<typeof settings>> & { 'TEMPORAL_*': TemporalConfig };
+export type Name = keyof Values;
+
+/** The settings that may be in files. */
+export const secretSettings = [
+  ...Object.entries<z.ZodType>(settings).flatMap(([name, schema]) => (schema.meta()?.isSecret ? [name] : [])),
+  'TEMPORAL_API_KEY',
+];
 
 /** The instruction that follows a fault: how to set it right, and the default. */
 export function instructionOf(schema: z.ZodType): string {

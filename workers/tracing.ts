@@ -24,11 +24,11 @@ export interface Tracing {
 
 /** Call it before anything is started that it traces. OpenTelemetry's SDK is loaded only where it is used. */
 export async function startTracing(
-  { exportsTraces }: { exportsTraces: boolean },
+  { traces }: { traces: 'otlp' | 'off' },
   process: TracedProcess,
   log: Logger,
 ): Promise<Tracing | undefined> {
-  if (!exportsTraces) return undefined;
+  if (traces === 'off') return undefined;
   const { exportTraces } = await import('./otlp-tracing.js');
   return exportTraces(process, log);
 }

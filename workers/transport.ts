@@ -24,10 +24,9 @@ const protectedModes = ['require', 'verify-ca', 'verify-full'];
  * Warnings for an operator that may be intended: a mesh or a tunnel may protect a connection that looks plain from
  * here.
  */
-export function transportWarnings(temporal: TemporalConfig, databaseUrl: string | undefined): string[] {
+export function transportWarnings(temporal: TemporalConfig | undefined, databaseUrl: string | undefined): string[] {
   const warnings: string[] = [];
-  const { tls } = temporal.connection;
-  if ((tls === undefined || tls === false) && !isNear(hostOf(temporal.address))) {
+  if (temporal && !temporal.connection.tls && !isNear(hostOf(temporal.address))) {
     warnings.push(
       'Temporal is reached without TLS: set TEMPORAL_TLS=true, unless a mesh or tunnel encrypts on the way.',
     );

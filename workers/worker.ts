@@ -28,7 +28,6 @@ import { dataConverterOf, markingUnencrypted } from './encryption.js';
 import { storeOf } from './health-data.js';
 import { suspensionTolerance } from './suspension.js';
 import { createLog, temporalLogger } from './log.js';
-import { queues } from './polled-queues.js';
 import { createWorkers, runWorkers, shutDown } from './queues.js';
 import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
 import { watchFleet } from './monitoring/fleet.js';
@@ -95,14 +94,13 @@ async function poll(
   const dependencies = activityDependencies(config, client, log, { store, registry: monitoring?.registry, tracing });
   warnOfGaps(dependencies, log);
   const shutdownGraceMs = config.shutdownGraceSeconds * 1000;
-  const { polls = queues } = config.queues;
   const failures = config.keyRing ? 'encoded' : 'readable';
   const quiet = temporalLogger(log.child({}, { level: 'warn' })); // webpack's report is long
   const options: WorkerOptions & { taskQueue: string } = {
     connection,
     namespace,
     taskQueue: config.taskQueue,
-    ...(polls.includes('main') && { workflowBundle: await workflowBundle(failures, quiet) }),
+    ...(config.queues.polls.includes('main') && { workflowBundle: await workflowBundle(failures, quiet) }),
     ...markingUnencrypted(conversion, config.encryption, log),
     ...tracing?.worker,
     identity: workerIdentity(config.keyRing !== undefined),

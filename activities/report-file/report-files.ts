@@ -16,12 +16,12 @@ type ReportFileReference =
 
 export interface ReportFilesConfig {
   /** Folder that paths lie in (REPORT_ROOT). Without it paths are refused. */
-  root?: string;
+  root?: string | undefined;
   /** Bytes of a file (REPORT_MAX_BYTES). Default 10,485,760: the specification's 10 MB, read generously. */
   maxBytes?: number;
   /** Hosts that may have addresses that are not public: a store of one's own, or a test's. `host` or `host:port`. */
   allowedHosts?: readonly string[];
-  headerSets?: Readonly<Record<string, HeaderSet>>;
+  headerSets?: Readonly<Record<string, HeaderSet>> | undefined;
   /**
    * Milliseconds for a host to connect, to answer, and between two chunks. Default 30,000, as long as an upload may
    * stall. In total a host may be waited for twice as long, plus the time that its bytes take at 10 MiB in two minutes.

@@ -3,8 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readKeyRing, readTemporalSettings, TemporalSettingInvalid } from '../../client/config.js';
-import { readSingleProcessConfig } from '../../workers/single-process.config.js';
-import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
+import {
+  readCodecServerConfig,
+  readIngressConfig,
+  readSingleProcessConfig,
+  readWorkerConfig,
+} from '../../workers/config.js';
 import { misspeltSettings } from '../../workers/misspelt.js';
 import { ConfigInvalid } from '../../workers/setting-faults.js';
 import { otherPair, serverPair } from '../rig/certificates.js';

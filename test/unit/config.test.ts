@@ -5,9 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { installationOf, InstallationInvalid } from '../../client/config.js';
-import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
+import {
+  readCodecServerConfig,
+  readIngressConfig,
+  readSingleProcessConfig,
+  readWorkerConfig,
+} from '../../workers/config.js';
 import { ConfigInvalid } from '../../workers/setting-faults.js';
-import { readSingleProcessConfig } from '../../workers/single-process.config.js';
 
 const service = { SERVICE_BASE_URL: 'http://127.0.0.1:4010', SERVICE_API_KEY: 'sk_invented' };
 const secret = `whsec_${Buffer.from('an-invented-key-with-32-bytes-01').toString('base64')}`;
@@ -36,11 +40,17 @@ describe('the worker', () => {
       temporal: { address: '127.0.0.1:7233', namespace: 'default', connection: { address: '127.0.0.1:7233' } },
       taskQueue: 'lab-operations',
       logLevel: 'info',
+      monitoring: { host: '127.0.0.1' },
       shutdownGraceSeconds: 35,
+      addresses: {},
+      allowsPlaintext: false,
+      serviceSeconds: 30,
       service: {
         baseUrl: 'http://127.0.0.1:4010',
         apiKey: 'sk_invented',
         brand: 'service',
+        keyPrefixes: {},
+        deprecatedManagementHeader: false,
         ordersPath: '/orders',
         usersPath: '/v2/user/',
         createOrderPath: '/v3/order',
@@ -50,7 +60,7 @@ describe('the worker', () => {
       },
       installation: ['default'],
       echoesPassthrough: true,
-      reportFiles: { maxBytes: 10_485_760, allowedHosts: [], headerSets: {} },
+      reportFiles: { maxBytes: 10_485_760, allowedHosts: [] },
       queues: {
         polls: ['main', 'background', 'notifications', 'files'],
         slots: { background: 16, notifications: 50, files: 4 },
@@ -59,7 +69,9 @@ describe('the worker', () => {
       reconcileEveryMinutes: 60,
       databasePoolSize: 10,
       encryption: 'optional',
-      exportsTraces: false,
+      traces: 'off',
+      healthData: 'on',
+      notifications: 'on',
       rejectedEventsDays: 90,
       warnings: [],
     });
@@ -583,7 +595,9 @@ describe('the message', () => {
       deprecatedManagementHeader: true,
     };
     expect(readWorkerConfig(env).service).toMatchObject(managed);
-    for (const name of Object.keys(managed)) expect(readWorkerConfig(service).service).not.toHaveProperty(name);
+    const { service: unmanaged } = readWorkerConfig(service);
+    expect(unmanaged).toMatchObject({ keyPrefixes: {}, deprecatedManagementHeader: false });
+    for (const name of ['managementKey', 'managementBaseUrl']) expect(unmanaged).not.toHaveProperty(name);
   });
 
   // proves 250

@@ -7,7 +7,7 @@ import { fault, ok, type Verdict, warning } from './findings.js';
 export async function database({
   databaseUrl,
   healthData,
-}: Pick<WorkerConfig, 'databaseUrl' | 'healthData'>): Promise<Verdict> {
+}: Partial<Pick<WorkerConfig, 'databaseUrl' | 'healthData'>>): Promise<Verdict> {
   if (healthData === 'off') return ok('No health data are kept (HEALTH_DATA=off).');
   if (databaseUrl === undefined) {
     return warning(

@@ -7,8 +7,8 @@ import { createRegistry } from './metrics.js';
 /** The address at which a process shows its metrics and its health; without a port there is none. */
 export interface MonitoringConfig {
   host: string;
-  /** 0: a free one. */
-  port: number;
+  /** 0: a free one. Without it the process shows nothing. */
+  port?: number | undefined;
 }
 
 /** A process's answer to a probe, with what may be shown to anybody. */
@@ -42,11 +42,11 @@ export interface Monitoring {
  * @throws StartFailed in one line if it cannot listen
  */
 export async function startMonitoring(
-  config: MonitoringConfig | undefined,
+  { host, port }: MonitoringConfig,
   log: Logger,
   labels: Record<string, string> = {},
 ): Promise<Monitoring | undefined> {
-  if (!config) return undefined;
+  if (port === undefined) return undefined;
   const registry = createRegistry(labels);
   const parts: WatchedPart[] = [];
   const app = boundedServer(httpLimits);
@@ -57,7 +57,7 @@ export async function startMonitoring(
   app.get('/health', () => ({ status: 'up' }));
   app.get('/ready', async (_request, reply) => answerReadiness(reply, await readinessOf(parts)));
   serveMetrics(app, { registry, parts, log });
-  const url = await listen(app, { ...config, settings: { host: 'METRICS_HOST', port: 'METRICS_PORT' } });
+  const url = await listen(app, { host, port, settings: { host: 'METRICS_HOST', port: 'METRICS_PORT' } });
   log.info({ metricsUrl: `${url}/metrics` }, 'metrics are served');
   return {
     registry,
