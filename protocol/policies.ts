@@ -8,7 +8,7 @@ import type { ResolvedSettings, Settings } from './policy-settings.js';
 import { reportPolicy } from './report/policy.js';
 
 /** Every workflow with a policy. */
-const policies = {
+export const policies = {
   order: orderPolicy,
   link: linkPolicy,
   report: reportPolicy,

@@ -2,6 +2,7 @@ import { apiReports } from './api-report.js';
 import { errorsPage } from './errors-page.js';
 import { jsonSchemas } from './json-schemas/json-schemas.js';
 import { lifecyclePage } from './lifecycle-page.js';
+import { policiesPage } from './policies-page.js';
 import { settingsPage } from './settings-page.js';
 
 /** The generated pages, schemas and reports of the public types, by path. */
@@ -10,6 +11,7 @@ export async function generatedPages(projectFolder: string): Promise<ReadonlyMap
     ['docs/errors.md', await errorsPage(projectFolder)],
     ['docs/settings.md', settingsPage()],
     ['docs/lifecycle.md', await lifecyclePage()],
+    ['docs/policies.md', await policiesPage(projectFolder)],
     ...(await apiReports(projectFolder)),
     ...(await jsonSchemas(projectFolder)),
   ]);
