@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type DoctorConfig, readDoctorConfig } from './doctor.config.js';
+import { type DoctorConfig, readDoctorConfig } from './doctor/config.js';
 import { clockOfService, clockOfTemporal } from './doctor/clocks.js';
 import { codecServer } from './doctor/codec-server.js';
 import { database } from './doctor/database.js';

@@ -1,5 +1,5 @@
 import { isProduction } from '../client/config.js';
-import { keyFault } from '../service/keys.js';
+import { keyFault, type KeyFault } from '../service/keys.js';
 import { isLoopback } from '../service/proxy.config.js';
 import { parseSecret } from '../service/webhook-signature.js';
 import type { SettingFault } from './setting-faults.js';
@@ -99,17 +99,16 @@ export function faultsBetween(
   if (valid.CODEC_OPEN === false && codecHost !== undefined && !isLoopback(codecHost)) {
     demand('CODEC_TOKEN', 'CODEC_HOST is not an address of this machine only');
   }
-  // A key in the other's place is reported at start, not by a refusal hours later.
-  const wrong =
-    valid.SERVICE_API_KEY === undefined
-      ? undefined
-      : keyFault({
-          apiKey: valid.SERVICE_API_KEY,
-          managementKey: valid.SERVICE_MANAGEMENT_KEY,
-          keyPrefixes: { team: valid.SERVICE_TEAM_KEY_PREFIX, management: valid.SERVICE_MANAGEMENT_KEY_PREFIX },
-        });
+  const wrong = wrongKey(valid);
   if (wrong) report(keySettings[wrong.key], wrong.problem);
   return faults;
+}
+
+/** A key in the other's place is reported at start, not by a refusal hours later. */
+function wrongKey(valid: Partial<Values>): KeyFault | undefined {
+  const { SERVICE_API_KEY: apiKey, SERVICE_MANAGEMENT_KEY: managementKey } = valid;
+  const { SERVICE_TEAM_KEY_PREFIX: team, SERVICE_MANAGEMENT_KEY_PREFIX: management } = valid;
+  return apiKey === undefined ? undefined : keyFault({ apiKey, managementKey, keyPrefixes: { team, management } });
 }
 
 /** What may be intended. */

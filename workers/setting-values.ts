@@ -29,12 +29,12 @@ export function word(pattern: RegExp, error: string) {
 /** The fault does not state the rule, because the instruction that follows it does. */
 export const installationName = z.string(missing).refine(isInstallationName, { error: 'cannot be a name' });
 
-export const installationNames = z
-  .string()
-  .transform(namesIn)
-  .refine((names) => names.every(isInstallationName), {
-    error: 'holds a name that is not 1 to 32 letters, digits, dots, hyphens and underscores',
-  });
+/** Texts with commas between. */
+export const list = z.string(missing).transform(namesIn);
+
+export const installationNames = list.refine((names) => names.every(isInstallationName), {
+  error: 'holds a name that is not 1 to 32 letters, digits, dots, hyphens and underscores',
+});
 
 export const webAddress = z
   .string(missing)
@@ -52,18 +52,14 @@ export function isWebAddress(text: string): boolean {
 export const path = word(/^\/[^?#\s{}]*$/, 'is not a path that begins with a slash');
 
 /** Faults name a secret by its position, because the secret itself must not be shown. */
-export const secretList = z
-  .string(missing)
-  .transform((text) => text.split(',').map((secret) => secret.trim()))
-  .transform((secrets) => secrets.filter((secret) => secret !== ''))
-  .superRefine((secrets, context) => {
-    if (secrets.length === 0) context.addIssue({ code: 'custom', message: 'holds no secret' });
-    for (const [index, secret] of secrets.entries()) {
-      const fault = secretFault(secret);
-      const which = secrets.length === 1 ? '' : `(secret ${index + 1} of ${secrets.length}) `;
-      if (fault !== undefined) context.addIssue({ code: 'custom', message: `${which}${fault}` });
-    }
-  });
+export const secretList = list.superRefine((secrets, context) => {
+  if (secrets.length === 0) context.addIssue({ code: 'custom', message: 'holds no secret' });
+  for (const [index, secret] of secrets.entries()) {
+    const fault = secretFault(secret);
+    const which = secrets.length === 1 ? '' : `(secret ${index + 1} of ${secrets.length}) `;
+    if (fault !== undefined) context.addIssue({ code: 'custom', message: `${which}${fault}` });
+  }
+});
 
 /** The length of a secret from `openssl rand -base64 24`, which cannot be guessed. */
 export const enoughSecretBytes = 24;
@@ -99,14 +95,9 @@ export const keyRing = z.string(missing).transform((text, context) => {
 });
 
 /** Web origins, as a browser sends them. */
-export const originList = z
-  .string()
-  .transform((text) => text.split(',').map((origin) => origin.trim()))
-  .transform((origins) => origins.filter((origin) => origin !== ''))
-  .superRefine((origins, context) => {
-    if (origins.length > 0 && origins.every(isOrigin)) return;
-    context.addIssue({ code: 'custom', message: 'is not a list of origins such as https://temporal.example.com' });
-  });
+export const originList = list.refine((origins) => origins.length > 0 && origins.every(isOrigin), {
+  error: 'is not a list of origins such as https://temporal.example.com',
+});
 
 function isOrigin(text: string): boolean {
   // A `*` is literal in an address, and would never match.
@@ -129,10 +120,8 @@ export function flag(usual: boolean) {
 }
 
 /** Names or addresses, each with a port if only that port is meant. */
-export const hostList = z
-  .string()
-  .transform((text) => text.split(',').map((host) => host.trim().toLowerCase()))
-  .transform((hosts) => hosts.filter((host) => host !== ''))
+export const hostList = list
+  .transform((hosts) => hosts.map((host) => host.toLowerCase()))
   .refine((hosts) => hosts.every((host) => /^([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/.test(host)), {
     error: 'is not a list of hosts such as files.internal:8443',
   });

@@ -15,6 +15,7 @@ import {
   installationName,
   installationNames,
   keyRing,
+  list,
   mebibyte,
   onOff,
   originList,
@@ -46,10 +47,9 @@ declare module 'zod' {
   }
 }
 
-const queueList = z
-  .string()
-  .transform((text) => text.split(',').map((queue) => queue.trim()))
-  .pipe(z.array(z.enum(queues, { error: 'is not a list of task queues' })).min(1, { error: 'names no task queue' }));
+const queueList = list.pipe(
+  z.array(z.enum(queues, { error: 'is not a list of task queues' })).min(1, { error: 'names no task queue' }),
+);
 
 function slots(queue: SideQueue, work: string) {
   return wholeNumber(1, 10_000)

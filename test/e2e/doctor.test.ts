@@ -10,7 +10,7 @@ import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { reconcileOrdersName, reconcileScheduleId } from '../../protocol/reconcile.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import { freePort } from '../../sandbox/temporal/ports.js';
-import { readDoctorConfig } from '../../workers/doctor.config.js';
+import { readDoctorConfig } from '../../workers/doctor/config.js';
 import { examine } from '../../workers/doctor.js';
 import type { Finding } from '../../workers/doctor/findings.js';
 import { builtPath } from '../rig/built.js';

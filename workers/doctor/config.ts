@@ -1,63 +1,75 @@
-import type { WebhookPlace } from '../service/management-webhooks.js';
-import { type IngressConfig, readIngressConfig, readWorkerConfig, type WorkerConfig } from './config.js';
-import { ConfigInvalid, type SettingFault } from './setting-faults.js';
-import type { CodecEndpoint } from './doctor/codec-server.js';
-import { type Finding, fault, ok, notChecked, warning } from './doctor/findings.js';
-import { misspeltSettings } from './misspelt.js';
+import type { WebhookPlace } from '../../service/management-webhooks.js';
+import { type IngressConfig, readIngressConfig, readWorkerConfig, type WorkerConfig } from '../config.js';
+import { misspeltSettings } from '../misspelt.js';
+import { ConfigInvalid, type SettingFault } from '../setting-faults.js';
+import type { CodecEndpoint } from './codec-server.js';
+import { type Finding, fault, notChecked, ok, type Verdict, warning } from './findings.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** The settings of a deployment as far as they are valid, and what was found in them. */
 export interface DoctorConfig {
-  /** Absent if nothing can be read without the faulty settings. */
-  worker?: WorkerConfig;
+  /** Undefined if nothing can be read without the faulty settings. */
+  worker: WorkerConfig | undefined;
   /** The checks whose settings have faults: `worker` has stand-ins in their place. */
   unreadable: readonly string[];
-  /** Present if the settings of the ingress are set here, too. */
-  ingress?: IngressConfig;
+  /** Undefined if the settings of the ingress are not set here, or have faults. */
+  ingress: IngressConfig | undefined;
   /** The team whose endpoints are checked: the settings of `labops webhooks`. */
-  place?: WebhookPlace;
-  /** Present if TEMPORAL_CODEC_ENDPOINT is set, as for the `temporal` command line. */
-  codec?: CodecEndpoint;
+  place: WebhookPlace | undefined;
+  /** Undefined if TEMPORAL_CODEC_ENDPOINT is not set, which the `temporal` command line reads, too. */
+  codec: CodecEndpoint | undefined;
   findings: Finding[];
 }
 
 /** Reads the settings of the worker and, if WEBHOOK_SECRETS is set, those of the ingress. A fault is a finding, not an error. */
 export function readDoctorConfig(env: Env = process.env): DoctorConfig {
   const worker = attempt(() => readWorkerConfig(env));
-  const rest = worker.config ? { env, checks: [] } : withoutFaulty(env, worker.invalid);
-  const config = worker.config ?? attempt(() => readWorkerConfig(rest.env)).config;
+  const rest = withoutFaulty(env, worker.faults);
+  const ofWorker = verdictsOf(worker.faults, worker.config?.warnings ?? misspeltSettings(env));
   const ingress = isSet(env, 'WEBHOOK_SECRETS') ? attempt(() => readIngressConfig(env)) : undefined;
-  const hints = worker.config ? worker.config.warnings : misspeltSettings(env);
-  const known = new Set(worker.faults.map(({ found }) => found));
-  const findings: Finding[] = [
-    ...of('settings', [...worker.faults, ...hints.map(asWarning)], 'What is set here is valid for a worker.'),
-    ...(ingress
-      ? of(
-          'ingress settings',
-          [
-            ...ingress.faults.filter(({ found }) => !known.has(found)),
-            ...(ingress.config?.warnings ?? []).filter((text) => !hints.includes(text)).map(asWarning),
-          ],
-          ingress.config ? 'What is set here is valid for an ingress.' : 'Its other settings are valid.',
-        )
-      : [{ check: 'ingress settings', ...notChecked('WEBHOOK_SECRETS is not set here') }]),
-  ];
-  const [place, codec] = [placeOf(env), codecOf(env)];
+  const ofIngress = ingress && verdictsOf(ingress.faults, ingress.config?.warnings ?? []);
+  const own = ofIngress?.filter(({ found }) => !ofWorker.some((other) => other.found === found));
+  const valid = ingress?.config ? 'What is set here is valid for an ingress.' : 'Its other settings are valid.';
   return {
-    ...(config && { worker: config }),
+    worker: worker.config ?? attempt(() => readWorkerConfig(rest.env)).config,
     unreadable: rest.checks,
-    ...(ingress?.config && { ingress: ingress.config }),
-    ...(place && { place }),
-    ...(codec && { codec }),
-    findings,
+    ingress: ingress?.config,
+    place: placeOf(env),
+    codec: codecOf(env),
+    findings: [
+      ...findingsOf('settings', ofWorker, 'What is set here is valid for a worker.'),
+      ...findingsOf('ingress settings', own ?? [notChecked('WEBHOOK_SECRETS is not set here')], valid),
+    ],
   };
 }
 
-type Verdicts = readonly ReturnType<typeof fault>[];
-
-function of(check: string, verdicts: Verdicts, allValid: string): Finding[] {
+function findingsOf(check: string, verdicts: readonly Verdict[], allValid: string): Finding[] {
   return (verdicts.length > 0 ? verdicts : [ok(allValid)]).map((verdict) => ({ check, ...verdict }));
+}
+
+function verdictsOf(faults: readonly SettingFault[], warnings: readonly string[]): Verdict[] {
+  return [
+    ...faults.map(({ setting, problem, remedy }) => fault(`${setting} ${problem}.`, sentence(remedy))),
+    // A warning names what is wrong, a colon, and the remedy.
+    ...warnings.map((text) => {
+      const [found = '', remedy = 'see docs/settings.md'] = text.split(/: (.*)/s);
+      return warning(`${found.replace(/\.$/, '')}.`, sentence(remedy));
+    }),
+  ];
+}
+
+function sentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?]$/.test(text) ? '' : '.'}`;
+}
+
+function attempt<Config>(read: () => Config): { config?: Config; faults: readonly SettingFault[] } {
+  try {
+    return { config: read(), faults: [] };
+  } catch (error) {
+    if (error instanceof ConfigInvalid) return { faults: error.faults };
+    throw error;
+  }
 }
 
 /**
@@ -89,36 +101,6 @@ function withoutFaulty(env: Env, faults: readonly SettingFault[]): { env: Env; c
   const kept = Object.entries(env).filter(([name]) => !isFaulty(name));
   const standIns = faulty.flatMap(({ standIn = {} }) => Object.entries(standIn));
   return { env: Object.fromEntries([...kept, ...standIns]), checks: faulty.flatMap(({ checks }) => checks) };
-}
-
-interface Attempt<Config> {
-  config?: Config;
-  faults: Verdicts;
-  invalid: readonly SettingFault[];
-}
-
-function attempt<Config>(read: () => Config): Attempt<Config> {
-  try {
-    return { config: read(), faults: [], invalid: [] };
-  } catch (error) {
-    if (!(error instanceof ConfigInvalid)) throw error;
-    const faults = error.faults.map(({ setting, problem, remedy }) =>
-      fault(`${setting} ${problem}.`, sentence(remedy)),
-    );
-    return { faults, invalid: error.faults };
-  }
-}
-
-/** A warning of the settings names the fault, a colon, and the remedy. */
-function asWarning(text: string): ReturnType<typeof warning> {
-  const at = text.indexOf(': ');
-  return at === -1
-    ? warning(text, 'See docs/settings.md.')
-    : warning(`${text.slice(0, at)}.`, sentence(text.slice(at + 2)));
-}
-
-function sentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?]$/.test(text) ? '' : '.'}`;
 }
 
 function isSet(env: Env, name: string): boolean {
