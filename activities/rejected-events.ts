@@ -1,5 +1,5 @@
 import { activityInfo, ApplicationFailure, heartbeat } from '@temporalio/activity';
-import { isShowableType } from '../service/events.js';
+import { isShowableType } from '../service/word.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
 import {
   type RejectedEvent,

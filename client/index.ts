@@ -180,26 +180,7 @@ export {
   WebhookNotFound,
   WebhookRefused,
 } from './operators/errors.js';
-export { createWebhookHandler, type WebhookHandler, type WebhookHandlerOptions } from './webhooks/handler.js';
-export type { AnsweredRequest, RequestObserver, WebhookLogger, WebhookRequest } from './webhooks/endpoint.js';
-export type { TakenMessages } from './webhooks/destinations.js';
-export type { HealthDataSink } from './webhooks/health-data-events.js';
-export type { RejectedEventReceived, RejectedEventSink } from './webhooks/rejected-events.js';
-export {
-  createNotificationHandler,
-  type NotificationHandler,
-  type NotificationHandlerOptions,
-  type NotificationHandlers,
-  type NotificationOf,
-} from './notifications/handler.js';
-export type {
-  CloudEvent,
-  NotificationEvent,
-  NotificationType,
-  PortalLinkData,
-} from '../protocol/notification-events.js';
-export { sign, verify, WebhookSecretInvalid } from '../service/webhook-signature.js';
-export { signWebhook } from './webhooks/sign.js';
+export { WebhookSecretInvalid } from '../service/webhook-signature.js';
 export { createLabService, type LabService } from '../service/lab-service.js';
 export type { ServiceConfig } from '../service/http.js';
 export type { CallObserver, ObservedCall } from '../service/observed.js';

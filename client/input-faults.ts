@@ -1,6 +1,6 @@
 import { isAddressable, isReference, referencePattern } from '../protocol/ids.js';
 import { PolicyInvalid, PolicyTooNew } from '../protocol/policy-resolution.js';
-import { isObject } from '../service/json-object.js';
+import { isObject, isText } from '../service/json-object.js';
 import { compareText } from '../protocol/canonical-json.js';
 import type { CallOptions } from './call-options.js';
 import { ReadInvalid, type RefusalClass, type RefusedField } from './errors.js';
@@ -80,10 +80,6 @@ const rules = {
 
 export function isListOfTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.length > 0 && value.every(isText);
-}
-
-export function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
 }
 
 /**

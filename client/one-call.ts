@@ -6,7 +6,8 @@ import type { QueryDefinition, UpdateDefinition } from '@temporalio/common';
 import type { Attention, RaisedAttention } from '../protocol/attention.js';
 import { askAgain } from '../protocol/failure-details.js';
 import { after } from './call-options.js';
-import { code, DeadlinePassed, hasCode, updateEndOf } from './temporal-errors.js';
+import { code, hasCode, updateEndOf } from './temporal-errors.js';
+import { DeadlinePassed } from './within.js';
 import type { TemporalCalls } from './workflow-calls.js';
 
 /** A wait consists of shorter ones, so nothing is held for weeks and a dead connection is noticed. */

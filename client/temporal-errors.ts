@@ -2,6 +2,7 @@ import { isGrpcServiceError, isRetryableError, type Client, type Connection } fr
 import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
 import { wayOf } from './proxied.js';
 import { type LabOperationsError, TemporalRefused, TemporalUnreachable, WorkerFailing } from './errors.js';
+import { DeadlinePassed } from './within.js';
 
 /* Problems of Temporal itself, or of the connection to it, as errors with a remedy. */
 
@@ -83,11 +84,6 @@ export function updateEndOf(error: unknown) {
   return updateEnds.find(([number, pattern]) => number === given && pattern.test(words))?.[2];
 }
 
-/** The time of a call is up. */
-export class DeadlinePassed extends Error {
-  override readonly name = 'DeadlinePassed';
-}
-
 export function isDeadlineError(error: unknown): boolean {
   return error instanceof DeadlinePassed || hasCode(error, code.deadlineExceeded) || updateEndOf(error) === 'unread';
 }
@@ -164,17 +160,4 @@ export function connectionRemedy(reason: string): string {
   return /\b(ssl|tls|tlsv\d+|certificate|cert|wrong version number|EPROTO|HTTP2|protocol error)\b/i.test(reason)
     ? 'check TEMPORAL_TLS and the certificates: client and server must both use TLS, or neither'
     : 'start it, or correct TEMPORAL_ADDRESS (and TEMPORAL_TLS, if the server uses TLS)';
-}
-
-/** Rejects if the work takes longer; the work itself continues, and its result is ignored. */
-export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new DeadlinePassed(`No answer within ${milliseconds} ms`)), milliseconds);
-  });
-  try {
-    return await Promise.race([work, deadline]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

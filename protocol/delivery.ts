@@ -1,5 +1,5 @@
 import { TypedSearchAttributes } from '@temporalio/common';
-import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineQuery, defineSignal, defineUpdate } from './definitions.js';
 import { deliverNotificationsId } from './ids.js';
 import type { Notification } from './notifications.js';
 import { labAttentionKey, labAttentionSinceKey, labOrderIdKey, labReferenceKey, ofUser } from './search-attributes.js';

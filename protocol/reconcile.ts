@@ -1,4 +1,4 @@
-import { defineQuery } from '@temporalio/workflow';
+import { defineQuery } from './definitions.js';
 import { isCalendarDate } from './calendar-date.js';
 
 /**

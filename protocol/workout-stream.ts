@@ -1,5 +1,5 @@
 import { TypedSearchAttributes } from '@temporalio/common';
-import { defineSignal } from '@temporalio/workflow';
+import { defineSignal } from './definitions.js';
 import { workoutStreamId } from './ids.js';
 import { ofUser } from './search-attributes.js';
 import type { WorkflowStart } from './signal-or-start.js';

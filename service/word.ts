@@ -41,3 +41,8 @@ function redacted(text: string, secrets: readonly string[]): string {
     .map((secret) => secret.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
   return patterns.length === 0 ? text : text.replace(new RegExp(patterns.join('|'), 'gi'), redactedWord);
 }
+
+/** An event type that is safe to show and count: the sender's text, but only if it looks like a type. */
+export function isShowableType(eventType: string): boolean {
+  return /^[A-Za-z0-9._-]{1,80}$/.test(eventType);
+}

@@ -5,8 +5,7 @@ import {
   type NotificationType,
   notificationTypes,
 } from '../../protocol/notification-events.js';
-import { isObject } from '../../service/json-object.js';
-import { isText } from '../input-faults.js';
+import { isObject, isText } from '../../service/json-object.js';
 import { BodyMemory, parseObject, usualBodyDeadlineMs } from '../webhooks/body.js';
 import type { WebhookAnswer } from '../webhooks/common-answers.js';
 import type { AnswerCounts } from '../webhooks/counts.js';

@@ -11,17 +11,11 @@ import {
 } from '../../protocol/report/submission-messages.js';
 import { isSignedUrl } from '../../protocol/report/signed-url.js';
 import { labReferenceKey, labUserIdKey, type supersededPhase } from '../../protocol/search-attributes.js';
+import { isText } from '../../service/json-object.js';
 import type { CallOptions } from '../call-options.js';
 import { hasKeys } from '../payload-limit.js';
 import type { RefusedField } from '../errors.js';
-import {
-  isText,
-  policyFaults,
-  referenceFaults,
-  refuseFaulty,
-  serviceIdFaults,
-  unknownFaults,
-} from '../input-faults.js';
+import { policyFaults, referenceFaults, refuseFaulty, serviceIdFaults, unknownFaults } from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
 import { startOnce } from '../start-once.js';
 import { ReportInvalid, ReportReferenceConflict, SignedUrlRefused } from './errors.js';

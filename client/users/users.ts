@@ -23,7 +23,8 @@ import {
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../errors.js';
-import { checkRead, isText, policyFaults, refuseFaulty, unknownFaults } from '../input-faults.js';
+import { isText } from '../../service/json-object.js';
+import { checkRead, policyFaults, refuseFaulty, unknownFaults } from '../input-faults.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
 import type { TemporalCalls } from '../workflow-calls.js';
 import { exists, statusOf } from '../workflow-status.js';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { WebhookHeaders } from '../../service/webhook-signature.js';
-import { within } from '../temporal-errors.js';
+import { within } from '../within.js';
 
 /** The bytes as they came, whole or in pieces. Text that was decoded already cannot be verified. */
 export type WebhookBody = Uint8Array | AsyncIterable<Uint8Array>;

@@ -1,4 +1,4 @@
-import { isShowableType } from '../../service/events.js';
+import { isShowableType } from '../../service/word.js';
 import { type Answer, unverified } from './common-answers.js';
 
 /** How many requests got which answer since the handler was made. */

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isGrpcServiceError } from '@temporalio/client';
 import {
   isSigned,
   parseSecret,
@@ -186,8 +185,8 @@ function describeError(error: unknown, withStack: boolean): Record<string, unkno
     type,
     message,
     ...(code !== undefined && { code }),
-    // gRPC's other errors quote the headers that they cannot send, an API key too.
-    ...(cause instanceof Error && { cause: isGrpcServiceError(cause) ? cause.message : cause.name }),
+    // An answer of Temporal has `details`. gRPC's other errors quote the headers that they cannot send, an API key too.
+    ...(cause instanceof Error && { cause: 'details' in cause ? cause.message : cause.name }),
     ...(withStack && { stack }),
   };
 }

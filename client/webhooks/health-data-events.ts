@@ -2,7 +2,7 @@ import type { ConnectionEventReceived, HealthDataReceived } from '../../service/
 import { readHealthData } from '../../service/health-data.js';
 import { isAddressable } from '../../protocol/ids.js';
 import { streamNoticedSignal, workoutStreamStart } from '../../protocol/workout-stream.js';
-import { within } from '../temporal-errors.js';
+import { within } from '../within.js';
 import type { Destinations, Message, Routed } from './destinations.js';
 import { deliver } from './temporal-delivery.js';
 

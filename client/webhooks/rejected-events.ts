@@ -1,5 +1,5 @@
 import { userOf } from '../../service/events.js';
-import { within } from '../temporal-errors.js';
+import { within } from '../within.js';
 import type { Destinations, Message, Routed } from './destinations.js';
 
 /** An event that is let go with 204, because it will never be handled; or a signed body that is not a JSON object. */

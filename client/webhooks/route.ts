@@ -4,7 +4,7 @@ import { readEvent, type ReceivedEvent, teamOf } from '../../service/events.js';
 import { utcInstant } from '../../service/timestamps.js';
 import { replayableSeconds } from '../../service/webhook-signature.js';
 import { deliverConnection } from './connection-events.js';
-import { within } from '../temporal-errors.js';
+import { within } from '../within.js';
 import type { Destinations, Message, Routed } from './destinations.js';
 import { deliverHealthData } from './health-data-events.js';
 import { isRejected, storeRejected } from './rejected-events.js';

@@ -1,6 +1,7 @@
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { CallTooLarge, EncryptionKeysMissing } from '../errors.js';
-import { code, DeadlinePassed, maySucceedLater, within } from '../temporal-errors.js';
+import { code, maySucceedLater } from '../temporal-errors.js';
+import { DeadlinePassed, within } from '../within.js';
 import type { Destinations, Routed } from './destinations.js';
 
 /** Sends a signal to Temporal within the deadline. Its refusals become the webhook's answers. */

@@ -4,11 +4,11 @@ import {
   AppointmentNotFound,
   type AppointmentState,
   type LabOperations,
-  type NotificationHandler,
   type Order,
   type OrderState,
   type PlacingState,
 } from '../../client/index.js';
+import type { NotificationHandler } from '../../client/notifications/index.js';
 import { refundField, refundSentence, requireConsent } from './refunds.js';
 import { form } from './forms.js';
 import { type Html, html, inline, webLink, phaseLine, show, table, words, type Part } from './html.js';

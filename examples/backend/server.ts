@@ -1,7 +1,8 @@
 import multipart from '@fastify/multipart';
 import { fastify, type FastifyInstance } from 'fastify';
 // In your backend: '@lab-operations/client', and '@lab-operations/client/health-data'.
-import { createNotificationHandler, LabOperations, type NotificationHandler } from '../../client/index.js';
+import { LabOperations } from '../../client/index.js';
+import { createNotificationHandler, type NotificationHandler } from '../../client/notifications/index.js';
 import { openHealthData } from '../../store/health-data-reader.js';
 import { accountRoutes } from './account.js';
 import { appointmentRoutes } from './appointments.js';

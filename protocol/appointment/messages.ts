@@ -1,4 +1,4 @@
-import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import type { EarlierRun } from '../earlier-run.js';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import type { Attention, RaisedAttention } from '../attention.js';

@@ -1,4 +1,4 @@
-import { defineQuery, defineUpdate } from '@temporalio/workflow';
+import { defineQuery, defineUpdate } from '../definitions.js';
 import type { Attention } from '../attention.js';
 import type { DeletionPolicy, ResolvedDeletionPolicy } from './policy.js';
 

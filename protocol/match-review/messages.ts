@@ -1,4 +1,4 @@
-import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import type { MatchReviewReport } from '../../service/match-review-snapshot.js';
 import type { Attention } from '../attention.js';
 import type { EarlierRun } from '../earlier-run.js';

@@ -1,5 +1,5 @@
 import type { EarlierRun } from '../earlier-run.js';
-import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import type { CriticalResultReport } from '../../service/critical-result.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import type { RegisterRequest } from '../../service/orders.js';

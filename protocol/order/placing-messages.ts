@@ -1,4 +1,4 @@
-import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import type { ImportOrderRequest, OrderRequest, TestkitOrderRequest } from '../../service/orders.js';
 import type { Attention } from '../attention.js';
 import type { OrderPolicy, ResolvedOrderPolicy } from './policy.js';

@@ -1,5 +1,5 @@
 import type { EarlierRun } from '../earlier-run.js';
-import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import type { ReportCounts, ReportSnapshot } from '../../service/report-snapshot.js';
 import type { Attention, RaisedAttention } from '../attention.js';
 import type { ReportFailure } from './failure-reasons.js';

@@ -1,4 +1,4 @@
-import { defineUpdate } from '@temporalio/workflow';
+import { defineUpdate } from '../definitions.js';
 import type { ReportPolicy, ResolvedReportPolicy } from './policy.js';
 
 /** Who `submitReport` is: its name, input, result and update. The job that it hands over: `messages.ts`. */

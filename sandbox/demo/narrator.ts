@@ -1,4 +1,5 @@
-import type { NotificationEvent, OrderState, TimelineEntry } from '../../client/index.js';
+import type { OrderState, TimelineEntry } from '../../client/index.js';
+import type { NotificationEvent } from '../../client/notifications/index.js';
 import type { Calendar } from './calendar.js';
 import type { EventOf } from './notifications.js';
 import type { Screen, Style } from './screen.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createNotificationHandler, type NotificationEvent } from '../../client/index.js';
+import { createNotificationHandler, type NotificationEvent } from '../../client/notifications/index.js';
 import { loopback } from '../temporal/ports.js';
 
 /** Keeps what has happened, so a story can wait for something that may have happened already. */

@@ -1,4 +1,5 @@
-import type { CodeAnswer, LinkState, NotificationEvent, ReportTimelineEntry } from '../../client/index.js';
+import type { CodeAnswer, LinkState, ReportTimelineEntry } from '../../client/index.js';
+import type { NotificationEvent } from '../../client/notifications/index.js';
 import { lowLevel } from '../lab-service/lifecycle.js';
 import type { EventOf } from './notifications.js';
 

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createNotificationHandler } from '../../client/index.js';
+import { createNotificationHandler } from '../../client/notifications/index.js';
 import { inventedOrgId } from '../../sandbox/lab-service/organisation.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { reconcileOrdersName, reconcileScheduleId } from '../../protocol/reconcile.js';

@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  createNotificationHandler,
-  ReferenceConflict,
-  type OrderPolicy,
-  type OrderState,
-  type KitOrderHandle,
-} from '../../client/index.js';
+import { ReferenceConflict, type OrderPolicy, type OrderState, type KitOrderHandle } from '../../client/index.js';
+import { createNotificationHandler } from '../../client/notifications/index.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { forwardedPhase, labPhaseKey } from '../../protocol/search-attributes.js';
 import { kitFor, registration } from '../rig/cast.js';

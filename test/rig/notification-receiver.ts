@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import type { CloudEvent, NotificationHandler } from '../../client/index.js';
+import type { CloudEvent, NotificationHandler } from '../../client/notifications/index.js';
 import { recordingHandler } from './recording-handler.js';
 
 /** A notification as the product gets it: a CloudEvent. */

@@ -1,4 +1,8 @@
-import { type CloudEvent, createNotificationHandler, type NotificationHandler } from '../../client/index.js';
+import {
+  type CloudEvent,
+  createNotificationHandler,
+  type NotificationHandler,
+} from '../../client/notifications/index.js';
 import { notificationTypes } from '../../protocol/notification-events.js';
 import { schemaFaults } from './json-schemas.js';
 

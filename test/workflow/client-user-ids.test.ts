@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createNotificationHandler } from '../../client/index.js';
+import { createNotificationHandler } from '../../client/notifications/index.js';
 import { eventsOf, textOf } from './recorded.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { secret } from '../unit/webhooks/sending.js';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CancelRefused } from '../../client/orders/errors.js';
 import { UserLink } from './user-link.js';
-import { createNotificationHandler } from '../../client/index.js';
+import { createNotificationHandler } from '../../client/notifications/index.js';
 import { deliverNotificationsId } from '../../protocol/ids.js';
 import { eventsOf, textOf } from './recorded.js';
 import { eventually } from '../rig/eventually.js';

@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { senderTo } from '../../../activities/notification-sender.js';
-import { createNotificationHandler } from '../../../client/index.js';
+import { createNotificationHandler } from '../../../client/notifications/index.js';
 import type { CloudEvent } from '../../../protocol/notification-events.js';
 import { answering, serving } from '../service/recording-server.js';
 import { closedPort } from '../webhooks/sending.js';

@@ -3,14 +3,9 @@ import { inspect } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { AppointmentHandle } from '../../../client/appointments/appointment-handle.js';
-import {
-  createLabService,
-  createNotificationHandler,
-  createWebhookHandler,
-  labDataConverter,
-  LabOperations,
-  parseKeyRing,
-} from '../../../client/index.js';
+import { createLabService, labDataConverter, LabOperations, parseKeyRing } from '../../../client/index.js';
+import { createWebhookHandler } from '../../../client/webhooks/index.js';
+import { createNotificationHandler } from '../../../client/notifications/index.js';
 import { LinkHandle } from '../../../client/links/link-handle.js';
 import { MatchReviewHandle } from '../../../client/match-reviews/match-review-handle.js';
 import { KitOrderHandle } from '../../../client/orders/order-handle.js';

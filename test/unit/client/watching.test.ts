@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ServiceError } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
-import { createNotificationHandler, type NotificationHandler, signWebhook } from '../../../client/index.js';
+import { createNotificationHandler, type NotificationHandler } from '../../../client/notifications/index.js';
+import { signWebhook } from '../../../client/testing.js';
 import { OrderNotFound } from '../../../client/orders/errors.js';
 import { watchState, type WatchOptions } from '../../../client/watching.js';
 import type { OrderState } from '../../../protocol/order/state.js';

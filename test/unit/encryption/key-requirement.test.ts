@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import {
-  createWebhookHandler,
   type Encryption,
   EncryptionKeysMissing,
   labDataConverter,
   LabOperations,
   parseKeyRing,
 } from '../../../client/index.js';
+import { createWebhookHandler } from '../../../client/webhooks/index.js';
 
 /** It receives no call. */
 const connection = Connection.lazy({ address: '127.0.0.1:1' });

@@ -3,14 +3,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest';
+import { WebhookSecretInvalid } from '../../../client/index.js';
 import {
   type CloudEvent,
   createNotificationHandler,
   type NotificationHandlerOptions,
   type NotificationOf,
-  signWebhook,
-  WebhookSecretInvalid,
-} from '../../../client/index.js';
+} from '../../../client/notifications/index.js';
+import { signWebhook } from '../../../client/testing.js';
 import { ofAppointments, ofLinks, ofMatchReviews, ofOrders, ofReports } from '../../../client/command-line/lists.js';
 import { answers, probeBody } from '../../../client/notifications/answers.js';
 import { httpAnswer } from '../../../client/webhooks/common-answers.js';

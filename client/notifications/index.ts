@@ -1,0 +1,16 @@
+/** Receives the worker's notifications. It loads neither Temporal's client nor anything else outside Node. */
+export {
+  createNotificationHandler,
+  type NotificationHandler,
+  type NotificationHandlerOptions,
+  type NotificationHandlers,
+  type NotificationOf,
+} from './handler.js';
+export type {
+  CloudEvent,
+  NotificationEvent,
+  NotificationType,
+  PortalLinkData,
+} from '../../protocol/notification-events.js';
+export type { WebhookLogger, WebhookRequest } from '../webhooks/endpoint.js';
+export { WebhookSecretInvalid } from '../../service/webhook-signature.js';
