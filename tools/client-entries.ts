@@ -13,7 +13,7 @@ export interface ClientEntry {
 
 interface Manifest {
   name: string;
-  exports: Record<string, string | { types: string }>;
+  exports: Record<string, string | { default: { types: string } }>;
 }
 
 /** The entries of client/package.json's `exports` that have types. */
@@ -22,7 +22,7 @@ export async function clientEntries(projectFolder: string): Promise<ClientEntry[
   const { name, exports } = JSON.parse(text) as Manifest;
   return Object.entries(exports).flatMap(([path, target]) => {
     if (typeof target === 'string') return [];
-    const source = /^\.\/dist\/(.+)\.d\.ts$/.exec(target.types)?.[1];
+    const source = /^\.\/dist\/(.+)\.d\.ts$/.exec(target.default.types)?.[1];
     if (source === undefined) throw new Error(`client/package.json: the types of ${path} are not in dist/`);
     if (path === '.') return [{ importedAs: name, source }];
     const subpath = path.slice('./'.length);

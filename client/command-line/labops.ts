@@ -15,10 +15,11 @@ function statusAfter({ code = 'error' }: NodeJS.ErrnoException): number {
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(statusAfter(error)));
 
-const status = await run(process.argv.slice(2), processTerminal, connect);
-// A connection that still tries must not keep the process alive, and a pipe has to get all that was written before it.
-process.stdout.write('', () => {
-  const { errored } = process.stdout;
-  const last = errored === null ? status : statusAfter(errored);
-  process.stderr.write('', () => process.exit(last));
+void run(process.argv.slice(2), processTerminal, connect).then((status) => {
+  // A connection that still tries must not keep the process alive, and a pipe has to get all that was written before it.
+  process.stdout.write('', () => {
+    const { errored } = process.stdout;
+    const last = errored === null ? status : statusAfter(errored);
+    process.stderr.write('', () => process.exit(last));
+  });
 });
