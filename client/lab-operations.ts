@@ -1,4 +1,4 @@
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
 import { usualTaskQueue } from '../protocol/task-queues.js';
 import { createLabService, type LabService } from '../service/lab-service.js';
 import type { ServiceConfig } from '../service/http.js';
@@ -13,6 +13,7 @@ import {
   readKeyRing,
   readTemporalSettings,
   temporalKeyFile,
+  TemporalSettingInvalid,
 } from './config.js';
 import { labDataConverter } from './encryption/payload-codec.js';
 import { withKeysRequired, encryptionRequired } from './encryption/key-requirement.js';
@@ -31,7 +32,7 @@ import { reconnection } from './reconnection.js';
 import { RejectedEventOperations } from './operators/rejected-events.js';
 import { ReportOperations } from './reports/reports.js';
 import { ResultOperations } from './results/results.js';
-import { followKeyFile } from './temporal-key-file.js';
+import { followKeyFile, headerFault } from './temporal-key-file.js';
 import { noAnswerFromTemporal, temporalErrorOf } from './temporal-errors.js';
 import { WebhookOperations } from './operators/webhook-endpoints.js';
 import { TemporalCalls } from './workflow-calls.js';
@@ -57,9 +58,20 @@ export interface LabOperationsOptions {
   encryption?: Encryption;
 }
 
+/** What is given here takes the place of the setting with that meaning. */
 export interface ConnectOptions extends LabOperationsOptions {
   /** The worker's encryption keys, as `parseKeyRing` reads them. Default: the setting LABOPS_ENCRYPTION_KEYS. */
   encryptionKeys?: string;
+  /** Temporal's `host:port`. Default: TEMPORAL_ADDRESS, else `localhost:7233`. */
+  address?: string;
+  /** Temporal's namespace. Default: TEMPORAL_NAMESPACE, else `default`. */
+  namespace?: string;
+  /** Temporal's API key, or a function that gives it for each call. Default: TEMPORAL_API_KEY or its file. */
+  apiKey?: NonNullable<ConnectionOptions['apiKey']>;
+  /** True, or certificates. Default: the settings TEMPORAL_TLS…; with an API key true. */
+  tls?: NonNullable<ConnectionOptions['tls']>;
+  /** Who calls, as histories show it: an opaque name of a program or a role. Default: the SDK's, process and host. */
+  identity?: string;
 }
 
 /** The SDK's default. */
@@ -124,7 +136,7 @@ export class LabOperations {
   }
 
   /**
-   * Connects by Temporal's standard settings: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS…, or
+   * Connects by what `options` give, and else by Temporal's standard settings: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS…, or
    * a profile of its configuration file; with the encryption keys of the setting LABOPS_ENCRYPTION_KEYS. Both secrets may be in
    * files (TEMPORAL_API_KEY_FILE, LABOPS_ENCRYPTION_KEYS_FILE). The first is read again every ten seconds, so the API key of Temporal
    * can be replaced while the process runs.
@@ -132,24 +144,28 @@ export class LabOperations {
    * @throws KeyRingInvalid, EncryptionKeysMissing, EncryptionSettingInvalid, InstallationInvalid, TemporalSettingInvalid, TemporalUnreachable
    */
   static async connect(options: ConnectOptions = {}): Promise<LabOperations> {
-    const { encryptionKeys, encryption = readEncryption() } = options;
+    const { encryptionKeys, encryption = readEncryption(), identity } = options;
     const ring = encryptionKeys === undefined ? readKeyRing() : parseKeyRing(encryptionKeys);
     if (!ring && encryption === 'required') throw new EncryptionKeysMissing(encryptionRequired);
-    const { connectionOptions, namespace } = readTemporalSettings();
+    const settings = readTemporalSettings();
+    const { namespace = settings.namespace ?? 'default' } = options;
+    const connectionOptions = { ...settings.connectionOptions, ...givenOf(options) };
     const { address = 'localhost:7233' } = connectionOptions;
     const connectTimeout = Math.min(longestConnectMs, millisecondsOf(options.deadline ?? 'none'));
     const reached = throughProxy({ ...connectionOptions, ...reconnection, address, connectTimeout });
     const connection = await Connection.connect(reached).catch(async (error: unknown) => {
-      const endpoint = { address: addressAndWay(address), namespace: namespace ?? 'default' };
+      const endpoint = { address: addressAndWay(address), namespace };
       const known = temporalErrorOf(error, endpoint);
       throw known ?? noAnswerFromTemporal(endpoint, error, '', await connectionFault(connectionOptions));
     });
     const temporal = new Client({
       connection,
-      ...(namespace !== undefined && { namespace }),
+      namespace,
+      ...(identity !== undefined && { identity }),
       ...(ring && { dataConverter: labDataConverter(ring) }),
     });
-    const unfollow = followKeyFile(connection, { apiKey: connectionOptions.apiKey, file: temporalKeyFile() });
+    const file = options.apiKey === undefined ? temporalKeyFile() : undefined;
+    const unfollow = followKeyFile(connection, { apiKey: settings.connectionOptions.apiKey, file });
     return new LabOperations(temporal, options, () => {
       unfollow();
       return connection.close();
@@ -177,4 +193,15 @@ export class LabOperations {
     await this.#calls.abandoned.settled();
     await this.#closeConnection();
   }
+}
+
+/** @throws TemporalSettingInvalid for a key that no header can hold: gRPC's own error would quote it */
+function givenOf({ address, apiKey, tls = apiKey !== undefined || undefined }: ConnectOptions) {
+  const fault = typeof apiKey === 'string' ? headerFault(apiKey) : undefined;
+  if (fault !== undefined) throw new TemporalSettingInvalid(fault, 'apiKey');
+  return {
+    ...(address !== undefined && { address }),
+    ...(apiKey !== undefined && { apiKey }),
+    ...(tls !== undefined && { tls }),
+  };
 }

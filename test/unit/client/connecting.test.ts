@@ -1,0 +1,56 @@
+import { Connection } from '@temporalio/client';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { LabOperations, reconnection, TemporalSettingInvalid } from '../../../client/index.js';
+
+test('a client that connects by itself bounds the pauses of gRPC between attempts to reconnect', async () => {
+  const connection = Connection.lazy();
+  const connect = vi.spyOn(Connection, 'connect').mockResolvedValue(connection);
+  onTestFinished(() => connect.mockRestore());
+  const lab = await LabOperations.connect();
+  await lab.close();
+  const channelArgs = expect.objectContaining(reconnection.channelArgs) as object;
+  expect(connect).toHaveBeenCalledWith(expect.objectContaining({ channelArgs }));
+  const bound = Connection.lazy(reconnection).options.channelArgs['grpc.max_reconnect_backoff_ms'];
+  expect(bound).toBeLessThanOrEqual(10_000);
+});
+
+test.each([
+  [undefined, 10_000],
+  ['none', 10_000],
+  ['2s', 2_000],
+  ['5m', 10_000],
+] as const)(
+  'a client that connects with the deadline %s waits %i ms for Temporal',
+  async (deadline, connectTimeout) => {
+    const connect = vi.spyOn(Connection, 'connect').mockResolvedValue(Connection.lazy());
+    onTestFinished(() => connect.mockRestore());
+    await (await LabOperations.connect(deadline && { deadline })).close();
+    expect(connect).toHaveBeenCalledWith(expect.objectContaining({ connectTimeout }));
+  },
+);
+
+test('what a backend gives in code takes the place of the settings', async () => {
+  const connect = vi.spyOn(Connection, 'connect').mockResolvedValue(Connection.lazy());
+  onTestFinished(() => {
+    connect.mockRestore();
+    vi.unstubAllEnvs();
+  });
+  vi.stubEnv('TEMPORAL_ADDRESS', 'temporal.invalid:7233');
+  vi.stubEnv('TEMPORAL_NAMESPACE', 'of-the-settings');
+  vi.stubEnv('TEMPORAL_API_KEY', 'invented-key-of-the-settings');
+  const given = { address: '127.0.0.1:9', namespace: 'labs', apiKey: 'invented-key', identity: 'orders-service' };
+  const lab = await LabOperations.connect(given);
+  const { address, apiKey } = given;
+  expect(connect).toHaveBeenLastCalledWith(expect.objectContaining({ address, apiKey, tls: true }));
+  expect(lab.temporal.options).toMatchObject({ namespace: 'labs', identity: 'orders-service' });
+  await lab.close();
+  await (await LabOperations.connect({ tls: false })).close();
+  const ofSettings = { address: 'temporal.invalid:7233', apiKey: 'invented-key-of-the-settings', tls: false };
+  expect(connect).toHaveBeenLastCalledWith(expect.objectContaining(ofSettings));
+});
+
+test('an API key that no header can hold is refused without being quoted', async () => {
+  const refused = await LabOperations.connect({ apiKey: 'invented\nkey' }).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(TemporalSettingInvalid);
+  expect(String(refused)).toBe('TemporalSettingInvalid: apiKey must be printable ASCII, on one line');
+});
