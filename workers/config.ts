@@ -1,4 +1,5 @@
-import { defaultEncryption, withoutBlanks } from '../client/config.js';
+import { defaultEncryption } from '../client/config.js';
+import { withoutBlanks } from '../client/temporal-settings.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import { SecretFileInvalid, secretOf } from '../client/secret-file.js';
 import type { ServiceConfig } from '../service/http.js';

@@ -1,5 +1,6 @@
 import type { Deadline } from '../call-options.js';
-import { readTemporalSettings, TemporalSettingInvalid } from '../config.js';
+import { TemporalSettingInvalid } from '../config.js';
+import { readTemporalSettings } from '../temporal-settings.js';
 import { LabOperations } from '../lab-operations.js';
 import { UsageError } from './exit-codes.js';
 

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { build } from 'esbuild';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { freePort } from '../../sandbox/temporal/ports.js';
-import { shippingDetails } from '../rig/cast.js';
+import { kitFor, shippingDetails } from '../rig/cast.js';
 import { patience, stack } from '../e2e/stack.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
 
@@ -14,6 +15,8 @@ const lab = stack({ worker: { TASK_QUEUE: 'lab-operations' } });
 
 /** The client needs 48 MB; the worker's native core alone would bring 200 more. */
 const mostMegabytes = 60;
+
+const quietly = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
 
 let backend = '';
 let archive = '';
@@ -26,7 +29,6 @@ beforeAll(async () => {
   await run('npm', pack, projectFolder);
   await writeFile(join(backend, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   archive = (await readdir(backend)).find((name) => name.endsWith('.tgz')) ?? '';
-  const quietly = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
   await run('npm', ['install', `./${archive}`, ...quietly], backend);
   return () => rm(backend, { recursive: true });
 });
@@ -42,7 +44,8 @@ test("the packed client brings no worker, no source and nothing of the worker's 
   expect(await readdir(join(installed, '@temporalio'))).not.toContain('worker');
   expect(await readdir(join(installed, '@temporalio'))).not.toContain('core-bridge');
   const own = await readdir(join(installed, '@lab-operations', 'client'), { recursive: true });
-  expect(own.filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))).toEqual([]);
+  // The maps name them.
+  expect(own.filter((name) => name.endsWith('.ts') && !/\.d\.ts$|^dist\/source\//.test(name))).toEqual([]);
   expect(own).toContain('LICENSE');
   const megabytes = (await sizeOf(installed)) / 1e6;
   process.stdout.write(`The client installs ${megabytes.toFixed(0)} MB.\n`);
@@ -53,13 +56,69 @@ test('publint and attw find no fault in the packed client, and its schemas and i
   const packed = join(backend, archive);
   await run(process.execPath, [join(projectFolder, 'node_modules/publint/src/cli.js'), packed, '--strict'], backend);
   const attw = join(projectFolder, 'node_modules/@arethetypeswrong/cli/dist/index.js');
-  await run(process.execPath, [attw, packed, '--profile', 'esm-only'], backend);
+  await run(process.execPath, [attw, packed, '--profile', 'strict'], backend);
   const script = `
     import schema from '@lab-operations/client/schemas/kitOrder.json' with { type: 'json' };
     import manifest from '@lab-operations/client/package.json' with { type: 'json' };
     console.log(schema.title, manifest.name);`;
   const shown = await run(process.execPath, ['--input-type=module', '--eval', script], backend);
   expect(shown).toContain('Messages of kitOrder @lab-operations/client');
+});
+
+test('`import` and `require` give the same classes, in every entry', async () => {
+  const script = `
+    const entries = ['', '/webhooks', '/notifications', '/testing'];
+    const same = async (entry) => {
+      const [required, imported] = [require('@lab-operations/client' + entry), await import('@lab-operations/client' + entry)];
+      const names = Object.keys(required);
+      return names.length > 0 && names.every((name) => required[name] === imported[name]);
+    };
+    Promise.all(entries.map(same)).then((all) => console.log(all.join()));`;
+  expect(await run(process.execPath, ['--input-type=commonjs', '--eval', script], backend)).toContain(
+    'true,true,true,true',
+  );
+});
+
+test('what receives notifications is small, and needs nothing but Node', async () => {
+  const { outputFiles } = await build({
+    stdin: { contents: `export * from '@lab-operations/client/notifications'`, resolveDir: backend },
+    ...{ bundle: true, minify: true, platform: 'node', write: false },
+  });
+  expect(outputFiles.map(({ contents }) => contents.byteLength).find((bytes) => bytes > 60_000)).toBeUndefined();
+});
+
+test('a backend keeps the version of Temporal that it has, down to the lowest that the client takes', async () => {
+  const manifest = await readFile(join(backend, 'node_modules/@lab-operations/client/package.json'), 'utf8');
+  const { peerDependencies } = JSON.parse(manifest) as { peerDependencies: Record<string, string> };
+  const lowest = (name: string) => `${name}@${peerDependencies[name]?.replace('^', '')}`;
+  const older = await mkdtemp(join(tmpdir(), 'older-backend-'));
+  onTestFinished(() => rm(older, { recursive: true }));
+  await writeFile(join(older, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  const sdk = ['client', 'envconfig'].map((name) => lowest(`@temporalio/${name}`));
+  await run('npm', ['install', ...sdk, ...quietly], older);
+  await run('npm', ['install', join(backend, archive), ...quietly], older);
+  const copies = (await readdir(join(older, 'node_modules'), { recursive: true })).filter((path) =>
+    path.endsWith('@temporalio/common/package.json'),
+  );
+  expect(copies).toEqual(['@temporalio/common/package.json']);
+  const script = `
+    import { LabOperations, OrderNotFound } from '@lab-operations/client';
+    const lab = await LabOperations.connect();
+    const kit = await lab.orders.place(JSON.parse(process.argv[2]));
+    await kit.orderId();
+    console.log((await kit.state()).phase);
+    const missing = await lab.orders.get({ reference: 'of-nobody' }).catch((error) => error);
+    console.log(missing instanceof OrderNotFound);
+    await lab.close();`;
+  await writeFile(join(older, 'place.js'), script);
+  const env = { TEMPORAL_ADDRESS: lab.rig.address, LABOPS_ENCRYPTION_KEYS: undefined };
+  const started = await startProcess(
+    process.execPath,
+    ['place.js', JSON.stringify(kitFor(await lab.newUser(), 'older'))],
+    { cwd: older, env },
+  );
+  expect(await started.exit, started.output()).toEqual({ code: 0, signal: null });
+  expect(started.output()).toBe('awaiting_registration\ntrue\n');
 });
 
 test('the packed client brings the command line, and nothing that starts it when it is imported', async () => {
@@ -139,9 +198,12 @@ test('the examples of README, docs/backend.md and docs/messages.md compile with 
     recursive: true,
   });
   const tsc = join(projectFolder, 'node_modules', 'typescript', 'bin', 'tsc');
-  const strict = ['--strict', '--skipLibCheck', '--types', 'node', '--target', 'es2022', '--outDir', 'built'];
+  const strict = ['--strict', '--types', 'node', '--target', 'es2022', '--outDir', 'built'];
   const modules = ['--module', 'nodenext', '--verbatimModuleSyntax', '--declaration'];
   await run(process.execPath, [tsc, ...strict, ...modules, 'product.ts', 'receiver.ts'], backend);
+  const older = join(projectFolder, 'node_modules', 'typescript-api', 'bin', 'tsc');
+  const fromCommonJs = ['--module', 'node16', '--moduleDetection', 'force', '--noEmit'];
+  await run(process.execPath, [older, ...strict, ...fromCommonJs, 'product.ts'], backend);
 
   await lab.sandbox.changeSettings({ webhookUrl: `http://127.0.0.1:${port}/` });
   const order = ['client-1', await lab.newUser(), labTestIds.kit, JSON.stringify(shippingDetails)];

@@ -2,7 +2,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readKeyRing, readTemporalSettings, TemporalSettingInvalid } from '../../client/config.js';
+import { readKeyRing, TemporalSettingInvalid } from '../../client/config.js';
+import { readTemporalSettings } from '../../client/temporal-settings.js';
 import {
   readCodecServerConfig,
   readIngressConfig,

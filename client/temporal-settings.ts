@@ -1,0 +1,138 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { type ClientConnectConfig, loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
+import { proxyFor, ProxyInvalid } from '../service/proxy.config.js';
+import { TemporalSettingInvalid } from './config.js';
+import { SecretFileInvalid, secretOf } from './secret-file.js';
+import { headerFault } from './temporal-key-file.js';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Temporal's standard settings and configuration file; the API key may also be in the file TEMPORAL_API_KEY_FILE.
+ * @throws TemporalSettingInvalid
+ */
+export function readTemporalSettings(env: Env = process.env): ClientConnectConfig {
+  const apiKey = temporalKeyOf(env);
+  const overrideEnvVars = { ...withoutBlanks(env), ...(apiKey !== undefined && { TEMPORAL_API_KEY: apiKey }) };
+  const [misread] = misreadFaults(overrideEnvVars);
+  if (misread !== undefined) throw new TemporalSettingInvalid(misread.problem, misread.setting);
+  const { config, fault } = readConnection(overrideEnvVars);
+  if (fault !== undefined) throw new TemporalSettingInvalid(fault.problem, fault.setting);
+  return config;
+}
+
+interface Fault {
+  setting: string;
+  problem: string;
+}
+
+/**
+ * Reads the settings and the profile; `fault` names what would fail later, or what the SDK would silently ignore.
+ * @throws the SDK's own error for a file that it cannot read
+ */
+export function readConnection(given: Record<string, string>): {
+  config: ClientConnectConfig;
+  fault: Fault | undefined;
+} {
+  const profile = loadClientConfigProfile({ overrideEnvVars: given });
+  const config = toClientOptions(profile);
+  const isPair = (profile.tls?.clientCert === undefined) === (profile.tls?.clientKey === undefined);
+  const fault = isPair
+    ? (headersFault(config) ?? pairFault(config) ?? proxyFault(config, given))
+    : missingHalf(profile.tls);
+  return { config, fault };
+}
+
+function missingHalf(tls: { clientKey?: unknown } | undefined): Fault {
+  const [there, missing] = tls?.clientKey === undefined ? ['CERT', 'KEY'] : ['KEY', 'CERT'];
+  return {
+    setting: `TEMPORAL_TLS_CLIENT_${missing}_PATH`,
+    problem: `is missing: a client's certificate and its key belong together, and TEMPORAL_TLS_CLIENT_${there}_PATH (or _DATA, or the profile) gives one of them`,
+  };
+}
+
+function pairFault({ connectionOptions: { tls } }: ClientConnectConfig): Fault | undefined {
+  const pair = typeof tls === 'object' ? tls?.clientCertPair : undefined;
+  if (!pair) return undefined;
+  const certificate = readable('TEMPORAL_TLS_CLIENT_CERT_PATH', () => new X509Certificate(Buffer.from(pair.crt)));
+  if ('problem' in certificate) return certificate;
+  const key = readable('TEMPORAL_TLS_CLIENT_KEY_PATH', () => createPrivateKey(Buffer.from(pair.key)));
+  if ('problem' in key) return key;
+  if (certificate.value.checkPrivateKey(key.value)) return undefined;
+  return {
+    setting: 'TEMPORAL_TLS_CLIENT_KEY_PATH',
+    problem: 'is not the key of the certificate in TEMPORAL_TLS_CLIENT_CERT_PATH',
+  };
+}
+
+/** OpenSSL's own message may quote what it read. */
+function readable<T>(setting: string, read: () => T): { value: T } | Fault {
+  try {
+    return { value: read() };
+  } catch {
+    const what = setting.includes('KEY') ? 'a private key without a passphrase' : 'a certificate';
+    return { setting, problem: `(or _DATA, or the profile) does not give ${what} in PEM` };
+  }
+}
+
+function proxyFault({ connectionOptions: { address } }: ClientConnectConfig, env: Env): Fault | undefined {
+  try {
+    if (URL.canParse(`grpc://${address}`)) proxyFor(`grpc://${address}`, env);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ProxyInvalid) return error;
+    throw error;
+  }
+}
+
+/** A blank setting counts as not set: compose files and CI systems pass on settings that they do not have. */
+export function withoutBlanks(env: Env): Record<string, string> {
+  const entries = Object.entries(env).flatMap(([name, value]) => {
+    // Only for these does a blank mean something: it removes a header of the profile.
+    if (name.startsWith('TEMPORAL_GRPC_META_') && value !== undefined) return [[name, value] as const];
+    return value === undefined || value.trim() === '' ? [] : [[name, value.trim()] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+/**
+ * Settings that the SDK's reader would silently misread: it ignores a file that does not exist, so a process would work in another
+ * namespace, and it takes anything but `true` and `1` for false, so an API key would be sent without TLS.
+ */
+export function misreadFaults(given: Env): Fault[] {
+  const file = given['TEMPORAL_CONFIG_FILE'];
+  const isMissing = file !== undefined && !existsSync(file);
+  const unclear = ['TEMPORAL_TLS', 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION'].filter(
+    (name) => !/^(true|false|1|0)$/.test(given[name] ?? 'false'),
+  );
+  return [
+    ...(isMissing ? [{ setting: 'TEMPORAL_CONFIG_FILE', problem: 'names a file that does not exist' }] : []),
+    ...unclear.map((setting) => ({ setting, problem: 'is neither true nor false' })),
+  ];
+}
+
+/** The file that TEMPORAL_API_KEY_FILE names; blank counts as not set. */
+export function temporalKeyFile(env: Env = process.env): string | undefined {
+  const file = env['TEMPORAL_API_KEY_FILE']?.trim() ?? '';
+  return file === '' ? undefined : file;
+}
+
+/** A key or a header of the profile that gRPC cannot send; the fault does not repeat it. */
+function headersFault({ connectionOptions: { apiKey = '', metadata = {} } }: ClientConnectConfig): Fault | undefined {
+  const headers = Object.entries(metadata).map(([name, value]) => [`TEMPORAL_GRPC_META_${name}`, String(value)]);
+  for (const [setting = '', value = ''] of [['TEMPORAL_API_KEY', apiKey], ...headers]) {
+    const problem = headerFault(value);
+    if (problem !== undefined) return { setting, problem };
+  }
+  return undefined;
+}
+
+function temporalKeyOf(env: Env): string | undefined {
+  try {
+    return secretOf(env, 'TEMPORAL_API_KEY');
+  } catch (error) {
+    if (!(error instanceof SecretFileInvalid)) throw error;
+    throw new TemporalSettingInvalid(error.message);
+  }
+}
