@@ -19,7 +19,8 @@ async function headingsOf(page: string): Promise<string[]> {
 test('every generated page is as its sources have it, and so are the schemas of every workflow and the reports of the public types', async () => {
   const pages = [...(await generated)];
   const workflowSchemas = Object.keys(workflows).map((name) => `client/schemas/${name}.json`);
-  const reports = ['client/api-report.md', 'client/api-report-health-data.md'];
+  const entries = ['', '-health-data', '-notifications', '-testing', '-webhooks'];
+  const reports = entries.map((entry) => `client/api-report${entry}.md`);
   const others = [
     'docs/errors.md',
     'docs/settings.md',
