@@ -7,7 +7,7 @@ import { AppointmentOperations } from './appointments/appointments.js';
 import { CatalogueOperations } from './catalogue/catalogue.js';
 import { DocumentOperations } from './documents/documents.js';
 import { type Encryption, installationOf, readEncryption, readKeyRing, TemporalSettingInvalid } from './config.js';
-import { readTemporalSettings, temporalKeyFile } from './temporal-settings.js';
+import { readTemporalSettings, temporalKeyFile } from './temporal.config.js';
 import { labDataConverter } from './encryption/payload-codec.js';
 import { withKeysRequired, encryptionRequired } from './encryption/key-requirement.js';
 import { parseKeyRing } from './encryption/key-ring.js';

@@ -1,5 +1,5 @@
 import { defaultEncryption } from '../client/config.js';
-import { withoutBlanks } from '../client/temporal-settings.js';
+import { withoutBlanks } from '../client/temporal.config.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import { SecretFileInvalid, secretOf } from '../client/secret-file.js';
 import type { ServiceConfig } from '../service/http.js';

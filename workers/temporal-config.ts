@@ -1,6 +1,6 @@
 import type { ClientConnectConfig } from '@temporalio/envconfig';
 import type { Logger } from 'pino';
-import { misreadFaults, readConnection, temporalKeyFile } from '../client/temporal-settings.js';
+import { misreadFaults, readConnection, temporalKeyFile } from '../client/temporal.config.js';
 import { followKeyFile } from '../client/temporal-key-file.js';
 import type { SettingFault } from './setting-faults.js';
 

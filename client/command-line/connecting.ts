@@ -1,6 +1,6 @@
 import type { Deadline } from '../call-options.js';
 import { TemporalSettingInvalid } from '../config.js';
-import { readTemporalSettings } from '../temporal-settings.js';
+import { readTemporalSettings } from '../temporal.config.js';
 import { LabOperations } from '../lab-operations.js';
 import { UsageError } from './exit-codes.js';
 

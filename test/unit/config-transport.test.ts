@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readKeyRing, TemporalSettingInvalid } from '../../client/config.js';
-import { readTemporalSettings } from '../../client/temporal-settings.js';
+import { readTemporalSettings } from '../../client/temporal.config.js';
 import {
   readCodecServerConfig,
   readIngressConfig,

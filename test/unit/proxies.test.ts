@@ -5,7 +5,7 @@ import { Connection } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { senderTo } from '../../activities/notification-sender.js';
-import { readTemporalSettings } from '../../client/temporal-settings.js';
+import { readTemporalSettings } from '../../client/temporal.config.js';
 import { LabOperations, TemporalUnreachable } from '../../client/index.js';
 import { throughProxy } from '../../client/proxied.js';
 import type { CloudEvent } from '../../protocol/notification-events.js';
