@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { commentSchema, dateSchema, requiredTextSchema } from './order-requests.js';
 
 /*
- * The requests of the calls about appointments (docs/lab-service.md; the specification names only `appointment_notes`).
+ * The requests of the calls about appointments (docs/internals/lab-service.md; the specification names only `appointment_notes`).
  */
 
 const zipCodeSchema = z.string().regex(/^\d{5}(-\d{4})?$/, 'must be five digits, or five, a hyphen and four');

@@ -5,7 +5,7 @@ import { lowerWordOf, wordOf } from './word.js';
 /**
  * The state of an appointment at one moment: ids, statuses and times. The address and its coordinates, the visitor and
  * all notes stay in the service (a service centre is known by its site code), so this may enter a workflow's history. Timestamps are ISO 8601 in UTC; one that the
- * service sent without a zone has been read as UTC (docs/lab-service.md).
+ * service sent without a zone has been read as UTC (docs/internals/lab-service.md).
  */
 export interface AppointmentSnapshot {
   appointmentId: string;

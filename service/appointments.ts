@@ -34,7 +34,7 @@ export type { AppointmentAddress } from './appointment-requests.js';
 
 /*
  * Appointments for a blood draw at home; those at a service centre (walk-ins.ts) have the same shapes. The specification
- * names the calls and `appointment_notes`; the shapes come from docs/lab-service.md. As in the order, a field of the wrong
+ * names the calls and `appointment_notes`; the shapes come from docs/internals/lab-service.md. As in the order, a field of the wrong
  * type counts as absent, and enumerations are open.
  */
 

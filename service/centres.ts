@@ -21,7 +21,7 @@ import {
 } from './walk-in-requests.js';
 
 /*
- * Patient service centres: a laboratory's own sites, to which a person goes (docs/lab-service.md, "Service centres"). As
+ * Patient service centres: a laboratory's own sites, to which a person goes (docs/internals/lab-service.md, "Service centres"). As
  * in the order, a field of the wrong type counts as absent, and enumerations are open.
  */
 

@@ -2,7 +2,7 @@ import type { BrokenRule, CallFacts } from './errors.js';
 import { RequestInvalid } from './errors.js';
 
 /*
- * The rules that laboratories are documented to have (docs/lab-service.md): names in ASCII, US zip codes, two-letter country
+ * The rules that laboratories are documented to have (docs/internals/lab-service.md): names in ASCII, US zip codes, two-letter country
  * codes. A deployment may accept more, so they are checked only if the settings say so; a request that breaks one is then
  * refused before it is sent.
  */

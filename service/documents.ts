@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { CallOptions, ServiceCall, Transport } from './http.js';
 
 /**
- * PDFs of orders (docs/lab-service.md), each as a whole. Every call rejects with a `ServiceError`; assumed: with `NotFound` until
+ * PDFs of orders (docs/internals/lab-service.md), each as a whole. Every call rejects with a `ServiceError`; assumed: with `NotFound` until
  * there is such a document.
  */
 export interface Documents extends DocumentCalls<Buffer> {

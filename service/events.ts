@@ -12,7 +12,7 @@ import { shapeProblem } from './validation.js';
 /** The `eventType` of an order that came without an envelope, which some deployments send. */
 const bareOrderEvent = 'order';
 
-/** A webhook's body, classified by its meaning for us. Missing envelope ids are normal (docs/lab-service.md). */
+/** A webhook's body, classified by its meaning for us. Missing envelope ids are normal (docs/internals/lab-service.md). */
 export type ReceivedEvent =
   | OrderEventReceived
   | CriticalResultReceived

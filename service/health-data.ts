@@ -76,7 +76,7 @@ interface NotRead extends AboutUser {
 const eventTypePattern = /^(daily|historical)\.data\.([^.]+)\.(created|updated)$/i;
 
 /**
- * Only the fields that are read here; a field of the wrong type counts as absent, as everywhere (docs/lab-service.md).
+ * Only the fields that are read here; a field of the wrong type counts as absent, as everywhere (docs/internals/lab-service.md).
  */
 const summarySchema = z.object({
   id: textSchema,
@@ -130,7 +130,7 @@ function readSample(data: unknown): SampleRead {
   return at === undefined ? { data } : { at, data };
 }
 
-/** The id inside `message` differs from `workout_id` in real notices: the field is right (docs/lab-service.md). */
+/** The id inside `message` differs from `workout_id` in real notices: the field is right (docs/internals/lab-service.md). */
 function workoutOf(data: unknown): { workoutId?: string } {
   const id = streamNoticeSchema.safeParse(data).data?.workout_id;
   return id == null ? {} : { workoutId: canonicalId(id) };

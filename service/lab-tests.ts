@@ -58,7 +58,7 @@ const questionSchema = z.looseObject({
 });
 
 /**
- * A value that a lab can measure. Only `id` is required; the rest comes from docs/lab-service.md and may be missing.
+ * A value that a lab can measure. Only `id` is required; the rest comes from docs/internals/lab-service.md and may be missing.
  */
 const markerSchema = z.looseObject({
   id: numberedIdSchema,
@@ -106,7 +106,7 @@ export type LabTest = z.output<typeof catalogueTestSchema>;
 
 const labTestPageSchema = z.looseObject({ data: answeredListSchema(catalogueTestSchema), next_cursor: textSchema });
 
-/** Narrows the list (docs/lab-service.md). */
+/** Narrows the list (docs/internals/lab-service.md). */
 export interface LabTestFilter {
   /** A part of the name, in any case. */
   name?: string;
@@ -134,7 +134,7 @@ const markerPageSchema = z.looseObject({
   size: numberSchema,
 });
 
-/** Narrows the list; the specification documents only `labSlug`, the rest is docs/lab-service.md's. */
+/** Narrows the list; the specification documents only `labSlug`, the rest is docs/internals/lab-service.md's. */
 export interface MarkerFilter {
   labSlug?: string;
   labIds?: readonly number[];

@@ -25,7 +25,7 @@ export type KnownLinkErrorType = (typeof linkErrorTypes)[number];
 
 /** A user's login. Both values are credentials: they must not be logged. */
 const linkTokenSchema = z.looseObject({
-  /** Valid for 10 minutes or 60, sources disagree (docs/lab-service.md). A success consumes it. */
+  /** Valid for 10 minutes or 60, sources disagree (docs/internals/lab-service.md). A success consumes it. */
   link_token: z.string().min(1),
   /** The hosted page where the user connects a provider with this token. */
   link_web_url: z.string().min(1),
@@ -65,7 +65,7 @@ const linkResultSchema = z.looseObject({
 
 export type LinkResult = z.output<typeof linkResultSchema>;
 
-/** `POST /v2/link/token` (docs/lab-service.md; the specification only says that it takes a redirect URL). */
+/** `POST /v2/link/token` (docs/internals/lab-service.md; the specification only says that it takes a redirect URL). */
 const linkTokenRequestSchema = z.strictObject({
   user_id: requiredTextSchema,
   /** Binds the token to one provider. */
@@ -95,7 +95,7 @@ type PasswordCredentials = z.output<typeof passwordSchema>;
 
 /**
  * Milliseconds for the call that submits the code to the provider. The service waits for the provider, up to 60 s
- * (docs/lab-service.md): giving up earlier would leave unknown if the code was used, and a code works once.
+ * (docs/internals/lab-service.md): giving up earlier would leave unknown if the code was used, and a code works once.
  */
 const mfaTimeoutMs = 65_000;
 

@@ -5,7 +5,7 @@ import { requiredTextSchema } from './order-requests.js';
 import { listByCursor } from './paging.js';
 import { checkedRequest } from './validation.js';
 
-/* Management keys. The specification names the two kinds; the shapes come from docs/lab-service.md. */
+/* Management keys. The specification names the two kinds; the shapes come from docs/internals/lab-service.md. */
 
 const managementKeySchema = z.looseObject({
   id: idSchema,

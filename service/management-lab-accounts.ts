@@ -9,7 +9,7 @@ interface OrgLabAccountFilter extends LabAccountFilter {
   teamId?: string;
 }
 
-/** Lab accounts of an organisation, and which of its teams may order on each. Shapes are docs/lab-service.md's. */
+/** Lab accounts of an organisation, and which of its teams may order on each. Shapes are docs/internals/lab-service.md's. */
 export interface OrgLabAccounts {
   list(place: OrgRegion, filter?: OrgLabAccountFilter, options?: CallOptions): Promise<LabAccount[]>;
   /** Replaces the list of teams that may order on the account. Undefined if the service answers without the account. */

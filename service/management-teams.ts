@@ -6,7 +6,7 @@ import { listByCursor } from './paging.js';
 import { checkedRequest } from './validation.js';
 
 /*
- * Teams of an organisation. Shapes come from docs/lab-service.md; the specification only states that org keys manage
+ * Teams of an organisation. Shapes come from docs/internals/lab-service.md; the specification only states that org keys manage
  * teams.
  */
 

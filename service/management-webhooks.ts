@@ -13,7 +13,7 @@ import { requiredTextSchema } from './order-requests.js';
 import { cursorPages } from './paging.js';
 import { checkedRequest } from './validation.js';
 
-/* Addresses that a team's events are delivered to, and their signing secrets. Shapes come from docs/lab-service.md. */
+/* Addresses that a team's events are delivered to, and their signing secrets. Shapes come from docs/internals/lab-service.md. */
 
 /** The endpoints of one team in one environment. */
 export interface WebhookPlace {

@@ -17,7 +17,7 @@ import { listByCursor } from './paging.js';
 import { checkedRequest } from './validation.js';
 
 /*
- * Results that the service could not match with an order by itself, and that somebody has to review (docs/lab-service.md,
+ * Results that the service could not match with an order by itself, and that somebody has to review (docs/internals/lab-service.md,
  * "Unmatched results"). A closed beta. Only `id` is required; every list of values is open.
  */
 

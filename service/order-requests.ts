@@ -194,7 +194,7 @@ const physicianSchema = z.strictObject({
 /** `terms-of-use`, `telehealth-informed-consent`, `notice-of-privacy-practices`; the list grows. */
 const consentSchema = z.strictObject({
   consentType: requiredTextSchema,
-  /** Which wording was agreed to; the service assumes `1.0` (docs/lab-service.md). */
+  /** Which wording was agreed to; the service assumes `1.0` (docs/internals/lab-service.md). */
   version: absentIfNull(z.string()),
   /** ISO 8601. */
   timeOfConsent: absentIfNull(z.string()),
@@ -305,7 +305,7 @@ export const resendEventsRequestSchema = z
     return days >= 0 && days <= resendDays;
   }, `must be a window of at most ${resendDays} days that ends after its start`);
 
-/** `POST /v3/order/testkit/register`. Without `user_id` the order keeps its user (docs/lab-service.md). */
+/** `POST /v3/order/testkit/register`. Without `user_id` the order keeps its user (docs/internals/lab-service.md). */
 export const registerRequestSchema = z.strictObject({
   user_id: optionalTextSchema,
   sample_id: requiredTextSchema,

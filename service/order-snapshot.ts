@@ -10,7 +10,7 @@ import { wordOf } from './word.js';
  *
  * Webhooks and reads carry the whole order with names, addresses and birth dates; a snapshot leaves all of that out, so
  * it may enter a workflow's history. Timestamps are ISO 8601 in UTC with a zone; a timestamp that the service sent
- * without a zone has been read as UTC (docs/lab-service.md).
+ * without a zone has been read as UTC (docs/internals/lab-service.md).
  */
 export interface OrderSnapshot {
   orderId: string;
@@ -112,7 +112,7 @@ export function snapshotOf(order: Order, ours: readonly string[]): OrderSnapshot
 type Member = NonNullable<NonNullable<Order['order_transaction']>['orders']>[number];
 
 /**
- * True for an order that was made again for another patient: its parent is in another transaction (docs/lab-service.md). It begins
+ * True for an order that was made again for another patient: its parent is in another transaction (docs/internals/lab-service.md). It begins
  * a chain of its own. A transaction that lists no orders says nothing about that.
  */
 function isApart({ id, origin, parent_id }: Member, listed: readonly Member[]): boolean {

@@ -8,7 +8,7 @@ import { withZone } from './timestamps.js';
  * Only `id` is required: the specification leaves required flags and nullability open, so everything else may be absent
  * or null. Objects are loose: an unknown field is kept as it was sent. Statuses, origins, interpretations and the like
  * are strings, because their lists grow. Identifiers are strings of any form: real payloads contain UUIDs that are
- * invalid (docs/lab-service.md).
+ * invalid (docs/internals/lab-service.md).
  *
  * A field of the wrong type counts as absent. An order must not be blocked because its `has_abn` is "no".
  */

@@ -89,7 +89,7 @@ interface CreateOrderOptions extends CallOptions {
   idempotencyKey?: string;
 }
 
-/** Narrows the list; the specification documents only `interpretation`, the rest is docs/lab-service.md's. Timestamps are ISO 8601. */
+/** Narrows the list; the specification documents only `interpretation`, the rest is docs/internals/lab-service.md's. Timestamps are ISO 8601. */
 export interface OrderFilter {
   userId?: string;
   /** `normal`, `abnormal`, `critical`; the list grows. */

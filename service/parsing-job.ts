@@ -11,7 +11,7 @@ import {
 } from './order.js';
 
 /*
- * The parsing job of a lab report as the service sends it, in answers and in webhooks (docs/lab-service.md, "Report
+ * The parsing job of a lab report as the service sends it, in answers and in webhooks (docs/internals/lab-service.md, "Report
  * parsing"). As with orders everything but the id may be absent or null, a field of the wrong type counts as absent,
  * and fields that are not known here are kept as they were sent.
  */

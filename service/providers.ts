@@ -4,7 +4,7 @@ import type { CallOptions, Transport } from './http.js';
 import { isScheduledForDeletion } from './users.js';
 import { answeredListSchema, flagSchema, listSchema, partSchema, textSchema, timestampSchema } from './order.js';
 
-/* Makers of devices and apps, and a user's connections with them. Shapes come from docs/lab-service.md. */
+/* Makers of devices and apps, and a user's connections with them. Shapes come from docs/internals/lab-service.md. */
 
 const providerSchema = z.looseObject({
   name: textSchema,

@@ -50,7 +50,7 @@ function isClosedBeta({ reason = '' }: Refusal): boolean {
 }
 
 /**
- * Reads an error body. `detail` is untyped (docs/lab-service.md): a list of `{type, loc, msg, input, ctx}`, a sentence,
+ * Reads an error body. `detail` is untyped (docs/internals/lab-service.md): a list of `{type, loc, msg, input, ctx}`, a sentence,
  * or an object; some bodies carry `{error, message}` instead, and some are plain text. `input` and `ctx` repeat the
  * request and are dropped.
  */

@@ -13,7 +13,7 @@ import {
 
 /*
  * Lab values. They are read through the client and never enter a workflow: the service stays their only home.
- * Shapes are docs/lab-service.md's; the specification does not give them. A field of the wrong type counts as absent.
+ * Shapes are docs/internals/lab-service.md's; the specification does not give them. A field of the wrong type counts as absent.
  */
 
 export const resultMetadataSchema = z.looseObject({

@@ -22,7 +22,7 @@ export async function takeSlot<T>(
   }
 }
 
-/** A conflict answers 400 or 404, and only the sentence distinguishes it from other refusals (docs/lab-service.md, "Appointments"). */
+/** A conflict answers 400 or 404, and only the sentence distinguishes it from other refusals (docs/internals/lab-service.md, "Appointments"). */
 function slotProblem(error: unknown): SlotUnavailable | BookingKeyExpired | undefined {
   if (!(error instanceof ServiceRefused) || ![400, 404].includes(error.status)) return undefined;
   // No other slot helps.

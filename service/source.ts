@@ -8,7 +8,7 @@ export interface SourceRead {
   type?: string;
 }
 
-/** A source is `{name, slug, logo}`, `{provider, type}` or a text, under `source` or `provider` (docs/lab-service.md). */
+/** A source is `{name, slug, logo}`, `{provider, type}` or a text, under `source` or `provider` (docs/internals/lab-service.md). */
 export function sourceOf(data: unknown): SourceRead {
   if (!isObject(data)) return {};
   const sources = [data['source'], data['provider']];

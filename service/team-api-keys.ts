@@ -6,7 +6,7 @@ import { requiredTextSchema } from './order-requests.js';
 import { listByCursor } from './paging.js';
 import { checkedRequest } from './validation.js';
 
-/* Team API keys, which a management key manages and never is (specification). Shapes are docs/lab-service.md's. */
+/* Team API keys, which a management key manages and never is (specification). Shapes are docs/internals/lab-service.md's. */
 
 /** The part of an organisation that lives in one environment of one region. */
 export interface OrgRegion {

@@ -9,7 +9,7 @@ const channelSchema = z
   .catch(undefined);
 
 /**
- * The samples of one workout, a list for each channel (docs/lab-service.md; the specification does not show the shape).
+ * The samples of one workout, a list for each channel (docs/internals/lab-service.md; the specification does not show the shape).
  * Channels may be missing, null or empty, and contain gaps (null); a channel that is not a list counts as missing.
  * Unknown channels are kept as they were sent. Units, and the origin of `time`, are not documented.
  */

@@ -2,7 +2,7 @@ const timestampPattern =
   /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?) ?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
 /**
- * Adds UTC to a timestamp without a zone (docs/lab-service.md); everything else is returned unchanged, even if it is
+ * Adds UTC to a timestamp without a zone (docs/internals/lab-service.md); everything else is returned unchanged, even if it is
  * not a timestamp: an answer is not refused for a timestamp that may not be needed.
  */
 export function withZone(timestamp: string): string {

@@ -70,7 +70,7 @@ const userPageSchema = z.looseObject({
   total: numberSchema,
 });
 
-/** `POST /v2/user` (docs/lab-service.md; the specification gives no body). Dates are YYYY-MM-DD. */
+/** `POST /v2/user` (docs/internals/lab-service.md; the specification gives no body). Dates are YYYY-MM-DD. */
 const createUserRequestSchema = z.strictObject({
   client_user_id: exactTextSchema,
   /** IANA zone name. */
@@ -90,7 +90,7 @@ const updateUserRequestSchema = createUserRequestSchema.partial().extend({ clien
 
 export type UpdateUserRequest = z.output<typeof updateUserRequestSchema>;
 
-/** Identifies the deleted user by exactly one of the two (docs/lab-service.md, "User deletion"). */
+/** Identifies the deleted user by exactly one of the two (docs/internals/lab-service.md, "User deletion"). */
 export type DeletedUser = { userId: string } | { clientUserId: string };
 
 const demographicsSchema = z.looseObject({
@@ -287,7 +287,7 @@ async function* listUsers(transport: Transport, options: UserListOptions = {}): 
 
 type CreateAnswer = { user: User } | { existing: string };
 
-/** The conflict's body names the existing user under `detail` (docs/lab-service.md) or at the top (specification). */
+/** The conflict's body names the existing user under `detail` (docs/internals/lab-service.md) or at the top (specification). */
 const conflictSchema = z.object({ user_id: z.string().min(1) });
 
 function createOrFind(transport: Transport, request: CreateUserRequest, options?: CallOptions): Promise<CreateAnswer> {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { dateSchema, requiredTextSchema } from './order-requests.js';
 
-/* The requests of the calls about service centres and appointments there (docs/lab-service.md, "Service centres"). */
+/* The requests of the calls about service centres and appointments there (docs/internals/lab-service.md, "Service centres"). */
 
 /** The distances that the service searches in, in miles. */
 const radii = [10, 20, 25, 50, 100] as const;

@@ -72,7 +72,7 @@ export function createWalkIns(transport: Transport): WalkIns {
   };
 }
 
-/** The parameters go into the query, though it is a POST (docs/lab-service.md). */
+/** The parameters go into the query, though it is a POST (docs/internals/lab-service.md). */
 async function findSlots(
   transport: Transport,
   filter: WalkInSlotsFilter,

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * Standard Webhooks: signs our notifications to the product and verifies the service's webhooks (docs/lab-service.md,
+ * Standard Webhooks: signs our notifications to the product and verifies the service's webhooks (docs/internals/lab-service.md,
  * "Webhooks"). The signed content is `<id>.<timestamp>.<body>`, over the bytes of the body as sent: text that was
  * decoded and encoded again may differ from them.
  */

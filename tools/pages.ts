@@ -1,4 +1,5 @@
 import { apiReports } from './api-report.js';
+import { commandsPage } from './commands-page.js';
 import { errorsPage } from './errors-page.js';
 import { jsonSchemas } from './json-schemas/json-schemas.js';
 import { lifecyclePage } from './lifecycle-page.js';
@@ -11,6 +12,7 @@ export async function generatedPages(projectFolder: string): Promise<ReadonlyMap
     ['docs/errors.md', await errorsPage(projectFolder)],
     ['docs/settings.md', settingsPage()],
     ['docs/lifecycle.md', await lifecyclePage()],
+    ['docs/commands.md', commandsPage()],
     ['docs/policies.md', await policiesPage(projectFolder)],
     ...(await apiReports(projectFolder)),
     ...(await jsonSchemas(projectFolder)),

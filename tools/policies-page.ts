@@ -43,5 +43,5 @@ function commentOf(name: string, source: string): string {
     .replaceAll(/^ *\* ?/gm, '')
     .replaceAll(/\s+/g, ' ')
     .trim();
-  return text.replaceAll('|', '\\|').replaceAll(/\bdocs\/([\w-]+\.md)/g, '[$1]($1)');
+  return text.replaceAll('|', '\\|').replaceAll(/\bdocs\/((?:\w+\/)*)([\w-]+\.md)/g, '[$2]($1$2)');
 }

@@ -223,7 +223,7 @@ export const settings = {
     .meta({
       description:
         'set to `documented` to refuse orders and registrations whose names, zip codes or countries laboratories are documented to reject',
-      more: 'The rules: names in ASCII, US zip codes, two-letter country codes in capitals (docs/lab-service.md). By default the service decides.',
+      more: 'The rules: names in ASCII, US zip codes, two-letter country codes in capitals (docs/internals/lab-service.md). By default the service decides.',
     }),
   SERVICE_ECHOES_PASSTHROUGH: flag(true).meta({
     description: 'set false if the service does not return the passthrough that an order was created with',
@@ -262,7 +262,7 @@ export const settings = {
     description: "set the folder that contains reports' files, or leave it unset to take them from URLs only",
     without: 'files are taken from URLs only',
   }),
-  // The specification's limit of 10 MB, read generously; some deployments take 30 MiB (docs/lab-service.md).
+  // The specification's limit of 10 MB, read generously; some deployments take 30 MiB (docs/internals/lab-service.md).
   REPORT_MAX_BYTES: wholeNumber(1, 1024 * mebibyte)
     .default(10 * mebibyte)
     .meta({ description: "set the service's limit for a report's file, in bytes" }),

@@ -8,7 +8,7 @@ export type WebhookBody = Uint8Array | AsyncIterable<Uint8Array>;
 type BodyRead = { bytes: Uint8Array } | { refusal: BodyRefusal; error?: unknown };
 
 /**
- * The largest webhook that is accepted by default: five times the largest one seen (docs/lab-service.md), and as much as
+ * The largest webhook that is accepted by default: five times the largest one seen (docs/internals/lab-service.md), and as much as
  * Temporal takes of an order by default.
  */
 export const usualWebhookBytes = 2 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { ids } from '../../tools/service-check/ids.js';
 
-/** Answers that the sandbox does not give to the sample requests, in the forms of docs/lab-service.md. */
+/** Answers that the sandbox does not give to the sample requests, in the forms of docs/internals/lab-service.md. */
 
 const appointment = {
   id: 'cb1c2d3e-4f50-4617-8293-a4b5c6d7e8f9',

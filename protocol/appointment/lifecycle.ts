@@ -1,7 +1,7 @@
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
 import type { AppointmentPhase } from './messages.js';
 
-/** The meaning of an appointment's status (docs/lab-service.md, "Appointments"). Neither list is closed. */
+/** The meaning of an appointment's status (docs/internals/lab-service.md, "Appointments"). Neither list is closed. */
 
 /** The phase that a status brings an appointment to; after `cancelled` a slot must be chosen again. */
 export type VisitPhase = Extract<AppointmentPhase, 'awaiting_confirmation' | 'confirmed' | 'in_progress' | 'completed'>;
@@ -38,7 +38,7 @@ export function isWalkIn({ type }: Pick<AppointmentSnapshot, 'type'>): boolean {
   return type === walkInType;
 }
 
-/** A visit at home that is cancelled later than this before its start is not refunded (docs/lab-service.md). */
+/** A visit at home that is cancelled later than this before its start is not refunded (docs/internals/lab-service.md). */
 const refundNotice = 24 * 3_600_000;
 
 /**

@@ -10,7 +10,7 @@ import {
 
 /**
  * How long each part of an appointment may take, and how slots are booked. The service documents no duration but the
- * bounds of two waits (docs/lab-service.md, "Appointments"), so all of them are input, and every default has its
+ * bounds of two waits (docs/internals/lab-service.md, "Appointments"), so all of them are input, and every default has its
  * reason.
  */
 export const appointmentSettings = {

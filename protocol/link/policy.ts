@@ -3,7 +3,7 @@ import { count, defaultsOf, duration, type PolicyOf, type ResolvedSettings } fro
 const attempts = { least: 1, most: 20 };
 
 /**
- * How long a link waits and what it assumes of the service, which documents little of it (docs/lab-service.md,
+ * How long a link waits and what it assumes of the service, which documents little of it (docs/internals/lab-service.md,
  * "Links"). Every default has its reason.
  */
 export const linkSettings = {

@@ -1,7 +1,7 @@
 /*
  * Compares a provider's name in a link with the slug that the service shows later, in a user's connected sources and in
  * a connection's webhook; nothing else compares them. That both are the same word is not documented but follows from
- * all that is known (docs/lab-service.md); a deployment with other names needs a change only here.
+ * all that is known (docs/internals/lab-service.md); a deployment with other names needs a change only here.
  */
 
 /** The provider of a link for which the user chooses one on the service's page; no service knows a provider of this name. */

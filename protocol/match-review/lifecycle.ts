@@ -2,7 +2,7 @@ import type { MatchReviewReport } from '../../service/match-review-snapshot.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import type { MatchReviewAction, MatchReviewDecision, MatchReviewOutcome, MatchReviewPhase } from './messages.js';
 
-/** The meaning of a review's status (docs/lab-service.md, "Unmatched results"). The list is not closed. */
+/** The meaning of a review's status (docs/internals/lab-service.md, "Unmatched results"). The list is not closed. */
 
 /** A phase in which something is waited for. */
 export type OpenPhase = Exclude<MatchReviewPhase, MatchReviewOutcome>;

@@ -1,7 +1,7 @@
 import { defaultsOf, duration, durations, poll, type PolicyOf, type ResolvedSettings } from '../policy-settings.js';
 
 /**
- * How long a review may take. The service documents no duration (docs/lab-service.md, "Unmatched results"), so all of them
+ * How long a review may take. The service documents no duration (docs/internals/lab-service.md, "Unmatched results"), so all of them
  * are input, and every default has its reason. There is no setting for giving up: an unmatched result is somebody's.
  */
 export const matchReviewSettings = {

@@ -7,7 +7,7 @@ export { isCritical, isKnownInterpretation, isSameInterpretation } from '../../s
 /**
  * The meaning of an order's events. The service's statuses read `<top>.<method>.<low>`; neither part is a closed list,
  * and the top-level status is not monotonic: a kit that is registered after its delivery goes back to `received`
- * (docs/lab-service.md, "Order lifecycle"). An unknown low-level status keeps its top-level meaning.
+ * (docs/internals/lab-service.md, "Order lifecycle"). An unknown low-level status keeps its top-level meaning.
  */
 
 interface StatusParts {

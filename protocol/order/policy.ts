@@ -23,7 +23,7 @@ const remedies = ['ask', 'replace', 'fail'] as const;
 
 /**
  * How long each part of an order may take and what happens when it goes wrong. The service documents none of it
- * (docs/lab-service.md, "Problems and durations"), so all of it is input, and every default has its reason.
+ * (docs/internals/lab-service.md, "Problems and durations"), so all of it is input, and every default has its reason.
  *
  * `problemLimit` and every deadline except `notificationDeadline` may be in business days (`'6bd'`): time on a clock that stands
  * still at weekends and on `holidays`, in the zone of `utcOffset`. Everything else is calendar time, 1 second to 10 years unless it says otherwise.
@@ -48,7 +48,7 @@ export const orderSettings = {
   deliveryDeadline: deadline('10d'),
   /**
    * After delivery and registration, when the patient is reminded to return the sample. Default 2 and 7 days, as others do. A service
-   * that sends these reminders itself sends them at the same times: then `[]` (docs/lab-service.md, "Messages to patients").
+   * that sends these reminders itself sends them at the same times: then `[]` (docs/internals/lab-service.md, "Messages to patients").
    */
   returnReminders: durations('2d', '7d'),
   /** From delivery (and registration) to the sample's way back. Default 14 days: the return time that labs ask for. */

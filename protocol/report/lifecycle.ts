@@ -1,7 +1,7 @@
 import type { ReportPhase } from './messages.js';
 
 /**
- * The meaning of a parsing job's status. A job carries neither event ids nor timestamps (docs/lab-service.md, "Report
+ * The meaning of a parsing job's status. A job carries neither event ids nor timestamps (docs/internals/lab-service.md, "Report
  * parsing"), so only the order of statuses shows which of two reports is the later one.
  */
 

@@ -1,7 +1,7 @@
 import { defaultsOf, duration, poll, type PolicyOf, type ResolvedSettings } from '../policy-settings.js';
 
 /**
- * How long each stage of a report may take. The service documents no duration (docs/lab-service.md, "Report parsing"),
+ * How long each stage of a report may take. The service documents no duration (docs/internals/lab-service.md, "Report parsing"),
  * so all of them are input, and every default has its reason.
  */
 export const reportSettings = {

@@ -36,7 +36,7 @@ interface Folder {
 }
 
 /**
- * The folder table of docs/architecture.md. Workflow code runs in a sandbox without Node's modules, and what it imports
+ * The folder table of docs/internals/code.md. Workflow code runs in a sandbox without Node's modules, and what it imports
  * is bundled into every workflow. The lab service's types know nobody; test/ and proof/ may import anything.
  */
 const table: Record<string, Folder> = {

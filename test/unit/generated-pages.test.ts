@@ -25,6 +25,7 @@ test('every generated page is as its sources have it, and so are the schemas of 
     'docs/errors.md',
     'docs/settings.md',
     'docs/lifecycle.md',
+    'docs/commands.md',
     'docs/policies.md',
     ...reports,
     'client/schemas/notifications.json',

@@ -3,7 +3,7 @@ import { parsingFailureReasons, parsingStatuses } from '../../service/parsing-jo
 import { readEvent } from '../../service/events.js';
 import { type Description, isPart, listIn, type Part, partIn } from './description.js';
 
-/** The statuses that docs/lab-service.md lists for orders, appointments, jobs, reviews and links. */
+/** The statuses that docs/internals/lab-service.md lists for orders, appointments, jobs, reviews and links. */
 const statuses: ReadonlySet<string> = new Set([
   ...['received', 'collecting_sample', 'sample_with_lab', 'completed', 'cancelled', 'failed', 'active', 'inactive'],
   ...[

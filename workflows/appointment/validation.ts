@@ -71,7 +71,7 @@ export function isCancelledSo({ ending }: Appointment, { rebook }: AppointmentCa
   return ending === 'cancelled' && rebook !== true;
 }
 
-/** Counted in code points, as in the order's comments; docs/lab-service.md. */
+/** Counted in code points, as in the order's comments; docs/internals/lab-service.md. */
 const longestNotes = 1_000;
 
 function checkNotes(notes: unknown): void {

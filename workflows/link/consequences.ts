@@ -2,7 +2,7 @@ import type { Consequence } from '../../protocol/link/messages.js';
 
 /**
  * The consequence of each error type of the specification. Only the names are specified; the reasons are ours
- * (docs/lab-service.md, "Links"). A type that is not here is treated as the safest: nothing is known of the token, so
+ * (docs/internals/lab-service.md, "Links"). A type that is not here is treated as the safest: nothing is known of the token, so
  * the user starts over with a new one, and nothing is given up.
  */
 const consequences: Readonly<Record<string, Consequence>> = {

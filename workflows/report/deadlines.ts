@@ -17,7 +17,7 @@ interface ReportDeadline {
 export function deadlineOf(job: Job): ReportDeadline {
   const { stage, policy } = job;
   if (stage.reviewing) return { reason: 'review_overdue', at: stage.since + policy.reviewDeadline };
-  // Not every deployment says when a review begins (docs/lab-service.md): the job then looks like one that is still read.
+  // Not every deployment says when a review begins (docs/internals/lab-service.md): the job then looks like one that is still read.
   const { needsHumanReview, isReviewed } = currentJob(job);
   const review = needsHumanReview === true && isReviewed !== true ? policy.reviewDeadline : 0;
   return { reason: 'parsing_overdue', at: stage.since + policy.parsingDeadline + review };

@@ -337,29 +337,7 @@ describe('the help', () => {
       '--show-secret',
     ]);
   });
-
-  test('is the table of docs/command-line.md', async () => {
-    const page = await readFile(join(projectFolder, 'docs/command-line.md'), 'utf8');
-    const rows = [...page.matchAll(/^\| `labops ([^`]+)` +\| (.*?) +\| (.*?) +\|$/gm)];
-    const documented = rows.map(([, usage, options, what]) => ({ usage, options, what }));
-    expect(documented).toEqual(
-      commands.map((command) => ({
-        usage: [
-          nameOf(command),
-          ...command.registeredArguments.map((argument) =>
-            bracketed(`${argument.name()}${argument.variadic ? '...' : ''}`, argument.required),
-          ),
-        ].join(' '),
-        options: command.options.map(({ long }) => `\`${long}\``).join(' '),
-        what: command.description(),
-      })),
-    );
-  });
 });
-
-function bracketed(argument: string, required: boolean): string {
-  return required ? `<${argument}>` : `[${argument}]`;
-}
 
 test('the version is that of the package', async () => {
   const manifest = await readFile(join(projectFolder, 'client/package.json'), 'utf8');

@@ -10,7 +10,7 @@ let assumptions = '';
 let page = '';
 beforeAll(async () => {
   assumptions = await readFile(join(projectFolder, 'docs/internals/assumptions.md'), 'utf8');
-  const service = await readFile(join(projectFolder, 'docs/lab-service.md'), 'utf8');
+  const service = await readFile(join(projectFolder, 'docs/internals/lab-service.md'), 'utf8');
   [, page = ''] = /^## Links\n([^]+?)\n## /m.exec(service) ?? [];
 });
 

@@ -6,7 +6,7 @@ import { orderRequest, registrationRequest } from './persons.js';
 import { answering, rejection, serviceAt } from './recording-server.js';
 
 /*
- * Every field that the specification names in an answer, and those that only a deployment sends (docs/lab-service.md).
+ * Every field that the specification names in an answer, and those that only a deployment sends (docs/internals/lab-service.md).
  * Unknown fields are kept as they were sent, so only a value of the wrong type shows whether a field is read at all: a
  * known field counts as absent.
  */

@@ -3,7 +3,7 @@ import { isBookable } from '../../../service/centres.js';
 import type { LabService } from '../../../service/lab-service.js';
 import { answering, rejection, serviceAt, type Answer } from './recording-server.js';
 
-/* Service centres and appointments there, on the wire (docs/lab-service.md, "Service centres"). */
+/* Service centres and appointments there, on the wire (docs/internals/lab-service.md, "Service centres"). */
 
 const appointmentPath = '/v3/order/order-1/psc/appointment';
 const appointment = { id: 'appointment-1', type: 'patient_service_center', status: 'pending', external_id: 17 };
