@@ -34,14 +34,20 @@ export function isProduction(env: Env): boolean {
 }
 
 /**
- * The setting ENCRYPTION; undefined if it is not set and this is not production.
+ * The setting LABOPS_ENCRYPTION; undefined if it is not set and this is not production.
  * @throws EncryptionSettingInvalid
  */
 export function readEncryption(env: Env = process.env): Encryption | undefined {
-  const text = env['ENCRYPTION']?.trim() ?? '';
+  const text = env['LABOPS_ENCRYPTION']?.trim() ?? '';
   if (text === 'required' || text === 'optional') return text;
-  if (text !== '') throw new EncryptionSettingInvalid();
+  if (text !== '') throw new EncryptionSettingInvalid('LABOPS_ENCRYPTION is neither required nor optional');
+  if (hasFormerName(env)) throw new EncryptionSettingInvalid('ENCRYPTION is now called LABOPS_ENCRYPTION');
   return defaultEncryption(env) === 'required' ? 'required' : undefined;
+}
+
+/** True if only ENCRYPTION is set, the former name of LABOPS_ENCRYPTION. With any other value it belongs to another program. */
+export function hasFormerName(env: Env): boolean {
+  return (env['LABOPS_ENCRYPTION']?.trim() ?? '') === '' && /^\s*(required|optional)\s*$/.test(env['ENCRYPTION'] ?? '');
 }
 
 /**
@@ -80,14 +86,10 @@ export class InstallationInvalid extends Error {
   }
 }
 
-/** ENCRYPTION is neither `required` nor `optional`. */
+/** LABOPS_ENCRYPTION is neither `required` nor `optional`, or only ENCRYPTION, its former name, is set. */
 export class EncryptionSettingInvalid extends Error {
-  static readonly remedy = 'Correct ENCRYPTION, or leave it unset.';
+  static readonly remedy = 'Set LABOPS_ENCRYPTION to required or optional, or leave it unset; remove ENCRYPTION.';
   override readonly name = 'EncryptionSettingInvalid';
-
-  constructor() {
-    super('ENCRYPTION is neither required nor optional');
-  }
 }
 
 /**

@@ -45,7 +45,7 @@ export interface LabOperationsOptions {
   deadline?: Deadline;
   /**
    * `required`: a client without encryption keys throws `EncryptionKeysMissing` at once. `optional`: it sends payloads
-   * readable in Temporal. Default: the setting ENCRYPTION, else `required` if NODE_ENV is production. If none of them
+   * readable in Temporal. Default: the setting LABOPS_ENCRYPTION, else `required` if NODE_ENV is production. If none of them
    * is set, a client without keys checks, before it sends, if the workers encrypt, and throws if they do.
    */
   encryption?: Encryption;

@@ -33,7 +33,7 @@ const workerAndIngress = {
   installation: { name: 'LABOPS_INSTALLATION', formerNames: 'LABOPS_FORMER_INSTALLATIONS' },
   /** Without keys payloads are readable in Temporal. */
   keyRing: 'LABOPS_ENCRYPTION_KEYS',
-  encryption: 'ENCRYPTION',
+  encryption: 'LABOPS_ENCRYPTION',
   databaseUrl: 'DATABASE_URL',
   databasePoolSize: 'DATABASE_POOL_SIZE',
   /** The keys by which the store recognises references of deleted users. Default: `keyRing`. */
@@ -222,7 +222,7 @@ function read<const L extends List>(list: L, env: Env): Read<L> {
   const faults: SettingFault[] = [];
   const names = new Set(namesIn(list));
   const given = givenTexts(names, env, faults);
-  const texts: Env = { ENCRYPTION: defaultEncryption(given), ...given };
+  const texts: Env = { LABOPS_ENCRYPTION: defaultEncryption(given), ...given };
   const valid: Partial<Values> = {};
   for (const name of names) {
     if (name === 'TEMPORAL_*') {

@@ -1,4 +1,4 @@
-import { isProduction } from '../client/config.js';
+import { hasFormerName, isProduction } from '../client/config.js';
 import { keyFault, type KeyFault } from '../service/keys.js';
 import { isLoopback } from '../service/proxy.config.js';
 import { parseSecret } from '../service/webhook-signature.js';
@@ -92,8 +92,11 @@ export function faultsBetween(
   }
   // In production another installation may share the account at the lab service, now or later.
   if (isProduction(given)) demand('LABOPS_INSTALLATION', 'this is production');
-  if (valid.ENCRYPTION === 'required') {
-    demand('LABOPS_ENCRYPTION_KEYS', 'ENCRYPTION is required (the default in production)');
+  if (valid.LABOPS_ENCRYPTION === 'required') {
+    demand('LABOPS_ENCRYPTION_KEYS', 'LABOPS_ENCRYPTION is required (the default in production)');
+  }
+  if (names.has('LABOPS_ENCRYPTION') && hasFormerName(given)) {
+    faults.push({ setting: 'ENCRYPTION', problem: 'is now called LABOPS_ENCRYPTION', remedy: 'rename it' });
   }
   if (names.has('CODEC_PORT') && lacks('LABOPS_ENCRYPTION_KEYS')) report('LABOPS_ENCRYPTION_KEYS', 'is missing');
   if (valid.CODEC_OPEN === false && codecHost !== undefined && !isLoopback(codecHost)) {

@@ -119,10 +119,10 @@ export const settings = {
     description:
       'set <key id>:<32 bytes in base64> (openssl rand -base64 32), the same for every process and client of the namespace; separate several with commas, the newest first',
     more: 'What Temporal holds is [encrypted](operations.md#encryption) with the first key, and decrypted with any. Clients (`labops`, `LabOperations.connect`) read this setting too. The codec server requires it.',
-    without: 'payloads are readable in Temporal; with ENCRYPTION=required nothing starts',
+    without: 'payloads are readable in Temporal; with LABOPS_ENCRYPTION=required nothing starts',
     isSecret: true,
   }),
-  ENCRYPTION: z.enum(['required', 'optional'], { error: 'is neither required nor optional' }).meta({
+  LABOPS_ENCRYPTION: z.enum(['required', 'optional'], { error: 'is neither required nor optional' }).meta({
     description: 'set required, or optional while some process or client has no keys yet',
     more: 'With `required` nothing starts without keys, and unencrypted input is refused ([Encryption](operations.md#encryption)). Clients read this setting too.',
     without: '`required` if NODE_ENV is `production`, else `optional`',

@@ -7,7 +7,7 @@ import { hasKeys } from '../payload-limit.js';
 
 /** The error without keys if encryption is required. */
 export const encryptionRequired =
-  'Encryption is required (ENCRYPTION, or NODE_ENV is production), and this client has no keys';
+  'Encryption is required (LABOPS_ENCRYPTION, or NODE_ENV is production), and this client has no keys';
 
 /** How long an answer about the workers counts: a worker may get keys while the client runs. */
 const answerCountsMs = 60_000;

@@ -35,7 +35,7 @@ export interface WebhookHandlerOptions {
   temporal: Client;
   /**
    * `required`: with a client that has no encryption keys, `EncryptionKeysMissing` is thrown at once. `optional`: events are sent as they are,
-   * readable in Temporal, and a worker that requires encryption drops them. Default: the setting ENCRYPTION, else `required`
+   * readable in Temporal, and a worker that requires encryption drops them. Default: the setting LABOPS_ENCRYPTION, else `required`
    * if NODE_ENV is production. If none of them is set, a handler without keys asks before it sends an event
    * whether the workers encrypt (once a minute), and answers 503 if so.
    */

@@ -19,7 +19,7 @@ export interface Endpoint {
 /** The ingress of dist/, for the orders of a task queue. */
 export async function startIngress(stage: Stage, taskQueue: string): Promise<Endpoint> {
   const local = { INGRESS_HOST: '127.0.0.1', INGRESS_PORT: '0', INGRESS_DRAIN_SECONDS: '0' };
-  const settings = { ...local, HEALTH_DATA: 'off', ENCRYPTION: 'optional', LOG_LEVEL: 'info' };
+  const settings = { ...local, HEALTH_DATA: 'off', LABOPS_ENCRYPTION: 'optional', LOG_LEVEL: 'info' };
   const env = { ...settings, WEBHOOK_SECRETS: secret, TASK_QUEUE: taskQueue };
   return endpointOf(await stage.startBuilt('workers/ingress.js', env, listening));
 }

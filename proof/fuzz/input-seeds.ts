@@ -75,7 +75,7 @@ export const settings: Readonly<Record<string, string>> = {
   TEMPORAL_NAMESPACE: 'default',
   TASK_QUEUE: 'lab-operations',
   LABOPS_ENCRYPTION_KEYS: `new:${encryptionKey},old:${encryptionKey}`,
-  ENCRYPTION: 'required',
+  LABOPS_ENCRYPTION: 'required',
   HEALTH_DATA: 'off',
   LOG_LEVEL: 'info',
   SHUTDOWN_GRACE_SECONDS: '35',

@@ -23,7 +23,7 @@ type Env = Record<string, string | undefined>;
 const newKeys = () => `invented:${randomBytes(32).toString('base64')}`;
 const lab = stack({
   encryptionKeys: newKeys(),
-  worker: { ENCRYPTION: 'required', RECONCILE_EVERY_MINUTES: '60' },
+  worker: { LABOPS_ENCRYPTION: 'required', RECONCILE_EVERY_MINUTES: '60' },
 });
 
 const place = { orgId: inventedOrgId, teamId: inventedTeamId, environment: 'sandbox' };
@@ -230,7 +230,7 @@ const planted: Record<string, Planted> = {
       says: /A worker encrypts, but no keys are set here: \d+@/,
       remedy: /LABOPS_ENCRYPTION_KEYS/,
     },
-    env: () => ({ LABOPS_ENCRYPTION_KEYS: undefined, ENCRYPTION: 'optional' }),
+    env: () => ({ LABOPS_ENCRYPTION_KEYS: undefined, LABOPS_ENCRYPTION: 'optional' }),
   },
   'a clock that is wrong': {
     ...{ check: 'clock (service)', says: /1[78]\d seconds ahead of/, remedy: /NTP/ },

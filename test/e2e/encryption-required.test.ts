@@ -9,7 +9,7 @@ import { kitFor, registration } from '../rig/cast.js';
 import { labops } from './labops.js';
 import { encryptionKeys, patience, stack } from './stack.js';
 
-const lab = stack({ encryptionKeys, worker: { ENCRYPTION: 'required' } });
+const lab = stack({ encryptionKeys, worker: { LABOPS_ENCRYPTION: 'required' } });
 
 /** A client without keys, as a backend in another language might have it. */
 const blind = (): Client => new Client({ connection: lab.rig.client.connection });

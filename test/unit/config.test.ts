@@ -149,7 +149,7 @@ describe('the worker', () => {
       NODE_ENV: problem,
       TEMPORAL_NAMESPACE: problem,
       LABOPS_INSTALLATION: 'is missing, but this is production',
-      LABOPS_ENCRYPTION_KEYS: 'is missing, but ENCRYPTION is required (the default in production)',
+      LABOPS_ENCRYPTION_KEYS: 'is missing, but LABOPS_ENCRYPTION is required (the default in production)',
     });
   });
 
@@ -219,7 +219,7 @@ describe('the worker', () => {
       SERVICE_BASE_URL: 'is missing',
       SERVICE_BRAND: 'is not one word of letters, digits and hyphens',
       SERVICE_API_KEY: 'must not be the management key',
-      LABOPS_ENCRYPTION_KEYS: 'is missing, but ENCRYPTION is required (the default in production)',
+      LABOPS_ENCRYPTION_KEYS: 'is missing, but LABOPS_ENCRYPTION is required (the default in production)',
       LABOPS_INSTALLATION: 'is missing, but this is production',
       NOTIFICATIONS: 'is off, but NOTIFY_URL is set',
       NOTIFY_SECRET: 'is missing, but NOTIFY_URL is set',
@@ -390,11 +390,13 @@ describe('encryption keys', () => {
       single: (env: object) => readSingleProcessConfig({ ...service, ...webhooks, ...named, ...env }).worker,
     };
     for (const [name, readConfig] of Object.entries(read)) {
-      const fault = { LABOPS_ENCRYPTION_KEYS: 'is missing, but ENCRYPTION is required (the default in production)' };
+      const fault = {
+        LABOPS_ENCRYPTION_KEYS: 'is missing, but LABOPS_ENCRYPTION is required (the default in production)',
+      };
       for (const env of [
-        { ENCRYPTION: 'required' },
+        { LABOPS_ENCRYPTION: 'required' },
         { NODE_ENV: 'production' },
-        { NODE_ENV: 'production', ENCRYPTION: ' ' },
+        { NODE_ENV: 'production', LABOPS_ENCRYPTION: ' ' },
       ]) {
         expect(
           faultsOf(() => readConfig(env)),
@@ -402,13 +404,20 @@ describe('encryption keys', () => {
         ).toEqual(fault);
         expect(readConfig({ ...env, ...encryption }).encryption, name).toBe('required');
       }
-      expect(readConfig({ NODE_ENV: 'production', ENCRYPTION: 'optional' }).encryption, name).toBe('optional');
+      expect(readConfig({ NODE_ENV: 'production', LABOPS_ENCRYPTION: 'optional' }).encryption, name).toBe('optional');
       expect(readConfig({ NODE_ENV: 'test' }).encryption, name).toBe('optional');
       expect(
-        faultsOf(() => readConfig({ ENCRYPTION: 'yes' })),
+        faultsOf(() => readConfig({ LABOPS_ENCRYPTION: 'yes' })),
         name,
-      ).toEqual({ ENCRYPTION: 'is neither required nor optional' });
+      ).toEqual({ LABOPS_ENCRYPTION: 'is neither required nor optional' });
     }
+  });
+
+  test('are required by LABOPS_ENCRYPTION: its former name is a fault', () => {
+    for (const faults of [workerFaults, ingressFaults]) {
+      expect(faults({ ENCRYPTION: 'required' })).toEqual({ ENCRYPTION: 'is now called LABOPS_ENCRYPTION' });
+    }
+    expect(() => readCodecServerConfig({ ...encryption, ENCRYPTION: 'required' })).not.toThrow();
   });
 
   test('are refused by their position', () => {

@@ -54,7 +54,7 @@ function withKeys(
     return fault(`A worker polls the task queue without keys, but keys are set here: ${plain}.`, remedy);
   const latest = inputs.find((payloads) => payloads.length > 0) ?? [];
   if (required === 'required' && latest.some((payload) => !isEncrypted(payload))) {
-    return fault('The latest open workflow has unencrypted input, but ENCRYPTION is required.', remedy);
+    return fault('The latest open workflow has unencrypted input, but LABOPS_ENCRYPTION is required.', remedy);
   }
   if (inputs.flat().every((payload) => isEncrypted(payload))) return undefined;
   return warning('Some open workflows have unencrypted input.', `If they are not older than the keys: ${remedy}`);

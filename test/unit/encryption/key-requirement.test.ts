@@ -37,7 +37,7 @@ describe.each([
   test('needs keys in production, and where encryption is required', () => {
     for (const [name, value] of [
       ['NODE_ENV', 'production'],
-      ['ENCRYPTION', 'required'],
+      ['LABOPS_ENCRYPTION', 'required'],
     ] as const) {
       vi.stubEnv(name, value);
       expect(() => create(blind), name).toThrow(EncryptionKeysMissing);
@@ -48,16 +48,16 @@ describe.each([
   });
 
   test('needs keys if its options say so', () => {
-    vi.stubEnv('ENCRYPTION', 'optional');
+    vi.stubEnv('LABOPS_ENCRYPTION', 'optional');
     expect(() => create(blind, 'required')).toThrow(EncryptionKeysMissing);
-    vi.stubEnv('ENCRYPTION', 'required');
+    vi.stubEnv('LABOPS_ENCRYPTION', 'required');
     expect(() => create(blind, 'optional')).not.toThrow();
   });
 
   test('needs none elsewhere, and none in production during a migration', () => {
     expect(() => create(blind)).not.toThrow();
     vi.stubEnv('NODE_ENV', 'production');
-    vi.stubEnv('ENCRYPTION', 'optional');
+    vi.stubEnv('LABOPS_ENCRYPTION', 'optional');
     expect(() => create(blind)).not.toThrow();
   });
 });

@@ -75,9 +75,15 @@ test('neither a fault nor a ring shows the bytes of a key', () => {
 test('the client reads whether encryption is required', () => {
   expect(readEncryption({})).toBeUndefined();
   expect(readEncryption({ NODE_ENV: 'production' })).toBe('required');
-  expect(readEncryption({ NODE_ENV: 'production', ENCRYPTION: 'optional' })).toBe('optional');
-  expect(readEncryption({ ENCRYPTION: ' required ' })).toBe('required');
-  expect(() => readEncryption({ ENCRYPTION: 'sometimes' })).toThrow(EncryptionSettingInvalid);
+  expect(readEncryption({ NODE_ENV: 'production', LABOPS_ENCRYPTION: 'optional' })).toBe('optional');
+  expect(readEncryption({ LABOPS_ENCRYPTION: ' required ' })).toBe('required');
+  expect(() => readEncryption({ LABOPS_ENCRYPTION: 'sometimes' })).toThrow(EncryptionSettingInvalid);
+});
+
+test('the client refuses the former name of its setting alone, and leaves a variable of another program alone', () => {
+  expect(() => readEncryption({ ENCRYPTION: 'optional' })).toThrow('ENCRYPTION is now called LABOPS_ENCRYPTION');
+  expect(readEncryption({ ENCRYPTION: 'optional', LABOPS_ENCRYPTION: 'required' })).toBe('required');
+  expect(readEncryption({ ENCRYPTION: 'aes-256' })).toBeUndefined();
 });
 
 test('the client reads its setting, and treats a blank one as missing', () => {
