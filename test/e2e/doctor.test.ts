@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createNotificationHandler } from '../../client/notifications/index.js';
 import { inventedOrgId } from '../../sandbox/lab-service/organisation.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
@@ -37,11 +37,14 @@ const closing: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
   service = createLabService({ baseUrl: lab.service.url, apiKey: lab.service.apiKey, managementKey });
   closing.push(() => service.close());
-  const endpoint = { url: lab.ingressUrl, secret: lab.webhookSecret };
-  ({ id: endpointId } = await service.management.webhooks.create(place, endpoint));
   // Not the one of the stack: that holds that the worker sends nothing which a product would refuse.
   const handler = createNotificationHandler({ secrets: [lab.workerEnv['NOTIFY_SECRET'] ?? ''], on: {}, logger: false });
   receiverUrl = await serve((request, response) => void handler.node(request, response));
+});
+/** The stand-in forgets it after each test. */
+beforeEach(async () => {
+  const endpoint = { url: lab.ingressUrl, secret: lab.webhookSecret };
+  ({ id: endpointId } = await service.management.webhooks.create(place, endpoint));
 });
 afterAll(async () => {
   await Promise.all(closing.map((close) => close()));
