@@ -1,8 +1,7 @@
 import { ApplicationFailure, activityInfo } from '@temporalio/activity';
-import { circuitBreaker, CircuitState, ConsecutiveBreaker, handleAll, isBrokenCircuitError } from 'cockatiel';
-import type { Response } from 'undici';
+import { type Dispatcher, request } from 'undici';
 import type { CloudEvent } from '../protocol/notification-events.js';
-import { fetchThroughProxy, proxyFor, throughWhich } from '../service/proxy.config.js';
+import { proxyAgentFor, proxyFor, throughWhich } from '../service/proxy.config.js';
 import { sign } from '../service/webhook-signature.js';
 
 /** The product's endpoint for notifications. */
@@ -41,26 +40,31 @@ export interface NotificationSender {
  */
 export function senderTo(target: NotificationTarget): NotificationSender {
   const { pauseMs = 10_000 } = target;
-  const breaker = circuitBreaker(handleAll, {
-    halfOpenAfter: pauseMs,
-    breaker: new ConsecutiveBreaker(failuresBeforePause),
-  });
+  let failures = 0;
   let pausedUntil = 0;
-  breaker.onBreak(() => (pausedUntil = Date.now() + pauseMs));
+  let isTried = false;
+  const isPaused = () => failures >= failuresBeforePause;
   const requireOpen = (): void => {
-    // The library would let the others wait for the one that tries: their slots are needed.
-    const isTried = breaker.state === CircuitState.HalfOpen;
-    if (isTried || (breaker.state === CircuitState.Open && Date.now() < pausedUntil)) throw paused();
+    if (isPaused() && (isTried || Date.now() < pausedUntil)) throw paused();
   };
   return {
     requireOpen,
     send: async (event) => {
       if (!sendableId.test(event.id)) return { as: 'refused', status: unsendableStatus };
       requireOpen();
+      const tries = isPaused();
+      isTried ||= tries;
       try {
-        return await breaker.execute(() => deliver(target, event));
+        const sent = await deliver(target, event);
+        failures = 0;
+        return sent;
       } catch (error) {
-        throw isBrokenCircuitError(error) ? paused() : error;
+        failures += 1;
+        // Not for one that began before the pause: calls that hang would prolong it.
+        if (tries || failures === failuresBeforePause) pausedUntil = Date.now() + pauseMs;
+        throw error;
+      } finally {
+        if (tries) isTried = false;
       }
     },
   };
@@ -83,12 +87,13 @@ const unsendableStatus = 400;
 async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): Promise<Sent> {
   const body = JSON.stringify(event);
   const timestampSeconds = Math.floor(Date.now() / 1000);
-  const response = await fetchThroughProxy(url, {
+  const agent = proxyAgentFor(url);
+  // Redirects are not followed: the signature is for this receiver.
+  const reply = await request(url, {
     method: 'POST',
     body,
-    // Not followed: the signature is for this receiver.
-    redirect: 'manual',
     signal: AbortSignal.timeout(callMs),
+    ...(agent && { dispatcher: agent }),
     headers: {
       'content-type': 'application/cloudevents+json',
       'webhook-id': event.id,
@@ -98,19 +103,19 @@ async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): 
   }).catch((error: unknown) => {
     throw unreached(url, error);
   });
-  if (response.ok) {
-    await response.body?.cancel();
+  const { statusCode: status } = reply;
+  if (status >= 200 && status < 300) {
+    await reply.body.dump();
     return { as: 'delivered' };
   }
-  const { status } = response;
-  const answer = await nameOfAnswer(response);
+  const answer = await nameOfAnswer(reply);
   if (isFinal(status)) return { as: 'refused', status, ...(answer !== undefined && { answer }) };
   const { attempt } = activityInfo();
   const advice =
     status >= 300 && status < 400
       ? 'redirects are not followed: set NOTIFY_URL to the address that it leads to'
       : "read the receiver's log";
-  const pause = retryAfterMs(response.headers.get('retry-after'));
+  const pause = retryAfterMs(reply.headers['retry-after']);
   throw ApplicationFailure.create({
     message: `NOTIFY_URL answered ${answer === undefined ? status : `${status} ${answer}`} (attempt ${attempt}): ${advice}. The delivery is retried`,
     type: 'NotificationRefused',
@@ -119,7 +124,7 @@ async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): 
   });
 }
 
-/** `fetch` says only that it failed; the reason is its innermost cause. */
+/** The reason of a failure behind a proxy is its innermost cause. */
 function unreached(url: string, error: unknown): ApplicationFailure {
   let inner = error as { cause?: unknown; code?: unknown; message: string };
   while (inner.cause instanceof Error) inner = inner.cause;
@@ -135,12 +140,12 @@ function unreached(url: string, error: unknown): ApplicationFailure {
  * The name by which the client's notification handler refuses: `signature_mismatch`. Another receiver's body stays unread or is
  * not repeated, because it may quote the notification.
  */
-async function nameOfAnswer(response: Response): Promise<string | undefined> {
-  if (Number(response.headers.get('content-length') ?? Infinity) > longestAnswer) {
-    await response.body?.cancel();
+async function nameOfAnswer({ headers, body }: Dispatcher.ResponseData): Promise<string | undefined> {
+  if (!(Number(headers['content-length']) <= longestAnswer)) {
+    await body.dump();
     return undefined;
   }
-  const text = await response.text().catch(() => '');
+  const text = await body.text().catch(() => '');
   return /^\{"error":"([a-z_]{1,40})","message":/.exec(text)?.[1];
 }
 
@@ -156,8 +161,8 @@ function isFinal(status: number): boolean {
 const longestPauseMs = 60 * 60_000;
 
 /** In milliseconds. The header's value is seconds or a date. */
-function retryAfterMs(value: string | null): number | undefined {
-  if (value === null) return undefined;
+function retryAfterMs(value: string | string[] | undefined): number | undefined {
+  if (typeof value !== 'string') return undefined;
   const pause = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   return pause > 0 ? Math.min(pause, longestPauseMs) : undefined;
 }

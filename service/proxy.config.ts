@@ -117,11 +117,17 @@ export function connectionsTo(
 
 const agents = new Map<string, ProxyAgent>();
 
-/** `fetch`, through the address's proxy if it has one. */
-export async function fetchThroughProxy(address: string, init: RequestInit): Promise<Response> {
+/** The connections to the address's proxy; undefined without one. */
+export function proxyAgentFor(address: string): ProxyAgent | undefined {
   const href = proxyFor(address)?.url.href;
-  if (href === undefined) return fetch(address, init);
+  if (href === undefined) return undefined;
   const agent = agents.get(href) ?? new ProxyAgent(href);
   agents.set(href, agent);
-  return fetch(address, { ...init, dispatcher: agent });
+  return agent;
+}
+
+/** `fetch`, through the address's proxy if it has one. */
+export async function fetchThroughProxy(address: string, init: RequestInit): Promise<Response> {
+  const dispatcher = proxyAgentFor(address);
+  return fetch(address, { ...init, ...(dispatcher && { dispatcher }) });
 }

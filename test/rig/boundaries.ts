@@ -62,7 +62,7 @@ const table: Record<string, Folder> = {
     folders: ['service', 'protocol', 'store'],
     packages: [
       ...['@temporalio/activity', '@temporalio/client', '@temporalio/common'],
-      ...['undici', 'cockatiel', 'file-type', 'ipaddr.js', 'lru-cache'],
+      ...['undici', 'file-type', 'ipaddr.js', 'lru-cache'],
     ],
     node: true,
     // Workflows import their types.

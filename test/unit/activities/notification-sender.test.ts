@@ -42,7 +42,8 @@ test('an endpoint that fails five times in a row is left alone for a moment, the
   expect(requests).toHaveLength(5);
 
   vi.setSystemTime(Date.now() + 10_000);
-  expect(await sendOnce()).toMatchObject({ type: 'NotificationRefused' });
+  const refused = { type: 'NotificationRefused' };
+  expect(await Promise.all([sendOnce(), sendOnce(), sendOnce()])).toMatchObject([refused, paused, paused]);
   expect(await sendOnce()).toMatchObject(paused);
   expect(requests).toHaveLength(6);
 
