@@ -8,7 +8,7 @@ import { createTemplates, query } from './temporal-server.js';
 
 /*
  * Runs a command on Temporal's released server with PostgreSQL, in place of the development server: `npm run topology -- npm run demo -- --once`.
- * PostgreSQL is Debian's, Temporal's programs are built with Go (docs/operations.md, "Tried on a released server"). The demo and the stories
+ * PostgreSQL is Debian's, Temporal's programs are built with Go (docs/internals/proof.md, "Tried on a released server"). The demo and the stories
  * then have two workers, and the demo's ingress is a process of its own, as in production.
  */
 
