@@ -81,7 +81,7 @@ export class InputRefusal implements WorkflowInboundCallsInterceptor, WorkflowIn
     if (start) this.takeStart(start.arguments);
     if (job.doUpdate) this.keep(job.doUpdate.id, this.markOfUpdate(job.doUpdate.input));
     if (job.queryWorkflow) this.keep(job.queryWorkflow.queryId, unmark(job.queryWorkflow.arguments));
-    if (answer?.result) this.takeAnswer(String(answer.seq), answer.result);
+    if (answer?.result) this.recordAnswer(String(answer.seq), answer.result);
     return !signal || this.takesSignal(signal);
   }
 
@@ -111,7 +111,7 @@ export class InputRefusal implements WorkflowInboundCallsInterceptor, WorkflowIn
     return fault === 'unreadable';
   }
 
-  private takeAnswer(id: string, result: ActivityResult): void {
+  private recordAnswer(id: string, result: ActivityResult): void {
     const mark = this.markOfAnswer(result);
     const fault = this.refuses(`result-${id}`, mark);
     if (!fault) return;

@@ -110,7 +110,7 @@ function spoiltAnswer(random: Random, { call, status, body }: Seed): SpoiltAnswe
 export async function fuzzAnswers(random: Random, count: number, tally: Tally): Promise<void> {
   const seeds = readSeeds<Seed>('answers.json');
   const answering = await answeringService();
-  for (let n = 0; n < count; n += 1) await takeAnswer(spoiltAnswer(random, random.pick(seeds)), answering, tally);
+  for (let n = 0; n < count; n += 1) await recordAnswer(spoiltAnswer(random, random.pick(seeds)), answering, tally);
   await answering.close();
 }
 
@@ -118,7 +118,7 @@ export async function fuzzAnswers(random: Random, count: number, tally: Tally): 
 const documented: ReadonlySet<string> = new Set(Object.keys(errors));
 
 /** One answer, with everything that is claimed about it. */
-export async function takeAnswer(answer: SpoiltAnswer, answering: AnsweringService, tally: Tally): Promise<void> {
+export async function recordAnswer(answer: SpoiltAnswer, answering: AnsweringService, tally: Tally): Promise<void> {
   const call = sampleCalls.find(({ name }) => name === answer.call);
   if (!call) throw new Error(`The call ${answer.call} does not exist: record the seeds again.`);
   const { bytes, ...rest } = answer;

@@ -177,7 +177,7 @@ export function learnFromWebhook(appointment: Appointment, snapshot: Appointment
 }
 
 /** No read can show which of two reports is the later one: the last that was received counts. @returns whether it is news */
-export function takeDoubtful(appointment: Appointment, now: number): boolean {
+export function recordDoubtful(appointment: Appointment, now: number): boolean {
   const { doubtful, goneId } = appointment;
   if (!doubtful || doubtful.appointmentId === goneId) return false;
   learn(appointment, doubtful, now);
@@ -190,16 +190,26 @@ export function takeDoubtful(appointment: Appointment, now: number): boolean {
  * @param asked `received` of when it was asked: a webhook that came meanwhile may be the later one
  * @returns whether it is news
  */
-export function takeAnswer(appointment: Appointment, answer: AppointmentSnapshot, asked: number, now: number): boolean {
-  return takeIn(appointment, answer, appointment.received === asked, now);
+export function recordAnswer(
+  appointment: Appointment,
+  answer: AppointmentSnapshot,
+  asked: number,
+  now: number,
+): boolean {
+  return recordAppointment(appointment, answer, appointment.received === asked, now);
 }
 
 /** The same for a read. Right after a webhook, which has every event, a read may be older than it. */
-export function takeRead(appointment: Appointment, read: AppointmentSnapshot, asked: number, now: number): boolean {
-  return takeIn(appointment, read, appointment.received === asked && !isOlder(read, appointment.known), now);
+export function recordRead(appointment: Appointment, read: AppointmentSnapshot, asked: number, now: number): boolean {
+  return recordAppointment(appointment, read, appointment.received === asked && !isOlder(read, appointment.known), now);
 }
 
-function takeIn(appointment: Appointment, answer: AppointmentSnapshot, isNow: boolean, now: number): boolean {
+function recordAppointment(
+  appointment: Appointment,
+  answer: AppointmentSnapshot,
+  isNow: boolean,
+  now: number,
+): boolean {
   if (answer.userId !== undefined) appointment.userId ??= answer.userId;
   appointment.missing = 0;
   if (isNow) delete appointment.reported;
@@ -221,7 +231,7 @@ export function isOlder(read: AppointmentSnapshot, known: AppointmentSnapshot | 
 const believedMissing = 2;
 
 /** The service shows no appointment. @returns whether it is news */
-export function takeNone(appointment: Appointment, asked: number, now: number): boolean {
+export function recordNone(appointment: Appointment, asked: number, now: number): boolean {
   const { known } = appointment;
   if (!known || !isOpen(known) || appointment.received !== asked) return false;
   if (mayBeOver(known, now)) return false;
@@ -315,7 +325,7 @@ function reopen(appointment: Appointment): void {
 const endsToResume: readonly (AppointmentOutcome | undefined)[] = ['cancelled', 'expired', 'unresolved', 'abandoned'];
 
 /** Requested again before the end of the one before is delivered: what nobody can choose for stays ended. */
-export function takeRequest(appointment: Appointment, policy: unknown, now: number): void {
+export function acceptRequest(appointment: Appointment, policy: unknown, now: number): void {
   const { ending } = appointment;
   const canGoOn = endsToResume.includes(ending);
   if (policy != null && (!appointment.requested || canGoOn)) choosePolicy(appointment, 'appointment', policy);

@@ -15,13 +15,13 @@ import { activities, booking } from '../activities.js';
 import { untilDue } from '../entity/alarm.js';
 import { notKnownYet, refusalOf, refuse } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
-import { takeSilence } from '../entity/polling.js';
+import { recordNoAnswer } from '../entity/polling.js';
 import {
   forget,
   mayBeOver,
   openVisit,
   siteCodeOf,
-  takeAnswer,
+  recordAnswer,
   markRequested,
   type Appointment,
 } from './appointment.js';
@@ -156,7 +156,7 @@ async function arrange(appointment: Appointment, call: () => Promise<Appointment
   const asked = appointment.received;
   try {
     const snapshot = readAppointmentSnapshot(await call());
-    if (snapshot) takeAnswer(appointment, snapshot, asked, Date.now());
+    if (snapshot) recordAnswer(appointment, snapshot, asked, Date.now());
     delete appointment.booking;
     return stateOf(appointment);
   } catch (error) {
@@ -187,7 +187,7 @@ async function readOrRefuse(appointment: Appointment): Promise<void> {
   try {
     await readOrThrow(appointment);
   } catch (error) {
-    takeSilence(appointment, Date.now());
+    recordNoAnswer(appointment, Date.now());
     throw refusalOf(error);
   }
   if (appointment.ending !== undefined) throw ended(appointment);
@@ -252,7 +252,7 @@ async function cancelAtService(
     const cancelled = isOpen(snapshot) ? { ...snapshot, status: 'cancelled' } : snapshot;
     const isDrawn = visitPhaseOf(snapshot) === 'completed';
     if (!isDrawn) noteRefund(appointment, open, Date.now());
-    takeAnswer(appointment, cancelled, asked, Date.now());
+    recordAnswer(appointment, cancelled, asked, Date.now());
     // The blood draw was faster: nothing was cancelled, and nothing needs to be chosen again.
     if (isDrawn) throw ended(appointment);
   } catch (error) {

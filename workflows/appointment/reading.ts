@@ -10,14 +10,14 @@ import { resumeQuestions } from '../entity/attention.js';
 import { loggedRefusal, answeringMeanwhile } from '../entity/commands.js';
 import { isObject, readTime, textsOf, timesOf } from '../entity/fields.js';
 import { setPolicy } from '../entity/policy.js';
-import { answered, takeSilence } from '../entity/polling.js';
+import { answered, recordNoAnswer } from '../entity/polling.js';
 import {
   canEnd,
   isOlder,
   openVisit,
-  takeDoubtful,
-  takeNone,
-  takeRead,
+  recordDoubtful,
+  recordNone,
+  recordRead,
   type Appointment,
   markRequested,
   type AppointmentRun,
@@ -30,7 +30,7 @@ export async function readAppointment(appointment: Appointment): Promise<void> {
     await readOrThrow(appointment);
   } catch (error) {
     loggedRefusal('appointment could not be read', { orderId: appointment.orderId }, error);
-    takeSilence(appointment, timeOf(appointment));
+    recordNoAnswer(appointment, timeOf(appointment));
   }
 }
 
@@ -43,11 +43,11 @@ export async function readOrThrow(appointment: Appointment): Promise<void> {
     orderId,
     openVisit(appointment)?.type,
   ]);
-  takeReading(appointment, answer, asked, timeOf(appointment));
+  recordReading(appointment, answer, asked, timeOf(appointment));
 }
 
-function takeReading(appointment: Appointment, reading: AppointmentReading, asked: number, now: number): void {
-  if (reading.order === 'gone' && !noteAbsence(appointment, now)) return takeSilence(appointment, now);
+function recordReading(appointment: Appointment, reading: AppointmentReading, asked: number, now: number): void {
+  if (reading.order === 'gone' && !noteAbsence(appointment, now)) return recordNoAnswer(appointment, now);
   if (reading.order !== 'gone') delete appointment.absentSince;
   const snapshot = readAppointmentSnapshot(reading.appointment);
   if (appointment.received === asked) {
@@ -61,7 +61,9 @@ function takeReading(appointment: Appointment, reading: AppointmentReading, aske
   if (order === 'open' || order === 'gone') delete appointment.order;
   else appointment.order = order;
   if (order === 'gone' && canEnd(appointment)) appointment.ending = 'order_gone';
-  const isNews = snapshot ? takeRead(appointment, snapshot, asked, now) : takeMissing(appointment, reading, asked, now);
+  const isNews = snapshot
+    ? recordRead(appointment, snapshot, asked, now)
+    : recordMissing(appointment, reading, asked, now);
   if (!appointment.unclear) delete appointment.doubtful;
   answered(appointment, isNews, now);
   if (appointment.fallen) appointment.fallen.asked = true;
@@ -76,8 +78,13 @@ function confirm(appointment: Appointment, read: AppointmentSnapshot | undefined
   else delete appointment.reported;
 }
 
-function takeMissing(appointment: Appointment, { isHidden }: AppointmentReading, asked: number, now: number): boolean {
-  return isHidden === true ? takeDoubtful(appointment, now) : takeNone(appointment, asked, now);
+function recordMissing(
+  appointment: Appointment,
+  { isHidden }: AppointmentReading,
+  asked: number,
+  now: number,
+): boolean {
+  return isHidden === true ? recordDoubtful(appointment, now) : recordNone(appointment, asked, now);
 }
 
 /** The order knows more than an appointment of which no outcome was reported. */
@@ -124,8 +131,8 @@ export async function identify({ appointment, commands, earlierRun }: Appointmen
     if (!appointment.requested) setPolicy(appointment, previous.policy);
   }
   setNotifies(appointment, notifies);
-  if (reading) takeReading(appointment, reading, asked, timeOf(appointment));
-  else takeSilence(appointment, timeOf(appointment));
+  if (reading) recordReading(appointment, reading, asked, timeOf(appointment));
+  else recordNoAnswer(appointment, timeOf(appointment));
   // Neither a webhook nor the product's signal came with the start: somebody started it manually to have an appointment.
   if (!appointment.known) markRequested(appointment, timeOf(appointment));
   appointment.identified = true;

@@ -19,11 +19,11 @@ import {
   type BookingRequested,
 } from '../../protocol/appointment/messages.js';
 import { canonicalId, bookAppointmentId, isAddressable } from '../../protocol/ids.js';
-import { openRun, runLoop, takeCancellation, workThrough } from '../entity/loop.js';
+import { openRun, runLoop, acceptCancellation, workThrough } from '../entity/loop.js';
 import { noticeUnreadable } from '../entity/unreadable.js';
 import { settlePolicyOrKeep } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';
-import { type AppointmentRun, openAppointment, learnFromWebhook, takeRequest } from './appointment.js';
+import { type AppointmentRun, openAppointment, learnFromWebhook, acceptRequest } from './appointment.js';
 import { askProvider, cancel, choose, findSlots, reschedule } from './commands.js';
 import { validateCancellation, validateChoice, validateQuestion, validateRequest } from './validation.js';
 import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
@@ -89,7 +89,7 @@ async function act(run: AppointmentRun): Promise<void> {
 
 /** At the service everything stays as it is. */
 function abandonIfCancelled(run: AppointmentRun): void {
-  if (takeCancellation(run)) run.appointment.ending ??= 'abandoned';
+  if (acceptCancellation(run)) run.appointment.ending ??= 'abandoned';
 }
 
 /** Registered before the first await: what comes early is kept. */
@@ -142,6 +142,6 @@ function receiveSnapshot(run: AppointmentRun, reported: unknown): void {
 function receiveRequest(run: AppointmentRun, requested: BookingRequested | undefined): void {
   // What is requested after the cancellation is a new appointment.
   abandonIfCancelled(run);
-  takeRequest(run.appointment, requested?.policy, Date.now());
+  acceptRequest(run.appointment, requested?.policy, Date.now());
   run.hasNews = true;
 }

@@ -171,7 +171,7 @@ export interface Cancellable extends Pick<Wakeable, 'hasNews'> {
 }
 
 /** True if the workflow was cancelled, once. */
-export function takeCancellation(run: Cancellable): boolean {
+export function acceptCancellation(run: Cancellable): boolean {
   if (!run.cancelled) return false;
   run.cancelled = false;
   run.wasCancelled = true;

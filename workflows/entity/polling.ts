@@ -14,7 +14,7 @@ export function answered(of: Polled, isNews: boolean, now: number): void {
   of.unanswered = false;
 }
 
-export function takeSilence(of: Polled, now: number): void {
+export function recordNoAnswer(of: Polled, now: number): void {
   answered(of, false, now);
   of.unanswered = true;
 }

@@ -26,7 +26,7 @@ import {
   type Link,
   type LinkRun,
   doubt,
-  takeConnection,
+  recordConnection,
   end,
   endUnlessConnected,
 } from './link.js';
@@ -148,7 +148,7 @@ async function complete(link: Link, linkToken: string, code: string): Promise<vo
     const { report, connection } = await activities.completeMfa.executeWithOptions({ summary }, [request]);
     if (!connection) return await conclude(link, report);
     receiveResult(link, report, Date.now());
-    takeConnection(link, connection, link.claim, Date.now());
+    recordConnection(link, connection, link.claim, Date.now());
   } catch (error) {
     const refusal = refusalOf(error);
     // A token that has expired is refused, whatever the service's sentence says.

@@ -275,7 +275,7 @@ type Found = 'new' | 'older' | 'none';
  * Takes what the service shows of the user's connections.
  * @param asked the claim that was looked into: one that came in meanwhile is looked into next
  */
-export function takeConnection(
+export function recordConnection(
   link: Link,
   { found, createdAt, slug }: { found: Found; createdAt?: string; slug?: string },
   asked: Claim | undefined,
@@ -298,7 +298,7 @@ function readAgain({ by, at, reads }: Claim): Claim {
 }
 
 /** The service could not be asked: that is no evidence either way, so the claim stands, and is read again later. */
-export function takeSilence(link: Link, asked: Claim | undefined, now: number): void {
+export function recordNoAnswer(link: Link, asked: Claim | undefined, now: number): void {
   // After so long, a link ends by what is known here.
   if (link.ending && now >= link.ending.since + longestOutage) return carryOutEnding(link, link.ending, now);
   if (asked && link.claim === asked) link.claim = { ...readAgain(asked), at: now, unanswered: true };

@@ -2,7 +2,7 @@ import type { ConnectionQuery } from '../../activities/new-connection.js';
 import { activities } from '../activities.js';
 import { timeOf } from '../entity/alarm.js';
 import { refusalOf } from '../entity/commands.js';
-import { type Link, sourceSlug, takeConnection, takeSilence } from './link.js';
+import { type Link, sourceSlug, recordConnection, recordNoAnswer } from './link.js';
 
 /** The facts that distinguish the link's own connection from an older one. */
 export function connectionQueryOf(link: Link): ConnectionQuery {
@@ -25,9 +25,9 @@ export async function readConnection(link: Link): Promise<void> {
     const summary = `look for the connection with ${provider}`;
     const { notifies, ...connection } = await activities.findConnection.executeWithOptions({ summary }, [sought]);
     link.notifies ??= notifies;
-    takeConnection(link, connection, claim, timeOf(link));
+    recordConnection(link, connection, claim, timeOf(link));
   } catch (error) {
     refusalOf(error);
-    takeSilence(link, claim, timeOf(link));
+    recordNoAnswer(link, claim, timeOf(link));
   }
 }

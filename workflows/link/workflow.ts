@@ -18,7 +18,7 @@ import {
   type MfaCode,
 } from '../../protocol/link/messages.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
-import { openRun, runLoop, takeCancellation, workThrough } from '../entity/loop.js';
+import { openRun, runLoop, acceptCancellation, workThrough } from '../entity/loop.js';
 import { noticeUnreadable } from '../entity/unreadable.js';
 import { settlePolicy } from '../entity/policy.js';
 import {
@@ -94,7 +94,7 @@ function loopOf(run: LinkRun) {
 
 async function act(run: LinkRun): Promise<void> {
   const { link, commands } = run;
-  if (takeCancellation(run)) await cancel(run);
+  if (acceptCancellation(run)) await cancel(run);
   await handlePassedDeadlines(link);
   await commands.carryOutNext();
   show(link);

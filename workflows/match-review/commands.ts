@@ -15,7 +15,7 @@ import { activities } from '../activities.js';
 import { untilDue } from '../entity/alarm.js';
 import { isFinalRefusal, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
-import { end, takeRead, type MatchReviewRun, type Review } from './review.js';
+import { end, recordRead, type MatchReviewRun, type Review } from './review.js';
 import { readReview } from './reading.js';
 import { stateOf } from './view.js';
 
@@ -65,15 +65,15 @@ function take(review: Review, decision: MatchReviewDecision, decided: MatchRevie
     delete review.before;
     note(review, `decided: ${decision.action}`, now);
   }
-  if (order) takeOrder(review, order, now);
+  if (order) recordOrder(review, order, now);
   // Not every deployment says in the answer who resolved it.
   if (item && isOurs && decision.action === 'reject' && outcomeOf(item)) end(review, 'rejected', {}, now);
-  if (item) takeRead(review, { ...item, rawResultId: review.rawResultId }, asked, now);
+  if (item) recordRead(review, { ...item, rawResultId: review.rawResultId }, asked, now);
   if (!isOurs) throw item ? ended(review) : gone();
 }
 
 /** An accepted result is answered with its order, not with the review. */
-function takeOrder(review: Review, order: OrderSnapshot, now: number): void {
+function recordOrder(review: Review, order: OrderSnapshot, now: number): void {
   const { orderId: resolvedOrderId, userId: resolvedUserId } = order;
   if (review.known) review.known = { ...review.known, status: 'resolved' };
   const user = resolvedUserId === undefined ? {} : { resolvedUserId };

@@ -13,8 +13,8 @@ import { isObject, textsOf } from '../entity/fields.js';
 import { note } from '../entity/journal.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy } from '../entity/policy.js';
-import { takeSilence } from '../entity/polling.js';
-import { rememberEnd, takeAbsence, takeRead, type Review, type MatchReviewRun } from './review.js';
+import { recordNoAnswer } from '../entity/polling.js';
+import { rememberEnd, recordAbsence, recordRead, type Review, type MatchReviewRun } from './review.js';
 import { carriedOn } from '../entity/versions.js';
 
 /** Asks the service for the review. What cannot be read now is as silent as before. */
@@ -23,17 +23,17 @@ export async function readReview(review: Review): Promise<void> {
   try {
     const summary = 'read the review';
     const reading = await activities.readMatchReview.executeWithOptions({ summary }, [review.rawResultId]);
-    takeReading(review, reading, asked, timeOf(review));
+    recordReading(review, reading, asked, timeOf(review));
     if (review.doubt) await settleDoubt(review, review.doubt, reading.item ?? review.reported);
   } catch (error) {
     loggedRefusal('match review could not be read', { rawResultId: review.rawResultId }, error);
-    takeSilence(review, timeOf(review));
+    recordNoAnswer(review, timeOf(review));
   }
 }
 
-function takeReading(review: Review, { item }: MatchReviewReading, asked: number, now: number): void {
-  if (item) takeRead(review, { ...item, rawResultId: review.rawResultId }, asked, now);
-  else takeAbsence(review, noteAbsence(review, now), asked, now);
+function recordReading(review: Review, { item }: MatchReviewReading, asked: number, now: number): void {
+  if (item) recordRead(review, { ...item, rawResultId: review.rawResultId }, asked, now);
+  else recordAbsence(review, noteAbsence(review, now), asked, now);
 }
 
 /** A decision whose answer was lost: the review itself shows whether it happened, or the order that was made again for it. */
@@ -72,8 +72,8 @@ export async function identify({ review, commands, earlierRun }: MatchReviewRun)
     if (review.isPolicyChosen !== true) setPolicy(review, previous.policy);
   }
   setNotifies(review, found.notifies);
-  if (found.reading) takeReading(review, found.reading, asked, timeOf(review));
-  else takeSilence(review, timeOf(review));
+  if (found.reading) recordReading(review, found.reading, asked, timeOf(review));
+  else recordNoAnswer(review, timeOf(review));
   review.identified = true;
 }
 
@@ -100,7 +100,7 @@ async function readOrder(review: Review, orderId: string) {
     return await activities.readOrder.executeWithOptions({ summary: 'read the order' }, [orderId]);
   } catch (error) {
     loggedRefusal('the order of a match review could not be read', { orderId }, error);
-    takeSilence(review, timeOf(review));
+    recordNoAnswer(review, timeOf(review));
     return undefined;
   }
 }

@@ -17,7 +17,7 @@ import { note } from '../entity/journal.js';
 import type { Cancellable, EntityRun } from '../entity/loop.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
-import { answered, takeSilence, type Polled } from '../entity/polling.js';
+import { answered, recordNoAnswer, type Polled } from '../entity/polling.js';
 import { minute } from '../entity/spans.js';
 import { carriedOn, firstVersion } from '../entity/versions.js';
 
@@ -130,9 +130,9 @@ export const backBelieved = minute;
  * A read is the review as it is now, whatever was reported before it; only that it is back is not believed at once.
  * @param asked `received` of when it was asked for
  */
-export function takeRead(review: Review, item: MatchReviewSnapshot, asked: number, now: number): void {
+export function recordRead(review: Review, item: MatchReviewSnapshot, asked: number, now: number): void {
   delete review.absentSince;
-  if (mayBeOlder(review, item, now)) return takeSilence(review, now);
+  if (mayBeOlder(review, item, now)) return recordNoAnswer(review, now);
   const isNews = canonicalJson(item) !== canonicalJson(review.known ?? null);
   review.known = item;
   answered(review, isNews, now);
@@ -142,7 +142,7 @@ export function takeRead(review: Review, item: MatchReviewSnapshot, asked: numbe
   if (outcome !== undefined) return endAsBefore(review, outcome, item, now);
   delete review.before;
   const isBack = isVague(review);
-  if (isBack) takeEndBack(review);
+  if (isBack) withdrawEnd(review);
   const phase = openPhaseOf(item.status, item.allowedActions);
   if (isBack || phase !== review.stage.phase) enterStage(review, phase, now);
 }
@@ -182,7 +182,7 @@ function enterStage(review: Review, phase: OpenPhase, now: number): void {
  * The service does not show the review any more. What a webhook said of its end counts then.
  * @param isBelieved it has said so for long enough
  */
-export function takeAbsence(review: Review, isBelieved: boolean, asked: number, now: number): void {
+export function recordAbsence(review: Review, isBelieved: boolean, asked: number, now: number): void {
   const { reported, before } = review;
   const outcome = reported && outcomeOf(reported);
   answered(review, false, now);
@@ -208,7 +208,7 @@ interface Resolved {
  */
 export function end(review: Review, ending: MatchReviewOutcome, resolved: Resolved, now: number): void {
   if (knowledgeOf(review.ending) >= knowledgeOf(ending)) return;
-  takeEndBack(review);
+  withdrawEnd(review);
   review.ending = ending;
   const { resolvedOrderId: orderId, resolvedUserId, snapshot } = resolved;
   if (resolvedUserId !== undefined) review.resolvedUserId = resolvedUserId;
@@ -218,7 +218,7 @@ export function end(review: Review, ending: MatchReviewOutcome, resolved: Resolv
   review.order = { orderId, ...(snapshot && { snapshot }), since: now };
 }
 
-function takeEndBack(review: Review): void {
+function withdrawEnd(review: Review): void {
   delete review.ending;
   delete review.endKey;
 }
@@ -250,7 +250,7 @@ export function rememberEnd(review: Review, outcome: MatchReviewOutcome | undefi
 export function followAgain(review: Review, now: number): void {
   if (review.ending === undefined) return;
   rememberEnd(review, review.ending, review);
-  takeEndBack(review);
+  withdrawEnd(review);
   for (const key of ['known', 'absentSince', 'resolvedOrderId', 'resolvedUserId'] as const) delete review[key];
   Object.assign(review, { unclear: true, unanswered: false, silentReads: 0 });
   review.stage = { phase: 'unknown', since: now };

@@ -16,7 +16,7 @@ import {
   type ReviewRequested,
 } from '../../protocol/match-review/messages.js';
 import { refuse } from '../entity/commands.js';
-import { openRun, runLoop, takeCancellation, workThrough } from '../entity/loop.js';
+import { openRun, runLoop, acceptCancellation, workThrough } from '../entity/loop.js';
 import { noticeUnreadable } from '../entity/unreadable.js';
 import { choosePolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';
@@ -82,7 +82,7 @@ async function act(run: MatchReviewRun): Promise<void> {
 }
 
 function abandonIfCancelled(run: MatchReviewRun): void {
-  if (takeCancellation(run)) abandon(run.review);
+  if (acceptCancellation(run)) abandon(run.review);
 }
 
 /** Registered before the first await: what comes early is kept. */

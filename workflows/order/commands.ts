@@ -65,7 +65,7 @@ export function registration(run: KitOrderRun, given: RegisterCommand): OrderCom
     throw refuse('RegistrationRefused', 'sample_id must be a string', { fields });
   }
   const isRegistered = (orderId: string) => isSameSample(registeredAs(chain, orderId), sampleId);
-  const orderId = meant(run, given, () => chain.orders.find((order) => isRegistered(order.orderId))?.orderId);
+  const orderId = commandedOrder(run, given, () => chain.orders.find((order) => isRegistered(order.orderId))?.orderId);
   return {
     orderId,
     isDone: () => isRegistered(orderId),
@@ -75,7 +75,7 @@ export function registration(run: KitOrderRun, given: RegisterCommand): OrderCom
 }
 
 export function cancellation(run: KitOrderRun, given?: CancelCommand): OrderCommand {
-  const orderId = meant(run, given);
+  const orderId = commandedOrder(run, given);
   return {
     orderId,
     isDone: () => findOrder(run.chain, orderId)?.standing.phase === 'cancelled',
@@ -86,7 +86,7 @@ export function cancellation(run: KitOrderRun, given?: CancelCommand): OrderComm
 
 export function replacement(run: KitOrderRun, given: ReplaceKitCommand): OrderCommand {
   requireOrderId(given);
-  const orderId = meant(run, given);
+  const orderId = commandedOrder(run, given);
   requireOwnChain(run.chain);
   return {
     orderId,
@@ -103,7 +103,7 @@ export function resolution(run: KitOrderRun, given: ResolveProblemCommand): Orde
     throw refuse('InvalidCommand', 'decision must be wait, replace or abandon');
   }
   requireOrderId(given);
-  const orderId = meant(run, given);
+  const orderId = commandedOrder(run, given);
   if (decision === 'replace') requireOwnChain(chain);
   return {
     orderId,
@@ -124,7 +124,7 @@ export function resolution(run: KitOrderRun, given: ResolveProblemCommand): Orde
 }
 
 /** The order that a command names, else the one that it is known by, else the current one. */
-function meant(
+function commandedOrder(
   run: KitOrderRun,
   given: { orderId?: unknown } | undefined,
   knownBy = (): string | undefined => undefined,

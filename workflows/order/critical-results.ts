@@ -47,10 +47,10 @@ export function raiseCriticalResults({ chain, forwardsTo }: KitOrderRun, now: nu
       ...(interpretation !== undefined && { interpretation }),
       ...(updatedAt !== undefined && { updatedAt }),
     };
-    takeUp(chain, { ...newsOf(chain, orderId), ...own, isReport: true }, now);
+    alarmIfNews(chain, { ...newsOf(chain, orderId), ...own, isReport: true }, now);
   }
   // Of the records alone: the standing of an order costs time, and in a burst of reports nobody asks for it.
-  for (const record of chain.orders) takeUpInterpretation(chain, record, now);
+  for (const record of chain.orders) alarmIfInterpretedCritical(chain, record, now);
 }
 
 /** The reports that another chain's workflow has to know. */
@@ -156,22 +156,22 @@ export function shownCriticalResult({ criticalResults }: Chain): CriticalResult 
 }
 
 /** The service's field may lag behind its own event, so a word other than `critical` takes nothing back. */
-function takeUpInterpretation(chain: Chain, { orderId, greatest, wasCritical }: OrderRecord, now: number): void {
+function alarmIfInterpretedCritical(chain: Chain, { orderId, greatest, wasCritical }: OrderRecord, now: number): void {
   const { interpretation } = greatest;
   const known = findCriticalResult(chain, orderId);
   if (interpretation !== undefined && isCritical(interpretation)) {
     const before = known?.orderSaid;
     const isChange = before !== undefined && !isSameInterpretation(before, interpretation);
-    takeUp(chain, { ...newsOf(chain, orderId), interpretation, isChange }, now);
+    alarmIfNews(chain, { ...newsOf(chain, orderId), interpretation, isChange }, now);
   } else if (wasCritical && !known) {
     // A webhook that was overtaken by a later one still says that somebody must look.
-    takeUp(chain, { ...newsOf(chain, orderId), interpretation: 'critical' }, now);
+    alarmIfNews(chain, { ...newsOf(chain, orderId), interpretation: 'critical' }, now);
   }
   const result = findCriticalResult(chain, orderId);
   if (result && interpretation !== undefined) result.orderSaid = interpretation;
 }
 
-function takeUp(chain: Chain, { isChange = false, isReport = false, ...news }: News, now: number): void {
+function alarmIfNews(chain: Chain, { isChange = false, isReport = false, ...news }: News, now: number): void {
   const known = findCriticalResult(chain, news.orderId);
   const isUntimed = isReport && news.updatedAt === undefined;
   if (known && !isNews(known, news, isChange || isUntimed)) {

@@ -15,7 +15,7 @@ import {
   type Deadline,
 } from './deadlines.js';
 import { endPostponement, isAbsent, isPostponed, postponeRefused, readOrder } from './reading.js';
-import { dueRemedy, failedReplacement, retryReplacement, takeProblemRemedy, takeRemedy } from './replacing.js';
+import { dueRemedy, failedReplacement, retryReplacement, applyProblemRemedy, applyRemedy } from './replacing.js';
 import type { KitOrderRun } from './run.js';
 
 /** After its time no redraw is expected any more. */
@@ -40,7 +40,7 @@ const steps: readonly ((run: KitOrderRun) => Promise<void> | void)[] = [
   askAgain,
   recheck,
   giveUp,
-  takeRemedy,
+  applyRemedy,
 ];
 
 /**
@@ -119,7 +119,7 @@ async function handlePassed(run: KitOrderRun, { key, name, orderId }: Deadline):
   }
   chain.recheckAt = nextRecheck(chain, timeOf(chain));
   if (name !== 'problem_persists') raise(chain, { key, reason: name, orderId }, timeOf(chain));
-  else if (!(await takeProblemRemedy(run, key))) return;
+  else if (!(await applyProblemRemedy(run, key))) return;
   chain.met.push(key);
 }
 

@@ -36,7 +36,7 @@ import { isNewRunSuggested, untilWoken } from '../entity/loop.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { firstReportWait, minute } from '../entity/spans.js';
-import { askAbout, endPostponement, takeAbsence } from './reading.js';
+import { askAbout, endPostponement, recordAbsence } from './reading.js';
 import type { Orders } from './snapshots.js';
 import { resultOf } from './view.js';
 import type { KitOrderRun } from './run.js';
@@ -106,7 +106,7 @@ async function readWholeChain(run: KitOrderRun): Promise<void> {
   endPostponement(chain, Date.now());
   adoptReference(chain);
   if (previous && hasStayedEnded(chain, previous)) stayEnded(chain, previous.outcome);
-  else if (isGone(chain, reading)) takeAbsence(chain, chain.rootOrderId, Date.now());
+  else if (isGone(chain, reading)) recordAbsence(chain, chain.rootOrderId, Date.now());
   setNotifies(chain, reading.notifies);
 }
 

@@ -39,7 +39,7 @@ export function receiveSnapshot(run: KitOrderRun, reported: OrderSnapshot): void
   }
   const { chain } = run;
   const isNew = chain.identified && run.forwardsTo === undefined && !findOrder(chain, snapshot.orderId);
-  if (isNew && isForeign(chain, snapshot)) return takeForeign(run, snapshot);
+  if (isNew && isForeign(chain, snapshot)) return recordForeign(run, snapshot);
   const believed = withoutFuture(chain, snapshot, Date.now());
   if (!learn(chain, believed)) return;
   recogniseReplacement(chain, believed);
@@ -122,10 +122,10 @@ export function expelForeign(run: KitOrderRun): void {
   const isExpelled = (id: string) => foreign.some(({ orderId }) => orderId === id);
   chain.foreignReports = chain.criticalReports.filter(({ orderId }) => isExpelled(orderId));
   chain.criticalReports = chain.criticalReports.filter(({ orderId }) => !isExpelled(orderId));
-  for (const { greatest, events } of foreign) takeForeign(run, { ...greatest, events: [...events] });
+  for (const { greatest, events } of foreign) recordForeign(run, { ...greatest, events: [...events] });
 }
 
-function takeForeign(run: KitOrderRun, snapshot: OrderSnapshot): void {
+function recordForeign(run: KitOrderRun, snapshot: OrderSnapshot): void {
   const { chain } = run;
   const { orderId } = snapshot;
   const [key, reason] = [foreignKey(orderId), 'foreign_order'] as const;

@@ -49,7 +49,7 @@ export async function readOrder(
   const { chain } = run;
   try {
     const snapshot = await askService(orderId, more);
-    if (!snapshot && !takeAbsence(chain, orderId, timeOf(chain))) return 'unanswered';
+    if (!snapshot && !recordAbsence(chain, orderId, timeOf(chain))) return 'unanswered';
     endAbsence(chain, orderId);
     if (chain.unanswered?.orderId === orderId) endPostponement(chain, timeOf(chain));
     if (snapshot) receiveSnapshot(run, snapshot);
@@ -111,7 +111,7 @@ export function endPostponement(chain: Chain, now: number): void {
 }
 
 /** The service does not know the order; answers whether it has said so for long enough to be believed. */
-export function takeAbsence(chain: Chain, orderId: string, now: number): boolean {
+export function recordAbsence(chain: Chain, orderId: string, now: number): boolean {
   const before = chain.absent.find((absence) => absence.orderId === orderId);
   if (before && isAbsenceBelieved(before.since, now)) return true;
   if (!before) chain.absent.push({ orderId, since: now });

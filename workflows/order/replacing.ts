@@ -33,7 +33,7 @@ import type { KitOrderRun } from './run.js';
  */
 
 /** Does what the policy says about a kit that failed: it may replace a lost one. */
-export async function takeRemedy(run: KitOrderRun): Promise<void> {
+export async function applyRemedy(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   const question = dueRemedy(chain);
   if (!question) return;
@@ -47,7 +47,7 @@ export async function takeRemedy(run: KitOrderRun): Promise<void> {
  *
  * @returns false when the order has moved on since it was read
  */
-export async function takeProblemRemedy(run: KitOrderRun, key: string): Promise<boolean> {
+export async function applyProblemRemedy(run: KitOrderRun, key: string): Promise<boolean> {
   const { chain } = run;
   const order = currentOrder(chain);
   const remedy = order.standing.phase === 'at_lab' ? 'ask' : allowed(chain, order, chain.policy.onProblem);

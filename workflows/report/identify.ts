@@ -3,7 +3,7 @@ import type { JobReading } from '../../activities/reports.js';
 import type { ParsingJobResult, ReportTimelineEntry } from '../../protocol/report/messages.js';
 import { activities } from '../activities.js';
 import { announceClaim, raise } from './announcements.js';
-import { takeAbsence, takeRead, takeUnsureAbsence } from './intake.js';
+import { recordAbsence, recordRead, recordUnsureAbsence } from './intake.js';
 import { resumeQuestions } from '../entity/attention.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy, settlePolicyOrKeep } from '../entity/policy.js';
@@ -75,11 +75,11 @@ async function readWholeJob(run: ReportRun, { tooSoon = false } = {}): Promise<v
   const { snapshot, gone, unsure, notifies } = reading;
   const previous = reading.previous && carriedOn<ParsingJobResult>('result of the report', reading.previous);
   if (previous) resume(job, previous);
-  if (snapshot) takeRead(job, snapshot, reported);
+  if (snapshot) recordRead(job, snapshot, reported);
   setNotifies(job, notifies);
   if (previous && staysEnded(job, previous)) stayEnded(job, previous);
-  else if (gone) takeAbsence(job);
-  else if (unsure) takeUnsureAbsence(job, Date.now());
+  else if (gone) recordAbsence(job);
+  else if (unsure) recordUnsureAbsence(job, Date.now());
   if (previous) job.identified = true;
   else if (isOpen(job) && !tooSoon) settleOwner(job, reading);
 }

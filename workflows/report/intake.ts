@@ -74,7 +74,7 @@ function accept(
 }
 
 /** A read is the job as it is now, whatever was received before it was asked for. */
-export function takeRead(job: Job, snapshot: unknown, asked: Reported): void {
+export function recordRead(job: Job, snapshot: unknown, asked: Reported): void {
   delete job.absentSince;
   const read = readReportSnapshot(snapshot);
   // The service may answer with another spelling of the id.
@@ -82,12 +82,12 @@ export function takeRead(job: Job, snapshot: unknown, asked: Reported): void {
 }
 
 /** The service does not know the job any more, by its own word. */
-export function takeAbsence(job: Job): void {
+export function recordAbsence(job: Job): void {
   if (outcomeOf(job) === undefined) job.ending = 'job_gone';
 }
 
 /** A 404 that is not the service's own answer counts once a later read says the same. */
-export function takeUnsureAbsence(job: Job, now: number): void {
-  if (noteAbsence(job, now)) takeAbsence(job);
+export function recordUnsureAbsence(job: Job, now: number): void {
+  if (noteAbsence(job, now)) recordAbsence(job);
   else saidNothing(job, now);
 }

@@ -3,7 +3,7 @@ import { isDue, timeOf } from '../entity/alarm.js';
 import { loggedRefusal } from '../entity/commands.js';
 import { raise } from './announcements.js';
 import { deadlineOf, giveUpAt, mustGiveUpAt, nextMoment } from './deadlines.js';
-import { takeAbsence, takeRead, takeUnsureAbsence } from './intake.js';
+import { recordAbsence, recordRead, recordUnsureAbsence } from './intake.js';
 import { outcomeOf, saidNothing, type ReportRun } from './job.js';
 
 /** Reads the job if nothing was reported for too long, and asks a person to look if it really stands still. */
@@ -31,11 +31,11 @@ async function readJob(run: ReportRun): Promise<boolean> {
   try {
     const read = await activities.readParsingJob.executeWithOptions({ summary: 'read the job' }, [job.jobId]);
     if (read !== null && 'unsure' in read) {
-      takeUnsureAbsence(job, timeOf(job));
+      recordUnsureAbsence(job, timeOf(job));
       return false;
     }
-    if (read === null) takeAbsence(job);
-    else takeRead(job, read, asked);
+    if (read === null) recordAbsence(job);
+    else recordRead(job, read, asked);
     return true;
   } catch (error) {
     loggedRefusal('parsing job could not be read', { jobId: job.jobId }, error);

@@ -172,12 +172,12 @@ async function upload(submission: Submission): Promise<SubmittedJob> {
   for (;;) {
     const from = iso(Date.now());
     const late = submission.lostUploads.length > 0 ? await findLostJob(submission, submission.lostUploads) : undefined;
-    if (late) return takeJob(submission, late);
+    if (late) return recordJob(submission, late);
     const answer = await attempt(submission);
-    if ('snapshot' in answer) return takeJob(submission, { snapshot: answer.snapshot, adopted: false });
+    if ('snapshot' in answer) return recordJob(submission, { snapshot: answer.snapshot, adopted: false });
     if ('lostBefore' in answer) {
       const found = await awaitLostJob(submission, answer.lostBefore, 'an earlier run ended');
-      if (found) return takeJob(submission, found);
+      if (found) return recordJob(submission, found);
       submission.looksBack = false;
       continue;
     }
@@ -188,7 +188,7 @@ async function upload(submission: Submission): Promise<SubmittedJob> {
     if (outcome !== 'nothing_created') {
       const lost = { from, until: iso(Date.now()) };
       const found = await awaitLostJob(submission, [lost], type ?? 'WorkerLost');
-      if (found) return takeJob(submission, found);
+      if (found) return recordJob(submission, found);
     }
     if (outcome === 'created_unreadably' && failure) throw failure;
     await pause(submission, failure);
@@ -224,7 +224,7 @@ function startsWithin(submission: Submission): number {
 }
 
 /** Takes the job over, and withdraws the attention. A job without a usable id cannot be followed, and another attempt would get the same. */
-function takeJob(submission: Submission, submitted: SubmittedJob): SubmittedJob {
+function recordJob(submission: Submission, submitted: SubmittedJob): SubmittedJob {
   if (!isAddressable(submitted.snapshot.jobId)) {
     throw refuse('AnswerUnreadable', 'The service gave the job an id that cannot be part of a workflow ID');
   }

@@ -3,11 +3,11 @@ import { slotIdOf } from '../../../protocol/appointment/slots.js';
 import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
 import {
   learnFromWebhook,
-  takeAnswer,
-  takeRead,
-  takeDoubtful,
-  takeNone,
-  takeRequest,
+  recordAnswer,
+  recordRead,
+  recordDoubtful,
+  recordNone,
+  acceptRequest,
   compareReceived,
   siteCodeOf,
   type Appointment,
@@ -65,7 +65,7 @@ describe('a webhook', () => {
     const appointment = requestedCase();
     for (const userId of ['u', 'v']) learnFromWebhook(appointment, { ...booked, userId }, start);
     const read = requestedCase();
-    for (const userId of ['u', 'v']) takeAnswer(read, { ...booked, userId }, 0, start);
+    for (const userId of ['u', 'v']) recordAnswer(read, { ...booked, userId }, 0, start);
     expect([appointment.userId, read.userId]).toEqual(['u', 'u']);
   });
 
@@ -101,7 +101,7 @@ describe('an answer of the service', () => {
   test('without an appointment brings nothing new either if nobody was to come', () => {
     for (const known of [undefined, snapshot(['pending', 'cancelled'])]) {
       const appointment = requestedCase(known);
-      for (let n = 0; n < 3; n += 1) expect(takeNone(appointment, 0, start)).toBe(false);
+      for (let n = 0; n < 3; n += 1) expect(recordNone(appointment, 0, start)).toBe(false);
       expect(appointment).not.toHaveProperty('fallen');
     }
   });
@@ -109,7 +109,7 @@ describe('an answer of the service', () => {
   test('counts over whatever was received before it was requested', () => {
     const appointment = requestedCase(snapshot(['pending', 'confirmed', 'cancelled']));
     const answer = { ...booked, events: [] };
-    expect(takeAnswer(appointment, answer, appointment.received, start)).toBe(true);
+    expect(recordAnswer(appointment, answer, appointment.received, start)).toBe(true);
     expect(appointment.stage.phase).toBe('confirmed');
   });
 
@@ -126,36 +126,36 @@ describe('an answer of the service', () => {
   ])('to a read after a webhook, that %s: %4$s', (_what, read, before, expected) => {
     const appointment = requestedCase(booked);
     learnFromWebhook(appointment, gone, start);
-    const isNews = takeRead(appointment, read, appointment.received - before, start);
+    const isNews = recordRead(appointment, read, appointment.received - before, start);
     expect(isNews ? (appointment.unclear ? 'unclear' : 'newer') : 'older').toBe(expected);
   });
 
   test('an answer of the service that cannot be ordered against what was received meanwhile is read once more', () => {
     const appointment = requestedCase();
     learnFromWebhook(appointment, { ...booked, events: [] }, start);
-    takeAnswer(appointment, snapshot(['pending']), 0, start);
+    recordAnswer(appointment, snapshot(['pending']), 0, start);
     expect(appointment).toMatchObject({ unclear: true, stage: { phase: 'awaiting_confirmation' } });
   });
 
   test('an answer of the service without an appointment is believed the second time in a row', () => {
     const appointment = requestedCase(booked);
-    expect(takeNone(appointment, 0, start)).toBe(false);
+    expect(recordNone(appointment, 0, start)).toBe(false);
     expect(appointment.stage.phase).toBe('confirmed');
-    takeAnswer(appointment, booked, 0, start);
-    expect(takeNone(appointment, 0, start)).toBe(false);
-    expect(takeNone(appointment, 0, start)).toBe(true);
+    recordAnswer(appointment, booked, 0, start);
+    expect(recordNone(appointment, 0, start)).toBe(false);
+    expect(recordNone(appointment, 0, start)).toBe(true);
     expect(appointment).toMatchObject({ stage: { phase: 'awaiting_choice' }, fallen: { reason: 'not_shown' } });
   });
 
   test('an answer of the service without an appointment is not overruled by its late webhook: the service is read again', () => {
     const appointment = requestedCase(booked);
-    for (let n = 0; n < 2; n += 1) takeNone(appointment, 0, start);
+    for (let n = 0; n < 2; n += 1) recordNone(appointment, 0, start);
     expect(learnFromWebhook(appointment, booked, start)).toBe(true);
     expect(appointment).toMatchObject({ unclear: true, stage: { phase: 'awaiting_choice' } });
-    expect(takeAnswer(appointment, booked, appointment.received, start)).toBe(true);
+    expect(recordAnswer(appointment, booked, appointment.received, start)).toBe(true);
     expect(appointment.stage.phase).toBe('confirmed');
     const again = requestedCase(booked);
-    for (let n = 0; n < 2; n += 1) takeNone(again, 0, start);
+    for (let n = 0; n < 2; n += 1) recordNone(again, 0, start);
     learnFromWebhook(again, other, start);
     expect(again).toMatchObject({ unclear: false, stage: { phase: 'awaiting_confirmation' } });
   });
@@ -164,7 +164,7 @@ describe('an answer of the service', () => {
     const centre = requestedCase({ ...booked, type: 'patient_service_center' });
     const received = requestedCase(booked, { received: 1 });
     for (const appointment of [centre, received]) {
-      for (let n = 0; n < 3; n += 1) expect(takeNone(appointment, 0, start + 5 * day)).toBe(false);
+      for (let n = 0; n < 3; n += 1) expect(recordNone(appointment, 0, start + 5 * day)).toBe(false);
       expect(appointment.stage.phase).toBe('confirmed');
     }
   });
@@ -178,16 +178,16 @@ describe('a report that only the service could order, but does not show to this 
     const appointment = requestedCase(centre);
     learnFromWebhook(appointment, moved, start);
     expect(appointment).toMatchObject({ unclear: true, known: centre });
-    expect(takeDoubtful(appointment, start)).toBe(true);
+    expect(recordDoubtful(appointment, start)).toBe(true);
     expect(appointment.known).toEqual(moved);
-    expect(takeDoubtful(appointment, start)).toBe(false);
+    expect(recordDoubtful(appointment, start)).toBe(false);
   });
 
   test('brings no appointment back that is gone', () => {
     const appointment = requestedCase(centre);
-    for (let n = 0; n < 2; n += 1) takeNone(appointment, 0, start);
+    for (let n = 0; n < 2; n += 1) recordNone(appointment, 0, start);
     learnFromWebhook(appointment, centre, start);
-    expect(takeDoubtful(appointment, start)).toBe(false);
+    expect(recordDoubtful(appointment, start)).toBe(false);
     expect(appointment.stage.phase).toBe('awaiting_choice');
   });
 });
@@ -199,7 +199,7 @@ describe('what is announced of an appointment', () => {
   const usual = '2024-03-06T10:00:00.000Z';
   const confirmed = confirmedFor(usual);
   const shown = (appointment: Appointment, snapshot: AppointmentSnapshot) => {
-    takeAnswer(appointment, snapshot, appointment.received, start);
+    recordAnswer(appointment, snapshot, appointment.received, start);
     announceNews(appointment, start);
   };
 
@@ -214,7 +214,7 @@ describe('what is announced of an appointment', () => {
     const appointment = requestedCase();
     for (let round = 0; round < 2; round += 1) {
       shown(appointment, booked);
-      for (let n = 0; n < 2; n += 1) takeNone(appointment, appointment.received, start);
+      for (let n = 0; n < 2; n += 1) recordNone(appointment, appointment.received, start);
       announceFall(appointment, start);
       announceNews(appointment, start);
     }
@@ -236,7 +236,7 @@ describe('what is announced of an appointment', () => {
   test('is in a later run that it stands again, after the one before had asked for another choice', () => {
     const earlier = requestedCase();
     shown(earlier, booked);
-    for (let n = 0; n < 2; n += 1) takeNone(earlier, earlier.received, start);
+    for (let n = 0; n < 2; n += 1) recordNone(earlier, earlier.received, start);
     announceFall(earlier, start);
     const later = requestedCase(undefined, { announced: earlier.announced });
     shown(later, booked);
@@ -312,7 +312,7 @@ describe('an end', () => {
     const policy = resolvePolicy('appointment', { choiceWait: '2d' });
     for (const ending of ['cancelled', 'expired', 'unresolved', 'abandoned'] as const) {
       const appointment = requestedCase(undefined, { ending });
-      takeRequest(appointment, policy, start + day);
+      acceptRequest(appointment, policy, start + day);
       expect(appointment).toMatchObject({
         stage: { since: start + day },
         requestedAt: start + day,
@@ -322,7 +322,7 @@ describe('an end', () => {
     }
     for (const ending of ['completed', 'order_ended', 'order_gone'] as const) {
       const appointment = requestedCase(undefined, { ending });
-      takeRequest(appointment, policy, start + day);
+      acceptRequest(appointment, policy, start + day);
       expect(appointment.ending).toBe(ending);
     }
   });
@@ -330,11 +330,11 @@ describe('an end', () => {
 
 test('the policy is that of the first caller who requested the appointment', () => {
   const appointment = requestedCase(undefined, { requested: false });
-  takeRequest(appointment, resolvePolicy('appointment', { choiceWait: '2d' }), start);
+  acceptRequest(appointment, resolvePolicy('appointment', { choiceWait: '2d' }), start);
   for (const policy of [undefined, resolvePolicy('appointment', { choiceWait: '9d' })])
-    takeRequest(appointment, policy, start + day);
+    acceptRequest(appointment, policy, start + day);
   expect(appointment).toMatchObject({ requestedAt: start, policy: { choiceWait: 2 * day } });
   const ended = requestedCase(undefined, { ending: 'expired' });
-  takeRequest(ended, undefined, start);
+  acceptRequest(ended, undefined, start);
   expect(ended.policy).toEqual(resolvePolicy('appointment'));
 });

@@ -1,5 +1,5 @@
 import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
-import { openAppointment, takeAnswer, type Appointment } from '../../../workflows/appointment/appointment.js';
+import { openAppointment, recordAnswer, type Appointment } from '../../../workflows/appointment/appointment.js';
 import { resolvePolicy } from '../../../protocol/policies.js';
 
 export const start = Date.parse('2024-03-01T10:00:00.000Z');
@@ -30,6 +30,6 @@ export function snapshot(
 export function requestedCase(known?: AppointmentSnapshot, changes: Partial<Appointment> = {}): Appointment {
   const appointment = openAppointment({ orderId: 'order-1', policy: resolvePolicy('appointment') }, start);
   Object.assign(appointment, { requested: true, requestedAt: start, identified: true, notifies: true });
-  if (known) takeAnswer(appointment, known, 0, start);
+  if (known) recordAnswer(appointment, known, 0, start);
   return Object.assign(appointment, changes);
 }

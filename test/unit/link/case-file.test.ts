@@ -4,7 +4,7 @@ import {
   receiveResult,
   openLink,
   raise,
-  takeConnection,
+  recordConnection,
   end,
   endUnlessConnected,
 } from '../../../workflows/link/link.js';
@@ -47,7 +47,7 @@ describe('the case file says in words', () => {
 
   test('how it ended', () => {
     const connected = claimed();
-    takeConnection(connected, { found: 'new' }, connected.claim, start + hour);
+    recordConnection(connected, { found: 'new' }, connected.claim, start + hour);
     expect(fileOf(connected)).toContain('**Outcome** connected\n');
     const cancelled = asked();
     end(cancelled, 'cancelled', start + hour);

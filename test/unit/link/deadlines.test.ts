@@ -6,8 +6,8 @@ import { connectionQueryOf } from '../../../workflows/link/reading.js';
 import {
   receiveResult,
   receiveWebhook,
-  takeConnection,
-  takeSilence,
+  recordConnection,
+  recordNoAnswer,
   end,
   endWait,
   remind,
@@ -62,7 +62,7 @@ describe('a link waits', () => {
       { name: 'confirmation', at: atOnce },
       { name: 'link', at: start + 3 * day },
     ]);
-    takeConnection(link, { found: 'none' }, link.claim, start + 2 * minute);
+    recordConnection(link, { found: 'none' }, link.claim, start + 2 * minute);
     expect(named(link)[0]).toEqual(['confirmation', 2 * minute + 2 * second]);
   });
 
@@ -83,7 +83,7 @@ describe('a link waits', () => {
     endWait(link, 'code', start + 2 * hour);
     expect(deadlinesOf(link)).toEqual([{ name: 'confirmation', at: atOnce }]);
     expect(waitingUntil(link)).toBeUndefined();
-    takeSilence(link, link.claim, start + 3 * hour);
+    recordNoAnswer(link, link.claim, start + 3 * hour);
     expect(named(link)).toEqual([['confirmation', 3 * hour + 2 * second]]);
   });
 

@@ -13,8 +13,8 @@ import {
   confirmAt,
   doubt,
   receiveWebhook,
-  takeConnection,
-  takeSilence,
+  recordConnection,
+  recordNoAnswer,
   end,
   endWait,
   raise,
@@ -234,7 +234,7 @@ describe('an unknown state', () => {
       claim: { by: 'doubt' },
     });
     expect(link).not.toHaveProperty('token');
-    takeConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
+    recordConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
     expect(link).not.toHaveProperty('claim');
     expect(link.outcome).toBeUndefined();
   });
@@ -242,7 +242,7 @@ describe('an unknown state', () => {
   test('an unknown state with a connection behind it is connected', () => {
     const link = asked();
     receiveAll(link, { state: 'state_of_next_year' });
-    takeConnection(link, { found: 'new' }, link.claim, start + 3 * minute);
+    recordConnection(link, { found: 'new' }, link.claim, start + 3 * minute);
     expect(link.outcome).toBe('connected');
     expect(link).not.toHaveProperty('errorType');
   });
@@ -251,7 +251,7 @@ describe('an unknown state', () => {
     const link = asked({ maxPasswordAttempts: 1 });
     receiveAll(link, { state: 'state_of_next_year' });
     expect(link.outcome).toBeUndefined();
-    takeConnection(link, { found: 'older' }, link.claim, start + 3 * minute);
+    recordConnection(link, { found: 'older' }, link.claim, start + 3 * minute);
     expect(link).toMatchObject({ outcome: 'failed', errorType: 'state_of_next_year' });
   });
 });
@@ -264,7 +264,7 @@ describe('a success', () => {
     while (link.claim) {
       const at = Math.max(confirmAt(link) ?? 0, claimedAt);
       looks.push((at - claimedAt) / second);
-      takeConnection(link, { found: 'none' }, link.claim, at);
+      recordConnection(link, { found: 'none' }, link.claim, at);
     }
     expect(looks).toEqual([0, 2, 4, 8, 16, 32, 64, 120]);
     expect(link).toMatchObject({ phase: 'awaiting_password', since: claimedAt + 2 * minute });
@@ -274,7 +274,7 @@ describe('a success', () => {
 
   test('a success that an older connection could explain is read for as patiently', () => {
     const link = claimed();
-    takeConnection(link, { found: 'older', createdAt: '2020-01-01T00:00:00.000Z' }, link.claim, start + 2 * minute);
+    recordConnection(link, { found: 'older', createdAt: '2020-01-01T00:00:00.000Z' }, link.claim, start + 2 * minute);
     expect(link).toMatchObject({ phase: 'confirming', claim: { reads: 1 } });
     expect(link).not.toHaveProperty('connectedAt');
   });
@@ -290,7 +290,7 @@ describe('a success', () => {
   test('a success that is dropped does not take a later login away', () => {
     const link = claimed();
     receiveResult(link, error('provider_credential_error'), start + 3 * minute);
-    takeConnection(link, { found: 'none' }, link.claim, start + 5 * minute);
+    recordConnection(link, { found: 'none' }, link.claim, start + 5 * minute);
     expect(link).toMatchObject({ phase: 'awaiting_password', since: start + 3 * minute, token: held });
     expect(link.attention).toMatchObject([{ reason: 'connection_unconfirmed' }]);
   });
@@ -300,7 +300,7 @@ describe('a success', () => {
     receiveAll(link, error('incorrect_mfa_code'));
     raise(link, 'connection_unconfirmed', start);
     raise(link, 'notifications_undelivered', start);
-    takeConnection(link, { found: 'new' }, link.claim, start + 9 * minute);
+    recordConnection(link, { found: 'new' }, link.claim, start + 9 * minute);
     expect(link.attention).toMatchObject([{ reason: 'notifications_undelivered' }]);
     for (const gone of ['errorType', 'consequence', 'connectedAt', 'mfa', 'token', 'claim']) {
       expect(link).not.toHaveProperty(gone);
@@ -315,9 +315,9 @@ describe('a webhook', () => {
       const link = asked();
       receiveWebhook(link, start + 4 * minute);
       expect(link).toMatchObject({ phase: 'awaiting_code', claim: { by: 'webhook', reads: 0 } });
-      takeConnection(link, { found }, link.claim, start + 4 * minute);
+      recordConnection(link, { found }, link.claim, start + 4 * minute);
       expect(link.claim).toMatchObject({ by: 'webhook', reads: 1 });
-      takeConnection(link, { found }, link.claim, start + 6 * minute);
+      recordConnection(link, { found }, link.claim, start + 6 * minute);
       expect(link).not.toHaveProperty('claim');
       expect(link).toMatchObject({ phase: 'awaiting_code', token: held, attention: [] });
     },
@@ -330,8 +330,8 @@ describe('a webhook', () => {
       doubt(link, start + 3 * minute);
       const looked = link.claim;
       receiveWebhook(link, start + 4 * minute);
-      if (found) takeConnection(link, { found }, looked, start + 4 * minute);
-      else takeSilence(link, looked, start + 4 * minute);
+      if (found) recordConnection(link, { found }, looked, start + 4 * minute);
+      else recordNoAnswer(link, looked, start + 4 * minute);
       expect(link.claim).toEqual({ by: 'webhook', at: start + 4 * minute, reads: 0 });
       expect(confirmAt(link)).toBe(atOnce);
     },
@@ -339,7 +339,7 @@ describe('a webhook', () => {
 
   test('starts the reads for a reported success at once, and does not make it less certain', () => {
     const link = claimed();
-    takeConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
+    recordConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
     receiveWebhook(link, start + 3 * minute);
     expect(link.claim).toEqual({ by: 'success', at: start + 3 * minute, reads: 0 });
     expect(confirmAt(link)).toBe(atOnce);
@@ -371,7 +371,7 @@ describe('a wait that is over', () => {
   test('ends connected if the user connected without a webhook', () => {
     const link = asked();
     endWait(link, 'code', over);
-    takeConnection(link, { found: 'new', createdAt: newConnection }, link.claim, over);
+    recordConnection(link, { found: 'new', createdAt: newConnection }, link.claim, over);
     expect(link).toMatchObject({ outcome: 'connected' });
     expect(link).not.toHaveProperty('waitedFor');
   });
@@ -379,20 +379,20 @@ describe('a wait that is over', () => {
   test('does not end while the service cannot be read, except after a day of that', () => {
     const link = asked();
     endWait(link, 'code', over);
-    takeSilence(link, link.claim, over + day - 1);
+    recordNoAnswer(link, link.claim, over + day - 1);
     expect(link.outcome).toBeUndefined();
-    takeSilence(link, link.claim, over + day);
+    recordNoAnswer(link, link.claim, over + day);
     expect(link).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
   });
 
   test('stays the one that was over first, whatever the user still does', () => {
     const link = asked();
     endWait(link, 'code', over);
-    takeSilence(link, link.claim, over + minute);
+    recordNoAnswer(link, link.claim, over + minute);
     receiveResult(link, { state: 'pending_provider_mfa' }, over + 2 * minute);
     endWait(link, 'link', over + 3 * minute);
     receiveWebhook(link, over + 4 * minute);
-    takeConnection(link, { found: 'none' }, link.claim, over + 7 * minute);
+    recordConnection(link, { found: 'none' }, link.claim, over + 7 * minute);
     expect(link).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
   });
 
@@ -401,9 +401,9 @@ describe('a wait that is over', () => {
     receiveWebhook(reported, start + 2 * minute);
     for (const link of [claimed(), reported]) {
       endWait(link, 'link', start + 3 * minute);
-      takeConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
+      recordConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
       expect(link.outcome).toBeUndefined();
-      takeConnection(link, { found: 'none' }, link.claim, start + 4 * minute);
+      recordConnection(link, { found: 'none' }, link.claim, start + 4 * minute);
       expect(link).toMatchObject({ outcome: 'expired', waitedFor: 'link' });
     }
   });
@@ -446,9 +446,9 @@ describe('an error that ends the link', () => {
       expect(link).toMatchObject({ claim: { by }, ending: { since: atTheEnd } });
       expect(link.outcome).toBeUndefined();
       const connected = structuredClone(link);
-      takeConnection(connected, { found: 'new' }, connected.claim, atTheEnd);
+      recordConnection(connected, { found: 'new' }, connected.claim, atTheEnd);
       expect(connected.outcome).toBe('connected');
-      takeConnection(link, { found: 'none' }, link.claim, atTheEnd + 5 * minute);
+      recordConnection(link, { found: 'none' }, link.claim, atTheEnd + 5 * minute);
       expect(link).toMatchObject({ outcome: errorType === 'user_cancelled' ? 'cancelled' : 'failed', errorType });
     }
   });
@@ -464,10 +464,10 @@ describe('an error that ends the link', () => {
 test('what the service shows changes nothing if nothing is awaited, unless it is the connection', () => {
   const link = asked();
   const before = structuredClone(link);
-  for (const found of ['none', 'older'] as const) takeConnection(link, { found }, link.claim, start + hour);
-  takeSilence(link, link.claim, start + hour);
+  for (const found of ['none', 'older'] as const) recordConnection(link, { found }, link.claim, start + hour);
+  recordNoAnswer(link, link.claim, start + hour);
   expect(link).toEqual(before);
-  takeConnection(link, { found: 'new', createdAt: newConnection }, link.claim, start + hour);
+  recordConnection(link, { found: 'new', createdAt: newConnection }, link.claim, start + hour);
   expect(link.outcome).toBe('connected');
 });
 
@@ -485,7 +485,7 @@ describe('an end', () => {
     const link = asked();
     receiveAll(link, error('incorrect_mfa_code'));
     endWait(link, 'code', start + hour);
-    takeConnection(link, { found: 'none' }, link.claim, start + hour);
+    recordConnection(link, { found: 'none' }, link.claim, start + hour);
     expect(link).toMatchObject({ outcome: 'expired', phase: 'expired', waitedFor: 'code' });
     expect(JSON.stringify(link)).not.toContain('invented-token');
     expect(link.outbox).toEqual([
@@ -515,11 +515,11 @@ describe('an end', () => {
 
 test('an end names the provider that the user chose, and the error that it ends with', () => {
   const connected = openedForAny();
-  takeConnection(connected, { found: 'new', slug: 'oura' }, undefined, start);
+  recordConnection(connected, { found: 'new', slug: 'oura' }, undefined, start);
   const named = opened();
-  takeConnection(named, { found: 'new', slug: 'oura' }, undefined, start);
+  recordConnection(named, { found: 'new', slug: 'oura' }, undefined, start);
   const unnamed = openedForAny();
-  takeConnection(unnamed, { found: 'new' }, undefined, start);
+  recordConnection(unnamed, { found: 'new' }, undefined, start);
   const refused = asked();
   receiveAll(refused, error('unsupported_region'));
   const data = [connected, named, unnamed, refused].map(({ outbox: [ended] }) => ended?.data);

@@ -6,7 +6,7 @@ import {
   giveToken,
   type Link,
   doubt,
-  takeConnection,
+  recordConnection,
   end,
   endUnlessConnected,
 } from '../../../workflows/link/link.js';
@@ -83,7 +83,7 @@ describe('the answer to a code', () => {
 
   test('is connected once the service shows that', () => {
     const link = answered({ state: 'success' });
-    takeConnection(link, { found: 'new', createdAt: at(2 * minute) }, link.claim, start + 3 * minute);
+    recordConnection(link, { found: 'new', createdAt: at(2 * minute) }, link.claim, start + 3 * minute);
     expect(codeAnswerOf(link)).toMatchObject({ outcome: 'connected', state: { outcome: 'connected' } });
     expect(codeAnswerOf(link)).not.toHaveProperty('errorType');
   });
@@ -98,7 +98,7 @@ describe('the answer to a code', () => {
     delete link.consequence;
     link.errorType = 'answer_lost';
     doubt(link, start + 3 * minute);
-    takeConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
+    recordConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
     expect(codeAnswerOf(link)).toMatchObject({ outcome: 'unknown', errorType: 'answer_lost', attemptsLeft: 2 });
   });
 
@@ -120,7 +120,7 @@ describe('the answer to a code', () => {
 describe('the result', () => {
   test('names the connection’s own time', () => {
     const link = claimed();
-    takeConnection(link, { found: 'new', createdAt: at(2 * minute) }, link.claim, start + 3 * minute);
+    recordConnection(link, { found: 'new', createdAt: at(2 * minute) }, link.claim, start + 3 * minute);
     expect(resultOf(link)).toEqual({ ...stateOf(link), connectedAt: at(2 * minute) });
     expect(resultOf(link)).toMatchObject({ outcome: 'connected', phase: 'connected', timeline: link.journal });
   });

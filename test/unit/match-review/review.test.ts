@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isCarriedOut, openPhaseOf, outcomeOf } from '../../../protocol/match-review/lifecycle.js';
 import { atOnce } from '../../../workflows/entity/alarm.js';
-import { takeSilence } from '../../../workflows/entity/polling.js';
+import { recordNoAnswer } from '../../../workflows/entity/polling.js';
 import { announceEnd, announceNews } from '../../../workflows/match-review/announcements.js';
 import { deadlinesOf } from '../../../workflows/match-review/deadlines.js';
 import {
@@ -9,8 +9,8 @@ import {
   learnFromWebhook,
   mayContradict,
   openReview,
-  takeAbsence,
-  takeRead,
+  recordAbsence,
+  recordRead,
 } from '../../../workflows/match-review/review.js';
 import { caseFileOf, stateOf } from '../../../workflows/match-review/view.js';
 import { day, hour, item, readCase, start } from './reviews.js';
@@ -70,52 +70,52 @@ describe('a webhook', () => {
     const review = readCase();
     learnFromWebhook(review, { rawResultId, status: 'resolved', resolvedOrderId: 'order-1' });
     learnFromWebhook(review, { rawResultId, status: 'pending_ops_review' });
-    takeAbsence(review, false, review.received, start + 1);
+    recordAbsence(review, false, review.received, start + 1);
     expect(stateOf(review)).toMatchObject({ outcome: 'matched', status: 'resolved', resolvedOrderId: 'order-1' });
   });
 
   test('that comes while the review is read has it read again', () => {
     const review = readCase();
     learnFromWebhook(review, { rawResultId, status: 'pending_ops_review' });
-    takeRead(review, item(), 0, start + hour);
+    recordRead(review, item(), 0, start + hour);
     expect(deadlinesOf(review)[0]?.at).toBe(atOnce);
-    takeRead(review, item(), review.received, start + hour);
+    recordRead(review, item(), review.received, start + hour);
     expect(deadlinesOf(review)[0]?.at).toBeGreaterThan(start + hour);
   });
 });
 
 test('a review that is not shown stays open until that is believed', () => {
   const review = readCase();
-  takeAbsence(review, false, 0, start + hour);
+  recordAbsence(review, false, 0, start + hour);
   expect(review.ending).toBeUndefined();
-  takeAbsence(review, true, 0, start + 2 * hour);
+  recordAbsence(review, true, 0, start + 2 * hour);
   expect(review.ending).toBe('gone');
 });
 
 describe('an end', () => {
   test('that does not say what happened is read again after a webhook, and gives way to what did', () => {
     const review = readCase();
-    takeAbsence(review, true, 0, start + hour);
+    recordAbsence(review, true, 0, start + hour);
     learnFromWebhook(review, { rawResultId, status: 'matched', resolvedOrderId: 'order-1' });
     expect(mayContradict(review)).toBe(true);
     expect(deadlinesOf(review)[0]?.at).toBe(atOnce);
-    takeAbsence(review, false, review.received, start + hour);
+    recordAbsence(review, false, review.received, start + hour);
     expect(stateOf(review)).toMatchObject({ outcome: 'matched', resolvedOrderId: 'order-1' });
     learnFromWebhook(review, { rawResultId, status: 'resolved' });
     expect(mayContradict(review)).toBe(false);
-    takeRead(review, item({ status: 'resolved' }), review.received, start + hour);
+    recordRead(review, item({ status: 'resolved' }), review.received, start + hour);
     expect(review.ending).toBe('matched');
   });
 
   test('that is not one is taken back, and the next one is announced, too', () => {
     const review = readCase();
-    takeAbsence(review, true, 0, start + hour);
+    recordAbsence(review, true, 0, start + hour);
     announceEnd(review, start + hour);
     announceEnd(review, start + hour);
     learnFromWebhook(review, { rawResultId, status: 'pending_customer_review' });
-    takeRead(review, item(), review.received, start + 2 * hour);
+    recordRead(review, item(), review.received, start + 2 * hour);
     expect(stateOf(review)).not.toHaveProperty('outcome');
-    takeAbsence(review, true, review.received, start + 3 * hour);
+    recordAbsence(review, true, review.received, start + 3 * hour);
     announceEnd(review, start + 3 * hour);
     expect(review.announced).toEqual(['result-1/gone/ended', 'result-1/gone.2/ended']);
   });
@@ -129,8 +129,8 @@ describe('an end', () => {
     review.announced = ['result-1/accepted/ended'];
     review.before = { outcome: 'accepted', resolvedOrderId: 'order-1' };
     learnFromWebhook(review, { rawResultId, status: 'pending_customer_review' });
-    if (changes) takeRead(review, item(changes), 1, start);
-    else takeAbsence(review, false, 1, start);
+    if (changes) recordRead(review, item(changes), 1, start);
+    else recordAbsence(review, false, 1, start);
     announceEnd(review, start);
     expect(stateOf(review)).toMatchObject({ outcome: 'accepted', resolvedOrderId: 'order-1' });
     expect(review).toMatchObject({ announced: ['result-1/accepted/ended'], outbox: [] });
@@ -140,7 +140,7 @@ describe('an end', () => {
   test('of an earlier run gives way to another order', () => {
     const review = openReview({ rawResultId }, start);
     review.before = { outcome: 'accepted', resolvedOrderId: 'order-1' };
-    takeRead(review, item({ status: 'matched', resolvedOrderId: 'order-2' }), 0, start);
+    recordRead(review, item({ status: 'matched', resolvedOrderId: 'order-2' }), 0, start);
     expect(review).toMatchObject({ ending: 'matched', order: { orderId: 'order-2' } });
   });
 });
@@ -152,23 +152,23 @@ describe('a read that may be older than', () => {
     const review = openReview({ rawResultId }, start);
     Object.assign(review, { identified: true, notifies: true, before: { outcome: 'rejected' } });
     learnFromWebhook(review, { rawResultId, status: 'resolved' });
-    takeRead(review, item(), 1, start);
+    recordRead(review, item(), 1, start);
     announceNews(review, start);
     expect(review).toMatchObject({ stage: { phase: 'unknown' }, outbox: [] });
     expect(deadlinesOf(review)[0]?.at).toBe(start + minute);
     const late = structuredClone(review);
-    takeRead(review, item({ status: 'resolved', resolutionAction: 'reject' }), 1, start + minute);
+    recordRead(review, item({ status: 'resolved', resolutionAction: 'reject' }), 1, start + minute);
     expect(review.ending).toBe('rejected');
-    takeRead(late, item(), 1, start + minute);
+    recordRead(late, item(), 1, start + minute);
     expect(currentPhase(late)).toBe('awaiting_decision');
   });
 
   test('the decision that left it to the service’s staff keeps that decision', () => {
     const review = readCase({ status: 'pending_ops_review', allowedActions: [] });
     review.decision = { action: 'unsure' };
-    takeRead(review, item(), 0, start + hour);
+    recordRead(review, item(), 0, start + hour);
     expect(review).toMatchObject({ stage: { phase: 'with_service' }, decision: { action: 'unsure' } });
-    takeRead(review, item(), 0, start + hour + minute);
+    recordRead(review, item(), 0, start + hour + minute);
     expect(review).toMatchObject({ stage: { phase: 'awaiting_decision' } });
     expect(review).not.toHaveProperty('decision');
   });
@@ -177,7 +177,7 @@ describe('a read that may be older than', () => {
 test('a result that turns out to be critical is announced once more', () => {
   const review = readCase();
   announceNews(review, start);
-  takeRead(review, item({ interpretation: 'critical', resultStatus: 'final' }), 0, start + hour);
+  recordRead(review, item({ interpretation: 'critical', resultStatus: 'final' }), 0, start + hour);
   announceNews(review, start + hour);
   announceNews(review, start + hour);
   expect(review.outbox.map(({ data }) => data['interpretation'])).toEqual([undefined, 'critical']);
@@ -195,12 +195,12 @@ test('each read without news doubles the pause, and a silent service is not aske
   const review = readCase();
   const pause = () => (deadlinesOf(review).find(({ name }) => name === 'read_the_review')?.at ?? 0) - review.lookedAt;
   expect(pause()).toBe(hour);
-  takeRead(review, item(), 0, start + hour);
+  recordRead(review, item(), 0, start + hour);
   expect(pause()).toBe(2 * hour);
   learnFromWebhook(review, { rawResultId, status: 'resolved' });
-  takeSilence(review, start + 3 * hour);
+  recordNoAnswer(review, start + 3 * hour);
   expect(pause()).toBe(4 * hour);
-  for (let n = 0; n < 9; n += 1) takeSilence(review, start + day);
+  for (let n = 0; n < 9; n += 1) recordNoAnswer(review, start + day);
   expect(pause()).toBe(12 * hour);
 });
 
@@ -208,11 +208,11 @@ test('a person is reminded only while a person has to decide, and again when the
   const review = readCase();
   const names = () => deadlinesOf(review).map(({ name, at }) => `${name} ${(at - start) / day}`);
   expect(names().slice(1)).toEqual(['decision_reminder 1', 'decision_reminder 3']);
-  takeRead(review, item({ status: 'pending_ops_review', allowedActions: [] }), 0, start + day);
+  recordRead(review, item({ status: 'pending_ops_review', allowedActions: [] }), 0, start + day);
   expect(names().slice(1)).toEqual(['service_review 8']);
   review.decision = { action: 'unsure' };
-  takeRead(review, item(), 0, start + 2 * day - 60_000);
-  takeRead(review, item(), 0, start + 2 * day);
+  recordRead(review, item(), 0, start + 2 * day - 60_000);
+  recordRead(review, item(), 0, start + 2 * day);
   expect(names().slice(1)).toEqual(['decision_reminder 3', 'decision_reminder 5']);
   expect(review.decision).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import type { MatchReviewSnapshot } from '../../../service/match-review-snapshot.js';
-import { openReview, takeRead, type Review } from '../../../workflows/match-review/review.js';
+import { openReview, recordRead, type Review } from '../../../workflows/match-review/review.js';
 import { resolvePolicy } from '../../../protocol/policies.js';
 
 export const start = Date.parse('2024-03-01T10:00:00.000Z');
@@ -21,6 +21,6 @@ export function item(changes: Partial<MatchReviewSnapshot> = {}): MatchReviewSna
 export function readCase(changes: Partial<MatchReviewSnapshot> = {}): Review {
   const review = openReview({ rawResultId: 'result-1', policy: resolvePolicy('match review') }, start);
   Object.assign(review, { identified: true, notifies: true });
-  takeRead(review, item(changes), 0, start);
+  recordRead(review, item(changes), 0, start);
   return review;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
 import type { Chain } from '../../../workflows/order/chain.js';
 import { givingUpAt, nextMoment } from '../../../workflows/order/deadlines.js';
-import { endPostponement, takeAbsence } from '../../../workflows/order/reading.js';
+import { endPostponement, recordAbsence } from '../../../workflows/order/reading.js';
 import { stateOf } from '../../../workflows/order/view.js';
 import { caseOf, day, daysAfterStart, happyPath, kitOf, pathTo, start, withPatient } from './histories.js';
 
@@ -58,11 +58,11 @@ describe('the next moment', () => {
     const minute = 60_000;
     const chain = kitCase(pathTo('transit_customer', withPatient));
     for (const later of [0, 4, 9]) {
-      expect(takeAbsence(chain, 'order-1', at(20) + later * minute)).toBe(false);
+      expect(recordAbsence(chain, 'order-1', at(20) + later * minute)).toBe(false);
       expect(nextMoment(chain)).toEqual({ at: at(20) + 10 * minute, name: 'read_again' });
       endPostponement(chain, at(20) + later * minute);
     }
-    expect(takeAbsence(chain, 'order-1', at(20) + 10 * minute)).toBe(true);
+    expect(recordAbsence(chain, 'order-1', at(20) + 10 * minute)).toBe(true);
   });
 
   test('is named by what is due then, reminders with their number', () => {
