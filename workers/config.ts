@@ -6,11 +6,11 @@ import type { ServiceConfig } from '../service/http.js';
 import type { Installation } from '../service/installation.js';
 import { isLoopback } from '../service/proxy.config.js';
 import type { StorePlace } from '../store/health-data-store.js';
-import { misspeltSettings } from './misspelt.js';
-import { ConfigInvalid, type SettingFault } from './setting-faults.js';
-import { faultOf, faultsBetween, warningsOf } from './setting-rules.js';
-import { environmentAddresses, type Name, secretSettings, settings, type Values } from './settings.js';
-import { readTemporal } from './temporal-config.js';
+import { misspeltSettings } from './settings/misspelt.js';
+import { ConfigInvalid, type SettingFault } from './settings/faults.js';
+import { faultOf, faultsBetween, warningsOf } from './settings/rules.js';
+import { environmentAddresses, type Name, secretSettings, settings, type Values } from './settings/settings.js';
+import { readTemporal } from './settings/temporal.js';
 
 /* The settings of each program: which ones it reads, and its configuration. */
 

@@ -17,10 +17,10 @@ import { isProgram, runProgram, shutdownRequested } from './process.js';
 import { observeWebhooks } from './monitoring/metrics.js';
 import { watchRejectedEvents } from './monitoring/rejected-events.js';
 import { answerReadiness, type Monitoring, type Readiness, startMonitoring } from './monitoring/server.js';
-import { type StoreHealth, storeHealth } from './store-health.js';
-import { followApiKey } from './temporal-config.js';
-import { readyTimeoutMs, temporalHealth } from './temporal-health.js';
-import { startTracing, type Tracing } from './tracing.js';
+import { type StoreHealth, storeHealth } from './monitoring/store-health.js';
+import { followApiKey } from './settings/temporal.js';
+import { readyTimeoutMs, temporalHealth } from './monitoring/temporal-health.js';
+import { startTracing, type Tracing } from './monitoring/tracing.js';
 
 const connecting = {
   ...reconnection,

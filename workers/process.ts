@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { ConfigInvalid } from './setting-faults.js';
+import { ConfigInvalid } from './settings/faults.js';
 
 /** Why a process could not start, in one line that names the setting or the thing to fix. */
 export class StartFailed extends Error {

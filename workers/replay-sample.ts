@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { ofTaskQueue } from './temporal-config.js';
+import { ofTaskQueue } from './settings/temporal.js';
 
 /** A run of a workflow. */
 export interface Run {

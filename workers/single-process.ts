@@ -9,7 +9,7 @@ import { sdkMetrics } from './monitoring/sdk-metrics.js';
 import { startMonitoring } from './monitoring/server.js';
 import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
 import { readSingleProcessConfig, type SingleProcessConfig } from './config.js';
-import { startTracing } from './tracing.js';
+import { startTracing } from './monitoring/tracing.js';
 import { installRuntime, startWorker } from './worker.js';
 
 /** Worker and ingress in one process: for trying things out. Only so can health data be kept in a directory. */

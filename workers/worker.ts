@@ -21,7 +21,7 @@ import type { HealthDataStore } from '../store/health-data-store.js';
 import { activityDependencies } from './activity-dependencies.js';
 import { workflowBundle } from './bundle.js';
 import { readWorkerConfig, type WorkerConfig } from './config.js';
-import { followApiKey, type TemporalConfig } from './temporal-config.js';
+import { followApiKey, type TemporalConfig } from './settings/temporal.js';
 import { workerIdentity } from '../client/encryption/key-requirement.js';
 import { deploymentOptions, warnWithoutCurrentRelease } from './deployment.js';
 import { dataConverterOf, markingUnencrypted } from './encryption.js';
@@ -34,10 +34,10 @@ import { watchFleet } from './monitoring/fleet.js';
 import { watchReconciliation } from './monitoring/last-reconciliation.js';
 import { type SdkMetrics, sdkMetrics } from './monitoring/sdk-metrics.js';
 import { type Monitoring, type Readiness, startMonitoring } from './monitoring/server.js';
-import { startTracing, type Tracing } from './tracing.js';
+import { startTracing, type Tracing } from './monitoring/tracing.js';
 import { ensureReconcileSchedule } from './reconcile-schedule.js';
 import { ensureSearchAttributes, SearchAttributesMissing } from './search-attributes.js';
-import { temporalHealth } from './temporal-health.js';
+import { temporalHealth } from './monitoring/temporal-health.js';
 
 /** A development server answers at once; over a slow line TLS and a first call take a few seconds. */
 const connectTimeoutMs = 15_000;

@@ -12,7 +12,7 @@ import { PolicyInvalid, PolicyTooNew } from '../../protocol/policy-resolution.js
 import { rangeFaults } from '../../protocol/reconcile.js';
 import { defaultReportPolicy } from '../../protocol/report/policy.js';
 import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
-import { ConfigInvalid } from '../../workers/setting-faults.js';
+import { ConfigInvalid } from '../../workers/settings/faults.js';
 import { commands } from './commands.js';
 import { mutated, textOf } from './mutate.js';
 import { oddValue } from './odd-values.js';

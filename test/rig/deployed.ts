@@ -1,5 +1,5 @@
 import { settingsOf } from '../../workers/config.js';
-import { secretSettings } from '../../workers/settings.js';
+import { secretSettings } from '../../workers/settings/settings.js';
 
 /** The settings that each program of `dist/` reads, by the file that starts it. */
 const settingsOfFile: Record<string, readonly string[]> = {

@@ -10,8 +10,8 @@ import {
   readSingleProcessConfig,
   readWorkerConfig,
 } from '../../workers/config.js';
-import { misspeltSettings } from '../../workers/misspelt.js';
-import { ConfigInvalid } from '../../workers/setting-faults.js';
+import { misspeltSettings } from '../../workers/settings/misspelt.js';
+import { ConfigInvalid } from '../../workers/settings/faults.js';
 import { otherPair, serverPair } from '../rig/certificates.js';
 import { projectFolder } from '../rig/processes.js';
 

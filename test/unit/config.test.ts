@@ -11,7 +11,7 @@ import {
   readSingleProcessConfig,
   readWorkerConfig,
 } from '../../workers/config.js';
-import { ConfigInvalid } from '../../workers/setting-faults.js';
+import { ConfigInvalid } from '../../workers/settings/faults.js';
 
 const service = { SERVICE_BASE_URL: 'http://127.0.0.1:4010', SERVICE_API_KEY: 'sk_invented' };
 const secret = `whsec_${Buffer.from('an-invented-key-with-32-bytes-01').toString('base64')}`;

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import * as client from '../../client/index.js';
 import { generatedPages } from '../../tools/pages.js';
 import * as workflows from '../../workflows/index.js';
-import { settings } from '../../workers/settings.js';
+import { settings } from '../../workers/settings/settings.js';
 import { projectFolder } from '../rig/processes.js';
 
 /** The compiler reads the whole project for it, which takes long on a busy machine. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { temporalHealth } from '../../workers/temporal-health.js';
+import { temporalHealth } from '../../workers/monitoring/temporal-health.js';
 
 test('a header that cannot be sent makes Temporal unusable, and neither answer nor log shows it', async () => {
   // gRPC's own sentence about such a header.

@@ -1,7 +1,7 @@
 import type { WebhookPlace } from '../../service/management-webhooks.js';
 import { type IngressConfig, readIngressConfig, readWorkerConfig, type WorkerConfig } from '../config.js';
-import { misspeltSettings } from '../misspelt.js';
-import { ConfigInvalid, type SettingFault } from '../setting-faults.js';
+import { misspeltSettings } from '../settings/misspelt.js';
+import { ConfigInvalid, type SettingFault } from '../settings/faults.js';
 import type { CodecEndpoint } from './codec-server.js';
 import { type Finding, fault, notChecked, ok, type Verdict, warning } from './findings.js';
 

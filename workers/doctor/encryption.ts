@@ -8,7 +8,7 @@ import {
 import { isOfEncryptingWorker } from '../../client/encryption/key-requirement.js';
 import type { KeyRing } from '../../client/encryption/key-ring.js';
 import type { WorkerConfig } from '../config.js';
-import { ofTaskQueue } from '../temporal-config.js';
+import { ofTaskQueue } from '../settings/temporal.js';
 import { fault, ok, type Verdict, warning } from './findings.js';
 import type { Temporal } from './server.js';
 import { polledAt, silentAfterMs } from './workers.js';

@@ -7,7 +7,7 @@ import { code, connectionRemedy, hasCode } from '../../client/temporal-errors.js
 import { assumedBackdating } from '../../activities/last-run.js';
 import { reachOfPasses } from '../../protocol/reconcile.js';
 import type { WorkerConfig } from '../config.js';
-import type { TemporalConfig } from '../temporal-config.js';
+import type { TemporalConfig } from '../settings/temporal.js';
 import { requireSearchAttributes, SearchAttributesMissing } from '../search-attributes.js';
 import { answerWithinMs, fault, ok, reasonOf, type Verdict, warning } from './findings.js';
 

@@ -5,6 +5,7 @@ import { reportedProblemsKey } from '../../protocol/search-attributes.js';
 import { sideQueueName, sideQueues } from '../../protocol/task-queues.js';
 import type { WorkerConfig } from '../config.js';
 import { currentReleaseCommand, hasCurrentRelease } from '../deployment.js';
+import { ofTaskQueue } from '../settings/temporal.js';
 import { fault, ok, type Verdict, warning } from './findings.js';
 import type { Temporal } from './server.js';
 
@@ -34,7 +35,7 @@ export async function pollers(temporal: Temporal, taskQueue: string): Promise<Ve
 
 /** Workflows whose tasks fail again and again: they do nothing, not even about a critical result, and raise no attention. */
 export async function failingWorkflows({ connection, namespace }: Temporal, taskQueue: string): Promise<Verdict> {
-  const query = `${reportedProblemsKey.name} IS NOT NULL AND ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue}'`;
+  const query = `${reportedProblemsKey.name} IS NOT NULL AND ExecutionStatus = 'Running' AND ${ofTaskQueue(taskQueue)}`;
   const { executions } = await connection.workflowService.listWorkflowExecutions({ namespace, query, pageSize: 100 });
   const [first] = executions;
   if (!first) return ok('No workflow is held up by tasks that fail.');

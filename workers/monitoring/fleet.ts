@@ -4,8 +4,8 @@ import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/pa
 import proto from '@temporalio/proto';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { labAttentionKey, labAttentionSinceKey, labPhaseKey } from '../../protocol/search-attributes.js';
-import { remembered } from '../remembered.js';
-import { ofTaskQueue } from '../temporal-config.js';
+import { remembered } from './remembered.js';
+import { ofTaskQueue } from '../settings/temporal.js';
 import { type Fleet, readFleet, type Visibility } from './fleet-counts.js';
 import { type Watched, withinScrape } from './scrape.js';
 

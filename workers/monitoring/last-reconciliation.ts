@@ -1,8 +1,8 @@
 import { type Client, ScheduleNotFoundError } from '@temporalio/client';
 import { Gauge, type Registry } from 'prom-client';
 import { reconcileScheduleId } from '../../protocol/reconcile.js';
-import { remembered } from '../remembered.js';
-import { ofTaskQueue } from '../temporal-config.js';
+import { remembered } from './remembered.js';
+import { ofTaskQueue } from '../settings/temporal.js';
 import { type Watched, withinScrape } from './scrape.js';
 
 /** A pass runs once an hour: its age need not be known to the second. */

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { StoreHealth } from '../store-health.js';
+import type { StoreHealth } from './store-health.js';
 
 /** Rejected events in the database, of all processes that share it. @returns refreshes them; never rejects */
 export function watchRejectedEvents(registry: Registry, health: () => Promise<StoreHealth>): () => Promise<void> {

@@ -1,8 +1,8 @@
 import type { ClientConnectConfig } from '@temporalio/envconfig';
 import type { Logger } from 'pino';
-import { misreadFaults, readConnection, temporalKeyFile } from '../client/temporal.config.js';
-import { followKeyFile } from '../client/temporal-key-file.js';
-import type { SettingFault } from './setting-faults.js';
+import { misreadFaults, readConnection, temporalKeyFile } from '../../client/temporal.config.js';
+import { followKeyFile } from '../../client/temporal-key-file.js';
+import type { SettingFault } from './faults.js';
 
 export interface TemporalConfig {
   /** Host and port. Default 127.0.0.1:7233, where a development server listens. */

@@ -1,5 +1,5 @@
-import { isLoopback } from '../service/proxy.config.js';
-import type { TemporalConfig } from './temporal-config.js';
+import { isLoopback } from '../../service/proxy.config.js';
+import type { TemporalConfig } from './temporal.js';
 
 /*
  * Connections that anybody on the way can read. To the machine itself, and to single names, which only a network of

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { usualWebhookBytes } from '../client/webhooks/body.js';
-import { usualRetryDays } from '../protocol/delivery.js';
-import { usualInstallation } from '../service/installation.js';
-import { usualTaskQueue, type SideQueue } from '../protocol/task-queues.js';
-import { usualRejectedDays } from '../store/rejected-events.js';
-import { queues, usualSlots } from './polled-queues.js';
-import { headerSetsFile } from './report-files.js';
+import { usualWebhookBytes } from '../../client/webhooks/body.js';
+import { usualRetryDays } from '../../protocol/delivery.js';
+import { usualInstallation } from '../../service/installation.js';
+import { usualTaskQueue, type SideQueue } from '../../protocol/task-queues.js';
+import { usualRejectedDays } from '../../store/rejected-events.js';
+import { queues, usualSlots } from '../polled-queues.js';
+import { headerSetsFile } from './header-sets.js';
 import {
   baseAddress,
   databaseAddress,
@@ -26,8 +26,8 @@ import {
   webAddress,
   wholeNumber,
   word,
-} from './setting-values.js';
-import type { TemporalConfig } from './temporal-config.js';
+} from './values.js';
+import type { TemporalConfig } from './temporal.js';
 
 /**
  * Every setting of the processes, one at a time: its schema, its default with the reason, and the texts for operators.

@@ -1,9 +1,9 @@
-import { hasFormerName, isProduction } from '../client/config.js';
-import { keyFault, type KeyFault } from '../service/keys.js';
-import { isLoopback } from '../service/proxy.config.js';
-import { parseSecret } from '../service/webhook-signature.js';
-import type { SettingFault } from './setting-faults.js';
-import { enoughSecretBytes } from './setting-values.js';
+import { hasFormerName, isProduction } from '../../client/config.js';
+import { keyFault, type KeyFault } from '../../service/keys.js';
+import { isLoopback } from '../../service/proxy.config.js';
+import { parseSecret } from '../../service/webhook-signature.js';
+import type { SettingFault } from './faults.js';
+import { enoughSecretBytes } from './values.js';
 import { environmentAddresses, instructionOf, type Name, settings, type Values } from './settings.js';
 import { isProtected, transportWarnings } from './transport.js';
 

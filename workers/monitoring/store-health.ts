@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { StoreFailed } from '../store/database.js';
-import type { StoreAccess } from '../store/store-access.js';
+import { StoreFailed } from '../../store/database.js';
+import type { StoreAccess } from '../../store/store-access.js';
 import { remembered } from './remembered.js';
 
 /** A probe's result for the store. */
