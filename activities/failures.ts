@@ -132,18 +132,13 @@ function after(asked: number | undefined, settling = 0): Retry {
 }
 
 function detailsOf(error: ServiceError): FailureDetails {
-  const status = { ...(error.status !== undefined && { status: error.status }), ...retryAfterOf(error) };
-  if (error instanceof RequestInvalid) {
-    return { ...status, fields: error.fields.map(({ field, rule }) => ({ field, message: rule })) };
-  }
-  if (error instanceof ServiceUnavailable) return { ...status, fields: [], ...sentenceOf(error) };
-  if (!(error instanceof ServiceRefused)) return { ...status, fields: [] };
-  const fields = error.fields.map(({ field, message }) => ({ field, message }));
-  return { ...status, fields, ...sentenceOf(error) };
-}
-
-function sentenceOf({ reason }: { reason: string | undefined }): Pick<FailureDetails, 'sentence'> {
-  return reason === undefined ? {} : { sentence: reason };
+  const { status, fields, serviceSentence: sentence } = error;
+  return {
+    ...(status !== undefined && { status }),
+    ...retryAfterOf(error),
+    fields: fields.map(({ field, message }) => ({ field, message })),
+    ...(sentence !== undefined && { sentence }),
+  };
 }
 
 /** For workflows that decide themselves when to try again: a failure's next retry delay does not reach them. */

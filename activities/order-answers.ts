@@ -23,7 +23,7 @@ export async function requireAnswers(
   const labTestIds = new Set([labTestId, ...(set?.lab_test_ids ?? [])].filter((id) => id != null));
   const markers: Marker[] = [];
   for (const id of labTestIds) markers.push(...(await markersIfShown(service, id, attempt)));
-  const fields = answerFaults(markers, answers).map(({ field, rule }) => ({ field, message: rule }));
+  const fields = answerFaults(markers, answers);
   if (fields.length === 0) return;
   const faults = fields.map(({ field, message }) => `${field} ${message}`).join('; ');
   throw ApplicationFailure.nonRetryable(`The answers are not valid: ${faults}`, 'OrderRefused', { fields });

@@ -200,8 +200,8 @@ async function findEarlier(given: ActivityDependencies, input: CreateKitOrder) {
 }
 
 /** A 422 with a sentence is the service's own, not a proxy's: the request names a user that cannot exist. */
-function isRefusedInWords({ status, reason, fields }: ServiceRefused): boolean {
-  return status === 422 && reason !== undefined && fields.length === 0;
+function isRefusedInWords({ status, serviceSentence, fields }: ServiceRefused): boolean {
+  return status === 422 && serviceSentence !== undefined && fields.length === 0;
 }
 
 function adopted(order: Order, { installation }: LabService): PlacedOrder {
@@ -228,9 +228,8 @@ const schemas = {
  * order.
  */
 function requireValid({ kind, order }: KitRequest): void {
-  const rules = brokenRulesOf(schemas[kind], order);
-  if (rules.length === 0) return;
-  const fields = rules.map(({ field, rule }) => ({ field, message: rule }));
+  const fields = brokenRulesOf(schemas[kind], order);
+  if (fields.length === 0) return;
   const faults = fields.map(({ field, message }) => `${field} ${message}`).join('; ');
   throw ApplicationFailure.nonRetryable(`The order is not valid: ${faults}`, 'OrderRefused', { fields });
 }
@@ -312,11 +311,11 @@ async function withFieldNamed<T>(field: string, said: RegExp, call: () => Promis
   try {
     return await call();
   } catch (error) {
-    if (!(error instanceof NotFound) || error.fields.length > 0 || !said.test(error.reason ?? '')) throw error;
-    const { method, path, status, reason = '' } = error;
+    if (!(error instanceof NotFound) || error.fields.length > 0 || !said.test(error.serviceSentence ?? '')) throw error;
+    const { method, path, status, serviceSentence: sentence = '' } = error;
     throw new NotFound(
       { method, path, status },
-      { reason, fields: [{ field, message: 'is not known to the lab service' }] },
+      { sentence, fields: [{ field, message: 'is not known to the lab service' }] },
     );
   }
 }

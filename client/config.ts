@@ -1,4 +1,5 @@
 import { type Installation, isInstallationName, usualInstallation } from '../service/installation.js';
+import { invalid } from '../service/lab-operations-error.js';
 import { type KeyRing, KeyRingInvalid, parseKeyRing } from './encryption/key-ring.js';
 import { SecretFileInvalid, secretOf } from './secret-file.js';
 
@@ -73,10 +74,10 @@ export function namesIn(list: string | undefined): string[] {
 }
 
 /** The name of the installation is missing in production; or it, or a former one, breaks the rule: 1 to 32 letters, digits, dots, hyphens and underscores. */
-export class InstallationInvalid extends Error {
-  static readonly remedy = 'Set LABOPS_INSTALLATION, or the option `installation`, to the name that the worker has.';
-  override readonly name = 'InstallationInvalid';
-
+export class InstallationInvalid extends invalid(
+  'InstallationInvalid',
+  'Set LABOPS_INSTALLATION, or the option `installation`, to the name that the worker has.',
+) {
   constructor(isMissing: boolean) {
     super(
       isMissing
@@ -87,10 +88,10 @@ export class InstallationInvalid extends Error {
 }
 
 /** LABOPS_ENCRYPTION is neither `required` nor `optional`, or only ENCRYPTION, its former name, is set. */
-export class EncryptionSettingInvalid extends Error {
-  static readonly remedy = 'Set LABOPS_ENCRYPTION to required or optional, or leave it unset; remove ENCRYPTION.';
-  override readonly name = 'EncryptionSettingInvalid';
-}
+export class EncryptionSettingInvalid extends invalid(
+  'EncryptionSettingInvalid',
+  'Set LABOPS_ENCRYPTION to required or optional, or leave it unset; remove ENCRYPTION.',
+) {}
 
 /**
  * TEMPORAL_API_KEY_FILE names no file with a key, or TEMPORAL_API_KEY is set as well; a key or a header (TEMPORAL_GRPC_META_…) is not
@@ -98,10 +99,10 @@ export class EncryptionSettingInvalid extends Error {
  * true nor false; a client's certificate is given without its key, a key without its certificate, or the two do not match; or a
  * proxy's variable does not hold the address of a proxy.
  */
-export class TemporalSettingInvalid extends Error {
-  static readonly remedy = 'Correct the setting that the message names, or leave it unset.';
-  override readonly name = 'TemporalSettingInvalid';
-
+export class TemporalSettingInvalid extends invalid(
+  'TemporalSettingInvalid',
+  'Correct the setting that the message names, or leave it unset.',
+) {
   constructor(fault: string, setting = 'TEMPORAL_API_KEY_FILE') {
     super(`${setting} ${fault}`);
   }

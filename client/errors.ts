@@ -9,175 +9,110 @@ import {
 } from '@temporalio/client';
 import { ValueError } from '@temporalio/common';
 import type { FailureDetails } from '../protocol/failure-details.js';
+import {
+  type ErrorDetails,
+  invalid,
+  type LabOperationsError,
+  misconfigured,
+  unavailable,
+} from '../service/lab-operations-error.js';
 import { encryptedEncoding } from './encryption/payload-codec.js';
 
 /*
- * The client's errors. Every error that a caller can react to has its own class: its doc comment says when it is
- * thrown, its `remedy` what to do. `npm run docs` writes docs/errors.md from the two, and labops shows the remedy. This
- * file has the errors that all areas share; each area has an errors.ts of its own.
+ * The errors that all areas share, and the client error for each failure of a workflow; each area has an errors.ts of its own. A cause is
+ * kept only if it holds no sentence of the lab service: those may quote a person, and logs show causes.
  */
-
-/** Base class of all errors that come from a workflow or from Temporal. */
-export class LabOperationsError extends Error {
-  /** True if the message itself says what to do: anyone who shows it need not add the remedy. */
-  static readonly advises: boolean = false;
-  override readonly name: string = 'LabOperationsError';
-}
-
-/** A field and its fault: a rule of ours, or the service's own sentence, which may quote the person. */
-export interface RefusedField {
-  field: string;
-  message: string;
-}
-
-/**
- * Something was refused for reasons that its fields name. The message can be logged: it holds nothing about a person.
- * The service's own sentences, in `sentence` and the fields' messages, may quote one: show them to the person or the
- * operator.
- */
-export class Refusal extends LabOperationsError {
-  /** The service's own sentence, if it was the service that refused and it gave one. */
-  readonly sentence: string | undefined;
-  readonly fields: readonly RefusedField[];
-  /** The service's HTTP status, if the service refused. */
-  readonly status: number | undefined;
-
-  constructor(message: string, details: Partial<FailureDetails> = {}) {
-    super(message);
-    this.sentence = details.sentence;
-    this.fields = details.fields ?? [];
-    this.status = details.status;
-  }
-}
-
-export interface ErrorClass<Given extends unknown[], Base extends LabOperationsError, Name extends string> {
-  new (...given: Given): Base & { readonly name: Name };
-  readonly remedy: string;
-  readonly advises: boolean;
-}
-
-/** The base of an error that is not a refusal: its name, and what to do. A bundler may rename the class itself. */
-export function failure<Name extends string>(
-  name: Name,
-  remedy: string,
-): ErrorClass<[message: string, options?: ErrorOptions], LabOperationsError, Name> {
-  return class extends LabOperationsError {
-    static readonly remedy = remedy;
-    override readonly name = name;
-  };
-}
-
-/** The base of a refusal: its name, and what to do. */
-export function refusal<Name extends string>(
-  name: Name,
-  remedy: string,
-): ErrorClass<[message: string, details?: Partial<FailureDetails>], Refusal, Name> {
-  return class extends Refusal {
-    static readonly remedy = remedy;
-    override readonly name = name;
-  };
-}
-
-/** What a caller gave breaks a rule. */
-export class InputInvalid extends Refusal {}
-
-/** The base of a refusal of what a caller gave. */
-export function invalid<Name extends string>(
-  name: Name,
-): ErrorClass<[message: string, details?: Partial<FailureDetails>], InputInvalid, Name> {
-  return class extends InputInvalid {
-    static readonly remedy = 'Fix the fields named in the error.';
-    override readonly name = name;
-  };
-}
 
 /** The lab service does not accept the worker's key: it is missing, wrong, or for another environment. */
-export class ServiceAccessDenied extends refusal(
+export class ServiceAccessDenied extends misconfigured(
   'ServiceAccessDenied',
   "Check the worker's SERVICE_API_KEY, SERVICE_BRAND and SERVICE_BASE_URL.",
 ) {}
 
 /** The team is not enabled for this feature of the lab service. */
-export class FeatureNotEnabled extends refusal(
+export class FeatureNotEnabled extends misconfigured(
   'FeatureNotEnabled',
   'Ask the operator of the lab service to enable it for the team.',
 ) {}
 
 /** The lab service could not be reached or did not answer in time. Nothing is lost. */
-export class ServiceDown extends refusal('ServiceDown', 'Send the same command again.') {}
+export class ServiceDown extends unavailable('ServiceDown', 'Send the same command again.') {}
 
 /**
  * Nothing was done. Either the input was not encrypted and the worker requires encryption, or it was encrypted with another
  * key, or the answer would be a credential that anybody could read in Temporal because payloads are not encrypted.
  */
-export class EncryptionRequired extends refusal(
+export class EncryptionRequired extends misconfigured(
   'EncryptionRequired',
   'Give worker and client the same LABOPS_ENCRYPTION_KEYS.',
 ) {}
 
 /** A read of the lab service names nothing, or more than one thing, or has a filter that is not valid. Nothing was read. */
-export class ReadInvalid extends refusal('ReadInvalid', 'Fix the fields named in the error.') {}
+export class ReadInvalid extends invalid('ReadInvalid') {}
 
 /** The call goes to the lab service itself, and this client does not know where that is. */
-export class ServiceNotConfigured extends failure(
+export class ServiceNotConfigured extends misconfigured(
   'ServiceNotConfigured',
   'Pass `service` to the `LabOperations` constructor.',
 ) {}
 
 /** The worker encrypts, or encryption is required, and this client has no keys. */
-export class EncryptionKeysMissing extends failure(
+export class EncryptionKeysMissing extends misconfigured(
   'EncryptionKeysMissing',
   "Set LABOPS_ENCRYPTION_KEYS to the worker's keys; in code: `new Client({ dataConverter: labDataConverter(parseKeyRing(keys)) })`.",
 ) {
   static override readonly advises = true;
 
-  constructor(problem = 'The data in Temporal is encrypted and this client has no keys', options?: ErrorOptions) {
+  constructor(problem = 'The data in Temporal is encrypted and this client has no keys', details?: ErrorDetails) {
     super(
       `${problem}: set LABOPS_ENCRYPTION_KEYS to the worker's keys, or give the Temporal Client ` +
         '`dataConverter: labDataConverter(parseKeyRing(keys))`',
-      options,
+      details,
     );
   }
 }
 
 /** The call's deadline has passed: 30 seconds unless you gave another. The message says what continues nevertheless. */
-export class TimedOut extends failure('TimedOut', 'Ask again, or wait longer with `deadline` (labops: `--timeout`).') {
+export class TimedOut extends unavailable(
+  'TimedOut',
+  'Ask again, or wait longer with `deadline` (labops: `--timeout`).',
+) {
   /** The reasons why a person should look at the workflow that the call waited for, such as `placing_delayed`. */
   readonly attention: string[];
 
-  constructor(message: string, attention: string[] = [], options?: ErrorOptions) {
-    super(message, options);
+  constructor(message: string, attention: string[] = [], details?: ErrorDetails) {
+    super(message, details);
     this.attention = attention;
   }
 }
 
 /** No worker polls the task queue. What was started is carried out as soon as there is one. */
-export class NoWorker extends failure(
+export class NoWorker extends unavailable(
   'NoWorker',
   "Start a worker. Its TASK_QUEUE must equal the client's `taskQueue` (labops: `--task-queue` or TASK_QUEUE).",
 ) {
   static override readonly advises = true;
   readonly taskQueue: string;
 
-  constructor(taskQueue: string, underWay: string, options?: ErrorOptions) {
+  constructor(taskQueue: string, underWay: string, details?: ErrorDetails) {
     const remedy = `start the worker, or correct its TASK_QUEUE or the client's \`taskQueue\`. ${underWay}`.trim();
-    super(`No worker polls the task queue ${taskQueue}: ${remedy}`, options);
+    super(`No worker polls the task queue ${taskQueue}: ${remedy}`, details);
     this.taskQueue = taskQueue;
   }
 }
 
 /** A worker is running but fails at the workflow again and again, for a reason that only its log says. */
-export class WorkerFailing extends failure(
+export class WorkerFailing extends unavailable(
   'WorkerFailing',
   "Read the worker's log, and compare its LABOPS_ENCRYPTION_KEYS and version with the client's.",
 ) {
   static override readonly advises = true;
 
-  constructor(options?: ErrorOptions) {
+  constructor(details?: ErrorDetails) {
     super(
       'The worker keeps failing at this workflow: read its log. Its LABOPS_ENCRYPTION_KEYS may lack the key ' +
         'of this client, its version may differ, or the history cannot be replayed. The workflow continues once that is corrected',
-      options,
+      details,
     );
   }
 }
@@ -185,7 +120,7 @@ export class WorkerFailing extends failure(
 /**
  * Temporal cannot be reached, or not with this address, these credentials or this namespace. The message says which.
  */
-export class TemporalUnreachable extends failure(
+export class TemporalUnreachable extends unavailable(
   'TemporalUnreachable',
   'Read the message; `labops --help` lists the settings of the connection.',
 ) {
@@ -193,7 +128,7 @@ export class TemporalUnreachable extends failure(
 }
 
 /** Temporal refuses the call itself, for example because the search attributes are not registered in the namespace. */
-export class TemporalRefused extends failure(
+export class TemporalRefused extends misconfigured(
   'TemporalRefused',
   'Read the message. If search attributes are missing, start the worker, or restart it: it registers them, or says why it cannot.',
 ) {
@@ -201,7 +136,7 @@ export class TemporalRefused extends failure(
 }
 
 /** The call is larger than Temporal takes, encoded as it would be sent. Nothing was sent. */
-export class CallTooLarge extends failure('CallTooLarge', 'Shorten what the call carries: its texts and lists.') {
+export class CallTooLarge extends invalid('CallTooLarge', 'Shorten what the call carries: its texts and lists.') {
   /** The size of the call's arguments, encoded and encrypted. */
   readonly bytes: number;
 
@@ -212,14 +147,14 @@ export class CallTooLarge extends failure('CallTooLarge', 'Shorten what the call
 }
 
 /** The worker answered with a failure that this client does not know. */
-export class UnexpectedFailure extends failure(
+export class UnexpectedFailure extends misconfigured(
   'UnexpectedFailure',
   "Use one version for client and worker; `labops --version` shows the client's.",
 ) {
   static override readonly advises = true;
 }
 
-export type RefusalClass = new (message: string, details?: Partial<FailureDetails>) => Refusal;
+export type RefusalClass = new (message: string, details?: Partial<FailureDetails>) => LabOperationsError;
 
 /** The errors of one area: client errors by the failure types of its workflows and activities. */
 export interface ErrorMap {

@@ -1,4 +1,7 @@
 /** The exports for a product backend. */
+import * as errors from './all-errors.js';
+
+export { errors };
 export { reconnection } from './reconnection.js';
 export { LabOperations, type ConnectOptions, type LabOperationsOptions } from './lab-operations.js';
 export type {
@@ -34,20 +37,6 @@ export type {
   AppointmentSummary,
 } from './appointments/appointments.js';
 export type { AppointmentHandle } from './appointments/appointment-handle.js';
-export {
-  AddressMissing,
-  AppointmentEnded,
-  AppointmentExists,
-  AppointmentInterrupted,
-  AppointmentInvalid,
-  AppointmentNotFound,
-  AvailabilityRefused,
-  BookingRefused,
-  CancellationRefused,
-  NothingBooked,
-  RescheduleRefused,
-  SlotGone,
-} from './appointments/errors.js';
 export type { NotificationSource, WatchOptions } from './watching.js';
 export type {
   MatchReviewFollowed,
@@ -57,106 +46,16 @@ export type {
   MatchReviewSummary,
 } from './match-reviews/match-reviews.js';
 export type { MatchReviewHandle } from './match-reviews/match-review-handle.js';
-export {
-  DecisionNotAllowed,
-  DecisionRefused,
-  MatchReviewEnded,
-  MatchReviewInterrupted,
-  MatchReviewInvalid,
-  MatchReviewNotFound,
-} from './match-reviews/errors.js';
 export type { CallOptions, Deadline } from './call-options.js';
-export {
-  CallTooLarge,
-  EncryptionKeysMissing,
-  EncryptionRequired,
-  FeatureNotEnabled,
-  LabOperationsError,
-  NoWorker,
-  ReadInvalid,
-  Refusal,
-  ServiceAccessDenied,
-  ServiceDown,
-  ServiceNotConfigured,
-  TemporalRefused,
-  TemporalUnreachable,
-  TimedOut,
-  UnexpectedFailure,
-  WorkerFailing,
-  type RefusedField,
-} from './errors.js';
-export {
-  AlreadyResolved,
-  AmbiguousOrder,
-  CancelRefused,
-  NothingToAcknowledge,
-  AlarmOutdated,
-  NothingToResolve,
-  NotReplaceable,
-  PlacingCancelled,
-  OrderMovedOn,
-  OrderEnded,
-  OrderInterrupted,
-  OrderInvalid,
-  OrderNotFound,
-  OrderNotInChain,
-  OrderRefused,
-  PhysicianRequired,
-  ReferenceConflict,
-  RegisteredAnotherOrder,
-  RegistrationRefused,
-  ReplacementLimitReached,
-} from './orders/errors.js';
 export type { LinkOperations, LinkStart, LinkFilter, LinkSummary } from './links/links.js';
 export type { LinkHandle } from './links/link-handle.js';
-export {
-  InvalidCode,
-  LinkEnded,
-  LinkFailed,
-  LinkInterrupted,
-  LinkInvalid,
-  LinkNotFound,
-  LinkRefused,
-} from './links/errors.js';
-export { EncryptionSettingInvalid, type Encryption, InstallationInvalid, TemporalSettingInvalid } from './config.js';
+export type { Encryption } from './config.js';
 export type { Installation } from '../service/installation.js';
-export {
-  labDataConverter,
-  createPayloadCodec,
-  EncryptionKeyUnknown,
-  PayloadNotAuthentic,
-  type PayloadCodecOptions,
-} from './encryption/payload-codec.js';
-export { KeyRingInvalid, parseKeyRing, type EncryptionKey, type KeyRing } from './encryption/key-ring.js';
+export { labDataConverter, createPayloadCodec, type PayloadCodecOptions } from './encryption/payload-codec.js';
+export { parseKeyRing, type EncryptionKey, type KeyRing } from './encryption/key-ring.js';
 export type { UserOperations } from './users/users.js';
 export type { DeletionHandle } from './users/deletion-handle.js';
-export {
-  DeletionInterrupted,
-  DeletionInvalid,
-  DeletionNotFound,
-  DeletionRefused,
-  GraceEnded,
-  GraceNotBegun,
-  NothingToUndo,
-  UndoRefused,
-  UserHasRunningWork,
-  UserUnknown,
-} from './users/errors.js';
-export {
-  ReportEnded,
-  ReportFileRefused,
-  ReportInterrupted,
-  ReportInvalid,
-  ReportNotFound,
-  ReportNotRead,
-  ReportReferenceConflict,
-  ReportRefused,
-  ReportSubmissionCancelled,
-  ReportSubmissionExpired,
-  SignedUrlRefused,
-} from './reports/errors.js';
 export type { UndeliveredNotifications, UndeliveredSummary } from './notifications/undelivered.js';
-export { DeliveryInterrupted, NotificationNotFound, NotificationsInvalid } from './notifications/errors.js';
 export type { DeliveryState, UndeliveredNotification } from '../protocol/delivery.js';
 export type { RejectedEventOperations } from './operators/rejected-events.js';
 export type {
@@ -168,34 +67,9 @@ export type {
   ReplayRejectedEventsResult,
 } from '../protocol/rejected-events.js';
 export type { WebhookOperations } from './operators/webhook-endpoints.js';
-export {
-  ManagementKeyMissing,
-  ManagementKeyRefused,
-  OperatorCallInterrupted,
-  OperatorCallInvalid,
-  RejectedEventNotFound,
-  RejectedEventSettled,
-  StoreNotConfigured,
-  StoreUnavailable,
-  WebhookNotFound,
-  WebhookRefused,
-} from './operators/errors.js';
-export { WebhookSecretInvalid } from '../service/webhook-signature.js';
 export { createLabService, type LabService } from '../service/lab-service.js';
 export type { ServiceConfig } from '../service/http.js';
 export type { CallObserver, ObservedCall } from '../service/observed.js';
-export {
-  AnswerLost,
-  AnswerUnreadable,
-  NotFound,
-  RequestInvalid,
-  ServiceError,
-  ServiceRefused,
-  ServiceUnavailable,
-  ServiceUnreachable,
-  TooManyRequests,
-  Unauthorized,
-} from '../service/errors.js';
 export { answerFaults } from '../service/order-answers.js';
 export type { Results } from '../service/results.js';
 export type {

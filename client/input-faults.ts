@@ -3,7 +3,8 @@ import { PolicyInvalid, PolicyTooNew } from '../protocol/policy-resolution.js';
 import { isObject, isText } from '../service/json-object.js';
 import { compareText } from '../protocol/canonical-json.js';
 import type { CallOptions } from './call-options.js';
-import { ReadInvalid, type RefusalClass, type RefusedField } from './errors.js';
+import type { RefusedField } from '../service/lab-operations-error.js';
+import { ReadInvalid, type RefusalClass } from './errors.js';
 
 /* Faults of a caller's input, by field, before anything is started. */
 

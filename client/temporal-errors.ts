@@ -1,7 +1,8 @@
 import { isGrpcServiceError, isRetryableError, type Client, type Connection } from '@temporalio/client';
 import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
 import { wayOf } from './proxied.js';
-import { type LabOperationsError, TemporalRefused, TemporalUnreachable, WorkerFailing } from './errors.js';
+import type { LabOperationsError } from '../service/lab-operations-error.js';
+import { TemporalRefused, TemporalUnreachable, WorkerFailing } from './errors.js';
 import { DeadlinePassed } from './within.js';
 
 /* Problems of Temporal itself, or of the connection to it, as errors with a remedy. */

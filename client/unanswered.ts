@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { labAttentionKey } from '../protocol/search-attributes.js';
-import { NoWorker, TimedOut, WorkerFailing, type LabOperationsError } from './errors.js';
+import type { LabOperationsError } from '../service/lab-operations-error.js';
+import { NoWorker, TimedOut, WorkerFailing } from './errors.js';
 import { OneCall } from './one-call.js';
 import {
   code,

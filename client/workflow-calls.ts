@@ -1,7 +1,8 @@
 import { QueryRejectCondition, WorkflowClient, type Client } from '@temporalio/client';
 import { AbandonedCalls } from './abandoned-calls.js';
 import { millisecondsOf, usualDeadline, type CallOptions, type Deadline } from './call-options.js';
-import { toClientError, LabOperationsError, type ErrorMap } from './errors.js';
+import { LabOperationsError } from '../service/lab-operations-error.js';
+import { toClientError, type ErrorMap } from './errors.js';
 import { OneCall } from './one-call.js';
 import { endpointOf, isDeadlineError, isPassing, isWithoutPoller, temporalErrorOf } from './temporal-errors.js';
 import { pollersOf, whyUnanswered } from './unanswered.js';

@@ -217,7 +217,9 @@ export function commonCalls(
       try {
         return await transport.get(path, { order_id: orderId }, appointmentOf(orderId), options);
       } catch (error) {
-        throw isNoAppointment(error) ? new NotFound(error, { reason: error.reason ?? '', fields: [] }) : error;
+        throw isNoAppointment(error)
+          ? new NotFound(error, { sentence: error.serviceSentence ?? '', fields: [] })
+          : error;
       }
     },
     cancellationReasons: (options) =>
@@ -228,7 +230,7 @@ export function commonCalls(
 /** 400 is documented for an order without an appointment, though not for which call; other deployments answer 404. */
 function isNoAppointment(error: unknown): error is ServiceRefused {
   if (!(error instanceof ServiceRefused) || error.status !== 400) return false;
-  return noAppointment.test(error.reason ?? '');
+  return noAppointment.test(error.serviceSentence ?? '');
 }
 
 /** A sentence that denies that there is one; a refusal to show it is another. */

@@ -1,5 +1,5 @@
-import type { BrokenRule, CallFacts } from './errors.js';
-import { RequestInvalid } from './errors.js';
+import { type CallFacts, RequestInvalid } from './errors.js';
+import type { RefusedField } from './lab-operations-error.js';
 
 /*
  * The rules that laboratories are documented to have (docs/internals/lab-service.md): names in ASCII, US zip codes, two-letter country
@@ -56,9 +56,9 @@ function faultsOf<Part extends object>(
   part: string,
   values: Part | undefined,
   rules: Readonly<Partial<Record<keyof Part & string, Rule>>>,
-): BrokenRule[] {
+): RefusedField[] {
   if (values === undefined) return [];
   return (Object.entries(rules) as [keyof Part & string, Rule][])
     .filter(([field, [pattern]]) => !pattern.test(String(values[field])))
-    .map(([field, [, rule]]) => ({ field: `${part}.${field}`, rule }));
+    .map(([field, [, message]]) => ({ field: `${part}.${field}`, message }));
 }

@@ -1,3 +1,14 @@
+import {
+  type ErrorDetails,
+  invalid,
+  LabOperationsError,
+  misconfigured,
+  notFound,
+  type RefusedField,
+  refused,
+  unavailable,
+} from './lab-operations-error.js';
+
 /**
  * The errors of calls to the lab service, one class for each thing that a caller would do differently.
  *
@@ -6,7 +17,7 @@
  * `AnswerUnreadable`), or the outcome is unknown (`AnswerLost`).
  *
  * Messages carry no personal data: paths are templates without ids, and refusals name only fields and types of rules that are known
- * here. The service's own sentences may quote the person concerned, so they are only in `reason` and `fields`: log an
+ * here. The service's own sentences may quote the person concerned, so they are only in `serviceSentence` and `fields`: log an
  * error's message, never these.
  */
 
@@ -20,90 +31,65 @@ export interface CallFacts {
   knownFields?: ReadonlySet<string>;
 }
 
-/** A rule that a request broke before it was sent. */
-export interface BrokenRule {
-  /** Path of the field inside the request, for instance `patient_details.first_name`. */
-  field: string;
-  /** The rule as text, for instance `must be 1 to 50 characters long`. */
-  rule: string;
-}
-
 /** A field that the service refused. */
-export interface RefusedField {
-  /** Path of the field inside the body, for instance `patient_details.dob`. */
-  field: string;
-  /** The service's sentence, at most 300 characters. It may quote a person: it belongs in no log. */
-  message: string;
+export interface ReadField extends RefusedField {
   /** The service's name of the broken rule, for instance `string_pattern_mismatch`. */
   type?: string;
 }
 
-/** The content of a refusal, as far as it could be read. */
+/** The content of a refusal, as far as it could be read. Each sentence has at most 300 characters. */
 export interface Refusal {
-  /** The service's sentence, if it gave one, at most 300 characters. It may quote a person: it belongs in no log. */
-  reason?: string;
-  fields: RefusedField[];
+  sentence?: string;
+  fields: ReadField[];
 }
 
 /** Base class of the errors of direct calls: everything that a call of the lab service rejects with, except an aborted signal's reason. */
-export class ServiceError extends Error {
-  override readonly name: string = 'ServiceError';
+export class ServiceError extends LabOperationsError {
+  static override readonly errorName: string = 'ServiceError';
   readonly method: string;
   readonly path: string;
-  readonly status: number | undefined;
 
-  constructor(call: CallFacts, problem: string, options?: ErrorOptions) {
-    super(`${call.method} ${call.path} ${problem}`, options);
-    this.method = call.method;
-    this.path = call.path;
-    this.status = call.status;
+  constructor({ method, path, status }: CallFacts, problem: string, details: ErrorDetails = {}) {
+    super(`${method} ${path} ${problem}`, { ...details, ...(status !== undefined && { status }) });
+    this.method = method;
+    this.path = path;
   }
 }
 
 /** The request breaks a known rule, so it was not sent. Repeating it unchanged cannot help. */
-export class RequestInvalid extends ServiceError {
-  static readonly remedy = 'Fix the fields named in the error.';
-  override readonly name: string = 'RequestInvalid';
-  readonly fields: readonly BrokenRule[];
-
-  constructor(call: CallFacts, fields: readonly BrokenRule[]) {
-    super(call, `was not sent: ${fields.map(({ field, rule }) => `${field} ${rule}`).join('; ')}`);
-    this.fields = fields;
+export class RequestInvalid extends invalid('RequestInvalid', undefined, ServiceError) {
+  constructor(call: CallFacts, fields: readonly RefusedField[]) {
+    super(call, `was not sent: ${fields.map(({ field, message }) => `${field} ${message}`).join('; ')}`, { fields });
   }
 }
 
 /** The lab service answered with a 4xx status: it understood the request and will not carry it out. */
-export class ServiceRefused extends ServiceError {
-  static readonly remedy: string = 'Read `status`, `reason` and `fields`.';
-  override readonly name: string = 'ServiceRefused';
+export class ServiceRefused extends refused<string, ConstructorParameters<typeof ServiceError>, ServiceError>(
+  'ServiceRefused',
+  "Read the status, the service's sentence and the fields.",
+  ServiceError,
+) {
   declare readonly status: number;
-  readonly fields: readonly RefusedField[];
-  readonly reason: string | undefined;
 
   constructor(call: CallFacts & { status: number }, refusal: Refusal) {
-    super(call, `was refused with status ${call.status}${namedFields(refusal, call)}`);
-    this.fields = refusal.fields;
-    this.reason = refusal.reason;
+    super(call, `was refused with status ${call.status}${namedFields(refusal, call)}`, refusal);
   }
 }
 
 /** 404: the requested object does not exist, or is scheduled for deletion; also 400 for an order that has no appointment. */
-export class NotFound extends ServiceRefused {
-  static override readonly remedy = 'Check the id.';
-  override readonly name: string = 'NotFound';
-}
+export class NotFound extends notFound('NotFound', 'Check the id.', ServiceRefused) {}
 
 /**
  * True if a 404 is the service's own answer that one of `things` does not exist: its bare "Not found", or a sentence about it. Anything
  * else may come from a proxy, or from a path that does not exist.
  */
 export function isStatedAbsence(error: unknown, things: readonly string[]): boolean {
-  if (!(error instanceof NotFound) || error.reason === undefined) return false;
-  if (/^Not found\.?$/.test(error.reason)) return true;
-  if (aboutRoute.test(error.reason)) return false;
+  if (!(error instanceof NotFound) || error.serviceSentence === undefined) return false;
+  if (/^Not found\.?$/.test(error.serviceSentence)) return true;
+  if (aboutRoute.test(error.serviceSentence)) return false;
   const thing = `\\b(?:${things.join('|')})\\b`;
   const absence = String.raw`${thing}.*(?:\b(?:not|no longer)\b|n['’]t\b)|\b(?:no|unknown) (?:such )?${thing}`;
-  return new RegExp(absence, 'i').test(error.reason);
+  return new RegExp(absence, 'i').test(error.serviceSentence);
 }
 
 /** A server that does not know a path often quotes it, and the path may contain a word such as `order`. */
@@ -115,9 +101,9 @@ const aboutRoute = /\b(?:GET|POST|PUT|PATCH|DELETE)\b|\b[Rr]oute\b|\bv\d+\/|\/\w
  */
 export function isForeignAbsence(error: unknown): boolean {
   if (!(error instanceof NotFound) || error.fields.length > 0) return false;
-  const { reason = '' } = error;
-  if (/^Not found\.?$/.test(reason)) return false;
-  return aboutRoute.test(reason) || aboutProxy.test(reason) || statusAlone.test(reason);
+  const { serviceSentence: said = '' } = error;
+  if (/^Not found\.?$/.test(said)) return false;
+  return aboutRoute.test(said) || aboutProxy.test(said) || statusAlone.test(said);
 }
 
 const aboutProxy =
@@ -125,36 +111,44 @@ const aboutProxy =
 const statusAlone = /^\W*(?:404)?\W*(?:not found)?\W*$/i;
 
 /** Everything that a refusal says, in one text. It may quote a person: it belongs in no log. */
-export function sentencesOf({ reason, fields }: ServiceRefused): string {
-  return [reason ?? '', ...fields.map(({ message }) => message)].join(' ');
+export function sentencesOf({ serviceSentence, fields }: ServiceRefused): string {
+  return [serviceSentence ?? '', ...fields.map(({ message }) => message)].join(' ');
 }
 
 /** 401 or 403: the key is missing, wrong, or not for this. */
-export class Unauthorized extends ServiceRefused {
-  static override readonly remedy = 'Check SERVICE_API_KEY, SERVICE_BRAND and the environment.';
-  override readonly name: string = 'Unauthorized';
-}
+export class Unauthorized extends misconfigured(
+  'Unauthorized',
+  'Check SERVICE_API_KEY, SERVICE_BRAND and the environment.',
+  ServiceRefused,
+) {}
 
 /** The team is not enabled for this endpoint (closed beta), whatever the status: the service's operator has to enable it. */
-export class FeatureNotEnabled extends ServiceRefused {
-  override readonly name: string = 'FeatureNotEnabled';
-}
+export class FeatureNotEnabled extends misconfigured(
+  'FeatureNotEnabled',
+  'Ask the operator of the lab service to enable it for the team.',
+  ServiceRefused,
+) {}
 
-/** The slot of a booking is gone: somebody else took it. Request the availability again and choose another one. */
-export class SlotUnavailable extends ServiceRefused {
-  override readonly name: string = 'SlotUnavailable';
-}
+/** The slot of a booking is gone: somebody else took it. */
+export class SlotUnavailable extends refused(
+  'SlotUnavailable',
+  'Request the availability again and choose another slot.',
+  ServiceRefused,
+) {}
 
-/** The booking key is not good any more. Ask for the availability again: the slot may still be free, under another key. */
-export class BookingKeyExpired extends ServiceRefused {
-  override readonly name: string = 'BookingKeyExpired';
-}
+/** The booking key is not good any more. The slot may still be free, under another key. */
+export class BookingKeyExpired extends refused(
+  'BookingKeyExpired',
+  'Request the availability again.',
+  ServiceRefused,
+) {}
 
 /** 429: too many requests. */
-export class TooManyRequests extends ServiceRefused {
-  static override readonly remedy =
-    'Wait `retryAfterMs` milliseconds (choose a pause if it is undefined), then send the same request again.';
-  override readonly name: string = 'TooManyRequests';
+export class TooManyRequests extends unavailable(
+  'TooManyRequests',
+  'Wait `retryAfterMs` milliseconds (choose a pause if it is undefined), then send the same request again.',
+  ServiceRefused,
+) {
   /** Milliseconds from the moment of the answer; undefined if the service named none. */
   readonly retryAfterMs: number | undefined;
 
@@ -164,18 +158,17 @@ export class TooManyRequests extends ServiceRefused {
   }
 }
 
+const readFirst = 'Read before you repeat anything that changes something.';
+
 /** 5xx, 408 or 425: the lab service, or something in front of it, failed. The request may have been carried out. */
-export class ServiceUnavailable extends ServiceError {
-  static readonly remedy = 'Read before you repeat anything that changes something.';
-  override readonly name: string = 'ServiceUnavailable';
+export class ServiceUnavailable extends unavailable('ServiceUnavailable', readFirst, ServiceError) {
   declare readonly status: number;
-  readonly reason: string | undefined;
   /** Milliseconds from the moment of the answer; undefined if the service named none. */
   readonly retryAfterMs: number | undefined;
 
   constructor(call: CallFacts & { status: number }, refusal: Refusal, retryAfterMs: number | undefined) {
-    super(call, `failed at the service with status ${call.status}${namedFields(refusal, call)}`);
-    this.reason = refusal.reason;
+    const problem = `failed at the service with status ${call.status}${namedFields(refusal, call)}`;
+    super(call, problem, { ...refusal, fields: [] });
     this.retryAfterMs = retryAfterMs;
   }
 }
@@ -184,25 +177,16 @@ export class ServiceUnavailable extends ServiceError {
  * There was no connection (refused, unknown host, TLS, connect timeout, no free connection in time), or an upload
  * broke off before its end. The service has no complete request.
  */
-export class ServiceUnreachable extends ServiceError {
-  static readonly remedy = 'Send the request again.';
-  override readonly name: string = 'ServiceUnreachable';
-}
+export class ServiceUnreachable extends unavailable('ServiceUnreachable', 'Send the request again.', ServiceError) {}
 
 /** The answer timed out or the connection broke after the request may have been sent: it may have been carried out. */
-export class AnswerLost extends ServiceError {
-  static readonly remedy = 'Read before you repeat anything that changes something.';
-  override readonly name: string = 'AnswerLost';
-}
+export class AnswerLost extends unavailable('AnswerLost', readFirst, ServiceError) {}
 
 /**
  * The answer is too large, not JSON, not of the expected shape, about another object than was asked for, or a redirect. The
  * request was probably carried out.
  */
-export class AnswerUnreadable extends ServiceError {
-  static readonly remedy = 'Read before you repeat anything that changes something.';
-  override readonly name: string = 'AnswerUnreadable';
-}
+export class AnswerUnreadable extends unavailable('AnswerUnreadable', readFirst, ServiceError) {}
 
 /** A longer log line would not be read; all of them are in `fields`. */
 const fieldsInMessage = 10;

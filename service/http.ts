@@ -243,10 +243,10 @@ function dispatchOptions(
   // An invalid header would fail inside the connection, and look like a network failure.
   const unsendable = Object.keys(headers).filter((name) => !/^[\x20-\x7e]+$/.test(headers[name] ?? ''));
   if (unsendable.length > 0) {
-    const rule = 'must be printable ASCII and not empty';
+    const message = 'must be printable ASCII and not empty';
     throw new RequestInvalid(
       factsOf(call),
-      unsendable.map((field) => ({ field, rule })),
+      unsendable.map((field) => ({ field, message })),
     );
   }
   const options: Dispatcher.DispatchOptions = {
@@ -276,7 +276,7 @@ function authentication(config: ServiceConfig, call: ServiceCall): Record<string
   if (auth === 'team') return { [`x-${brand}-api-key`]: config.apiKey };
   if (auth !== 'management') return { [`x-${brand}-link-token`]: auth.linkToken };
   if (config.managementKey !== undefined) return { [managementHeader(config)]: config.managementKey };
-  throw new RequestInvalid(factsOf(call), [{ field: 'managementKey', rule: 'must be configured for this call' }]);
+  throw new RequestInvalid(factsOf(call), [{ field: 'managementKey', message: 'must be configured for this call' }]);
 }
 
 /** Fills the template. Client user ids are free text, so every value is encoded and can never change the path. */
@@ -288,8 +288,8 @@ function filledPath(call: ServiceCall): string {
     if (value !== '' && value !== '.' && value !== '..' && !/\p{Surrogate}/u.test(value)) {
       return encodeURIComponent(value);
     }
-    const rule = 'must be well-formed text and not empty, "." or ".."';
-    throw new RequestInvalid(factsOf(call), [{ field: name, rule }]);
+    const message = 'must be well-formed text and not empty, "." or ".."';
+    throw new RequestInvalid(factsOf(call), [{ field: name, message }]);
   });
 }
 

@@ -21,11 +21,11 @@ export function collisionOf(error: unknown, { headers = {} }: Pick<ServiceCall, 
   if (!Object.hasOwn(headers, 'x-idempotency-key')) return undefined;
   if (!(error instanceof ServiceRefused) || error.status === 422) return undefined;
   if (error instanceof FeatureNotEnabled || error instanceof Unauthorized) return undefined;
-  const { status, fields, reason = '' } = error;
+  const { status, fields, serviceSentence: said = '' } = error;
   const isImplied = status === 409 && fields.length === 0;
-  const isCollision = atWorkPattern.test(reason)
-    ? isImplied || /idempoten/i.test(reason)
-    : isImplied && saysNothingPattern.test(reason);
+  const isCollision = atWorkPattern.test(said)
+    ? isImplied || /idempoten/i.test(said)
+    : isImplied && saysNothingPattern.test(said);
   if (!isCollision) return undefined;
   return new AnswerLost(error, 'is still being carried out for an earlier request with the same idempotency key');
 }

@@ -1,4 +1,4 @@
-import type { BrokenRule } from './errors.js';
+import type { RefusedField } from './lab-operations-error.js';
 import type { Marker } from './lab-tests.js';
 import type { OrderRequest } from './order-requests.js';
 
@@ -22,7 +22,7 @@ type GivenAnswer = NonNullable<OrderRequest['aoe_answers']>[number];
 export function answerFaults(
   markers: readonly Asking[],
   answers: readonly GivenAnswer[] | null | undefined = [],
-): BrokenRule[] {
+): RefusedField[] {
   const given = answers ?? [];
   const asked = new Map(
     markers.flatMap(({ id, aoe }): [number, Questions][] => (aoe?.questions ? [[id, aoe.questions]] : [])),
@@ -36,7 +36,7 @@ export function answerFaults(
       .filter((question) => needsAnswer(question) && !given.some(isTo(markerId, question)))
       .map((question) => ({
         field: 'aoe_answers',
-        rule: `must answer ${nameOf(markerId, question)}: ${expectedBy(question)}`,
+        message: `must answer ${nameOf(markerId, question)}: ${expectedBy(question)}`,
       })),
   );
   return [...wrong, ...missing];
@@ -59,10 +59,10 @@ function faultsOf({ marker_id: markerId, question_id: id, answer }: GivenAnswer,
   const question = questions.find((each) => each.id === id);
   if (!question) {
     const ids = questions.map((each) => each.id).join(', ') || 'none';
-    return [{ field: `${at}.question_id`, rule: `must be a question of marker ${markerId}: ${ids}` }];
+    return [{ field: `${at}.question_id`, message: `must be a question of marker ${markerId}: ${ids}` }];
   }
   if (isFitting(question, answer)) return [];
-  return [{ field: `${at}.answer`, rule: `to ${nameOf(markerId, question)} must be ${expectedBy(question)}` }];
+  return [{ field: `${at}.answer`, message: `to ${nameOf(markerId, question)} must be ${expectedBy(question)}` }];
 }
 
 function isFitting(question: Question, answer: string): boolean {

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { fetch, Pool, ProxyAgent, type Dispatcher, type RequestInit, type Response } from 'undici';
+import { invalid } from './lab-operations-error.js';
 
 /*
  * The proxy that the environment names for an address. All connections follow this one rule: the lab service, notifications, doctor's
@@ -22,8 +23,10 @@ interface Proxy {
 }
 
 /** A variable for proxies holds something else. The message does not repeat it: it may contain a password. */
-export class ProxyInvalid extends TypeError {
-  override readonly name = 'ProxyInvalid';
+export class ProxyInvalid extends invalid(
+  'ProxyInvalid',
+  'Correct the variable that the message names, or leave it unset.',
+) {
   readonly setting: string;
   readonly problem: string;
 

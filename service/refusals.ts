@@ -1,7 +1,7 @@
 import {
   type CallFacts,
+  type ReadField,
   type Refusal,
-  type RefusedField,
   FeatureNotEnabled,
   NotFound,
   ServiceRefused,
@@ -45,8 +45,8 @@ export function refusalError(
   return new ServiceRefused(call, refusal);
 }
 
-function isClosedBeta({ reason = '' }: Refusal): boolean {
-  return closedBetaPattern.test(reason);
+function isClosedBeta({ sentence = '' }: Refusal): boolean {
+  return closedBetaPattern.test(sentence);
 }
 
 /**
@@ -56,13 +56,13 @@ function isClosedBeta({ reason = '' }: Refusal): boolean {
  */
 export function readRefusal(body: unknown, secrets: readonly string[] = []): Refusal {
   const say: Say = (text) => plainSentence(text, secrets);
-  if (typeof body === 'string') return reasonOf(plainText(body), say);
+  if (typeof body === 'string') return sentenceIn(plainText(body), say);
   if (!isObject(body)) return { fields: [] };
   const { detail } = body;
   if (Array.isArray(detail))
     return { fields: detail.slice(0, mostFields).flatMap((entry) => refusedField(entry, say)) };
-  if (typeof detail === 'string') return reasonOf(detail, say);
-  return reasonOf(textsIn(isObject(detail) ? detail : body)[0], say);
+  if (typeof detail === 'string') return sentenceIn(detail, say);
+  return sentenceIn(textsIn(isObject(detail) ? detail : body)[0], say);
 }
 
 /** Reduces the service's sentences to parts that may be reported. */
@@ -80,11 +80,11 @@ function httpDate(value: string): number {
   return /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(value) ? Date.parse(value) : Number.NaN;
 }
 
-function refusedField(entry: unknown, say: Say): RefusedField[] {
+function refusedField(entry: unknown, say: Say): ReadField[] {
   if (typeof entry === 'string') return [{ field: '', message: say(entry) }];
   if (typeof entry !== 'object' || entry === null) return [];
   const { loc, msg, type } = entry as Record<string, unknown>;
-  const field: RefusedField = { field: fieldOf(loc, say), message: typeof msg === 'string' ? say(msg) : 'is invalid' };
+  const field: ReadField = { field: fieldOf(loc, say), message: typeof msg === 'string' ? say(msg) : 'is invalid' };
   if (typeof type === 'string') field.type = say(type);
   return [field];
 }
@@ -115,6 +115,6 @@ function plainText(body: string): string | undefined {
   return text === '' || text.startsWith('<') ? undefined : text;
 }
 
-function reasonOf(text: string | undefined, say: Say): Refusal {
-  return text === undefined ? { fields: [] } : { reason: say(text), fields: [] };
+function sentenceIn(text: string | undefined, say: Say): Refusal {
+  return text === undefined ? { fields: [] } : { sentence: say(text), fields: [] };
 }

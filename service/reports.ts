@@ -124,5 +124,5 @@ async function* exactly(
     yield chunk;
   }
   if (seen !== size)
-    throw new RequestInvalid(call, [{ field: 'file', rule: 'must have as many bytes as its size says' }]);
+    throw new RequestInvalid(call, [{ field: 'file', message: 'must have as many bytes as its size says' }]);
 }

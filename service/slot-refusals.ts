@@ -28,7 +28,8 @@ function slotProblem(error: unknown): SlotUnavailable | BookingKeyExpired | unde
   // No other slot helps.
   if (error instanceof FeatureNotEnabled) return undefined;
   const text = sentencesOf(error);
-  const refusal = { fields: [...error.fields], ...(error.reason !== undefined && { reason: error.reason }) };
+  const { serviceSentence: sentence, fields } = error;
+  const refusal = { fields: [...fields], ...(sentence !== undefined && { sentence }) };
   if (/\bbooking.?key\b/i.test(text)) return new BookingKeyExpired(error, refusal);
   return /\b(?:time)?slots?\b/i.test(text) ? new SlotUnavailable(error, refusal) : undefined;
 }

@@ -81,7 +81,7 @@ export function createTeamApiKeys(transport: Transport): TeamApiKeys {
     delete: async (place, keyIds, options) => {
       const call = { method: 'DELETE', path: keysPath } as const;
       // Without an id the service would be asked to delete nothing, or everything.
-      if (keyIds.length === 0) throw new RequestInvalid(call, [{ field: 'keyIds', rule: 'must name a key' }]);
+      if (keyIds.length === 0) throw new RequestInvalid(call, [{ field: 'keyIds', message: 'must name a key' }]);
       return transport.request({
         ...call,
         params: regionParams(place),

@@ -258,7 +258,7 @@ async function undoDelete(transport: Transport, user: DeletedUser, options?: Cal
   // A caller in plain JavaScript may give both, and the service would have to guess.
   const { userId, clientUserId } = user as { userId?: string; clientUserId?: string };
   if ((userId == null) === (clientUserId == null)) {
-    throw new RequestInvalid(call, [{ field: 'user', rule: 'must be named by either userId or clientUserId' }]);
+    throw new RequestInvalid(call, [{ field: 'user', message: 'must be named by either userId or clientUserId' }]);
   }
   const query = { user_id: userId, client_user_id: clientUserId };
   await requestSuccess(transport, { ...call, query, options });

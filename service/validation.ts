@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { type BrokenRule, type CallFacts, RequestInvalid } from './errors.js';
+import { type CallFacts, RequestInvalid } from './errors.js';
 import { isObject } from './json-object.js';
+import type { RefusedField } from './lab-operations-error.js';
 
 /** Returns the request as its schema reads it, or throws `RequestInvalid` with every broken rule. */
 export function checkedRequest<T>(call: CallFacts, schema: z.ZodType<T>, request: unknown): T {
@@ -29,7 +30,7 @@ export function fieldNamesOf(request: unknown): Set<string> {
 }
 
 /** Every rule that a request breaks; none when it may be sent. */
-export function brokenRulesOf(schema: z.ZodType, request: unknown): BrokenRule[] {
+export function brokenRulesOf(schema: z.ZodType, request: unknown): RefusedField[] {
   const result = schema.safeParse(request, { error: ruleOf });
   return result.success ? [] : result.error.issues.flatMap(brokenRules);
 }
@@ -49,9 +50,9 @@ function ruleOf(issue: z.core.$ZodRawIssue): string | undefined {
   return issue.input === undefined ? 'is required' : `must be of type ${issue.expected}`;
 }
 
-function brokenRules(issue: z.core.$ZodIssue): BrokenRule[] {
+function brokenRules(issue: z.core.$ZodIssue): RefusedField[] {
   const field = issue.path.map(String).join('.');
-  if (issue.code !== 'unrecognized_keys') return [{ field: field || 'request', rule: issue.message }];
+  if (issue.code !== 'unrecognized_keys') return [{ field: field || 'request', message: issue.message }];
   const prefix = field === '' ? '' : `${field}.`;
-  return issue.keys.map((key) => ({ field: prefix + key, rule: 'is not a field of this request' }));
+  return issue.keys.map((key) => ({ field: prefix + key, message: 'is not a field of this request' }));
 }

@@ -93,5 +93,5 @@ async function findSlots(
 
 /** "No slots found …" is an answer, not a mistake: another day, radius or site may have some. */
 function isNoSlots(body: unknown): boolean {
-  return /\bno (?:\w+ ){0,2}(?:time)?.?slots?\b/i.test(readRefusal(body).reason ?? '');
+  return /\bno (?:\w+ ){0,2}(?:time)?.?slots?\b/i.test(readRefusal(body).sentence ?? '');
 }

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { invalid } from './lab-operations-error.js';
 
 /**
  * Standard Webhooks: signs our notifications to the product and verifies the service's webhooks (docs/internals/lab-service.md,
@@ -38,10 +39,10 @@ interface SignableMessage {
 }
 
 /** A webhook secret cannot be a key. The message never shows it. */
-export class WebhookSecretInvalid extends Error {
-  static readonly remedy =
-    "Copy the endpoint's secret (`whsec_…`) from the lab service's dashboard; for notifications, use the worker's NOTIFY_SECRET. One of fewer than 16 bytes is refused: `labops webhooks rotate` sets another.";
-  override readonly name = 'WebhookSecretInvalid';
+export class WebhookSecretInvalid extends invalid(
+  'WebhookSecretInvalid',
+  "Copy the endpoint's secret (`whsec_…`) from the lab service's dashboard; for notifications, use the worker's NOTIFY_SECRET. One of fewer than 16 bytes is refused: `labops webhooks rotate` sets another.",
+) {
   /** The fault, as a text that follows its name: a setting, for instance. */
   readonly problem: string;
 

@@ -1,3 +1,5 @@
+import { unavailable } from '../service/lab-operations-error.js';
+
 /** The store's interface to a database. PostgreSQL and PGlite both implement it, and get the same SQL. */
 export interface Database {
   /** One statement on its own. */
@@ -39,25 +41,24 @@ export type Parameter = string | number | null;
  * The database failed. The drivers' errors quote rows and parameters, in `message`, `detail`, `where` and `params`:
  * this error has only the code, and none of theirs as its cause.
  */
-export class StoreFailed extends Error {
-  override readonly name = 'StoreFailed';
+export class StoreFailed extends unavailable('StoreFailed', 'Repeat the call once the database answers again.') {
   /** PostgreSQL's five characters (SQLSTATE), or the operating system's code such as ECONNREFUSED. */
-  readonly code: string | undefined;
+  readonly databaseCode: string | undefined;
 
-  constructor(message: string, code?: string) {
+  constructor(message: string, databaseCode?: string) {
     super(message);
-    this.code = code;
+    this.databaseCode = databaseCode;
   }
 
   /** True if the data were refused, and would be again: SQLSTATE's classes of data exceptions and exceeded limits. */
   get isDataRefused(): boolean {
-    return this.code !== undefined && /^(22|54)...$/.test(this.code);
+    return this.databaseCode !== undefined && /^(22|54)...$/.test(this.databaseCode);
   }
 }
 
 /** The database can never store what the service sends: a name, or an emoji in a note, would be refused forever. */
 export class DatabaseNotUtf8 extends StoreFailed {
-  static readonly remedy = "Create one with encoding 'UTF8' from template0, and set DATABASE_URL to it.";
+  static override readonly remedy = "Create one with encoding 'UTF8' from template0, and set DATABASE_URL to it.";
   readonly problem: string;
 
   constructor(encoding: string) {

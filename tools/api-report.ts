@@ -38,10 +38,15 @@ export async function apiReports(projectFolder: string): Promise<[path: string, 
 
 /** The bases that functions make for classes to extend, by the names that declarations give them: the report would not explain those. */
 async function basesIn(folder: string): Promise<Map<string, string>> {
-  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('errors.d.ts'));
+  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.d.ts'));
   const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
-  const declared = texts.flatMap((text) => [...text.matchAll(/const (\w+_base): (.*);/g)]);
-  return new Map(declared.map(([, name = '', base = '']) => [name, base.replaceAll(/import\([^)]*\)\./g, '')]));
+  const declared = texts.flatMap((text) => [...text.matchAll(/const (\w+_base): ([^]*?);\n(?=[a-z/])/g)]);
+  return new Map(
+    declared.map(([, name = '', base = '']) => [
+      name,
+      base.replaceAll(/import\([^)]*\)\./g, '').replaceAll(/;?\s+/g, ' '),
+    ]),
+  );
 }
 
 function extract(folder: string, entry: string): void {

@@ -1,3 +1,5 @@
+import { invalid, refused } from '../../service/lab-operations-error.js';
+
 /** The process's exit codes. A command that only reads has none for Ctrl-C: the signal ends its process. */
 export const exitCodes = {
   done: 0,
@@ -11,32 +13,22 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** An error of the command line itself. Its message is complete. */
-export abstract class CommandLineError extends Error {}
+/* The errors of the command line itself. */
 
 /** The command line, or a file named on it, is not valid. */
-export class UsageError extends CommandLineError {
-  static readonly remedy = 'See --help.';
-  override readonly name = 'UsageError';
-}
+export class UsageError extends invalid('UsageError', 'See --help.') {}
 
 /** A confirmation was not answered with yes: nothing was sent. */
-export class NotConfirmed extends CommandLineError {
-  override readonly name = 'NotConfirmed';
-}
+export class NotConfirmed extends refused('NotConfirmed') {}
 
 /** Ctrl-C ended a command that may have sent something; the message says what may continue, and which command ends or shows it. */
-export class Interrupted extends CommandLineError {
-  override readonly name = 'Interrupted';
-}
+export class Interrupted extends refused('Interrupted') {}
 
 /** Some of many orders were not changed; the answer says which, and why. */
-export class NotAllChanged extends CommandLineError {
-  static readonly remedy = 'Once the reasons are corrected, repeat the command: it changes nothing twice.';
-  override readonly name = 'NotAllChanged';
-}
+export class NotAllChanged extends refused(
+  'NotAllChanged',
+  'Once the reasons are corrected, repeat the command: it changes nothing twice.',
+) {}
 
 /** The provider did not take a link's code; the answer says what comes next. */
-export class CodeNotAccepted extends CommandLineError {
-  override readonly name = 'CodeNotAccepted';
-}
+export class CodeNotAccepted extends refused('CodeNotAccepted') {}

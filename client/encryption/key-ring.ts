@@ -1,4 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
+import { invalid } from '../../service/lab-operations-error.js';
 
 /** A key with the name that payloads carry. Node's crypto holds the bytes, so no log can show them. */
 export interface EncryptionKey {
@@ -11,9 +12,7 @@ export interface EncryptionKey {
 export type KeyRing = readonly [EncryptionKey, ...EncryptionKey[]];
 
 /** The text of a key ring is not valid. Faults name keys by position and show no part of them. */
-export class KeyRingInvalid extends Error {
-  static readonly remedy = 'Correct LABOPS_ENCRYPTION_KEYS.';
-  override readonly name = 'KeyRingInvalid';
+export class KeyRingInvalid extends invalid('KeyRingInvalid', 'Correct LABOPS_ENCRYPTION_KEYS.') {
   /** The faults, each a text that follows the setting's name. */
   readonly faults: readonly string[];
 

@@ -1,13 +1,14 @@
 import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'node:crypto';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
+import { misconfigured } from '../../service/lab-operations-error.js';
 import type { EncryptionKey, KeyRing } from './key-ring.js';
 
 /** A payload was encrypted with a key that is not in the key ring. */
-export class EncryptionKeyUnknown extends Error {
-  static readonly remedy =
-    "Add the key to LABOPS_ENCRYPTION_KEYS: the worker's keys, including earlier ones (docs/operations.md).";
-  override readonly name = 'EncryptionKeyUnknown';
+export class EncryptionKeyUnknown extends misconfigured(
+  'EncryptionKeyUnknown',
+  "Add the key to LABOPS_ENCRYPTION_KEYS: the worker's keys, including earlier ones (docs/operations.md).",
+) {
   readonly keyId: string;
 
   constructor(keyId: string) {
@@ -17,10 +18,10 @@ export class EncryptionKeyUnknown extends Error {
 }
 
 /** An encrypted payload cannot be decrypted: it was changed or truncated, or its key id now belongs to another key. */
-export class PayloadNotAuthentic extends Error {
-  static readonly remedy = "Set LABOPS_ENCRYPTION_KEYS to the worker's keys (docs/operations.md).";
-  override readonly name = 'PayloadNotAuthentic';
-
+export class PayloadNotAuthentic extends misconfigured(
+  'PayloadNotAuthentic',
+  "Set LABOPS_ENCRYPTION_KEYS to the worker's keys (docs/operations.md).",
+) {
   constructor(keyId: string) {
     super(`A payload that names key "${keyId}" does not decrypt: it was changed, or the key has other bytes now`);
   }

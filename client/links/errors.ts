@@ -1,8 +1,9 @@
-import { type ErrorMap, failure, invalid, refusal } from '../errors.js';
+import { invalid, notFound, refused, unavailable } from '../../service/lab-operations-error.js';
+import { type ErrorMap } from '../errors.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 
 /** Temporal knows no link of this user with this provider. It may be older than the namespace's retention. */
-export class LinkNotFound extends failure('LinkNotFound', 'Check the user and the provider.') {}
+export class LinkNotFound extends notFound('LinkNotFound', 'Check the user and the provider.') {}
 
 /** A field of the start, a report or the policy breaks a rule. Nothing was changed. */
 export class LinkInvalid extends invalid('LinkInvalid') {}
@@ -10,16 +11,16 @@ export class LinkInvalid extends invalid('LinkInvalid') {}
 /**
  * The code is blank or too long. It was not sent and costs no attempt.
  */
-export class InvalidCode extends refusal('InvalidCode', 'Ask the user for the code again.') {}
+export class InvalidCode extends invalid('InvalidCode', 'Ask the user for the code again.') {}
 
 /**
  * The lab service refused the call itself, for example because it does not know the user or the provider. A link that
  * already exists continues.
  */
-export class LinkRefused extends refusal('LinkRefused', 'Check the user and the provider.') {}
+export class LinkRefused extends refused('LinkRefused', 'Check the user and the provider.') {}
 
 /** The code ended the link for good. `errorType` has the reason, the service's or one of ours (docs/messages.md). */
-export class LinkFailed extends refusal('LinkFailed', 'Start a new link.') {
+export class LinkFailed extends refused('LinkFailed', 'Start a new link.') {
   readonly errorType: string;
 
   constructor(message: string, details: Partial<FailureDetails> = {}) {
@@ -29,10 +30,10 @@ export class LinkFailed extends refusal('LinkFailed', 'Start a new link.') {
 }
 
 /** The link has ended and takes no more commands. */
-export class LinkEnded extends refusal('LinkEnded', 'Start a new link, unless this one is connected.') {}
+export class LinkEnded extends refused('LinkEnded', 'Start a new link, unless this one is connected.') {}
 
 /** The link's workflow was terminated or timed out; the message says which. */
-export class LinkInterrupted extends failure('LinkInterrupted', 'Start a new link.') {}
+export class LinkInterrupted extends unavailable('LinkInterrupted', 'Start a new link.') {}
 
 /** The client error for each failure type of the link workflow. */
 export const linkErrorMap: ErrorMap = {

@@ -13,7 +13,7 @@ import { anyProvider } from '../../protocol/link/provider-source.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { Provider, ProviderConnection, ProviderFilter } from '../../service/providers.js';
 import type { CallOptions } from '../call-options.js';
-import type { RefusedField } from '../errors.js';
+import type { RefusedField } from '../../service/lab-operations-error.js';
 import { checkRead, isListOfTexts, policyFaults, refuseFaulty, unknownFaults } from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
 import type { TemporalCalls } from '../workflow-calls.js';

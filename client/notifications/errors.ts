@@ -1,13 +1,14 @@
-import { type ErrorMap, failure, invalid, refusal } from '../errors.js';
+import { invalid, notFound, unavailable } from '../../service/lab-operations-error.js';
+import { type ErrorMap } from '../errors.js';
 
 /** Nothing of this workflow is undelivered, or the notification was delivered or discarded meanwhile. */
-export class NotificationNotFound extends refusal('NotificationNotFound', 'List the undelivered notifications.') {}
+export class NotificationNotFound extends notFound('NotificationNotFound', 'List the undelivered notifications.') {}
 
 /** A field of the command breaks a rule. Nothing was done. */
 export class NotificationsInvalid extends invalid('NotificationsInvalid') {}
 
 /** An operator ended the delivery: the remaining notifications are not sent. */
-export class DeliveryInterrupted extends failure(
+export class DeliveryInterrupted extends unavailable(
   'DeliveryInterrupted',
   'Read the state of the order, link, report, appointment or deletion instead.',
 ) {}

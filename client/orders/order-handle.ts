@@ -130,11 +130,7 @@ export class KitOrderHandle {
     registration: RegisterCommand['registration'],
     { orderId, ...options }: WhichOrder & CallOptions = {},
   ): Promise<OrderState> {
-    const fields = brokenRulesOf(registerRequestSchema, registration).map(({ field, rule }) => ({
-      field,
-      message: rule,
-    }));
-    refuseFaulty('The registration', fields, RegistrationRefused);
+    refuseFaulty('The registration', brokenRulesOf(registerRequestSchema, registration), RegistrationRefused);
     refuseFaulty('The command', optionFaults(options), OrderInvalid);
     const isDone = ({ chain }: OrderState) =>
       chain.some(

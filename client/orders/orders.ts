@@ -15,10 +15,10 @@ import {
   placingPhase,
 } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
+import { LabOperationsError } from '../../service/lab-operations-error.js';
 import {
   EncryptionKeysMissing,
   EncryptionRequired,
-  LabOperationsError,
   NoWorker,
   TemporalRefused,
   TemporalUnreachable,

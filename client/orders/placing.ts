@@ -8,7 +8,7 @@ import { canonicalJson } from '../../protocol/canonical-json.js';
 import { isAddressable, ofCanonicalUser } from '../../protocol/ids.js';
 import { kitKinds, type KitRequest, type PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
 import type { CallOptions } from '../call-options.js';
-import type { RefusedField } from '../errors.js';
+import type { RefusedField } from '../../service/lab-operations-error.js';
 import { policyFaults, referenceFaults, refuseFaulty, unknownFaults } from '../input-faults.js';
 import { OrderInvalid } from './errors.js';
 import { resolvePolicy } from '../../protocol/policies.js';
@@ -54,9 +54,9 @@ function orderFaults({ kind, order }: PlaceKitOrderInput): RefusedField[] {
   if ('passthrough' in order) {
     return [{ field: 'order.passthrough', message: 'must be absent: it is reserved for the reference' }];
   }
-  const faults = brokenRulesOf(schemas[kind], order).map(({ field, rule }) => ({
+  const faults = brokenRulesOf(schemas[kind], order).map(({ field, message }) => ({
     field: `order.${field}`,
-    message: rule,
+    message,
   }));
   // It becomes a search attribute, which Temporal does not encrypt: a product's own key may be an e-mail address.
   const isUser = typeof order.user_id !== 'string' || isAddressable(order.user_id);
@@ -74,10 +74,7 @@ function wrongAnswers({ kind, order }: PlaceKitOrderInput, markers: PlaceOptions
   }
   if (kind !== 'with_patient') return [];
   const asking = read.flatMap(({ data }) => data ?? []);
-  return answerFaults(asking, order.aoe_answers).map(({ field, rule }) => ({
-    field: `order.${field}`,
-    message: rule,
-  }));
+  return answerFaults(asking, order.aoe_answers).map(({ field, message }) => ({ field: `order.${field}`, message }));
 }
 
 /** A user's id in either spelling is the same order. */

@@ -1,15 +1,16 @@
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import type { LostUpload } from '../../protocol/report/submission-messages.js';
-import { type ErrorMap, failure, invalid, refusal } from '../errors.js';
+import { invalid, notFound, refused, unavailable } from '../../service/lab-operations-error.js';
+import { type ErrorMap } from '../errors.js';
 
 /** Temporal knows no report with this reference or job id. It may be older than the namespace's retention. */
-export class ReportNotFound extends refusal('ReportNotFound', 'Check the reference or the id.') {}
+export class ReportNotFound extends notFound('ReportNotFound', 'Check the reference or the id.') {}
 
 /**
  * The reference was already used for a report of another user, another file or other options. If the first was ended
  * in the middle of an upload, `jobId` and `result` reject with this error instead of `submit`.
  */
-export class ReportReferenceConflict extends refusal(
+export class ReportReferenceConflict extends refused(
   'ReportReferenceConflict',
   'Use a new reference for a new report.',
 ) {}
@@ -18,7 +19,7 @@ export class ReportReferenceConflict extends refusal(
 export class ReportInvalid extends invalid('ReportInvalid') {}
 
 /** The URL is itself a credential and payloads are not encrypted: anybody could read it in Temporal. */
-export class SignedUrlRefused extends refusal(
+export class SignedUrlRefused extends refused(
   'SignedUrlRefused',
   'Use a plain URL with `headersFrom`, or set LABOPS_ENCRYPTION_KEYS for worker and client.',
 ) {}
@@ -27,25 +28,25 @@ export class SignedUrlRefused extends refusal(
  * The worker does not send this file: it is missing, outside REPORT_ROOT, empty, too large, not a whole PDF, JPEG or PNG, encrypted,
  * or at an address that the worker must not fetch from. The message says which. Nothing was sent.
  */
-export class ReportFileRefused extends refusal(
+export class ReportFileRefused extends refused(
   'ReportFileRefused',
   'Fix the file and submit it again with the same reference.',
 ) {}
 
 /** The lab service refused the report: its file, its user, or a human review that the team is not enabled for. */
-export class ReportRefused extends refusal(
+export class ReportRefused extends refused(
   'ReportRefused',
   "Read the service's sentence in the error, fix the cause and submit again with the same reference.",
 ) {}
 
 /** The file was not uploaded within the policy's `submissionDeadline`; the message names the last attempt's failure. */
-export class ReportSubmissionExpired extends refusal(
+export class ReportSubmissionExpired extends refused(
   'ReportSubmissionExpired',
   'Fix the cause and submit it again with the same reference.',
 ) {}
 
 /** The submission was cancelled before there was a job. */
-export class ReportSubmissionCancelled extends refusal(
+export class ReportSubmissionCancelled extends refused(
   'ReportSubmissionCancelled',
   'If you want the report after all, submit it again with the same reference.',
 ) {
@@ -59,13 +60,13 @@ export class ReportSubmissionCancelled extends refusal(
 }
 
 /** The report has ended, or its job is no longer followed. */
-export class ReportEnded extends refusal('ReportEnded', "Look at the report's state.") {}
+export class ReportEnded extends refused('ReportEnded', "Look at the report's state.") {}
 
 /** The lab service shows no biomarkers of the report: it is not read yet, or could not be read. */
-export class ReportNotRead extends refusal('ReportNotRead', "Look at the report's state: it says which.") {}
+export class ReportNotRead extends refused('ReportNotRead', "Look at the report's state: it says which.") {}
 
 /** The report's workflow was terminated, timed out or was cancelled by an operator; the message says which. */
-export class ReportInterrupted extends failure(
+export class ReportInterrupted extends unavailable(
   'ReportInterrupted',
   "Submit it again, or wait for the job's next webhook.",
 ) {}

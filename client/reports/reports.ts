@@ -14,7 +14,7 @@ import { labReferenceKey, labUserIdKey, type supersededPhase } from '../../proto
 import { isText } from '../../service/json-object.js';
 import type { CallOptions } from '../call-options.js';
 import { hasKeys } from '../payload-limit.js';
-import type { RefusedField } from '../errors.js';
+import type { RefusedField } from '../../service/lab-operations-error.js';
 import { policyFaults, referenceFaults, refuseFaulty, serviceIdFaults, unknownFaults } from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
 import { startOnce } from '../start-once.js';

@@ -2,7 +2,8 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { deleteUserId } from '../../protocol/ids.js';
 import { stateQuery, undoUpdate, type DeleteUserResult, type DeletionState } from '../../protocol/deletion/messages.js';
 import type { CallOptions } from '../call-options.js';
-import { toClientError, Refusal } from '../errors.js';
+import { LabOperationsError } from '../../service/lab-operations-error.js';
+import { toClientError } from '../errors.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import type { OneCall } from '../one-call.js';
 import { callKinds, underWay, type TemporalCalls } from '../workflow-calls.js';
@@ -80,7 +81,8 @@ export class DeletionHandle {
     const ended = call.result<DeleteUserResult>(this.#workflow, underWay.command);
     const { version: _, ...state } = await ended.catch((error: unknown) => {
       const refusal = toClientError(error, userErrorMap);
-      throw refusal instanceof Refusal ? nothingToUndo(refusal) : error;
+      const isRefusal = refusal instanceof LabOperationsError && ['refused', 'not_found'].includes(refusal.kind);
+      throw isRefusal ? nothingToUndo(refusal) : error;
     });
     if (state.outcome === 'undone') return state;
     if (state.outcome !== 'deleted') throw new NothingToUndo(`There is nothing to undo: ${state.outcome}`);
@@ -88,7 +90,7 @@ export class DeletionHandle {
   }
 }
 
-function nothingToUndo({ message, fields, sentence, status }: Refusal): NothingToUndo {
+function nothingToUndo({ message, fields, serviceSentence: sentence, status }: LabOperationsError): NothingToUndo {
   return new NothingToUndo(`There is nothing to undo: ${message}`, {
     fields: [...fields],
     ...(sentence !== undefined && { sentence }),

@@ -22,7 +22,7 @@ import {
 } from '../../protocol/deletion/messages.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
-import type { RefusedField } from '../errors.js';
+import type { RefusedField } from '../../service/lab-operations-error.js';
 import { isText } from '../../service/json-object.js';
 import { checkRead, policyFaults, refuseFaulty, unknownFaults } from '../input-faults.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 // In your backend: '@lab-operations/client'.
-import { DeletionNotFound, type DeletionState, type LabOperations } from '../../client/index.js';
+import { errors, type DeletionState, type LabOperations } from '../../client/index.js';
 import { form } from './forms.js';
 import { html, moment, phaseLine, show } from './html.js';
 import { carryOut, type Problem } from './problems.js';
@@ -47,7 +47,7 @@ async function deletionOf(lab: LabOperations, userId: string): Promise<DeletionS
   try {
     return await (await lab.users.deletion(userId)).state();
   } catch (error) {
-    if (error instanceof DeletionNotFound) return undefined;
+    if (error instanceof errors.DeletionNotFound) return undefined;
     throw error;
   }
 }

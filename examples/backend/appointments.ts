@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 // In your backend: '@lab-operations/client'.
 import {
-  AppointmentNotFound,
+  errors,
   type AppointmentHandle,
   type AppointmentShown,
   type AppointmentState,
@@ -9,7 +9,7 @@ import {
 } from '../../client/index.js';
 import { form, type Field } from './forms.js';
 import { html, moment, phaseLine, show, type Html } from './html.js';
-import { carryOut, problemOf, type Problem } from './problems.js';
+import { carryOut, isProblem, type Problem } from './problems.js';
 import { refundField, refundSentence, requireConsent } from './refunds.js';
 import { searchForm, sitesPart, slotForm } from './service-centres.js';
 import { fieldsOf, NotYours, referenceOf } from './session.js';
@@ -53,9 +53,8 @@ export function appointmentRoutes(app: FastifyInstance, lab: LabOperations): voi
     try {
       return await choicePage(lab, reply, visit, { entered });
     } catch (error) {
-      const problem = problemOf(error);
-      if (problem === undefined) throw error;
-      return choicePage(lab, reply, visit, { near: entered, problem });
+      if (!isProblem(error)) throw error;
+      return choicePage(lab, reply, visit, { near: entered, problem: error });
     }
   });
 
@@ -101,7 +100,7 @@ async function handleOf(lab: LabOperations, orderId: string): Promise<Appointmen
   try {
     return await lab.appointments.get({ orderId });
   } catch (error) {
-    if (!(error instanceof AppointmentNotFound)) throw error;
+    if (!(error instanceof errors.AppointmentNotFound)) throw error;
     return lab.appointments.start({ orderId });
   }
 }
@@ -111,7 +110,7 @@ async function appointmentPage(lab: LabOperations, reply: FastifyReply, visit: V
   const options = { status: problem ? 422 : 200 };
   if (state.phase === 'awaiting_choice') return choicePage(lab, reply, visit, { problem });
   const { appointment, outcome } = state;
-  const ofField = problem && problem.faults.length > 0 ? problem : undefined;
+  const ofField = problem && problem.fields.length > 0 ? problem : undefined;
   const again = outcome === 'cancelled' || outcome === 'expired';
   const content = html`${phaseLine(state.phase)} ${alert(problem)} ${appointment && shown(appointment)}
   ${isBooked && appointment?.canReschedule !== false && html`<p><a href="${here}/times">Choose another time</a></p>`}
@@ -166,6 +165,6 @@ async function choicePage(lab: LabOperations, reply: FastifyReply, visit: Visit,
 
 /** A problem of no field. */
 function alert(problem: Problem | undefined): Html {
-  const isOfPage = problem !== undefined && problem.faults.length === 0;
+  const isOfPage = problem !== undefined && problem.fields.length === 0;
   return html`${isOfPage && html`<p role="alert" class="fault">${problem.sentence}</p>`}`;
 }

@@ -33,12 +33,14 @@ export interface FormOptions {
 /** A form that is posted. Each fault of the problem stands beside its field; the others stand above them. */
 export function form(action: string, button: string, options: FormOptions = {}): Html {
   const { fields = [], hidden = {}, entered = {}, problem, above } = options;
-  const faults = problem?.faults ?? [];
+  const faults = problem?.fields ?? [];
+  // In your backend: words of yours for each `code`. The sentence is for its developers, and names the fields once more.
+  const sentence = faults.length > 0 ? 'Please correct this:' : problem?.sentence;
   const names = new Set(fields.map(({ name }) => name));
   const elsewhere = faults.filter(({ field }) => !names.has(lastPart(field)));
   const multipart = fields.some(({ type }) => type === 'file');
   return html`<form method="post" action="${action}" ${multipart && html`enctype="multipart/form-data"`}>
-    ${problem && html`<p role="alert" class="fault">${problem.sentence}</p>`}
+    ${problem && html`<p role="alert" class="fault">${sentence}</p>`}
     ${elsewhere.map(({ field, message }) => html`<p class="fault">${field} ${message}</p>`)} ${above}
     ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
     ${fields.map((field) => labelled(field, entered[field.name] ?? field.value ?? '', faultOf(field, problem)))}
@@ -47,7 +49,7 @@ export function form(action: string, button: string, options: FormOptions = {}):
 }
 
 function faultOf({ name }: Field, problem: Problem | undefined): string | undefined {
-  return problem?.faults.find(({ field }) => lastPart(field) === name)?.message;
+  return problem?.fields.find(({ field }) => lastPart(field) === name)?.message;
 }
 
 /** A fault names its field with the way to it, as `order.patient_details.dob`. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 // In your backend: '@lab-operations/client'.
-import { NotFound, type LabOperations, type MatchReviewState, type MatchReview } from '../../client/index.js';
+import { errors, type LabOperations, type MatchReviewState, type MatchReview } from '../../client/index.js';
 import { form, type Field } from './forms.js';
 import { html, phaseLine, show, table, words, type Html, type Part } from './html.js';
 import { carryOut, type Problem } from './problems.js';
@@ -51,7 +51,7 @@ async function readIfShown(lab: LabOperations, id: string): Promise<MatchReview 
   try {
     return await lab.matchReviews.read(id);
   } catch (error) {
-    if (error instanceof NotFound) return undefined;
+    if (error instanceof errors.NotFound) return undefined;
     throw error;
   }
 }

@@ -142,9 +142,9 @@ function answersOf(test: LabTest, entered: Record<string, string>): NonNullable<
 /** A fault counts the answers that were sent; on the page it stands beside the question. */
 function besideQuestions(problem: Problem, test: LabTest, entered: Record<string, string>): Problem {
   const answered = questionsOf(test).filter(({ field }) => entered[field] !== undefined);
-  const faults = problem.faults.map(({ field, message }) => {
+  const fields = problem.fields.map(({ field, message }) => {
     const [, index] = /aoe_answers\.(\d+)/.exec(field) ?? [];
     return { field: answered[Number(index)]?.field ?? field, message };
   });
-  return { ...problem, faults };
+  return { sentence: problem.sentence, fields };
 }

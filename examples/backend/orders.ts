@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 // In your backend: '@lab-operations/client'.
 import {
-  AppointmentNotFound,
+  errors,
   type AppointmentState,
   type LabOperations,
   type Order,
@@ -13,7 +13,7 @@ import { refundField, refundSentence, requireConsent } from './refunds.js';
 import { form } from './forms.js';
 import { type Html, html, inline, webLink, phaseLine, show, table, words, type Part } from './html.js';
 import { addressFields, addressOf, patientFields, patientOf } from './persons.js';
-import { carryOut, problemOf, type Problem } from './problems.js';
+import { carryOut, isProblem, type Problem } from './problems.js';
 import { fieldsOf, referenceOf, userOf } from './session.js';
 
 /** One order of the user: where it stands, its parcel, its registration and its cancellation. */
@@ -96,16 +96,12 @@ async function orderPage(
 
 /** The order that the service refused: this is where the user learns of it. */
 function notPlaced(error: unknown): Problem {
-  const problem = problemOf(error);
-  if (problem === undefined) throw error;
-  return problem;
+  if (!isProblem(error)) throw error;
+  return error;
 }
 
-function notPlacedPart({ sentence, faults }: Problem): Html {
+function notPlacedPart({ sentence }: Problem): Html {
   return html`<p class="fault">${sentence}</p>
-    <ul>
-      ${faults.map(({ field, message }) => html`<li>${field} ${message}</li>`)}
-    </ul>
     <p><a href="/">Order again</a></p>`;
 }
 
@@ -184,7 +180,7 @@ async function visitOf(
   try {
     return await (await lab.appointments.get({ orderId })).state();
   } catch (error) {
-    if (error instanceof AppointmentNotFound) return undefined;
+    if (error instanceof errors.AppointmentNotFound) return undefined;
     throw error;
   }
 }

@@ -6,8 +6,7 @@ import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 // In your backend: '@lab-operations/client'.
 import {
-  ReportNotRead,
-  TimedOut,
+  errors,
   type LabOperations,
   type LabReportResult,
   type ReportHandle,
@@ -15,7 +14,7 @@ import {
 } from '../../client/index.js';
 import { form, type Field } from './forms.js';
 import { html, phaseLine, show, table, words, type Part } from './html.js';
-import { carryOut, FieldProblem, problemOf, type Problem } from './problems.js';
+import { carryOut, FieldProblem, isProblem, type Problem } from './problems.js';
 import { newReference, referenceOf, userOf } from './session.js';
 
 const file: Field = { name: 'report', label: 'File', type: 'file', hint: 'A PDF or a picture of at most 50 MB' };
@@ -77,10 +76,9 @@ async function stateOf(report: ReportHandle): Promise<ReportState | Problem | un
   try {
     return await report.state({ deadline: '3s' });
   } catch (error) {
-    if (error instanceof TimedOut) return undefined;
-    const problem = problemOf(error);
-    if (problem === undefined) throw error;
-    return problem;
+    if (error instanceof errors.TimedOut) return undefined;
+    if (!isProblem(error)) throw error;
+    return error;
   }
 }
 
@@ -89,7 +87,7 @@ async function valuesOf(report: ReportHandle): Promise<LabReportResult[]> {
   try {
     return await report.biomarkers();
   } catch (error) {
-    if (error instanceof ReportNotRead) return [];
+    if (error instanceof errors.ReportNotRead) return [];
     throw error;
   }
 }

@@ -46,7 +46,7 @@ export function searchForm(here: string, entered: Record<string, string>, proble
     ${form(`${here}/times`, 'Search', {
       fields,
       entered,
-      problem: problem && problem.faults.length > 0 ? problem : undefined,
+      problem: problem && problem.fields.length > 0 ? problem : undefined,
     })}`;
 }
 

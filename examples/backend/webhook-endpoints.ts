@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { LabOperations, WebhookEndpoint, WebhookPlace } from '../../client/index.js';
 import { form, type Field } from './forms.js';
 import { html, moment, show, table, type Html, type Part } from './html.js';
-import { carryOut, FieldProblem, problemOf, type Problem } from './problems.js';
+import { carryOut, FieldProblem, isProblem, type Problem } from './problems.js';
 import { fieldsOf, NotYours, requireStaff } from './session.js';
 
 const pages = '/staff/webhooks';
@@ -90,9 +90,8 @@ async function withSecret(
   try {
     ({ secret } = await act());
   } catch (error) {
-    const problem = problemOf(error);
-    if (problem === undefined) throw error;
-    return again(problem);
+    if (!isProblem(error)) throw error;
+    return again(error);
   }
   const content = html`<p>
       ${secret === undefined ? 'The secret is in the dashboard of the lab service.' : html`<code>${secret}</code>`}
@@ -157,9 +156,8 @@ async function headersPart(lab: LabOperations, of: WebhookPlace, id: string): Pr
     const again = sensitive.length > 0 && `These are not shown, and must be given again: ${sensitive.join(', ')}`;
     return form(`${pages}/${id}/headers`, 'Set the headers', { fields: [field], above: again });
   } catch (error) {
-    const problem = problemOf(error);
-    if (problem === undefined) throw error;
-    return html`<p>${problem.sentence}</p>`;
+    if (!isProblem(error)) throw error;
+    return html`<p>${error.sentence}</p>`;
   }
 }
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  UserHasRunningWork,
+  errors,
   type DeleteUserResult,
   type LinkHandle,
   type LinkResult,
@@ -157,7 +157,7 @@ export async function deletionRefused(scene: Scene): Promise<{ outcome: string }
     const handle = await operations.users.requestDeletion({ userId }, options);
     // An answer before the work was found says only that it is in progress.
     const { outcome } = await caller.read(async (ends) => handle.result(ends));
-    if (outcome === 'running_work') throw new UserHasRunningWork('It was found after the answer.');
+    if (outcome === 'running_work') throw new errors.UserHasRunningWork('It was found after the answer.');
   });
   await control.move(orderId, 'cancelled');
   return caller.read(async (options) => order.result(options));

@@ -1,13 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  NoWorker,
-  Refusal,
-  ServiceDown,
-  TemporalUnreachable,
-  TimedOut,
-  WorkerFailing,
-  type CallOptions,
-} from '../../client/index.js';
+import { errors, type CallOptions } from '../../client/index.js';
 
 /** The answer that the product got to a command: `done`, or the name of the refusal. */
 export interface Answer {
@@ -18,7 +10,13 @@ export interface Answer {
 }
 
 /** What may succeed later without a person. */
-const passing = [NoWorker, ServiceDown, TemporalUnreachable, TimedOut, WorkerFailing];
+const passing = [
+  errors.NoWorker,
+  errors.ServiceDown,
+  errors.TemporalUnreachable,
+  errors.TimedOut,
+  errors.WorkerFailing,
+];
 
 const againAfterMs = 500;
 const deadline = '20s';
@@ -45,7 +43,7 @@ export class Caller {
     try {
       ({ sent } = await this.#untilAnswered(call));
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof errors.LabOperationsError) || error.kind === 'unavailable') throw error;
       this.answers.push({ command: name, answer: error.name, sent });
       return;
     }

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { SecretFileInvalid } from '../../client/secret-file.js';
 import { checkPlacing } from '../../client/orders/placing.js';
-import { LabOperationsError } from '../../client/errors.js';
+import { LabOperationsError } from '../../service/lab-operations-error.js';
 import { defaultAppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { defaultDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { defaultLinkPolicy } from '../../protocol/link/policy.js';

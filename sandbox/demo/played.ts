@@ -1,7 +1,5 @@
 import {
-  InvalidCode,
-  LinkFailed,
-  LinkRefused,
+  errors,
   type AppointmentHandle,
   type AppointmentResult,
   type AppointmentState,
@@ -153,7 +151,10 @@ export class PlayedLink {
         this.#narrator.happens(codeAnswerWords(answer));
         return answer;
       } catch (error) {
-        const isRefusal = error instanceof InvalidCode || error instanceof LinkRefused || error instanceof LinkFailed;
+        const isRefusal =
+          error instanceof errors.InvalidCode ||
+          error instanceof errors.LinkRefused ||
+          error instanceof errors.LinkFailed;
         if (!isRefusal) throw error;
         this.#narrator.happens(`refused: ${error.message}`);
         return undefined;

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
-  NotFound,
+  errors,
   type Duration,
   type LabOperations,
   type LabService,
@@ -208,7 +208,7 @@ export class Stage {
     return this.#scenery.operations.users.get(userId).then(
       () => true,
       (error: unknown) => {
-        if (error instanceof NotFound) return false;
+        if (error instanceof errors.NotFound) return false;
         throw error;
       },
     );

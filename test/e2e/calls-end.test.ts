@@ -4,17 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import {
-  createLabService,
-  labDataConverter,
-  LabOperations,
-  LabOperationsError,
-  NoWorker,
-  parseKeyRing,
-  TemporalUnreachable,
-  TimedOut,
-  WorkerFailing,
-} from '../../client/index.js';
+import { errors, createLabService, labDataConverter, LabOperations, parseKeyRing } from '../../client/index.js';
 import { kitOrderId, linkProviderId, placeKitOrderId } from '../../protocol/ids.js';
 import { kitOrderName } from '../../protocol/order/messages.js';
 import { forwardedPhase, labPhaseKey } from '../../protocol/search-attributes.js';
@@ -45,7 +35,7 @@ async function end(call: () => Promise<unknown>): Promise<End> {
   const repeatable = 5;
   for (let attempt = 1; ; attempt += 1) {
     const found = await endOnce(call);
-    if (!(found.error instanceof TemporalUnreachable) || attempt > repeatable) return found;
+    if (!(found.error instanceof errors.TemporalUnreachable) || attempt > repeatable) return found;
   }
 }
 
@@ -73,7 +63,7 @@ test('while the lab service is away, calls that need the order end by their dead
   ];
   const ends = await Promise.all(calls.map(end));
   for (const { error, took } of ends) {
-    expect(error).toBeInstanceOf(TimedOut);
+    expect(error).toBeInstanceOf(errors.TimedOut);
     expect((error as Error).message).toMatch(/^No answer within 1 s\. The order is still being placed/);
     expect(took).toBeLessThan(40_000);
   }
@@ -101,12 +91,12 @@ test('a wait that is longer than its deadline says what goes on', async () => {
   const { orderId } = await lab.place();
   const order = await product().orders.get({ orderId });
   const { error } = await end(() => order.result({ deadline: '500ms' }));
-  expect(error).toBeInstanceOf(TimedOut);
+  expect(error).toBeInstanceOf(errors.TimedOut);
   expect((error as Error).message).toMatch(/^No answer within 500 ms\. The order has not ended yet and continues/);
   const { error: watched } = await end(async () => {
     for await (const state of order.watch({ deadline: '1s' })) expect(state.phase).toBe('awaiting_registration');
   });
-  expect(watched).toBeInstanceOf(TimedOut);
+  expect(watched).toBeInstanceOf(errors.TimedOut);
 });
 
 test('without a worker every call ends, and names the task queue that nobody polls', async () => {
@@ -126,7 +116,7 @@ test('without a worker every call ends, and names the task queue that nobody pol
     () => webhooks.list({ orgId: 'org', teamId: 'alone', environment: 'sandbox' }, { deadline }),
   ];
   for (const { error } of await Promise.all(calls.map(end))) {
-    expect(error).toBeInstanceOf(NoWorker);
+    expect(error).toBeInstanceOf(errors.NoWorker);
     expect(error).toMatchObject({ taskQueue });
     expect((error as Error).message).toContain(`No worker polls the task queue ${taskQueue}`);
   }
@@ -140,7 +130,7 @@ test('an order id that only a worker can resolve to its chain names the task que
   await lab.rig.client.workflow.start(kitOrderName, forwarder);
   // The client's own task queue has a worker, the order's has none.
   const { error } = await end(() => product().orders.get({ orderId }, { deadline: '10s' }));
-  expect(error).toBeInstanceOf(NoWorker);
+  expect(error).toBeInstanceOf(errors.NoWorker);
   expect(error).toMatchObject({ taskQueue });
 });
 
@@ -156,7 +146,7 @@ test('an error for a Temporal that is down, or a missing namespace, names it and
     () => links.get({ userId: randomUUID(), provider: 'invented' }),
   ];
   for (const { error } of await Promise.all(calls.map(endOnce))) {
-    expect(error).toBeInstanceOf(TemporalUnreachable);
+    expect(error).toBeInstanceOf(errors.TemporalUnreachable);
     expect((error as Error).message).toMatch(
       new RegExp(`^Temporal cannot be reached at ${address} .*TEMPORAL_ADDRESS`),
     );
@@ -165,7 +155,7 @@ test('an error for a Temporal that is down, or a missing namespace, names it and
   await lost.close();
   onTestFinished(() => void vi.unstubAllEnvs());
   vi.stubEnv('TEMPORAL_ADDRESS', address);
-  await expect(LabOperations.connect()).rejects.toBeInstanceOf(TemporalUnreachable);
+  await expect(LabOperations.connect()).rejects.toBeInstanceOf(errors.TemporalUnreachable);
 
   const elsewhere = new Client({ connection: lab.rig.client.connection, namespace: 'not-there' });
   const strange = product(lab.rig.taskQueue, elsewhere);
@@ -175,7 +165,7 @@ test('an error for a Temporal that is down, or a missing namespace, names it and
     () => strange.orders.list({ all: true }).next(),
   ]) {
     const { error } = await endOnce(call);
-    expect(error).toBeInstanceOf(TemporalUnreachable);
+    expect(error).toBeInstanceOf(errors.TemporalUnreachable);
     expect((error as Error).message).toContain('has no namespace not-there');
   }
 });
@@ -206,8 +196,8 @@ test('a worker that lacks the client’s key fails on its messages, and the clie
     end(() => link.state({ deadline })),
   ]);
   for (const { error } of ends) {
-    expect(error, String(error)).toBeInstanceOf(WorkerFailing);
-    expect(error).toBeInstanceOf(LabOperationsError);
+    expect(error, String(error)).toBeInstanceOf(errors.WorkerFailing);
+    expect(error).toBeInstanceOf(errors.LabOperationsError);
   }
 });
 

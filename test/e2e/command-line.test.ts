@@ -242,7 +242,7 @@ describe('a link', () => {
     });
     expect(report.stdout).toMatch(/\nCode sent to +\*\*\*77\n/);
     const code = await labops(lab, ['links', 'code', ...which, '--stdin'], { input: ' \n' });
-    expect(code).toMatchObject({ code: 1, stdout: '' });
+    expect(code).toMatchObject({ code: 2, stdout: '' });
     expect(code.stderr).toMatch(/^InvalidCode: /);
     const refused = await labops(lab, ['links', 'code', ...which, '--stdin'], { input: '000000\n' });
     expect(refused).toMatchObject({ code: 1, stdout: expect.stringMatching(/^Answer +start over\n/) as string });

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { EncryptionKeysMissing, labDataConverter, LabOperations, parseKeyRing } from '../../client/index.js';
+import { errors, labDataConverter, LabOperations, parseKeyRing } from '../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
 import { kitFor, registration } from '../rig/cast.js';
@@ -75,7 +75,7 @@ test('a client without keys is refused before it sends anything, if the worker e
   const reference = `unsent-${randomUUID()}`;
   const input = kitFor(await lab.newUser(), reference);
   const { orders } = new LabOperations(blind(), { taskQueue });
-  await expect(orders.place(input)).rejects.toThrow(EncryptionKeysMissing);
+  await expect(orders.place(input)).rejects.toThrow(errors.EncryptionKeysMissing);
   await expect(raw(placeKitOrderId(reference)).describe()).rejects.toThrow('not found');
 
   const { handle, orderId } = await lab.place();
@@ -91,8 +91,8 @@ test('a client without keys is refused at once if encryption is required, and ma
   // The demo's settings may be exported in the shell.
   vi.stubEnv('LABOPS_ENCRYPTION_KEYS', undefined);
   onTestFinished(() => void vi.unstubAllEnvs());
-  expect(() => new LabOperations(blind(), { encryption: 'required' })).toThrow(EncryptionKeysMissing);
-  await expect(LabOperations.connect({ encryption: 'required' })).rejects.toThrow(EncryptionKeysMissing);
+  expect(() => new LabOperations(blind(), { encryption: 'required' })).toThrow(errors.EncryptionKeysMissing);
+  await expect(LabOperations.connect({ encryption: 'required' })).rejects.toThrow(errors.EncryptionKeysMissing);
   const reference = `sent-${randomUUID()}`;
   const { orders } = new LabOperations(blind(), { taskQueue, encryption: 'optional' });
   await orders.place(kitFor(await lab.newUser(), reference));

@@ -2,12 +2,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { afterEach, expect, test, vi } from 'vitest';
 import {
-  EncryptionKeysMissing,
+  errors,
   labDataConverter,
   LabOperations,
-  OrderRefused,
   parseKeyRing,
-  RegistrationRefused,
   type WebhookEndpoint,
   type WebhookHeadersRead,
   type WebhookRegistered,
@@ -42,7 +40,7 @@ async function playStory(): Promise<string[]> {
   const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
   const action = { kind: 'answer', status: 422, body: { detail: 'Testpatient is not known' } } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit/register', times: 1, action });
-  await expect(handle.register(registration(sampleId ?? ''))).rejects.toThrow(RegistrationRefused);
+  await expect(handle.register(registration(sampleId ?? ''))).rejects.toThrow(errors.RegistrationRefused);
   expect(await handle.register(registration(sampleId ?? ''))).toMatchObject({ reference, registered: true });
   await lab.untilIdle(orderId);
 
@@ -51,8 +49,8 @@ async function playStory(): Promise<string[]> {
   unknownTest.order.lab_test_id = randomUUID();
   const refusedOrder = await lab.labs.orders.place(unknownTest);
   const refusal: unknown = await refusedOrder.orderId().catch((error: unknown) => error);
-  expect(refusal).toBeInstanceOf(OrderRefused);
-  const { sentence = '', fields = [] } = refusal as Partial<OrderRefused>;
+  expect(refusal).toBeInstanceOf(errors.OrderRefused);
+  const { sentence = '', fields = [] } = refusal as Partial<errors.OrderRefused>;
   expect(sentence + JSON.stringify(fields), 'the client reads why').toMatch(/lab_test_id|lab test/i);
   return [placeKitOrderId(reference), kitOrderId(orderId), placeKitOrderId(refusedReference)];
 }
@@ -111,7 +109,7 @@ test('a client without keys learns what it lacks', async () => {
   const { reference, userId, handle } = await lab.place();
   await handle.orderId();
   const { orders } = new LabOperations(withoutKeys(), { taskQueue: lab.rig.taskQueue });
-  await expect(orders.get({ reference })).rejects.toThrow(EncryptionKeysMissing);
+  await expect(orders.get({ reference })).rejects.toThrow(errors.EncryptionKeysMissing);
   await expect(orders.place(kitFor(userId, reference))).rejects.toThrow(/dataConverter: labDataConverter/);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LinkFailed, LinkRefused, ServiceRefused } from '../../client/index.js';
+import { errors } from '../../client/index.js';
 import {
   codesSent,
   completeMfaPath,
@@ -22,11 +22,11 @@ function isIn(text: string, secret: string): boolean {
 /** Everything that goes wrong on the way to a connection, with services that quote what they were sent. */
 async function stumblingUser(): Promise<LinkedUser> {
   const user = await startLink(lab);
-  await expect(user.enterPassword('detail-testperson'), 'quoted by the service').rejects.toThrow(ServiceRefused);
+  await expect(user.enterPassword('detail-testperson'), 'quoted by the service').rejects.toThrow(errors.ServiceRefused);
   expect(await user.logIn('nobody-testperson')).toMatchObject({ consequence: 'ask_credentials_again' });
   await user.logIn('mfa-sms-testperson');
   expect(await user.submit(wrongCode)).toMatchObject({ outcome: 'wrong_code' });
-  await expect(user.submit('900422'), 'quoted by the service').rejects.toThrow(LinkRefused);
+  await expect(user.submit('900422'), 'quoted by the service').rejects.toThrow(errors.LinkRefused);
   const quoting = `cannot use ${rightCode} with ${(await user.handle.linkUrl()).linkToken}`;
   for (const status of [200, 500]) {
     await lab.sandbox.addFault({ path: completeMfaPath, times: 1, action: { kind: 'answer', status, body: quoting } });
@@ -42,7 +42,7 @@ async function stumblingUser(): Promise<LinkedUser> {
 async function refusedUser(): Promise<LinkedUser> {
   const user = await startLink(lab);
   await user.logIn('mfa-email-testperson');
-  await expect(user.submit('900008')).rejects.toThrow(LinkFailed);
+  await expect(user.submit('900008')).rejects.toThrow(errors.LinkFailed);
   await user.handle.result();
   return user;
 }

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { InvalidCode, LinkNotFound } from '../../client/index.js';
+import { errors } from '../../client/index.js';
 import { linkProviderId } from '../../protocol/ids.js';
 import { codesSent, completeMfaPath, provider, rightCode, startLink, wrongCode } from './linked-user.js';
 import { patience, stack } from './stack.js';
@@ -19,7 +19,7 @@ test('a link is carried from its token to the connection, and the product is not
     codeAttemptsLeft: 3,
   });
   await expect.poll(() => phases.at(-1), patience).toBe('awaiting_code');
-  await expect(user.submit(' ')).rejects.toThrow(InvalidCode);
+  await expect(user.submit(' ')).rejects.toThrow(errors.InvalidCode);
   expect(await user.submit(wrongCode)).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 2 });
   expect(await user.submit('123456')).toMatchObject({ outcome: 'connected', state: { phase: 'connected' } });
 
@@ -34,7 +34,9 @@ test('a link is carried from its token to the connection, and the product is not
   expect(lab.receiver.aboutLinksOf(user.userId)).toMatchObject([{ id, type: 'link.ended', data }]);
   expect(await user.submit(rightCode), 'sent again after the end').toMatchObject({ outcome: 'connected' });
   expect(await codesSent(lab)).toBe(2);
-  await expect(lab.labs.links.get({ userId: user.userId, provider: 'invented_band' })).rejects.toThrow(LinkNotFound);
+  await expect(lab.labs.links.get({ userId: user.userId, provider: 'invented_band' })).rejects.toThrow(
+    errors.LinkNotFound,
+  );
 });
 
 test('an unreported connection is known from its webhook, and one of an older connection ends nothing', async () => {

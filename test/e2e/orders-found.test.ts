@@ -1,14 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
-import {
-  createLabService,
-  LinkInvalid,
-  OrderNotFound,
-  OrderRefused,
-  RegistrationRefused,
-  type OrderFilter,
-  type OrderSummary,
-} from '../../client/index.js';
+import { errors, createLabService, type OrderFilter, type OrderSummary } from '../../client/index.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { labOrderIdKey, labPhaseKey, labReferenceKey, labTransactionIdKey } from '../../protocol/search-attributes.js';
 import { kitFor, personal, registration, shippingDetails, visitFor } from '../rig/cast.js';
@@ -77,7 +69,7 @@ test('a refused reference that was placed again is listed once, as the order tha
   const reference = `again-${userId}`;
   const wrong = kitFor(userId, reference);
   wrong.order.lab_test_id = randomUUID();
-  await expect((await lab.labs.orders.place(wrong)).orderId()).rejects.toThrow(OrderRefused);
+  await expect((await lab.labs.orders.place(wrong)).orderId()).rejects.toThrow(errors.OrderRefused);
   const refused = { reference, phase: 'placing', endedAt: expect.any(Date) as Date };
   await expect.poll(() => summaries({ userId, ended: true }), patience).toMatchObject([refused]);
 
@@ -108,8 +100,8 @@ test('an order is found by its reference and by every order id of its chain', as
     expect(await found.orderId(), JSON.stringify(which)).toBe(orderId);
     expect(await found.state()).toEqual(state);
   }
-  await expect(lab.labs.orders.get({ orderId: randomUUID() })).rejects.toThrow(OrderNotFound);
-  await expect(lab.labs.orders.get({ reference: 'never-used' })).rejects.toThrow(OrderNotFound);
+  await expect(lab.labs.orders.get({ orderId: randomUUID() })).rejects.toThrow(errors.OrderNotFound);
+  await expect(lab.labs.orders.get({ reference: 'never-used' })).rejects.toThrow(errors.OrderNotFound);
 
   const { typedSearchAttributes: attributes } = await lab.rig.client.workflow.getHandle(kitOrderId(orderId)).describe();
   expect(attributes.get(labReferenceKey)).toBe(reference);
@@ -142,7 +134,7 @@ test('nothing personal is in a history without a registration, in an ID, a searc
   for (const status of ['transit_customer', 'with_customer']) await lab.sandbox.move(orderId, status);
   const refused = registration('NO-SUCH-KIT', userId);
   await lab.sandbox.changeSettings({ anySampleId: false });
-  await expect(handle.register(refused)).rejects.toThrow(RegistrationRefused);
+  await expect(handle.register(refused)).rejects.toThrow(errors.RegistrationRefused);
   await lab.sandbox.changeSettings({ anySampleId: true });
   const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
   expect(await handle.register(registration(sampleId ?? '', userId))).toMatchObject({ registered: true });
@@ -186,7 +178,7 @@ test('what a user has of links, appointments and reports is listed by the same f
   await expect.poll(() => all(reports.list({ userId })), patience).toMatchObject([{ ...isWaiting, jobId }]);
   expect(await all(reports.list({ userId, phase: 'completed' }))).toEqual([]);
   expect(await all(appointments.list({ userId, attention: true }))).toEqual([]);
-  await expect(links.list({ userId: "x' OR true" }).next()).rejects.toThrow(LinkInvalid);
+  await expect(links.list({ userId: "x' OR true" }).next()).rejects.toThrow(errors.LinkInvalid);
 
   await link.cancel();
   await expect.poll(() => all(links.list({ userId })), patience).toEqual([]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ReferenceConflict, type OrderPolicy, type OrderState, type KitOrderHandle } from '../../client/index.js';
+import { errors, type OrderPolicy, type OrderState, type KitOrderHandle } from '../../client/index.js';
 import { createNotificationHandler } from '../../client/notifications/index.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { forwardedPhase, labPhaseKey } from '../../protocol/search-attributes.js';
@@ -114,7 +114,7 @@ test('a reference that was used returns the same order again, and never another 
   expect(await afterItsEnd.orderId()).toBe(orderId);
   expect(await afterItsEnd.result()).toMatchObject({ outcome: 'completed' });
   const other = lab.labs.orders.place(kitFor(await lab.newUser(), reference));
-  await expect(other).rejects.toThrow(ReferenceConflict);
+  await expect(other).rejects.toThrow(errors.ReferenceConflict);
   const otherPolicy = await lab.labs.orders.place(kitFor(userId, reference, { replacementLimit: 2 }));
   expect(await otherPolicy.orderId()).toBe(orderId);
   expect(await lab.creations()).toBe(1);

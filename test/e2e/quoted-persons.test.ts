@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -5,7 +6,7 @@ import { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import Long from 'long';
 import { afterAll, describe, expect, test } from 'vitest';
-import { Refusal } from '../../client/errors.js';
+import { LabOperationsError } from '../../service/lab-operations-error.js';
 import { createLabService, type WebhookPlace } from '../../client/index.js';
 import { inventedOrgId } from '../../sandbox/lab-service/organisation.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
@@ -56,16 +57,16 @@ async function refusedEvery(path: string, act: () => Promise<unknown>): Promise<
     const id = await lab.sandbox.addFault({ path, action: { kind: 'answer', status: 422, body } });
     const refusal: unknown = await act().catch((error: unknown) => error);
     await lab.sandbox.removeFaults(id);
-    if (!(refusal instanceof Refusal)) throw new Error(`${path} was not refused: ${String(refusal)}`);
+    if (!(refusal instanceof LabOperationsError)) throw new Error(`${path} was not refused: ${String(refusal)}`);
     expect(everyText(refusal)).not.toMatch(marks);
-    expect(`${refusal.sentence} ${JSON.stringify(refusal.fields)}`, 'the caller reads why').toMatch(/Quotina/);
+    expect(`${refusal.serviceSentence} ${JSON.stringify(refusal.fields)}`, 'the caller reads why').toMatch(/Quotina/);
   }
 }
 
 /** What a product's log would show of an error. */
 function everyText(error: unknown): string {
   if (!(error instanceof Error)) return '';
-  return [error.name, error.message, error.stack, everyText(error.cause)].join('\n');
+  return [inspect(error), JSON.stringify(error), error.message, error.stack, everyText(error.cause)].join('\n');
 }
 
 const service = createLabServiceOf();

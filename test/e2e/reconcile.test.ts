@@ -112,7 +112,7 @@ describe('a range of time', () => {
     const failures: EarlierFailure[] = [];
     const onEarlierFailure = (failure: EarlierFailure) => failures.push(failure);
     expect(await lab.labs.orders.reconcile(range, { onEarlierFailure })).toMatchObject({ listed: 0 });
-    const error: unknown = expect.objectContaining({ name: 'OrderRefused', sentence: 'Invented: not now' });
+    const error: unknown = expect.objectContaining({ name: 'OrderRefused', serviceSentence: 'Invented: not now' });
     expect(failures).toEqual([{ at: expect.any(Date) as Date, error }]);
     await lab.labs.orders.reconcile(range, { onEarlierFailure });
     expect(failures).toHaveLength(1);

@@ -7,12 +7,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { tmpdir } from 'node:os';
 import type { SubmitReportResult } from '../../protocol/report/submission-messages.js';
 import {
-  ReportFileRefused,
+  errors,
   type ParsingJobResult,
   type ReportHandle,
   type ReportSource,
   type ReportSubmission,
-  ReportReferenceConflict,
 } from '../../client/index.js';
 import { parsingJobId, submitReportId } from '../../protocol/ids.js';
 import { patience, stack } from './stack.js';
@@ -134,8 +133,8 @@ describe('a URL is refused', () => {
     const userId = await lab.newUser();
     const handle = await submit({ userId, file: { url: url() } });
     const refusal: unknown = await handle.jobId().catch((error: unknown) => error);
-    expect(refusal).toBeInstanceOf(ReportFileRefused);
-    expect((refusal as ReportFileRefused).message).toContain(`(${reason})`);
+    expect(refusal).toBeInstanceOf(errors.ReportFileRefused);
+    expect((refusal as errors.ReportFileRefused).message).toContain(`(${reason})`);
     expect(await jobsOf(userId)).toEqual([]);
     const reached = host.asked.slice(before).map((request) => request.path);
     expect(reached).not.toContain('/report.pdf');
@@ -202,7 +201,7 @@ test('a submission that is terminated in mid-upload and repeated is refused for 
   await lab.rig.client.workflow.getHandle(submitReportId(given.reference)).terminate('by the test');
   await untilEnded(given.reference, 'Terminated');
   const other = await lab.labs.reports.submit({ ...given, file: await fileOf() });
-  await expect(other.jobId()).rejects.toBeInstanceOf(ReportReferenceConflict);
+  await expect(other.jobId()).rejects.toBeInstanceOf(errors.ReportReferenceConflict);
   await untilEnded(given.reference, 'Failed');
   const again = await lab.labs.reports.submit(given);
   const jobId = await again.jobId();

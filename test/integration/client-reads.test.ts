@@ -2,16 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { Client, Connection } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
-import {
-  AnswerUnreadable,
-  isBookable,
-  LabOperations,
-  NotFound,
-  OrderNotFound,
-  ReadInvalid,
-  ServiceNotConfigured,
-  ServiceRefused,
-} from '../../client/index.js';
+import { errors, isBookable, LabOperations } from '../../client/index.js';
 import { labAccountIds, labTestIds } from '../../sandbox/lab-service/seed.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
 import { all } from '../rig/all.js';
@@ -46,7 +37,7 @@ test('a whole order is read, with the tracking addresses of its parcel', async (
   await control.move(id, 'delivered_to_lab');
   const { expected_result_by_date: expected, worst_case_result_by_date: worst } = await lab.orders.read(id);
   expect(Date.parse(worst ?? '')).toBeGreaterThan(Date.parse(expected ?? ''));
-  await expect(lab.orders.read('7e570000-0000-4000-8000-00000000dead')).rejects.toBeInstanceOf(NotFound);
+  await expect(lab.orders.read('7e570000-0000-4000-8000-00000000dead')).rejects.toBeInstanceOf(errors.NotFound);
 });
 
 test('orders are searched by user, status, interpretation and time', async () => {
@@ -92,7 +83,7 @@ test.each([
   [{ to: new Date(Number.NaN) }, 'to'],
 ])('a search that would find more than was meant is refused: %o', async (search, field) => {
   const { lab } = await backend();
-  expect(() => lab.orders.search(search as object)).toThrow(ReadInvalid);
+  expect(() => lab.orders.search(search as object)).toThrow(errors.ReadInvalid);
   expect(() => lab.orders.search(search as object)).toThrow(field);
 });
 
@@ -105,8 +96,8 @@ test('lab values are read by order, by transaction, and by reference', async () 
   await newKit({ user_id: userId, passthrough: `labops/default:${lost.id}:ref-1:2` });
   await newKit({ user_id: userId, passthrough: 'labops/default:-:ref-10:1' });
   const byReference = () => lab.results.of({ reference: 'ref-1', userId: userId.toUpperCase() });
-  await expect(lab.results.of({ orderId: lost.id })).rejects.toBeInstanceOf(NotFound);
-  await expect(byReference()).rejects.toBeInstanceOf(NotFound);
+  await expect(lab.results.of({ orderId: lost.id })).rejects.toBeInstanceOf(errors.NotFound);
+  await expect(byReference()).rejects.toBeInstanceOf(errors.NotFound);
 
   // It arrives after all: the replacement has no results, and its sample has to be taken once more.
   for (const status of toResults.slice(0, -1)) await control.move(lost.id, status);
@@ -118,7 +109,7 @@ test('lab values are read by order, by transaction, and by reference', async () 
   const transactionId = results.order_transaction?.id ?? '';
   expect(await lab.results.of({ transactionId })).toMatchObject({ results: results.results });
   expect(await byReference()).toMatchObject({ results: results.results });
-  await expect(lab.results.of({ reference: 'ref-2', userId })).rejects.toBeInstanceOf(OrderNotFound);
+  await expect(lab.results.of({ reference: 'ref-2', userId })).rejects.toBeInstanceOf(errors.OrderNotFound);
 });
 
 test.each([
@@ -148,10 +139,12 @@ test('the documents of an order are read as PDFs once there are any', async () =
   const { documents } = lab;
   const { id, order_transaction: transaction } = await lab.orders.read((await newKit()).id);
   const ofTransaction = { transactionId: transaction?.id ?? '' };
-  await expect(documents.results({ orderId: id })).rejects.toBeInstanceOf(NotFound);
-  await expect(documents.results(ofTransaction)).rejects.toBeInstanceOf(NotFound);
-  await expect(documents.requisition(id)).rejects.toBeInstanceOf(NotFound);
-  await expect(documents.collectionInstructions({ labTestId: labTestIds.walkIn })).rejects.toBeInstanceOf(NotFound);
+  await expect(documents.results({ orderId: id })).rejects.toBeInstanceOf(errors.NotFound);
+  await expect(documents.results(ofTransaction)).rejects.toBeInstanceOf(errors.NotFound);
+  await expect(documents.requisition(id)).rejects.toBeInstanceOf(errors.NotFound);
+  await expect(documents.collectionInstructions({ labTestId: labTestIds.walkIn })).rejects.toBeInstanceOf(
+    errors.NotFound,
+  );
   for (const status of [
     'requisition_created',
     'transit_customer',
@@ -187,11 +180,11 @@ test('the documents of an order are read as PDFs once there are any', async () =
   expect(texts[5]).toContain('Label 2 of 2');
   const never = { collectionDate: new Date(Number.NaN) };
   await expect(documents.specimenLabels(id, never)).rejects.toMatchObject({ fields: [{ field: 'collectionDate' }] });
-  await expect(documents.beneficiaryNotice(id)).rejects.toBeInstanceOf(NotFound);
+  await expect(documents.beneficiaryNotice(id)).rejects.toBeInstanceOf(errors.NotFound);
   const { streams: limited } = documents;
-  await expect(limited.beneficiaryNotice(id)).rejects.toBeInstanceOf(NotFound);
+  await expect(limited.beneficiaryNotice(id)).rejects.toBeInstanceOf(errors.NotFound);
   await expect(limited.requisition(id, { maxBytes: 0 })).rejects.toMatchObject({ fields: [{ field: 'maxBytes' }] });
-  await expect(limited.requisition(id, { maxBytes: 100 })).rejects.toBeInstanceOf(AnswerUnreadable);
+  await expect(limited.requisition(id, { maxBytes: 100 })).rejects.toBeInstanceOf(errors.AnswerUnreadable);
 });
 
 test('a stream outlives its call, and ends with the reason of the signal', async () => {
@@ -232,10 +225,10 @@ test('the catalogue says what can be ordered', async () => {
   expect(await all(lab.catalogue.labTests({ madeBy: 'auto' }))).toEqual([]);
   expect(await all(lab.catalogue.labTests({ providerIds: ['14'] }))).toMatchObject([{ id: labTestIds.otherKit }]);
   for (const filter of [{ status: undefined }, { labslug: 'lab' }, { markerIds: [] }]) {
-    expect(() => lab.catalogue.labTests(filter as object)).toThrow(ReadInvalid);
+    expect(() => lab.catalogue.labTests(filter as object)).toThrow(errors.ReadInvalid);
   }
   expect(await lab.catalogue.labTest(labTestIds.walkIn)).toMatchObject({ method: 'walk_in_test' });
-  await expect(lab.catalogue.labTest(labAccountIds.pending)).rejects.toBeInstanceOf(NotFound);
+  await expect(lab.catalogue.labTest(labAccountIds.pending)).rejects.toBeInstanceOf(errors.NotFound);
   expect(await all(lab.catalogue.markers({ name: 'ferr' }))).toMatchObject([{ id: 13, slug: 'ferritin' }]);
   expect(await lab.catalogue.accounts({ status: 'pending' })).toMatchObject([{ id: labAccountIds.pending }]);
 });
@@ -262,7 +255,7 @@ test('providers and a user’s connections are read, with the error of one that 
   expect(await end()).toEqual({ disconnected: false });
   expect(await lab.links.connections(userId)).toMatchObject([{ slug: 'invented_ring' }]);
   await expect(lab.links.connections('../team')).rejects.toMatchObject({ name: 'LinkInvalid' });
-  await expect(lab.links.providers({ source_type: 'watch' } as object)).rejects.toBeInstanceOf(ReadInvalid);
+  await expect(lab.links.providers({ source_type: 'watch' } as object)).rejects.toBeInstanceOf(errors.ReadInvalid);
 });
 
 test('the request of a page ends with the call that waits for it', async () => {
@@ -276,12 +269,12 @@ test('the request of a page ends with the call that waits for it', async () => {
 
 test('without access to the service everything that is read from it says so', async () => {
   const lab = new LabOperations(temporal());
-  await expect(lab.orders.read('order-1')).rejects.toBeInstanceOf(ServiceNotConfigured);
-  expect(() => lab.orders.search({ all: true })).toThrow(ServiceNotConfigured);
-  await expect(lab.results.of({ orderId: 'order-1' })).rejects.toBeInstanceOf(ServiceNotConfigured);
-  await expect(lab.reports.job('job-1')).rejects.toBeInstanceOf(ServiceNotConfigured);
-  expect(() => lab.catalogue.labTests()).toThrow(ServiceNotConfigured);
-  await expect(lab.documents.requisition('order-1')).rejects.toBeInstanceOf(ServiceNotConfigured);
+  await expect(lab.orders.read('order-1')).rejects.toBeInstanceOf(errors.ServiceNotConfigured);
+  expect(() => lab.orders.search({ all: true })).toThrow(errors.ServiceNotConfigured);
+  await expect(lab.results.of({ orderId: 'order-1' })).rejects.toBeInstanceOf(errors.ServiceNotConfigured);
+  await expect(lab.reports.job('job-1')).rejects.toBeInstanceOf(errors.ServiceNotConfigured);
+  expect(() => lab.catalogue.labTests()).toThrow(errors.ServiceNotConfigured);
+  await expect(lab.documents.requisition('order-1')).rejects.toBeInstanceOf(errors.ServiceNotConfigured);
 });
 
 test('coverage and service centres are read near a place and near an order, and only with filters that are known', async () => {
@@ -294,7 +287,7 @@ test('coverage and service centres are read near a place and near an order, and 
   const { order } = await control.createOrder({ user_id: await newUser(), lab_test_id: labTestIds.walkIn });
   const near = await appointments.sites({ orderId: order.id, radius: 10 });
   expect(near).toMatchObject({ lab: 'invented-lab', centres: [{ site_code: 'PSC1' }, { site_code: 'PSC2' }] });
-  await expect(appointments.sites({ orderId: order.id, zip: '1' } as never)).rejects.toBeInstanceOf(ReadInvalid);
+  await expect(appointments.sites({ orderId: order.id, zip: '1' } as never)).rejects.toBeInstanceOf(errors.ReadInvalid);
   await expect(appointments.coverage({ zipCode: '1' })).rejects.toMatchObject({ name: 'RequestInvalid' });
   expect(await appointments.cancellationReasons({ walkIn: true })).toMatchObject([{ name: 'Other' }]);
 });
@@ -307,9 +300,9 @@ test('a backend needs one import for a user’s whole life', async () => {
   expect(await users.get(user.user_id)).toMatchObject({ client_user_id: 'client 1' });
   expect(await users.resolve('client 1')).toMatchObject({ user_id: user.user_id });
 
-  await expect(users.demographics(user.user_id)).rejects.toBeInstanceOf(NotFound);
+  await expect(users.demographics(user.user_id)).rejects.toBeInstanceOf(errors.NotFound);
   await expect(users.portalLink(user.user_id, { context: 'launch' })).rejects.toMatchObject({
-    name: ServiceRefused.name,
+    name: errors.ServiceRefused.name,
     status: 422,
   });
   await users.setDemographics(user.user_id, demographics);

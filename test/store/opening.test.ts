@@ -181,7 +181,7 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
         [...writes, ...writes].map((write) =>
           write().then(
             () => 'written',
-            (error: StoreFailed) => error.code,
+            (error: StoreFailed) => error.databaseCode,
           ),
         ),
       );

@@ -53,7 +53,7 @@ describe('the log', () => {
   test('describes an error and its causes, without what the service said in details and fields', () => {
     const { lines, log } = written();
     const call = { method: 'POST', path: '/v3/order', status: 422 };
-    const said = { reason: 'hidden', fields: [{ field: 'dob', message: 'hidden' }] };
+    const said = { sentence: 'hidden', fields: [{ field: 'dob', message: 'hidden' }] };
     const refused = new ServiceRefused({ ...call, knownFields: new Set(['dob']) }, said);
     const failure = failureOf(refused, 'OrderRefused');
     temporalLogger(log).warn('Activity failed', { error: failure });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import * as client from '../../client/index.js';
+import { errors } from '../../client/index.js';
 import { generatedPages } from '../../tools/pages.js';
 import * as workflows from '../../workflows/index.js';
 import { settings } from '../../workers/settings/settings.js';
@@ -38,7 +38,7 @@ test('every generated page is as its sources have it, and so are the schemas of 
 });
 
 test('every error that a backend can import stands once in docs/errors.md, with its meaning, and no other one does', async () => {
-  const exported = Object.entries(client).filter(
+  const exported = Object.entries(errors).filter(
     ([, value]) => typeof value === 'function' && value.prototype instanceof Error,
   );
   expect((await headingsOf('docs/errors.md')).toSorted()).toEqual(exported.map(([name]) => name).toSorted());

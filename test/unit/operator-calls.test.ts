@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
-import { EncryptionRequired, LabOperations, OperatorCallInvalid } from '../../client/index.js';
+import { errors, LabOperations } from '../../client/index.js';
 import { rejectedEventsId, webhookEndpointsId } from '../../protocol/ids.js';
 import { callFaults, operatorCalls, unprotected, type OperatorCallName } from '../../protocol/operator-calls.js';
 import { operatorCall } from '../../workflows/operator-calls.js';
@@ -80,11 +80,11 @@ test('the client refuses a call that breaks a rule, or would show a credential, 
   const lab = new LabOperations(new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }));
   onTestFinished(() => lab.close());
   const refused = await rejection(lab.webhooks.enable(place, '../team'));
-  expect(refused).toBeInstanceOf(OperatorCallInvalid);
+  expect(refused).toBeInstanceOf(errors.OperatorCallInvalid);
   expect(refused).toMatchObject({ fields: [{ field: 'webhookId' }] });
-  expect(await rejection(lab.rejectedEvents.discard('1', ''))).toBeInstanceOf(OperatorCallInvalid);
-  expect(await rejection(lab.rejectedEvents.replay(undefined as never))).toBeInstanceOf(OperatorCallInvalid);
-  expect(await rejection(lab.webhooks.rotate(place, 'ep_1'))).toBeInstanceOf(EncryptionRequired);
+  expect(await rejection(lab.rejectedEvents.discard('1', ''))).toBeInstanceOf(errors.OperatorCallInvalid);
+  expect(await rejection(lab.rejectedEvents.replay(undefined as never))).toBeInstanceOf(errors.OperatorCallInvalid);
+  expect(await rejection(lab.webhooks.rotate(place, 'ep_1'))).toBeInstanceOf(errors.EncryptionRequired);
 });
 
 /** The run that a backend in another language starts for a call. */

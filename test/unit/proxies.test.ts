@@ -6,7 +6,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { senderTo } from '../../activities/notification-sender.js';
 import { readTemporalSettings } from '../../client/temporal.config.js';
-import { LabOperations, TemporalUnreachable } from '../../client/index.js';
+import { errors, LabOperations } from '../../client/index.js';
 import { throughProxy } from '../../client/proxied.js';
 import type { CloudEvent } from '../../protocol/notification-events.js';
 import { createLabService } from '../../service/lab-service.js';
@@ -203,7 +203,7 @@ test('the message about an address that cannot be reached names the proxy, witho
     rejection(service.users.get('1')),
     rejection(new MockActivityEnvironment().run(() => senderTo({ url: 'http://product.example', secret }).send(event))),
   ]);
-  expect(failed[0]).toBeInstanceOf(TemporalUnreachable);
+  expect(failed[0]).toBeInstanceOf(errors.TemporalUnreachable);
   for (const { message } of failed as Error[]) {
     expect(message).toMatch(named);
     expect(message).not.toContain('pa55');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { randomUUID } from 'node:crypto';
 import ms from 'ms';
-import { GraceEnded, UserUnknown, DeletionInvalid, type User, StoreNotConfigured } from '../../client/index.js';
+import { errors, type User } from '../../client/index.js';
 import { LeavingUser } from './leaving-user.js';
 import { deleteUserId, workoutStreamId } from '../../protocol/ids.js';
 import { eventsOf } from './recorded.js';
@@ -39,7 +39,7 @@ test('a deletion whose grace runs out is final: the product is reminded before a
   expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
   expect(await leavingUser.readUser()).toBe(gone);
   expect(leavingUser.notified).toEqual(['deletion_scheduled', 'deletion_reminder', 'deleted']);
-  await expect(handle.undo()).rejects.toBeInstanceOf(GraceEnded);
+  await expect(handle.undo()).rejects.toBeInstanceOf(errors.GraceEnded);
 });
 
 // proves 35, 170
@@ -65,7 +65,7 @@ test('an undo on day 6 restores user and data, and names the connections that ar
 
 test('a user that the service does not know is reported as such', async () => {
   const leavingUser = new LeavingUser(stage, { user_id: '00000000-0000-4000-8000-000000000000', client_user_id: '' });
-  await expect(leavingUser.requestDeletion()).rejects.toBeInstanceOf(UserUnknown);
+  await expect(leavingUser.requestDeletion()).rejects.toBeInstanceOf(errors.UserUnknown);
   const handle = await stage.product.users.deletion(leavingUser.userId);
   expect(await handle.result()).toMatchObject({ outcome: 'unknown_user' });
   expect(leavingUser.notified).toEqual([]);
@@ -84,7 +84,9 @@ describe('a user is restored', () => {
     expect(await stage.product.users.restore({ userId })).toMatchObject({ user: { user_id: userId } });
     expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(2);
     for (const which of [{}, { userId, clientUserId }, { userId: '../team' }, { clientUserId: '' }]) {
-      await expect(stage.product.users.restore(which as { userId: string })).rejects.toBeInstanceOf(DeletionInvalid);
+      await expect(stage.product.users.restore(which as { userId: string })).rejects.toBeInstanceOf(
+        errors.DeletionInvalid,
+      );
     }
   });
 
@@ -140,10 +142,10 @@ describe('a user is restored', () => {
     stage.receiver.isDown = true;
     await stage.skip('25 hours');
     await eventually(async () => expect(await handle.state()).toMatchObject({ outcome: 'deleted' }));
-    await expect(stage.product.users.restore({ userId })).rejects.toBeInstanceOf(GraceEnded);
+    await expect(stage.product.users.restore({ userId })).rejects.toBeInstanceOf(errors.GraceEnded);
     stage.receiver.isDown = false;
     await handle.result();
-    await expect(stage.product.users.restore({ userId })).rejects.toBeInstanceOf(GraceEnded);
+    await expect(stage.product.users.restore({ userId })).rejects.toBeInstanceOf(errors.GraceEnded);
     expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(0);
     // Somebody else has.
     await stage.service.users.undoDelete({ userId });
@@ -219,9 +221,9 @@ describe('a deployment that keeps no health data', () => {
   });
 
   test('commands on rejected events say that there are none', async () => {
-    await expect(stage.product.rejectedEvents.count()).rejects.toBeInstanceOf(StoreNotConfigured);
-    await expect(stage.product.rejectedEvents.replay({})).rejects.toBeInstanceOf(StoreNotConfigured);
-    await expect(stage.product.rejectedEvents.discard('1', 'why')).rejects.toBeInstanceOf(StoreNotConfigured);
+    await expect(stage.product.rejectedEvents.count()).rejects.toBeInstanceOf(errors.StoreNotConfigured);
+    await expect(stage.product.rejectedEvents.replay({})).rejects.toBeInstanceOf(errors.StoreNotConfigured);
+    await expect(stage.product.rejectedEvents.discard('1', 'why')).rejects.toBeInstanceOf(errors.StoreNotConfigured);
   });
 
   test('a stream that an ingress with a store requests waits a week for a worker with one, then fails and says why', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test, afterEach, beforeEach } from 'vitest';
 import { randomUUID } from 'node:crypto';
-import { DeletionRefused, GraceEnded, UserHasRunningWork, UserUnknown } from '../../client/index.js';
+import { errors } from '../../client/index.js';
 import { Kit } from './kit.js';
 import { LeavingUser } from './leaving-user.js';
 import { UserLink } from './user-link.js';
@@ -50,8 +50,8 @@ describe('running work', () => {
     const leavingUser = await LeavingUser.arrive(stage);
     const kit = await placeFor(leavingUser);
     const refused: unknown = await leavingUser.requestDeletion().catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(UserHasRunningWork);
-    expect((refused as UserHasRunningWork).workflows).toEqual([kitWork(kit.rootOrderId)]);
+    expect(refused).toBeInstanceOf(errors.UserHasRunningWork);
+    expect((refused as errors.UserHasRunningWork).workflows).toEqual([kitWork(kit.rootOrderId)]);
     expect(await leavingUser.readUser()).toBe('present');
     expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(0);
     const handle = await stage.product.users.deletion(leavingUser.userId);
@@ -91,8 +91,8 @@ describe('running work', () => {
     await stage.temporal.workflow.start(placeKitOrderName, { workflowId, taskQueue, args: [input] });
     await listed(leavingUser, 'placeKitOrder');
     const refused: unknown = await leavingUser.requestDeletion().catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(UserHasRunningWork);
-    expect((refused as UserHasRunningWork).workflows).toEqual([{ workflowId, name: 'placeKitOrder' }]);
+    expect(refused).toBeInstanceOf(errors.UserHasRunningWork);
+    expect((refused as errors.UserHasRunningWork).workflows).toEqual([{ workflowId, name: 'placeKitOrder' }]);
     expect(await leavingUser.readUser()).toBe('present');
   });
 
@@ -121,8 +121,8 @@ describe('running work', () => {
     await stage.product.reports.submit(upload);
     await listed(leavingUser, 'kitOrder', 'linkProvider', 'submitReport');
     const refused: unknown = await leavingUser.requestDeletion().catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(UserHasRunningWork);
-    const names = (refused as UserHasRunningWork).workflows.map(({ name }) => name);
+    expect(refused).toBeInstanceOf(errors.UserHasRunningWork);
+    const names = (refused as errors.UserHasRunningWork).workflows.map(({ name }) => name);
     expect(names.toSorted()).toEqual(['kitOrder', 'linkProvider', 'submitReport']);
     const [order] = await stage.sandbox.requests({ method: 'POST', path: '/v3/order/testkit' });
     expect(JSON.stringify(order)).not.toContain(shouted);
@@ -199,8 +199,8 @@ test('a refusal names what was cancelled before', async () => {
   const refused = await leavingUser
     .requestDeletion({ policy: { onRunningWork: 'cancel' } })
     .catch((error: unknown) => error);
-  expect(refused).toBeInstanceOf(DeletionRefused);
-  expect((refused as DeletionRefused).work).toEqual([kitWork(kit.rootOrderId, { fate: 'cancelled' })]);
+  expect(refused).toBeInstanceOf(errors.DeletionRefused);
+  expect((refused as errors.DeletionRefused).work).toEqual([kitWork(kit.rootOrderId, { fate: 'cancelled' })]);
 });
 
 test('a deletion that was notified as final stays final even if the service would still undo it', async () => {
@@ -209,10 +209,10 @@ test('a deletion that was notified as final stays final even if the service woul
   const query = `WorkflowId = '${deleteUserId(leavingUser.userId)}' AND ExecutionStatus = 'Completed'`;
   await eventually(async () => expect((await stage.temporal.workflow.count(query)).count).toBe(1));
   expect(await leavingUser.readUser()).toMatch(/scheduled/);
-  await expect(leavingUser.requestDeletion()).rejects.toBeInstanceOf(UserUnknown);
+  await expect(leavingUser.requestDeletion()).rejects.toBeInstanceOf(errors.UserUnknown);
   const again = await stage.product.users.deletion(leavingUser.userId);
   expect(await again.result()).toMatchObject({ outcome: 'deleted' });
-  await expect(again.undo()).rejects.toBeInstanceOf(GraceEnded);
+  await expect(again.undo()).rejects.toBeInstanceOf(errors.GraceEnded);
   expect(await leavingUser.readUser()).toMatch(/scheduled/);
 });
 

@@ -2,7 +2,7 @@ import { Client } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { randomUUID } from 'node:crypto';
 import type { HealthDataStore } from '../../store/health-data-store.js';
-import { LabOperations, RejectedEventNotFound, RejectedEventSettled, StoreUnavailable } from '../../client/index.js';
+import { errors, LabOperations } from '../../client/index.js';
 import { LeavingUser } from './leaving-user.js';
 import { Workout } from './workout.js';
 import { deleteUserId, kitOrderId } from '../../protocol/ids.js';
@@ -268,15 +268,15 @@ describe('a replay', () => {
     const userId = randomUUID();
     const id = await storeRejected(glucose(userId, [sample(at, 1)]));
     await store().deleteUserData(userId);
-    await expect(stage.product.rejectedEvents.replay(id)).rejects.toBeInstanceOf(RejectedEventNotFound);
+    await expect(stage.product.rejectedEvents.replay(id)).rejects.toBeInstanceOf(errors.RejectedEventNotFound);
     expect(await valuesOf(store(), userId)).toEqual([]);
   });
 
   test('a replay of an event that does not exist, or was settled, says so', async () => {
-    await expect(stage.product.rejectedEvents.replay('123456789')).rejects.toBeInstanceOf(RejectedEventNotFound);
+    await expect(stage.product.rejectedEvents.replay('123456789')).rejects.toBeInstanceOf(errors.RejectedEventNotFound);
     const id = await storeRejected(glucose(randomUUID(), [sample(at, 1)]));
     await stage.product.rejectedEvents.replay(id);
-    await expect(stage.product.rejectedEvents.replay(id)).rejects.toBeInstanceOf(RejectedEventSettled);
+    await expect(stage.product.rejectedEvents.replay(id)).rejects.toBeInstanceOf(errors.RejectedEventSettled);
   });
 });
 
@@ -285,7 +285,9 @@ describe('discarding', () => {
     const id = await storeRejected(unknown());
     await stage.product.rejectedEvents.discard(id, 'a test of the sender');
     await stage.product.rejectedEvents.discard(id, 'a test of the sender');
-    await expect(stage.product.rejectedEvents.discard(id, 'another')).rejects.toBeInstanceOf(RejectedEventSettled);
+    await expect(stage.product.rejectedEvents.discard(id, 'another')).rejects.toBeInstanceOf(
+      errors.RejectedEventSettled,
+    );
     expect(await store().rejected.get(id)).toMatchObject({ state: 'discarded', body: null });
     expect(await stage.product.rejectedEvents.list({ state: 'discarded', limit: 1 })).toMatchObject({
       events: [{ id, discardReason: 'a test of the sender', settledAt: expect.any(String) as string }],
@@ -297,7 +299,7 @@ test('a database that is away is reported as such', async () => {
   if (stage.testStore) stage.testStore.isDown = true;
   const counting = stage.product.rejectedEvents.count().catch((error: unknown) => error);
   await stage.skip('2 minutes');
-  expect(await counting).toBeInstanceOf(StoreUnavailable);
+  expect(await counting).toBeInstanceOf(errors.StoreUnavailable);
 });
 
 test('histories hold nothing of the events', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { NotFound } from '../../client/index.js';
+import { errors } from '../../client/index.js';
 import type { DeletionHandle } from '../../client/users/deletion-handle.js';
 import { deleteUserId } from '../../protocol/ids.js';
 import type { DeleteUserInput, DeletionState } from '../../protocol/deletion/messages.js';
@@ -43,7 +43,7 @@ export class LeavingUser {
       await this.stage.service.users.get(this.userId);
       return 'present';
     } catch (error) {
-      if (error instanceof NotFound) return error.reason ?? '';
+      if (error instanceof errors.NotFound) return error.serviceSentence ?? '';
       throw error;
     }
   }

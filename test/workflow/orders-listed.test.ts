@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { lastResultOf, runsOf } from '../../activities/workflow-runs.js';
-import { OrderInvalid, PlacingCancelled, type OrderFilter, type PolicyChange } from '../../client/index.js';
+import { errors, type OrderFilter, type PolicyChange } from '../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
 import { labAttentionKey } from '../../protocol/search-attributes.js';
@@ -39,7 +39,7 @@ describe('an order that the service does not take', () => {
     expect(await references({ userId: input.order.user_id })).toEqual([reference]);
 
     expect(await handle.cancel()).toEqual({ outcome: 'cancelled', reference });
-    await expect(handle.orderId()).rejects.toThrow(PlacingCancelled);
+    await expect(handle.orderId()).rejects.toThrow(errors.PlacingCancelled);
     expect(await handle.cancel(), 'again').toEqual({ outcome: 'cancelled', reference });
     await eventually(async () => expect(await references({ phase: 'placing' })).toEqual([]));
     await stage.sandbox.removeFaults();
@@ -158,7 +158,7 @@ test('the policy of all orders that a filter matches is shown, then changed, and
     expect(new Set(changes.map(({ rootOrderId }) => rootOrderId))).toEqual(new Set(ids));
     const failed = changes.flatMap((each) => ('error' in each ? [each] : []));
     expect(failed).toMatchObject([{ rootOrderId: ids[2] }]);
-    expect(failed[0]?.error).toBeInstanceOf(OrderInvalid);
+    expect(failed[0]?.error).toBeInstanceOf(errors.OrderInvalid);
     expect(failed[0]?.error.message).toContain('creationSettling');
     return changes.flatMap((each) => ('error' in each ? [] : [days(each)]));
   };

@@ -1,15 +1,6 @@
 import { Client } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
-import {
-  ReportNotRead,
-  LabOperations,
-  ReportFileRefused,
-  ReportInvalid,
-  ReportNotFound,
-  ReportReferenceConflict,
-  ServiceDown,
-  SignedUrlRefused,
-} from '../../client/index.js';
+import { errors, LabOperations } from '../../client/index.js';
 import { cancelUpdate as cancelSubmissionUpdate, submitReportName } from '../../protocol/report/submission-messages.js';
 import { endJob, follow, Report, start, submission, submit, uploadPath, writeReport } from './report.js';
 import { eventually } from '../rig/eventually.js';
@@ -33,7 +24,7 @@ async function uploads(): Promise<number> {
 describe('a submitted report', () => {
   test('is read: the product is notified, the result has counts, and the biomarkers come from the service', async () => {
     const report = await submit(stage);
-    await expect(report.handle.biomarkers()).rejects.toBeInstanceOf(ReportNotRead);
+    await expect(report.handle.biomarkers()).rejects.toBeInstanceOf(errors.ReportNotRead);
     const seen: string[] = [];
     const watching = (async () => {
       for await (const { status } of report.handle.watch({ minInterval: '100ms', maxInterval: '100ms' }))
@@ -122,7 +113,9 @@ describe('a submission', () => {
       { policy: { firstPoll: '1m' } },
     ] as const;
     for (const other of others) {
-      await expect(stage.product.reports.submit({ ...given, ...other })).rejects.toThrow(ReportReferenceConflict);
+      await expect(stage.product.reports.submit({ ...given, ...other })).rejects.toThrow(
+        errors.ReportReferenceConflict,
+      );
     }
   });
 
@@ -135,7 +128,7 @@ describe('a submission', () => {
     await stage.expectRequests('POST', uploadPath, 2);
     const refused = handle.jobId().catch((error: unknown) => error);
     await stage.skip('1 hour');
-    expect(await refused).toBeInstanceOf(ServiceDown);
+    expect(await refused).toBeInstanceOf(errors.ServiceDown);
     expect(await uploads()).toBe(2);
     const { reference, attention } = await other.handle.state();
     expect(reference).toBe(other.handle.reference);
@@ -181,8 +174,8 @@ test('a file of exactly the limit is sent, byte for byte', async () => {
 test('a file outside of the root is not sent, and the refusal names no place on the disk', async () => {
   const handle = await start(stage, await submission(stage, { file: { path: '../secret.pdf' } }));
   const refusal: unknown = await handle.jobId().catch((error: unknown) => error);
-  expect(refusal).toBeInstanceOf(ReportFileRefused);
-  const { message, fields } = refusal as ReportFileRefused;
+  expect(refusal).toBeInstanceOf(errors.ReportFileRefused);
+  const { message, fields } = refusal as errors.ReportFileRefused;
   expect(message).toMatch(/outside_root/);
   expect(fields).toMatchObject([{ field: 'file' }]);
   expect(JSON.stringify({ message, fields })).not.toMatch(/secret|\/tmp/);
@@ -202,8 +195,8 @@ test('a signed URL is refused by the worker too, while it does not encrypt', asy
   const given = await submission(stage, { file });
   const handle = await product.reports.submit(given);
   const refusal: unknown = await handle.jobId().catch((error: unknown) => error);
-  expect(refusal).toBeInstanceOf(SignedUrlRefused);
-  expect((refusal as SignedUrlRefused).message).not.toContain('very-secret');
+  expect(refusal).toBeInstanceOf(errors.SignedUrlRefused);
+  expect((refusal as errors.SignedUrlRefused).message).not.toContain('very-secret');
   const signedAgain = { ...given, file: { url: file.url.replace('very-secret', 'another') } };
   await expect(product.reports.submit(signedAgain)).resolves.toMatchObject({ reference: given.reference });
 });
@@ -230,7 +223,7 @@ test('a submission that a backend starts without search attributes sets them its
 
 test('a job that was never reported is not found, nor is one with an impossible id', async () => {
   for (const jobId of ['11111111-2222-4333-8444-555566667777', '../job', '']) {
-    await expect(stage.product.reports.get({ jobId })).rejects.toBeInstanceOf(ReportNotFound);
+    await expect(stage.product.reports.get({ jobId })).rejects.toBeInstanceOf(errors.ReportNotFound);
   }
-  await expect(stage.product.reports.get({ reference: 'a b' })).rejects.toBeInstanceOf(ReportInvalid);
+  await expect(stage.product.reports.get({ reference: 'a b' })).rejects.toBeInstanceOf(errors.ReportInvalid);
 });

@@ -1,4 +1,4 @@
-import { SlotGone } from '../../../client/index.js';
+import { errors } from '../../../client/index.js';
 import { StoryFailed, type Story } from '../stage.js';
 
 export const drawAtHome: Story = {
@@ -14,7 +14,7 @@ export const drawAtHome: Story = {
     stage.acts('the customer hesitates, and another customer books the first slot');
     await stage.takeSlotAway(first);
     const refusal: unknown = await visit.choose(first).catch((error: unknown) => error);
-    stage.check('a slot that is gone is not booked', refusal instanceof SlotGone);
+    stage.check('a slot that is gone is not booked', refusal instanceof errors.SlotGone);
     await stage.moment();
     stage.acts('the customer chooses the second slot');
     const { phase } = await visit.choose(second);

@@ -1,4 +1,4 @@
-import { CancelRefused, RegistrationRefused } from '../../../client/index.js';
+import { errors } from '../../../client/index.js';
 import type { Change } from '../played-order.js';
 import { StoryFailed, type Story } from '../stage.js';
 import { withResults } from './journeys.js';
@@ -31,7 +31,7 @@ export const refusedName: Story = {
     await order.plays(withResults);
     await order.reaches('with_customer');
     stage.acts('the customer registers as José');
-    const name = await refusal(RegistrationRefused, order.register(named('José')));
+    const name = await refusal(errors.RegistrationRefused, order.register(named('José')));
     stage.acts(`refused, ${explain(name)}`);
     stage.check(
       'the field is named',
@@ -39,7 +39,7 @@ export const refusedName: Story = {
     );
     stage.acts('the customer registers as Jose, with a mistyped kit number');
     const mistyped = order.register((registration) => ({ ...registration, sample_id: 'MISTYPED' }));
-    const number = await refusal(RegistrationRefused, mistyped);
+    const number = await refusal(errors.RegistrationRefused, mistyped);
     stage.acts(`refused with ${number.status}, ${explain(number)}`);
     stage.check('the lab service refused it with 422', number.status === 422);
     stage.acts('the customer registers as Jose, with the right number');
@@ -61,7 +61,7 @@ function named(firstName: string): Change {
 /** Fits into a line of the terminal. */
 const longestReason = 76;
 
-function explain({ fields }: RegistrationRefused): string {
+function explain({ fields }: errors.RegistrationRefused): string {
   const reasons = fields.map(({ field, message }) => `${field} ${message}`).join('; ');
   return reasons.length > longestReason ? `${reasons.slice(0, longestReason)}…` : reasons;
 }
@@ -106,7 +106,7 @@ export const lateCancel: Story = {
     await order.plays(withResults);
     await order.reaches('transit_customer');
     stage.acts('the product tries to cancel the order');
-    const refused = await refusal(CancelRefused, order.handle.cancel());
+    const refused = await refusal(errors.CancelRefused, order.handle.cancel());
     stage.check('the lab service refused it with 400', refused.status === 400);
     stage.acts(`refused with ${refused.status}: the kit is on its way, and the order continues`);
     await order.reaches('with_customer');

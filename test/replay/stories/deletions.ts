@@ -1,4 +1,4 @@
-import { UserUnknown } from '../../../client/index.js';
+import { errors } from '../../../client/index.js';
 import { deleteUserId } from '../../../protocol/ids.js';
 import { labUserIdKey } from '../../../protocol/search-attributes.js';
 import { kitFor } from '../../rig/cast.js';
@@ -59,7 +59,7 @@ export const deletions: readonly Story[] = [
     ).result();
     await untilListed(stage, `WorkflowId = '${deleteUserId(userId)}' AND ExecutionStatus = 'Completed'`);
     await stage.labs.users.requestDeletion({ userId }).catch((error: unknown) => {
-      if (!(error instanceof UserUnknown)) throw error;
+      if (!(error instanceof errors.UserUnknown)) throw error;
     });
     await (await stage.labs.users.deletion(userId)).result();
     return { 'deletion-final': deleteUserId(userId) };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OrderNotFound, type KitOrderHandle } from '../../../client/index.js';
+import { errors, type KitOrderHandle } from '../../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../../protocol/ids.js';
 import { kitFor, registration } from '../../rig/cast.js';
 import { placeKitOrderName } from '../../../protocol/order/placing-messages.js';
@@ -212,7 +212,7 @@ async function found(stage: Stage, orderId: string): Promise<KitOrderHandle> {
     try {
       return await stage.labs.orders.get({ orderId });
     } catch (error) {
-      if (!(error instanceof OrderNotFound)) throw error;
+      if (!(error instanceof errors.OrderNotFound)) throw error;
       await sleep(50);
     }
   }

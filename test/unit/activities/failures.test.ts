@@ -19,7 +19,7 @@ import { rejection } from '../service/recording-server.js';
 
 const call = { method: 'POST', path: '/v3/order/{order_id}' };
 const fields = [{ field: 'patient_details.dob', message: 'is not a date', type: 'date_from_datetime_parsing' }];
-const refusal = { reason: 'Order refused', fields };
+const refusal = { sentence: 'Order refused', fields };
 const refused = (status: number) => ({ ...call, status });
 
 const creationSettling = 45_000;
@@ -40,7 +40,7 @@ const table: [name: string, error: ServiceError, type: string, retried: Retry, r
   ['400', new ServiceRefused(refused(400), refusal), 'OrderRefused', never, never],
   ['422', new ServiceRefused(refused(422), refusal), 'OrderRefused', never, never],
   ['a slot that is gone', new SlotUnavailable(refused(400), refusal), 'SlotUnavailable', never, never],
-  ['a rule of ours', new RequestInvalid(call, [{ field: 'a', rule: 'is missing' }]), 'OrderRefused', never, never],
+  ['a rule of ours', new RequestInvalid(call, [{ field: 'a', message: 'is missing' }]), 'OrderRefused', never, never],
   ['429', new TooManyRequests(refused(429), refusal, undefined), 'TooManyRequests', bySchedule, bySchedule],
   [
     '429 with a time before settling',
@@ -131,7 +131,7 @@ test.each<[RefusedAs, number]>([
   'a 404 with the sentence of a proxy refuses no creation for good, the service’s own does: %s',
   (refusedAs, settling) => {
     const refusedWith = (reason: string) =>
-      failureOf(new NotFound(refused(404), { reason, fields: [] }), refusedAs, settling);
+      failureOf(new NotFound(refused(404), { sentence: reason, fields: [] }), refusedAs, settling);
     for (const reason of [
       '404 page not found',
       'default backend - 404',
@@ -168,8 +168,8 @@ describe('a failure’s first detail', () => {
 
   test('names our own rules that were broken, and no status: nothing was sent', () => {
     const rules = [
-      { field: 'a', rule: 'is missing' },
-      { field: 'b', rule: 'must be a date' },
+      { field: 'a', message: 'is missing' },
+      { field: 'b', message: 'must be a date' },
     ];
     expect(detailsOf(new RequestInvalid(call, rules))).toEqual([
       {
@@ -196,7 +196,10 @@ describe('a failure’s first detail', () => {
 });
 
 test('the service’s sentences are in the details only: not in the message, its cause or a stack', () => {
-  const said = { reason: 'Jane Invented is 45', fields: [{ field: 'Jane Invented', message: 'Jane Invented is 45' }] };
+  const said = {
+    sentence: 'Jane Invented is 45',
+    fields: [{ field: 'Jane Invented', message: 'Jane Invented is 45' }],
+  };
   const errors = [
     new ServiceRefused(refused(422), said),
     new TooManyRequests(refused(429), said, 1),

@@ -1,6 +1,6 @@
 import { Connection } from '@temporalio/client';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { LabOperations, reconnection, TemporalSettingInvalid } from '../../../client/index.js';
+import { errors, LabOperations, reconnection } from '../../../client/index.js';
 
 test('a client that connects by itself bounds the pauses of gRPC between attempts to reconnect', async () => {
   const connection = Connection.lazy();
@@ -51,6 +51,6 @@ test('what a backend gives in code takes the place of the settings', async () =>
 
 test('an API key that no header can hold is refused without being quoted', async () => {
   const refused = await LabOperations.connect({ apiKey: 'invented\nkey' }).catch((error: unknown) => error);
-  expect(refused).toBeInstanceOf(TemporalSettingInvalid);
+  expect(refused).toBeInstanceOf(errors.TemporalSettingInvalid);
   expect(String(refused)).toBe('TemporalSettingInvalid: apiKey must be printable ASCII, on one line');
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ApplicationFailure, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { projectFolder } from '../../rig/processes.js';
-import * as client from '../../../client/index.js';
+import { errors as client } from '../../../client/index.js';
 import { toClientError } from '../../../client/errors.js';
 import { userErrorMap } from '../../../client/users/errors.js';
 

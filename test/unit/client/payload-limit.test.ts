@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { afterEach, describe, expect, test } from 'vitest';
-import { CallTooLarge, labDataConverter, LabOperations, parseKeyRing } from '../../../client/index.js';
+import { errors, labDataConverter, LabOperations, parseKeyRing } from '../../../client/index.js';
 import { createWebhookHandler } from '../../../client/webhooks/handler.js';
 import type { RejectedEventReceived } from '../../../client/webhooks/rejected-events.js';
 import { clientAnsweredWith } from '../../rig/grpc-answers.js';
@@ -51,9 +51,9 @@ describe.each(calls)('%s', (_name, call) => {
     for (const options of [{}, { dataConverter }]) {
       const { client, sent } = await refusing(options);
       const error = await rejection(call(new LabOperations(client), 'x'.repeat(length)));
-      expect(error).toBeInstanceOf(CallTooLarge);
-      expect((error as CallTooLarge).bytes).toBeGreaterThan(length);
-      expect((error as CallTooLarge).message).toContain(String((error as CallTooLarge).bytes));
+      expect(error).toBeInstanceOf(errors.CallTooLarge);
+      expect((error as errors.CallTooLarge).bytes).toBeGreaterThan(length);
+      expect((error as errors.CallTooLarge).message).toContain(String((error as errors.CallTooLarge).bytes));
       expect(sent).toEqual([]);
     }
   });
@@ -71,7 +71,7 @@ test('the size is that of the bytes, not of the letters', async () => {
   const { client, sent } = await refusing();
   const { notifications } = new LabOperations(client);
   expect(await rejection(notifications.discard('kit-order/invented', ['é'.repeat(mebibyte)]))).toBeInstanceOf(
-    CallTooLarge,
+    errors.CallTooLarge,
   );
   expect(sent).toEqual([]);
 });

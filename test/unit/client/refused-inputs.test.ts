@@ -1,18 +1,8 @@
 import { Client, Connection } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import {
-  AppointmentInvalid,
-  AppointmentNotFound,
-  DeletionInvalid,
+  errors,
   LabOperations,
-  LinkInvalid,
-  MatchReviewInvalid,
-  MatchReviewNotFound,
-  OrderInvalid,
-  ReportInvalid,
-  ServiceNotConfigured,
-  SignedUrlRefused,
-  TemporalUnreachable,
   type OrderPolicy,
   type OrderSelection,
   type PolicyChange,
@@ -41,13 +31,13 @@ async function faultsOf(call: Promise<unknown>, kind: new (...args: never[]) => 
 }
 
 describe('a deletion is refused before anything is started', () => {
-  const faultsIn = (input: object) => faultsOf(users.requestDeletion(input as never), DeletionInvalid);
+  const faultsIn = (input: object) => faultsOf(users.requestDeletion(input as never), errors.DeletionInvalid);
 
   test.each([undefined, null, 7, '', '..', 'a/b', "x' OR '1", 'x'.repeat(129)])(
     'a deletion is refused before anything is started with the user id %j',
     async (userId) => {
       expect(await faultsIn({ userId })).toEqual(['userId']);
-      await expect(users.deletion(userId as string)).rejects.toBeInstanceOf(DeletionInvalid);
+      await expect(users.deletion(userId as string)).rejects.toBeInstanceOf(errors.DeletionInvalid);
     },
   );
 
@@ -72,7 +62,7 @@ test('users are read from the service: without it every call says what is missin
     () => users.portalLink('user-1', { context: 'launch' }),
     async () => users.list().next(),
   ];
-  for (const call of calls) await expect(call).rejects.toBeInstanceOf(ServiceNotConfigured);
+  for (const call of calls) await expect(call).rejects.toBeInstanceOf(errors.ServiceNotConfigured);
 });
 
 describe('an order is refused before anything is started', () => {
@@ -83,7 +73,7 @@ describe('an order is refused before anything is started', () => {
   const kit = { user_id: 'user-1', lab_test_id: 'test-1', shipping_details: shippingDetails };
   const input = { reference: 'order-1', kind: 'unregistered', order: kit };
   const faultsIn = (changes: object, options: object = {}) =>
-    faultsOf(orders.place({ ...input, ...changes } as never, options), OrderInvalid);
+    faultsOf(orders.place({ ...input, ...changes } as never, options), errors.OrderInvalid);
 
   test.each<[object, string]>([
     ...[undefined, null, 1001, '', 'with space', 'x'.repeat(129), 'a/b'].map((reference): [object, string] => [
@@ -139,8 +129,8 @@ describe('an order is refused before anything is started', () => {
   );
 
   test('a search by an invalid reference is refused before anything is started', async () => {
-    await expect(orders.get({ reference: undefined as unknown as string })).rejects.toBeInstanceOf(OrderInvalid);
-    await expect(reports.get({ reference: 'a b' })).rejects.toBeInstanceOf(ReportInvalid);
+    await expect(orders.get({ reference: undefined as unknown as string })).rejects.toBeInstanceOf(errors.OrderInvalid);
+    await expect(reports.get({ reference: 'a b' })).rejects.toBeInstanceOf(errors.ReportInvalid);
   });
 });
 
@@ -160,12 +150,12 @@ describe('a report is refused before anything is started', () => {
     [{ file: { url: 'https://' } }, 'file.url'],
     [{ file: { url: 'https://files.example.com/a.pdf', headersFrom: '' } }, 'file.headersFrom'],
   ])('a report is refused before anything is started with %j', async (changes, field) => {
-    expect(await faultsOf(submit(changes), ReportInvalid)).toEqual([field]);
+    expect(await faultsOf(submit(changes), errors.ReportInvalid)).toEqual([field]);
   });
 
   test('a report is refused before anything is started with all its faults named at once', async () => {
     const changes = { reference: '', userId: '', file: {}, needsHumanReview: 'yes', policy: { firstPoll: 'soon' } };
-    const faults = await faultsOf(submit(changes), ReportInvalid);
+    const faults = await faultsOf(submit(changes), errors.ReportInvalid);
     expect(faults).toEqual(['reference', 'file', 'policy', 'userId', 'needsHumanReview']);
   });
 
@@ -177,8 +167,8 @@ describe('a report is refused before anything is started', () => {
     'the signed URL %s is refused while payloads are not encrypted, and the refusal does not repeat it',
     async (url) => {
       const refusal = await refusalOf(submit({ file: { url } }));
-      expect(refusal).toBeInstanceOf(SignedUrlRefused);
-      expect((refusal as SignedUrlRefused).fields).toMatchObject([{ field: 'file.url' }]);
+      expect(refusal).toBeInstanceOf(errors.SignedUrlRefused);
+      expect((refusal as errors.SignedUrlRefused).fields).toMatchObject([{ field: 'file.url' }]);
       expect(String(refusal)).not.toMatch(/abc|password/);
     },
   );
@@ -194,13 +184,16 @@ test('a link, an appointment or a review is refused before anything is started, 
   };
   const visit = { orderId: 'a/b', policy: { confirmationWait: '3d' } };
   const review = { rawResultId: 'a/b' };
-  expect(await faultsOf(lab.links.start(link as never), LinkInvalid)).toEqual([
+  expect(await faultsOf(lab.links.start(link as never), errors.LinkInvalid)).toEqual([
     ...['userId', 'provider', 'redirectUrl', 'onError', 'policy', 'policy'],
   ]);
-  expect(await faultsOf(lab.appointments.start(visit as never), AppointmentInvalid)).toEqual(['orderId', 'policy']);
-  await expect(lab.matchReviews.start(review)).rejects.toBeInstanceOf(MatchReviewInvalid);
-  await expect(lab.matchReviews.get(review)).rejects.toBeInstanceOf(MatchReviewNotFound);
-  await expect(lab.appointments.get(visit)).rejects.toBeInstanceOf(AppointmentNotFound);
+  expect(await faultsOf(lab.appointments.start(visit as never), errors.AppointmentInvalid)).toEqual([
+    'orderId',
+    'policy',
+  ]);
+  await expect(lab.matchReviews.start(review)).rejects.toBeInstanceOf(errors.MatchReviewInvalid);
+  await expect(lab.matchReviews.get(review)).rejects.toBeInstanceOf(errors.MatchReviewNotFound);
+  await expect(lab.appointments.get(visit)).rejects.toBeInstanceOf(errors.AppointmentNotFound);
 });
 
 test.each([
@@ -214,7 +207,7 @@ test.each([
   [{ from: '2026-01-01', to: '2026-13-01' }, ['to']],
   [{ from: '2026-01-02', to: '2026-01-01' }, ['from']],
 ])('a range is refused before anything is started: %j', async (range, fields) => {
-  expect(await faultsOf(orders.reconcile(range as never), OrderInvalid)).toEqual(fields);
+  expect(await faultsOf(orders.reconcile(range as never), errors.OrderInvalid)).toEqual(fields);
 });
 
 describe('a change of the policy of many orders', () => {
@@ -250,14 +243,14 @@ describe('a change of the policy of many orders', () => {
     [{ phase: 'placing' }, 'phase'],
   ])('whose selection may mean every order by mistake, or none, is refused: %j', async (selection, field) => {
     const { error } = await changeAll(selection);
-    expect(error).toBeInstanceOf(OrderInvalid);
-    expect((error as OrderInvalid).fields.map((fault) => fault.field)).toContain(field);
+    expect(error).toBeInstanceOf(errors.OrderInvalid);
+    expect((error as errors.OrderInvalid).fields.map((fault) => fault.field)).toContain(field);
   });
 
   test.each([undefined, null, {}, { shippingDeadline: null }, { graceDays: 2 }, { version: 1 }, 'soon'])(
     'that changes nothing, or has what is not a setting, is refused before an order is looked for: %j',
     async (policy) => {
-      expect((await changeAll({ all: true }, policy ?? null)).error).toBeInstanceOf(OrderInvalid);
+      expect((await changeAll({ all: true }, policy ?? null)).error).toBeInstanceOf(errors.OrderInvalid);
     },
   );
 
@@ -268,7 +261,7 @@ describe('a change of the policy of many orders', () => {
       },
     });
     const { changes, error } = await changeAll({ all: true }, undefined, among);
-    expect(error).toBeInstanceOf(TemporalUnreachable);
+    expect(error).toBeInstanceOf(errors.TemporalUnreachable);
     expect(changes).toEqual([{ rootOrderId: 'order-1', reference: 'ref-order-1', error }]);
   });
 });

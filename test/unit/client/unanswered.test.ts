@@ -6,14 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 import { defaultDataConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import {
-  labDataConverter,
-  LabOperations,
-  NoWorker,
-  parseKeyRing,
-  TemporalUnreachable,
-  TimedOut,
-} from '../../../client/index.js';
+import { errors, labDataConverter, LabOperations, parseKeyRing } from '../../../client/index.js';
 import { linkErrorMap } from '../../../client/links/errors.js';
 import { LinkHandle } from '../../../client/links/link-handle.js';
 import { DeletionHandle } from '../../../client/users/deletion-handle.js';
@@ -69,7 +62,7 @@ describe('a Temporal that accepts connections and never answers', () => {
     const lab = silent();
     const error = await rejection(call(lab));
     await lab.close();
-    expect(error).toBeInstanceOf(TemporalUnreachable);
+    expect(error).toBeInstanceOf(errors.TemporalUnreachable);
     expect((error as Error).message).toContain(`Temporal cannot be reached at ${address} (`);
     expect((error as Error).message).toContain(`). ${sentence}`);
   });
@@ -89,7 +82,7 @@ describe('a lab service that never answers is not mistaken for Temporal:', () =>
     const lab = silent();
     const error = await rejection(call(lab));
     await lab.close();
-    expect(error).toBeInstanceOf(TimedOut);
+    expect(error).toBeInstanceOf(errors.TimedOut);
     expect((error as Error).message).toContain(`No answer within 300 ms. ${sentence}`);
   });
 });
@@ -104,7 +97,7 @@ test('credentials that may not ask why there was no answer do not hide what may 
   // The client asks why for two seconds, which a busy machine may miss.
   await eventually(async () => {
     const error = await rejection(orders.place(kitFor(userId, 'denied')));
-    expect(error).toBeInstanceOf(TimedOut);
+    expect(error).toBeInstanceOf(errors.TimedOut);
     expect((error as Error).message).toMatch(/^No answer within 300 ms\. It may have been started nevertheless: /);
   });
   await close();
@@ -118,7 +111,7 @@ test('a request that Temporal ends before the deadline names the time that was w
   const kind = { errors: linkErrorMap, underWay: 'Ask again.' };
   const error = await rejection(calls.call(kind, {}, () => client.workflow.getHandle('any').query('state')));
   await close();
-  expect(error).toBeInstanceOf(TimedOut);
+  expect(error).toBeInstanceOf(errors.TimedOut);
   expect((error as Error).message).toMatch(/^No answer within (\d{1,3} ms|\d{1,2} s)\. Ask again\./);
 });
 
@@ -129,7 +122,7 @@ test('a query that finds no poller fails for lack of a worker, whichever workflo
   const kind = { errors: linkErrorMap, underWay: 'Ask again.' };
   const error = await rejection(calls.call(kind, {}, () => client.workflow.getHandle('any').query('state')));
   await close();
-  expect(error).toBeInstanceOf(NoWorker);
+  expect(error).toBeInstanceOf(errors.NoWorker);
 });
 
 test('a query that a worker took along is asked again, also by a call without a deadline', async () => {
@@ -170,7 +163,7 @@ test('a watch outlasts a Temporal that does not answer, but not one that refuses
   const error = await rejection(link.watch({ minInterval: '100ms', maxInterval: '100ms' }).next());
   await close();
   expect((error as Error).message).toContain('refuses the credentials');
-  expect(error).toBeInstanceOf(TemporalUnreachable);
+  expect(error).toBeInstanceOf(errors.TemporalUnreachable);
   // An answer that comes after its deadline is not seen.
   expect(queries).toBeGreaterThanOrEqual(3);
 });
@@ -201,7 +194,7 @@ describe('a command that returns a secret', () => {
       await vi.advanceTimersByTimeAsync(9 * 60_000);
       expect(hasEnded).toBe(false);
       await vi.advanceTimersByTimeAsync(2 * 60_000);
-      expect(await ended).toBeInstanceOf(TemporalUnreachable);
+      expect(await ended).toBeInstanceOf(errors.TemporalUnreachable);
     } finally {
       vi.useRealTimers();
       await close();

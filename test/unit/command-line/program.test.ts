@@ -8,7 +8,7 @@ import type { Command } from 'commander';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Connect } from '../../../client/command-line/command-line.js';
 import { createProgram, run, version } from '../../../client/command-line/program.js';
-import { LabOperations, OrderInvalid, TemporalUnreachable, type PolicyChange } from '../../../client/index.js';
+import { errors, LabOperations, type PolicyChange } from '../../../client/index.js';
 import { KitOrderHandle } from '../../../client/orders/order-handle.js';
 import { projectFolder } from '../../rig/processes.js';
 import { RecordedTerminal } from './recording-terminal.js';
@@ -182,7 +182,8 @@ describe('a question', () => {
 });
 
 describe('a failure', () => {
-  const unreachable = () => Promise.reject(new TemporalUnreachable('Temporal cannot be reached', { cause: 'why' }));
+  const unreachable = () =>
+    Promise.reject(new errors.TemporalUnreachable('Temporal cannot be reached', { cause: 'why' }));
 
   test('exits with 1 and one line; the stack trace is printed on request', async () => {
     const short = await labops('orders list', new RecordedTerminal(), unreachable);
@@ -354,7 +355,7 @@ describe('labops orders set-policy', () => {
   const changed = { rootOrderId: 'order-1', reference: 'mine-1', before: waiting, after: waiting, moved };
   const refused = {
     rootOrderId: 'order-2',
-    error: new OrderInvalid('creationSettling must be longer', { fields: [] }),
+    error: new errors.OrderInvalid('creationSettling must be longer', { fields: [] }),
   };
 
   /** @param last what it ends with, if something goes wrong for every order */
@@ -391,7 +392,11 @@ describe('labops orders set-policy', () => {
   });
 
   test.each(['', '--json'])('names what was changed before an error that concerns every order: %s', async (json) => {
-    const { code, stdout, stderr } = await setPolicy(`--all ${json}`, [changed], new TemporalUnreachable('away'));
+    const { code, stdout, stderr } = await setPolicy(
+      `--all ${json}`,
+      [changed],
+      new errors.TemporalUnreachable('away'),
+    );
     expect(code).toBe(1);
     expect(stdout).toContain('order-1');
     expect(stderr).toContain('TemporalUnreachable');

@@ -1,13 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
-import {
-  type Encryption,
-  EncryptionKeysMissing,
-  labDataConverter,
-  LabOperations,
-  parseKeyRing,
-} from '../../../client/index.js';
+import { errors, type Encryption, labDataConverter, LabOperations, parseKeyRing } from '../../../client/index.js';
 import { createWebhookHandler } from '../../../client/webhooks/index.js';
 
 /** It receives no call. */
@@ -40,7 +34,7 @@ describe.each([
       ['LABOPS_ENCRYPTION', 'required'],
     ] as const) {
       vi.stubEnv(name, value);
-      expect(() => create(blind), name).toThrow(EncryptionKeysMissing);
+      expect(() => create(blind), name).toThrow(errors.EncryptionKeysMissing);
       expect(() => create(blind), name).toThrow(/^Encryption is required .*labDataConverter/);
       expect(() => create(withKeys), name).not.toThrow();
       vi.unstubAllEnvs();
@@ -49,7 +43,7 @@ describe.each([
 
   test('needs keys if its options say so', () => {
     vi.stubEnv('LABOPS_ENCRYPTION', 'optional');
-    expect(() => create(blind, 'required')).toThrow(EncryptionKeysMissing);
+    expect(() => create(blind, 'required')).toThrow(errors.EncryptionKeysMissing);
     vi.stubEnv('LABOPS_ENCRYPTION', 'required');
     expect(() => create(blind, 'optional')).not.toThrow();
   });

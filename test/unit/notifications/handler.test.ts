@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest';
-import { WebhookSecretInvalid } from '../../../client/index.js';
+import { errors } from '../../../client/index.js';
 import {
   type CloudEvent,
   createNotificationHandler,
@@ -197,8 +197,8 @@ describe('the refusals', () => {
   test('a body above `maxBytes`, and secrets or limits that cannot be worked with at once', async () => {
     expect(await answerTo(sent(), { onOther, maxBytes: 10 })).toEqual({ status: 413, error: 'body_too_large' });
     expect(() => handlerWith({ secrets: [] })).toThrow(/createNotificationHandler needs .* \(NOTIFY_SECRET\)/);
-    expect(() => handlerWith({ secrets: ['whsec_'] })).toThrow(WebhookSecretInvalid);
-    expect(() => handlerWith({ secrets: [undefined as never] })).toThrow(WebhookSecretInvalid);
+    expect(() => handlerWith({ secrets: ['whsec_'] })).toThrow(errors.WebhookSecretInvalid);
+    expect(() => handlerWith({ secrets: [undefined as never] })).toThrow(errors.WebhookSecretInvalid);
     expect(() => handlerWith({ maxBytes: 0 })).toThrow(TypeError);
   });
 

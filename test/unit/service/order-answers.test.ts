@@ -13,7 +13,7 @@ const rulesFor = (question: object, ...answer: string[]) =>
   answerFaults(
     asking(question),
     answer.flatMap((text) => given(text)),
-  ).map(({ field, rule }) => `${field} ${rule}`);
+  ).map(({ field, message }) => `${field} ${message}`);
 
 describe('an answer fits its question', () => {
   test.each<[object, ...string[]]>([
@@ -61,7 +61,7 @@ describe('a wrong answer is named with its question and what was expected, and n
   test('an answer to a question that its marker does not ask', () => {
     const answers = [...given('AM'), ...given('AM', { question_id: 6 })];
     expect(answerFaults(asking({ type: 'choice', answers: choices }), answers)).toEqual([
-      { field: 'aoe_answers.1.question_id', rule: 'must be a question of marker 14: 5' },
+      { field: 'aoe_answers.1.question_id', message: 'must be a question of marker 14: 5' },
     ]);
   });
 

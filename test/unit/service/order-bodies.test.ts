@@ -118,7 +118,7 @@ describe('an order', () => {
     const { baseUrl } = await answering(() => ({ body: {} }));
     const error = await rejection(serviceAt(baseUrl).orders.create({ ...orderWithoutTest, user_id: '' }));
     expect(error).toMatchObject({
-      fields: [{ field: 'user_id' }, { field: 'lab_test_id', rule: 'or order_set must say what is ordered' }],
+      fields: [{ field: 'user_id' }, { field: 'lab_test_id', message: 'or order_set must say what is ordered' }],
     });
     const nothing = await rejection(serviceAt(baseUrl).orders.create(null as never));
     expect(nothing).toMatchObject({ fields: [{ field: 'request' }] });

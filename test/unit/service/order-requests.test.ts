@@ -27,7 +27,7 @@ const nowhere = 'http://127.0.0.1:1';
 async function brokenBy(change: Partial<OrderRequest>, config: Partial<ServiceConfig> = {}): Promise<string[]> {
   const error = await rejection(serviceAt(nowhere, config).orders.create({ ...orderRequest, ...change }));
   expect(error).toMatchObject({ name: 'RequestInvalid', method: 'POST', path: '/v3/order' });
-  return (error as RequestInvalid).fields.map(({ field, rule }) => `${field} ${rule}`);
+  return (error as RequestInvalid).fields.map(({ field, message }) => `${field} ${message}`);
 }
 
 const patient = (change: Partial<typeof inventedPatient>) =>
@@ -230,7 +230,7 @@ describe('the error', () => {
       patient_adress: inventedAddress,
     } as unknown as RegisterRequest;
     const error = await rejection(serviceAt(nowhere).orders.register(request));
-    expect((error as RequestInvalid).fields.map(({ field, rule }) => `${field} ${rule}`).toSorted()).toEqual([
+    expect((error as RequestInvalid).fields.map(({ field, message }) => `${field} ${message}`).toSorted()).toEqual([
       'patient_address is required',
       'patient_adress is not a field of this request',
       'patient_details.dob is required',

@@ -81,8 +81,8 @@ describe('error answers seen in a deployment', () => {
     const [kind, said] = expected[when] ?? [];
     expect((error as Error).constructor).toBe(kind);
     expect(error).toMatchObject({ name: kind?.name, method: 'GET', path: '/v3/order/{order_id}', status });
-    const { reason, fields = [] } = error as Partial<ServiceRefused>;
-    const sentences = [reason, ...fields.map(({ field, message }) => `${field}: ${message}`)];
+    const { serviceSentence, fields = [] } = error as Partial<ServiceRefused>;
+    const sentences = [serviceSentence, ...fields.map(({ field, message }) => `${field}: ${message}`)];
     expect(sentences.join('\n')).toContain(said);
     // It may quote a person, and messages are logged.
     expect(String(error)).not.toContain(said);
@@ -93,7 +93,7 @@ describe('error answers seen in a deployment', () => {
     const invalidName = seen.find(({ when }) => when === 'POST /v3/order invalid name');
     const error = await refusedWith({ status: 422, body: invalidName?.body });
     expect(error).toMatchObject({
-      reason: undefined,
+      serviceSentence: undefined,
       fields: [
         {
           field: 'patient_details.first_name',
@@ -128,7 +128,7 @@ describe('status', () => {
   ])('%i without a body is %o', async (status, kind) => {
     const error = await refusedWith({ status });
     expect((error as Error).constructor).toBe(kind);
-    expect(error).toMatchObject({ status, reason: undefined });
+    expect(error).toMatchObject({ status, serviceSentence: undefined });
   });
 
   // proves 180, 308
@@ -157,7 +157,7 @@ describe('status', () => {
   // proves 319
   test.each([429, 503])('%i brings the time after which to retry', async (status) => {
     const error = await refusedWith({ status, headers: { 'retry-after': '7' }, body: { detail: 'slow down' } });
-    expect(error).toMatchObject({ retryAfterMs: 7000, reason: 'slow down' });
+    expect(error).toMatchObject({ retryAfterMs: 7000, serviceSentence: 'slow down' });
   });
 
   // proves 319
@@ -195,20 +195,20 @@ describe('Retry-After', () => {
 
 describe('the text of a refusal', () => {
   test('ends at 300 characters, counted in code points', () => {
-    const { reason = '' } = readRefusal({ detail: '😀'.repeat(1000) });
-    expect([...reason]).toHaveLength(300);
+    const { sentence = '' } = readRefusal({ detail: '😀'.repeat(1000) });
+    expect([...sentence]).toHaveLength(300);
   });
 
   test('loses e-mail addresses, telephone numbers and dates', () => {
-    const { reason } = readRefusal({
+    const { sentence } = readRefusal({
       detail: 'testperson@example.com, born 1980-02-29, phone +1 (555) 010-0123 or 5550100123, is known',
     });
-    expect(reason).toBe('<e-mail>, born <number>, phone <number> or <number>, is known');
+    expect(sentence).toBe('<e-mail>, born <number>, phone <number> or <number>, is known');
   });
 
   test('keeps identifiers, patterns and small numbers readable', () => {
     const detail = "user 1449752e-0d8a-40e0-9206-91ab099b2537: at most 50, 300 reports, pattern '^\\d{5}(-\\d{4})?$'";
-    expect(readRefusal({ detail }).reason).toBe(detail);
+    expect(readRefusal({ detail }).sentence).toBe(detail);
   });
 
   test('is empty for a markup page from a proxy', () => {

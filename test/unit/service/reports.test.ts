@@ -226,7 +226,7 @@ describe('an upload that fails', () => {
     const { file, ended, given } = large(50_000_000);
     const error = await rejection(serviceAt(baseUrl).reports.createJob({ userId: user, file }));
     expect(error).toBeInstanceOf(ServiceRefused);
-    expect(error).toMatchObject({ status, reason: detail });
+    expect(error).toMatchObject({ status, serviceSentence: detail });
     await eventually(() => expect(ended()).toBe(true));
     expect(given()).toBeLessThan(50_000_000);
   });

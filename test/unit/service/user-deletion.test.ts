@@ -73,7 +73,7 @@ describe('a change of a user', () => {
 
 describe('a 404', () => {
   const call = { method: 'DELETE', path: '/v2/user/{user_id}', status: 404 };
-  const said = (reason: string) => new NotFound(call, { reason, fields: [] });
+  const said = (sentence: string) => new NotFound(call, { sentence, fields: [] });
 
   test.each([
     'You have scheduled this user for deletion.',
@@ -95,7 +95,7 @@ describe('a 404', () => {
   );
 
   test('is the only status that does: a refusal with another status says nothing of the kind', () => {
-    const refusal = { reason: 'scheduled for deletion', fields: [] };
+    const refusal = { sentence: 'scheduled for deletion', fields: [] };
     expect(isScheduledForDeletion(new ServiceRefused({ ...call, status: 400 }, refusal))).toBe(false);
     expect(isScheduledForDeletion(new Error('scheduled for deletion'))).toBe(false);
   });

@@ -202,14 +202,14 @@ describe('creating a user', () => {
     const { baseUrl } = await answering(() => ({ status: 400, body: { detail } }));
     const error = await rejection(serviceAt(baseUrl).users.create(request));
     expect(error).toBeInstanceOf(ServiceRefused);
-    expect(error).toMatchObject({ reason: detail.error_message });
+    expect(error).toMatchObject({ serviceSentence: detail.error_message });
   });
 
   test('creating a user without a client id is refused before it is sent', async () => {
     const { baseUrl, requests } = await answering(() => ({ body: inventedUser }));
     const error = await rejection(serviceAt(baseUrl).users.create({ client_user_id: ' ' }));
     expect(error).toBeInstanceOf(RequestInvalid);
-    expect(error).toMatchObject({ fields: [{ field: 'client_user_id', rule: 'must not be empty' }] });
+    expect(error).toMatchObject({ fields: [{ field: 'client_user_id', message: 'must not be empty' }] });
     expect(requests).toEqual([]);
   });
 });

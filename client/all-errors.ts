@@ -1,0 +1,129 @@
+/* Every error that a backend can get, by area: the namespace `errors` of the package. */
+
+export { LabOperationsError, type ErrorKind, type RefusedField } from '../service/lab-operations-error.js';
+export {
+  CallTooLarge,
+  EncryptionKeysMissing,
+  EncryptionRequired,
+  FeatureNotEnabled,
+  NoWorker,
+  ReadInvalid,
+  ServiceAccessDenied,
+  ServiceDown,
+  ServiceNotConfigured,
+  TemporalRefused,
+  TemporalUnreachable,
+  TimedOut,
+  UnexpectedFailure,
+  WorkerFailing,
+} from './errors.js';
+export {
+  AlreadyResolved,
+  AmbiguousOrder,
+  CancelRefused,
+  NothingToAcknowledge,
+  AlarmOutdated,
+  NothingToResolve,
+  NotReplaceable,
+  PlacingCancelled,
+  OrderMovedOn,
+  OrderEnded,
+  OrderInterrupted,
+  OrderInvalid,
+  OrderNotFound,
+  OrderNotInChain,
+  OrderRefused,
+  PhysicianRequired,
+  ReferenceConflict,
+  RegisteredAnotherOrder,
+  RegistrationRefused,
+  ReplacementLimitReached,
+} from './orders/errors.js';
+export {
+  AddressMissing,
+  AppointmentEnded,
+  AppointmentExists,
+  AppointmentInterrupted,
+  AppointmentInvalid,
+  AppointmentNotFound,
+  AvailabilityRefused,
+  BookingRefused,
+  CancellationRefused,
+  NothingBooked,
+  RescheduleRefused,
+  SlotGone,
+} from './appointments/errors.js';
+export {
+  DecisionNotAllowed,
+  DecisionRefused,
+  MatchReviewEnded,
+  MatchReviewInterrupted,
+  MatchReviewInvalid,
+  MatchReviewNotFound,
+} from './match-reviews/errors.js';
+export {
+  InvalidCode,
+  LinkEnded,
+  LinkFailed,
+  LinkInterrupted,
+  LinkInvalid,
+  LinkNotFound,
+  LinkRefused,
+} from './links/errors.js';
+export {
+  ReportEnded,
+  ReportFileRefused,
+  ReportInterrupted,
+  ReportInvalid,
+  ReportNotFound,
+  ReportNotRead,
+  ReportReferenceConflict,
+  ReportRefused,
+  ReportSubmissionCancelled,
+  ReportSubmissionExpired,
+  SignedUrlRefused,
+} from './reports/errors.js';
+export {
+  DeletionInterrupted,
+  DeletionInvalid,
+  DeletionNotFound,
+  DeletionRefused,
+  GraceEnded,
+  GraceNotBegun,
+  NothingToUndo,
+  UndoRefused,
+  UserHasRunningWork,
+  UserUnknown,
+} from './users/errors.js';
+export { DeliveryInterrupted, NotificationNotFound, NotificationsInvalid } from './notifications/errors.js';
+export {
+  ManagementKeyMissing,
+  ManagementKeyRefused,
+  OperatorCallInterrupted,
+  OperatorCallInvalid,
+  RejectedEventNotFound,
+  RejectedEventSettled,
+  StoreNotConfigured,
+  StoreUnavailable,
+  WebhookNotFound,
+  WebhookRefused,
+} from './operators/errors.js';
+export { EncryptionSettingInvalid, InstallationInvalid, TemporalSettingInvalid } from './config.js';
+export { KeyRingInvalid } from './encryption/key-ring.js';
+export { EncryptionKeyUnknown, PayloadNotAuthentic } from './encryption/payload-codec.js';
+export { WebhookSecretInvalid } from '../service/webhook-signature.js';
+export { ProxyInvalid } from '../service/proxy.config.js';
+export {
+  AnswerLost,
+  AnswerUnreadable,
+  NotFound,
+  RequestInvalid,
+  ServiceError,
+  ServiceRefused,
+  ServiceUnavailable,
+  ServiceUnreachable,
+  TooManyRequests,
+  Unauthorized,
+  SlotUnavailable,
+  BookingKeyExpired,
+} from '../service/errors.js';
