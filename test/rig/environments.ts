@@ -4,9 +4,9 @@ import { DefaultLogger, makeTelemetryFilterString, Runtime, type WorkerOptions }
 import { afterAll, beforeAll, inject } from 'vitest';
 import { type DevServer, startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { startTestServer } from '../../sandbox/temporal/test-server.js';
-import type { QueueOptions } from '../../workers/polled-queues.js';
-import { createWorkers, runWorkers, shutDown } from '../../workers/queues.js';
-import { suspensionTolerance } from '../../workers/suspension.js';
+import type { QueueOptions } from '../../workers/worker/polled-queues.js';
+import { createWorkers, runWorkers, shutDown } from '../../workers/worker/queues.js';
+import { suspensionTolerance } from '../../workers/worker/suspension.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 
 /** What a test's client and worker have beside the defaults, such as a data converter. */

@@ -15,7 +15,7 @@ import { answerWithinMs, linesOf, notChecked, ok, runChecks } from '../../worker
 import { notificationTarget } from '../../workers/doctor/notification-target.js';
 import { retention } from '../../workers/doctor/server.js';
 import { reconciliation } from '../../workers/doctor/workers.js';
-import { ensureSearchAttributes, SearchAttributesMissing } from '../../workers/search-attributes.js';
+import { ensureSearchAttributes, SearchAttributesMissing } from '../../workers/worker/search-attributes.js';
 import { clientAnsweredWith } from '../rig/grpc-answers.js';
 import { rejection, serving } from './service/recording-server.js';
 

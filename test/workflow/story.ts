@@ -26,8 +26,8 @@ import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import { healthDataSinks } from '../../workers/health-data.js';
-import type { QueueOptions } from '../../workers/polled-queues.js';
-import { workerStore } from '../../workers/worker-store.js';
+import type { QueueOptions } from '../../workers/worker/polled-queues.js';
+import { workerStore } from '../../workers/worker/worker-store.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import {
   acknowledgeCriticalResultUpdate,

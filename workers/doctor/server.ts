@@ -8,7 +8,7 @@ import { assumedBackdating } from '../../activities/last-run.js';
 import { reachOfPasses } from '../../protocol/reconcile.js';
 import type { WorkerConfig } from '../config.js';
 import type { TemporalConfig } from '../settings/temporal.js';
-import { requireSearchAttributes, SearchAttributesMissing } from '../search-attributes.js';
+import { requireSearchAttributes, SearchAttributesMissing } from '../worker/search-attributes.js';
 import { answerWithinMs, fault, ok, reasonOf, type Verdict, warning } from './findings.js';
 
 /* Temporal's server and the namespace. Nothing here is written. */

@@ -4,7 +4,7 @@ import { reconcileScheduleId } from '../../protocol/reconcile.js';
 import { reportedProblemsKey } from '../../protocol/search-attributes.js';
 import { sideQueueName, sideQueues } from '../../protocol/task-queues.js';
 import type { WorkerConfig } from '../config.js';
-import { currentReleaseCommand, hasCurrentRelease } from '../deployment.js';
+import { currentReleaseCommand, hasCurrentRelease } from '../worker/deployment.js';
 import { ofTaskQueue } from '../settings/temporal.js';
 import { fault, ok, type Verdict, warning } from './findings.js';
 import type { Temporal } from './server.js';

@@ -4,7 +4,7 @@ import { usualRetryDays } from '../../protocol/delivery.js';
 import { usualInstallation } from '../../service/installation.js';
 import { usualTaskQueue, type SideQueue } from '../../protocol/task-queues.js';
 import { usualRejectedDays } from '../../store/rejected-events.js';
-import { queues, usualSlots } from '../polled-queues.js';
+import { queues, usualSlots } from '../worker/polled-queues.js';
 import { headerSetsFile } from './header-sets.js';
 import {
   baseAddress,

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
-import { ensureReconcileSchedule } from '../../../workers/reconcile-schedule.js';
+import { ensureReconcileSchedule } from '../../../workers/worker/reconcile-schedule.js';
 import { clientAnsweredWith, type GrpcStatus } from '../../rig/grpc-answers.js';
 
 const closing: (() => Promise<void>)[] = [];

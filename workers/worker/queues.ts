@@ -1,5 +1,5 @@
 import { Worker, type WorkerOptions } from '@temporalio/worker';
-import { sideQueueName, type SideQueue } from '../protocol/task-queues.js';
+import { sideQueueName, type SideQueue } from '../../protocol/task-queues.js';
 import { queues, usualSlots, type QueueOptions } from './polled-queues.js';
 
 /** Each poller is a request that waits at Temporal. Two keep a queue's slots filled: a poll takes milliseconds, its work seconds. */

@@ -1,12 +1,12 @@
 import type { Client } from '@temporalio/client';
-import type { WorkerStore } from '../activities/worker-store.js';
-import { AbandonedCalls } from '../client/abandoned-calls.js';
-import { answers } from '../client/webhooks/answers.js';
-import { route } from '../client/webhooks/route.js';
-import type { ReplayedMessage } from '../store/rejected-events.js';
-import type { StoreAccess } from '../store/store-access.js';
-import type { WorkerConfig } from './config.js';
-import { healthDataSinks } from './health-data.js';
+import type { WorkerStore } from '../../activities/worker-store.js';
+import { AbandonedCalls } from '../../client/abandoned-calls.js';
+import { answers } from '../../client/webhooks/answers.js';
+import { route } from '../../client/webhooks/route.js';
+import type { ReplayedMessage } from '../../store/rejected-events.js';
+import type { StoreAccess } from '../../store/store-access.js';
+import type { WorkerConfig } from '../config.js';
+import { healthDataSinks } from '../health-data.js';
 
 /** As long as the ingress waits for Temporal or the store. */
 const deadlineMs = 10_000;

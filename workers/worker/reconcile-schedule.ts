@@ -9,9 +9,9 @@ import {
   type ScheduleOptions,
 } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { maySucceedLater } from '../client/temporal-errors.js';
-import { reconcileOrdersName, reconcileScheduleId } from '../protocol/reconcile.js';
-import { StartFailed } from './process.js';
+import { maySucceedLater } from '../../client/temporal-errors.js';
+import { reconcileOrdersName, reconcileScheduleId } from '../../protocol/reconcile.js';
+import { StartFailed } from '../process.js';
 
 /** How the schedule has to be. The action's workflow ID is the stem: the server adds the time to it. */
 function scheduleOf(taskQueue: string, everyMinutes: number): ScheduleOptions {

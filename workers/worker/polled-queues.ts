@@ -1,4 +1,4 @@
-import { sideQueues, type SideQueue } from '../protocol/task-queues.js';
+import { sideQueues, type SideQueue } from '../../protocol/task-queues.js';
 
 /* Apart from what polls them: the settings name them, and not every process that reads settings needs Temporal's native core. */
 

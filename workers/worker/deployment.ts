@@ -1,7 +1,7 @@
 import type { Connection } from '@temporalio/client';
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { code, hasCode } from '../client/temporal-errors.js';
+import { code, hasCode } from '../../client/temporal-errors.js';
 
 /** The release of this process, for Temporal's Worker Versioning. */
 export interface DeploymentConfig {

@@ -1,14 +1,14 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import type { ActivityDependencies } from '../activities/dependencies.js';
-import { createReportFiles } from '../activities/report-file/report-files.js';
-import { createLabService } from '../service/lab-service.js';
-import type { CallObserver } from '../service/observed.js';
-import type { StoreAccess } from '../store/store-access.js';
-import type { WorkerConfig } from './config.js';
-import { observeActivities, observeCalls } from './monitoring/metrics.js';
-import type { Tracing } from './monitoring/tracing.js';
+import type { ActivityDependencies } from '../../activities/dependencies.js';
+import { createReportFiles } from '../../activities/report-file/report-files.js';
+import { createLabService } from '../../service/lab-service.js';
+import type { CallObserver } from '../../service/observed.js';
+import type { StoreAccess } from '../../store/store-access.js';
+import type { WorkerConfig } from '../config.js';
+import { observeActivities, observeCalls } from '../monitoring/metrics.js';
+import type { Tracing } from '../monitoring/tracing.js';
 import { workerStore } from './worker-store.js';
 
 interface Given {

@@ -1,7 +1,7 @@
 import type { Connection } from '@temporalio/client';
 import { SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
-import { code, grpcErrorOf, hasCode } from '../client/temporal-errors.js';
-import { searchAttributeKeys } from '../protocol/search-attributes.js';
+import { code, grpcErrorOf, hasCode } from '../../client/temporal-errors.js';
+import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 
 /** The namespace lacks search attributes that the workflows set, and they could not be registered from here. */
 export class SearchAttributesMissing extends Error {
