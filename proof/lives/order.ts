@@ -297,10 +297,10 @@ export class OrderWorld implements World {
     }
     // Without an acknowledgement an alarm reminds forever.
     const acknowledge = () => {
-      // A replacement whose answers were lost has a workflow of its own.
+      // A replacement whose answers were lost has a workflow of its own; one that only forwards refuses, and names the chain's.
       const isRunning = (id: string) => server.running(id) !== undefined;
-      const following = (orderId: string) => [kitOrderId(orderId), this.chainId].find(isRunning);
-      const open = this.orders.filter(({ orderId }) => following(orderId) !== undefined);
+      const following = (orderId: string) => [...new Set([kitOrderId(orderId), this.chainId])].filter(isRunning);
+      const open = this.orders.filter(({ orderId }) => following(orderId).length > 0);
       for (const { orderId, interpretation } of open) {
         // The latest alarm, which a reminder may name: an earlier one that was refused is sent again after a later one.
         const last = receiver.got.findLast(
@@ -308,8 +308,8 @@ export class OrderWorld implements World {
         );
         const alarm = last?.data['alarm'] ?? last?.id;
         const argument = { orderId, by: 'person-1', outcome: 'confirmed', ...(alarm !== undefined && { alarm }) };
-        const workflowId = following(orderId) ?? '';
-        if (interpretation === 'critical') void server.update(workflowId, 'acknowledgeCriticalResult', argument);
+        if (interpretation !== 'critical') continue;
+        for (const id of following(orderId)) void server.update(id, 'acknowledgeCriticalResult', argument);
       }
       if (open.length > 0) life.after(day, acknowledge);
     };
