@@ -544,8 +544,8 @@ describe('whatever arrives,', () => {
     );
   });
 
-  test.each(['[', '{"a":'])('JSON nested a million levels deep with %s is read in any place', (open) => {
-    const levels = 1_000_000;
+  test.each(['[', '{"a":'])('JSON nested a hundred thousand levels deep with %s is read in any place', (open) => {
+    const levels = 100_000;
     const deep = `${open.repeat(levels)}1${(open === '[' ? ']' : '}').repeat(levels)}`;
     const read = (body: string) => readEvent(JSON.parse(body)).kind;
     expect(read(deep)).toBe(open === '[' ? 'unreadable' : 'other');
