@@ -8,10 +8,8 @@ const order = [
   'test/e2e/demo.test.ts',
   'test/e2e/worker-faults.test.ts',
   'test/e2e/faults.test.ts',
-  'test/e2e/command-line.test.ts',
   'test/e2e/calls-end.test.ts',
   'test/e2e/reports.test.ts',
-  'test/e2e/encryption.test.ts',
   'test/e2e/metrics.test.ts',
   // In one go: a file of another project between them would end a process and the stack that stands in it.
   'test/e2e/',
