@@ -187,7 +187,7 @@ const messagesPage = () => readFile(join(projectFolder, 'docs/messages.md'), 'ut
 /** Every type that docs/messages.md names as one of a workflow's failures: in its sentences, and beside its updates. */
 async function documentedTypes(workflow: string): Promise<string[]> {
   const sections = (await messagesPage()).split(/^(?=##+ )/m);
-  const updates = sections.filter((section) => section.startsWith(`## Updates of \`${workflow}\`\n`));
+  const updates = sections.filter((section) => section.startsWith(`### Updates of \`${workflow}\`\n`));
   const own = sections.filter((section) => section.startsWith(`### \`${workflow}\`\n`));
   const sentences = own.flatMap((section) => section.match(/^Failure types: [^]+?\n\n/gm) ?? []);
   const named = [...updates, ...sentences].flatMap((text) => text.match(/`[A-Z][A-Za-z]+`/g) ?? []);

@@ -135,7 +135,7 @@ test.each(['1e400', '1.5', '"1"', 'null'])('an event whose id is %s is left out'
 
 test('the snapshot that is documented for backends in other languages is valid', async () => {
   const page = await readFile(join(projectFolder, 'docs/messages.md'), 'utf8');
-  const [, signals = ''] = page.split('## Signals of `kitOrder`');
+  const [, signals = ''] = page.split('### Signals of `kitOrder`');
   const [, example = ''] = /```json[^\n]*\n(.+?)```/s.exec(signals) ?? [];
   const documented = JSON.parse(
     example
