@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { LabOperations } from '../lab-operations.js';
+import type { ConnectOptions, LabOperations } from '../lab-operations.js';
 import type { Duration } from '../../protocol/durations.js';
 import type { Deadline } from '../call-options.js';
 import type { WatchOptions } from '../watching.js';
@@ -15,6 +15,9 @@ export interface GlobalOptions {
   json?: boolean;
   verbose?: boolean;
   taskQueue: string;
+  address?: string;
+  namespace?: string;
+  identity?: string;
   timeout?: Duration;
 }
 
@@ -33,7 +36,7 @@ interface Call {
 export type Patience = Duration | 'endless';
 
 /** Connects to Temporal; no call of the result takes longer than the deadline. */
-export type Connect = (taskQueue: string, deadline: Deadline) => Promise<LabOperations>;
+export type Connect = (options: ConnectOptions & { deadline: Deadline }) => Promise<LabOperations>;
 
 const usualPatience: Patience = '5m';
 
@@ -61,12 +64,12 @@ export class CommandLine {
 
   /** Connects, does the work, each call of it within its time, and closes the connection. */
   async run(work: (call: Call) => Promise<void>, patience: Patience = usualPatience): Promise<void> {
-    const { taskQueue, timeout } = this.readOptions();
+    const { json: _json, verbose: _verbose, timeout, ...options } = this.readOptions();
     const { progress } = this;
     try {
       progress.say('connecting');
       const deadline = timeout ?? (patience === 'endless' ? 'none' : patience);
-      const lab = await this.connect(taskQueue, deadline);
+      const lab = await this.connect({ ...options, deadline });
       progress.say('waiting for the answer');
       const watching = timeout === undefined ? {} : { deadline: timeout };
       await closing(lab, this.noticing(lab, work({ lab, progress, watching })));

@@ -1,13 +1,12 @@
-import type { Deadline } from '../call-options.js';
 import { TemporalSettingInvalid } from '../config.js';
 import { readTemporalSettings } from '../temporal.config.js';
-import { LabOperations } from '../lab-operations.js';
+import { type ConnectOptions, LabOperations } from '../lab-operations.js';
 import { UsageError } from './exit-codes.js';
 
 /** Connects as `LabOperations.connect` does, which gives up after ten seconds, or after the deadline if that is shorter. */
-export async function connect(taskQueue: string, deadline: Deadline): Promise<LabOperations> {
+export async function connect(options: ConnectOptions): Promise<LabOperations> {
   requireSettings();
-  return LabOperations.connect({ taskQueue, deadline });
+  return LabOperations.connect(options);
 }
 
 /** Faults of the settings are reported before anything is tried. */

@@ -55,6 +55,9 @@ export function createProgram(terminal: Terminal, connect: Connect, isJson = fal
     .description(about)
     .version(version)
     .option('--json', 'print JSON on standard output, one document or one per line; errors too')
+    .option('--address <host:port>', "Temporal's address (default: TEMPORAL_ADDRESS, else localhost:7233)")
+    .option('--namespace <name>', "Temporal's namespace (default: TEMPORAL_NAMESPACE, else default)")
+    .option('--identity <name>', 'who calls, as histories show it: no name of a person (default: process and host)')
     .addOption(taskQueueOption())
     .option(
       '--timeout <duration>',

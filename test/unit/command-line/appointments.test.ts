@@ -13,7 +13,7 @@ const answering = (handle: object): Connect => {
 
 test('a choice may take as long as a booking, while a start takes the usual time', async () => {
   const deadlines: Deadline[] = [];
-  const connect: Connect = (_taskQueue, deadline) => {
+  const connect: Connect = ({ deadline }) => {
     deadlines.push(deadline);
     return Promise.reject(new Error('enough is known'));
   };

@@ -98,7 +98,7 @@ test('the connection is closed after the work, also after work that failed', asy
 
 test('the deadline option replaces the command’s own, and ends watching', async () => {
   const given: unknown[] = [];
-  const connect = (_taskQueue: string, deadline: Deadline) => {
+  const connect = ({ deadline }: { deadline: Deadline }) => {
     given.push(deadline);
     return Promise.resolve(new LabOperations(new Client({ connection: Connection.lazy() }), { deadline }));
   };

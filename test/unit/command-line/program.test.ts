@@ -431,3 +431,15 @@ test.skipIf(!existsSync('/dev/full'))('labops fails if a full disk does not take
     stderr: 'The answer could not be written (ENOSPC).\n',
   });
 });
+
+test('the flags of the connection reach it, in the words of `temporal`', async () => {
+  const given: unknown[] = [];
+  const connect: Connect = (options) => {
+    given.push(options);
+    return Promise.reject(new Error('enough is known'));
+  };
+  const flags = '--address temporal.invalid:7233 --namespace labs --identity night-shift --timeout 2s';
+  expect((await labops(`orders list ${flags}`, new RecordedTerminal(), connect)).code).toBe(1);
+  const connection = { address: 'temporal.invalid:7233', namespace: 'labs', identity: 'night-shift' };
+  expect(given).toEqual([{ ...connection, taskQueue: 'lab-operations', deadline: '2s' }]);
+});
