@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
+import { CompilerState, Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
 import { clientEntries } from './client-entries.js';
 
 /** The reports of the client's entries, by path: every type that an entry exports, as its users compile against it. */
@@ -23,8 +23,12 @@ export async function apiReports(projectFolder: string): Promise<[path: string, 
     await writeFile(join(folder, 'package.json'), JSON.stringify({ name: '@lab-operations/client', type: 'module' }));
     const bases = await basesIn(folder);
     const reports: [string, string][] = [];
-    for (const { importedAs, subpath, source } of await clientEntries(projectFolder)) {
-      extract(folder, `${source}.d.ts`);
+    const entries = await clientEntries(projectFolder);
+    const files = entries.map(({ source }) => join(folder, `${source}.d.ts`));
+    // Most of the time is the compiler's.
+    const compilerState = CompilerState.create(configOf(folder, 'client/index.d.ts'), { additionalEntryPoints: files });
+    for (const { importedAs, subpath, source } of entries) {
+      extract(configOf(folder, `${source}.d.ts`), compilerState);
       const report = await readFile(join(folder, 'client.api.md'), 'utf8');
       const path = subpath === undefined ? 'client/api-report.md' : `client/api-report-${subpath}.md`;
       const named = report.replaceAll(/\w+_base\b/g, (base) => bases.get(base) ?? base);
@@ -49,7 +53,7 @@ async function basesIn(folder: string): Promise<Map<string, string>> {
   );
 }
 
-function extract(folder: string, entry: string): void {
+function configOf(folder: string, entry: string): ExtractorConfig {
   const configObject = {
     projectFolder: folder,
     mainEntryPointFilePath: join(folder, entry),
@@ -70,13 +74,17 @@ function extract(folder: string, entry: string): void {
     tsdocMetadata: { enabled: false },
     messages: { extractorMessageReporting: { default: { logLevel: ExtractorLogLevel.None } } },
   };
-  const config = ExtractorConfig.prepare({
+  return ExtractorConfig.prepare({
     configObject,
     configObjectFullPath: undefined,
     packageJsonFullPath: join(folder, 'package.json'),
   });
+}
+
+function extract(config: ExtractorConfig, compilerState: CompilerState): void {
   const said: string[] = [];
   const { errorCount } = Extractor.invoke(config, {
+    compilerState,
     localBuild: true,
     messageCallback: (message) => {
       said.push(message.text);
