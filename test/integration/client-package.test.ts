@@ -102,13 +102,13 @@ test('a backend keeps the version of Temporal that it has, down to the lowest th
   );
   expect(copies).toEqual(['@temporalio/common/package.json']);
   const script = `
-    import { LabOperations, OrderNotFound } from '@lab-operations/client';
+    import { errors, LabOperations } from '@lab-operations/client';
     const lab = await LabOperations.connect();
     const kit = await lab.orders.place(JSON.parse(process.argv[2]));
     await kit.orderId();
     console.log((await kit.state()).phase);
     const missing = await lab.orders.get({ reference: 'of-nobody' }).catch((error) => error);
-    console.log(missing instanceof OrderNotFound);
+    console.log(missing instanceof errors.OrderNotFound);
     await lab.close();`;
   await writeFile(join(older, 'place.js'), script);
   const env = { TEMPORAL_ADDRESS: lab.rig.address, LABOPS_ENCRYPTION_KEYS: undefined };
@@ -124,7 +124,9 @@ test('a backend keeps the version of Temporal that it has, down to the lowest th
 test('the packed client brings the command line, and nothing that starts it when it is imported', async () => {
   const labops = join(backend, 'node_modules', '.bin', 'labops');
   const env = { TEMPORAL_ADDRESS: lab.rig.address, LABOPS_ENCRYPTION_KEYS: undefined };
-  const started = await startProcess(labops, ['orders', 'list', '--json'], { cwd: backend, env });
+  const started = await startProcess(labops, ['orders', 'list', '--json', '--user', await lab.newUser()], {
+    ...{ cwd: backend, env },
+  });
   expect(await started.exit, started.output()).toEqual({ code: 0, signal: null });
   expect(JSON.parse(started.output())).toEqual({ orders: [], more: false });
   const program = await startProcess(labops, ['nonsense'], { cwd: backend, env });
@@ -155,7 +157,7 @@ async function readmeExample(port: number): Promise<string> {
 
 /** What the product's own code would do with the examples. */
 const product = `
-import { TimedOut, type OrderPolicy } from '@lab-operations/client';
+import { errors, type OrderPolicy } from '@lab-operations/client';
 import { labValues, registerKit, registrationOf, untilShipped } from './backend.js';
 import { orderKit, showOrder } from './readme.js';
 
@@ -175,7 +177,7 @@ console.log('registered', phase);
 console.log('shipped', await untilShipped(reference));
 const untilEnded = (): ReturnType<typeof labValues> =>
   labValues(reference).catch((error: unknown) => {
-    if (error instanceof TimedOut) return untilEnded();
+    if (error instanceof errors.TimedOut) return untilEnded();
     throw error;
   });
 const { outcome, interpretation, values } = await untilEnded();
