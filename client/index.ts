@@ -2,8 +2,23 @@
 import * as errors from './all-errors.js';
 
 export { errors };
+
+/* The client, and what all areas share */
 export { reconnection } from './reconnection.js';
 export { LabOperations, type ConnectOptions, type LabOperationsOptions } from './lab-operations.js';
+export type { NotificationSource, WatchOptions } from './watching.js';
+export type { CallOptions, Deadline } from './call-options.js';
+export type { Encryption } from './config.js';
+export type { Installation } from '../service/installation.js';
+export { labDataConverter, createPayloadCodec, type PayloadCodecOptions } from './encryption/payload-codec.js';
+export { parseKeyRing, type EncryptionKey, type KeyRing } from './encryption/key-ring.js';
+export type { UndeliveredNotifications, UndeliveredSummary } from './notifications/undelivered.js';
+export type { DeliveryState, UndeliveredNotification } from '../protocol/delivery.js';
+export type { BusinessDays } from '../protocol/business-days.js';
+export type { Duration } from '../protocol/durations.js';
+export type { Attention } from '../protocol/attention.js';
+
+/* Orders */
 export type {
   OrderOperations,
   OrderSelection,
@@ -19,59 +34,7 @@ export type { EarlierFailure, ReconcileOptions } from './orders/reconciliation.j
 export type { PlaceOptions } from './orders/placing.js';
 export type { OrderSearch } from './orders/order-search.js';
 export type { CancelledPlacing, KitOrderHandle, WhichOrder } from './orders/order-handle.js';
-export type { ResultOperations, WhichResults } from './results/results.js';
-export type {
-  DocumentOperations,
-  DocumentReads,
-  DocumentStreamOptions,
-  SpecimenLabels,
-} from './documents/documents.js';
-export type { CatalogueOperations } from './catalogue/catalogue.js';
-export type { ReportOperations, ReportSubmission, ReportFilter, ReportSummary } from './reports/reports.js';
-export type { CancelledSubmission, ReportHandle } from './reports/report-handle.js';
-export type {
-  AppointmentOperations,
-  AppointmentStart,
-  SitesOfOrder,
-  AppointmentFilter,
-  AppointmentSummary,
-} from './appointments/appointments.js';
-export type { AppointmentHandle } from './appointments/appointment-handle.js';
-export type { NotificationSource, WatchOptions } from './watching.js';
-export type {
-  MatchReviewFollowed,
-  MatchReviewOperations,
-  WhichMatchReview,
-  MatchReviewFilter,
-  MatchReviewSummary,
-} from './match-reviews/match-reviews.js';
-export type { MatchReviewHandle } from './match-reviews/match-review-handle.js';
-export type { CallOptions, Deadline } from './call-options.js';
-export type { LinkOperations, LinkStart, LinkFilter, LinkSummary } from './links/links.js';
-export type { LinkHandle } from './links/link-handle.js';
-export type { Encryption } from './config.js';
-export type { Installation } from '../service/installation.js';
-export { labDataConverter, createPayloadCodec, type PayloadCodecOptions } from './encryption/payload-codec.js';
-export { parseKeyRing, type EncryptionKey, type KeyRing } from './encryption/key-ring.js';
-export type { UserOperations } from './users/users.js';
-export type { DeletionHandle } from './users/deletion-handle.js';
-export type { UndeliveredNotifications, UndeliveredSummary } from './notifications/undelivered.js';
-export type { DeliveryState, UndeliveredNotification } from '../protocol/delivery.js';
-export type { RejectedEventOperations } from './operators/rejected-events.js';
-export type {
-  ListRejectedEventsInput,
-  RejectedEventEntry,
-  RejectedEventFilter,
-  RejectedEventsPage,
-  RejectedEventState,
-  ReplayRejectedEventsResult,
-} from '../protocol/rejected-events.js';
-export type { WebhookOperations } from './operators/webhook-endpoints.js';
-export { createLabService, type LabService } from '../service/lab-service.js';
-export type { ServiceConfig } from '../service/http.js';
-export type { CallObserver, ObservedCall } from '../service/observed.js';
 export { answerFaults } from '../service/order-answers.js';
-export type { Results } from '../service/results.js';
 export type {
   ImportOrderRequest,
   Order,
@@ -80,6 +43,129 @@ export type {
   ShippingDetails,
   TestkitOrderRequest,
 } from '../service/orders.js';
+export { defaultPolicy, type OrderPolicy, type Remedy } from '../protocol/order/policy.js';
+export type { ReconcileCounts, ReconcileProgress, ReconcileResult } from '../protocol/reconcile.js';
+export type { KitOrderResult } from '../protocol/order/messages.js';
+export type { PlacingAttentionReason, PlacingState, PlaceKitOrderInput } from '../protocol/order/placing-messages.js';
+export type {
+  AttentionReason,
+  ChainLink,
+  OrderAttention,
+  OrderOutcome,
+  OrderPhase,
+  OrderState,
+  TimelineEntry,
+} from '../protocol/order/state.js';
+export type { ShipmentSnapshot } from '../service/order-snapshot.js';
+
+/* Results, documents and the catalogue */
+export type { ResultOperations, WhichResults } from './results/results.js';
+export type {
+  DocumentOperations,
+  DocumentReads,
+  DocumentStreamOptions,
+  SpecimenLabels,
+} from './documents/documents.js';
+export type { CatalogueOperations } from './catalogue/catalogue.js';
+export type { Results } from '../service/results.js';
+export type {
+  LabAccount,
+  LabAccountFilter,
+  LabTest,
+  LabTestFilter,
+  Marker,
+  MarkerFilter,
+} from '../service/lab-tests.js';
+
+/* Appointments */
+export type {
+  AppointmentOperations,
+  AppointmentStart,
+  SitesOfOrder,
+  AppointmentFilter,
+  AppointmentSummary,
+} from './appointments/appointments.js';
+export type { AppointmentHandle } from './appointments/appointment-handle.js';
+export type { CancellationReason } from '../service/appointments.js';
+export { isBookable, type Centre, type Centres, type Coverage } from '../service/centres.js';
+export type { CentresFilter, CoverageFilter } from '../service/walk-in-requests.js';
+export { defaultAppointmentPolicy, type AppointmentPolicy } from '../protocol/appointment/policy.js';
+export type {
+  AppointmentAttentionReason,
+  AppointmentCancellation,
+  AppointmentOutcome,
+  AppointmentPhase,
+  AppointmentResult,
+  AppointmentShown,
+  AppointmentState,
+  AppointmentRequest,
+  Slot,
+  SlotChoice,
+  SlotQuestion,
+  SlotSite,
+  Slots,
+} from '../protocol/appointment/messages.js';
+
+/* Match reviews */
+export type {
+  MatchReviewFollowed,
+  MatchReviewOperations,
+  WhichMatchReview,
+  MatchReviewFilter,
+  MatchReviewSummary,
+} from './match-reviews/match-reviews.js';
+export type { MatchReviewHandle } from './match-reviews/match-review-handle.js';
+export type { MatchReview, MatchReviewSearch } from '../service/match-reviews.js';
+export { defaultMatchReviewPolicy, type MatchReviewPolicy } from '../protocol/match-review/policy.js';
+export type {
+  Acceptance,
+  MatchReviewAction,
+  MatchReviewAttentionReason,
+  MatchReviewDecision,
+  MatchReviewOutcome,
+  MatchReviewPhase,
+  MatchReviewResult,
+  MatchReviewState,
+  Rejection,
+} from '../protocol/match-review/messages.js';
+
+/* Links */
+export type { LinkOperations, LinkStart, LinkFilter, LinkSummary } from './links/links.js';
+export type { LinkHandle } from './links/link-handle.js';
+export type { Provider, ProviderConnection, ProviderFilter } from '../service/providers.js';
+export { defaultLinkPolicy, type LinkPolicy } from '../protocol/link/policy.js';
+export type {
+  CodeAnswer,
+  Consequence,
+  LinkAttentionReason,
+  LinkOutcome,
+  LinkPhase,
+  LinkReport,
+  LinkResult,
+  LinkState,
+  LinkUrl,
+} from '../protocol/link/messages.js';
+
+/* Reports */
+export type { ReportOperations, ReportSubmission, ReportFilter, ReportSummary } from './reports/reports.js';
+export type { CancelledSubmission, ReportHandle } from './reports/report-handle.js';
+export type { LabReportResult, LoincMatch, ParsingJob } from '../service/reports.js';
+export type { ReportCounts } from '../service/report-snapshot.js';
+export { defaultReportPolicy, type ReportPolicy } from '../protocol/report/policy.js';
+export type { ReportFailure } from '../protocol/report/failure-reasons.js';
+export type {
+  ParsingJobResult,
+  ReportAttentionReason,
+  ReportOutcome,
+  ReportPhase,
+  ReportState,
+  ReportTimelineEntry,
+} from '../protocol/report/messages.js';
+export type { LostUpload, ReportSource } from '../protocol/report/submission-messages.js';
+
+/* Users and their deletion */
+export type { UserOperations } from './users/users.js';
+export type { DeletionHandle } from './users/deletion-handle.js';
 export type {
   CreateUserRequest,
   Demographics,
@@ -101,62 +187,18 @@ export type {
   RunningWork,
   UndoReport,
 } from '../protocol/deletion/messages.js';
-export type { Provider, ProviderConnection, ProviderFilter } from '../service/providers.js';
-export type { LabReportResult, LoincMatch, ParsingJob } from '../service/reports.js';
+
+/* Webhook endpoints and rejected events */
+export type { RejectedEventOperations } from './operators/rejected-events.js';
 export type {
-  LabAccount,
-  LabAccountFilter,
-  LabTest,
-  LabTestFilter,
-  Marker,
-  MarkerFilter,
-} from '../service/lab-tests.js';
-export type { ReportCounts } from '../service/report-snapshot.js';
-export type { CancellationReason } from '../service/appointments.js';
-export { isBookable, type Centre, type Centres, type Coverage } from '../service/centres.js';
-export type { CentresFilter, CoverageFilter } from '../service/walk-in-requests.js';
-export { defaultAppointmentPolicy, type AppointmentPolicy } from '../protocol/appointment/policy.js';
-export type {
-  AppointmentAttentionReason,
-  AppointmentCancellation,
-  AppointmentOutcome,
-  AppointmentPhase,
-  AppointmentResult,
-  AppointmentShown,
-  AppointmentState,
-  AppointmentRequest,
-  Slot,
-  SlotChoice,
-  SlotQuestion,
-  SlotSite,
-  Slots,
-} from '../protocol/appointment/messages.js';
-export type { MatchReview, MatchReviewSearch } from '../service/match-reviews.js';
-export { defaultMatchReviewPolicy, type MatchReviewPolicy } from '../protocol/match-review/policy.js';
-export type {
-  Acceptance,
-  MatchReviewAction,
-  MatchReviewAttentionReason,
-  MatchReviewDecision,
-  MatchReviewOutcome,
-  MatchReviewPhase,
-  MatchReviewResult,
-  MatchReviewState,
-  Rejection,
-} from '../protocol/match-review/messages.js';
-export { defaultReportPolicy, type ReportPolicy } from '../protocol/report/policy.js';
-export type { ReportFailure } from '../protocol/report/failure-reasons.js';
-export type {
-  ParsingJobResult,
-  ReportAttentionReason,
-  ReportOutcome,
-  ReportPhase,
-  ReportState,
-  ReportTimelineEntry,
-} from '../protocol/report/messages.js';
-export type { LostUpload, ReportSource } from '../protocol/report/submission-messages.js';
-export { defaultPolicy, type OrderPolicy, type Remedy } from '../protocol/order/policy.js';
-export type { ReconcileCounts, ReconcileProgress, ReconcileResult } from '../protocol/reconcile.js';
+  ListRejectedEventsInput,
+  RejectedEventEntry,
+  RejectedEventFilter,
+  RejectedEventsPage,
+  RejectedEventState,
+  ReplayRejectedEventsResult,
+} from '../protocol/rejected-events.js';
+export type { WebhookOperations } from './operators/webhook-endpoints.js';
 export type {
   WebhookChange,
   WebhookDeleted,
@@ -167,30 +209,8 @@ export type {
   WebhookSecretRotated,
 } from '../protocol/webhook-endpoints.js';
 export type { WebhookPlace } from '../service/management-webhooks.js';
-export { defaultLinkPolicy, type LinkPolicy } from '../protocol/link/policy.js';
-export type {
-  CodeAnswer,
-  Consequence,
-  LinkAttentionReason,
-  LinkOutcome,
-  LinkPhase,
-  LinkReport,
-  LinkResult,
-  LinkState,
-  LinkUrl,
-} from '../protocol/link/messages.js';
-export type { BusinessDays } from '../protocol/business-days.js';
-export type { Duration } from '../protocol/durations.js';
-export type { Attention } from '../protocol/attention.js';
-export type { KitOrderResult } from '../protocol/order/messages.js';
-export type { PlacingAttentionReason, PlacingState, PlaceKitOrderInput } from '../protocol/order/placing-messages.js';
-export type {
-  AttentionReason,
-  ChainLink,
-  OrderAttention,
-  OrderOutcome,
-  OrderPhase,
-  OrderState,
-  TimelineEntry,
-} from '../protocol/order/state.js';
-export type { ShipmentSnapshot } from '../service/order-snapshot.js';
+
+/* Calls of the lab service without a workflow in between */
+export { createLabService, type LabService } from '../service/lab-service.js';
+export type { ServiceConfig } from '../service/http.js';
+export type { CallObserver, ObservedCall } from '../service/observed.js';
