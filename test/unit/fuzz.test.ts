@@ -28,11 +28,12 @@ test.each([
 test('a seed repeats its cases', async () => {
   const outcomes = async (from: number) => {
     const tally = new Tally('webhooks');
-    await fuzzWebhooks(new Random(from), 200, tally);
+    await fuzzWebhooks(new Random(from), 50, tally);
     return [...tally.outcomes];
   };
-  expect(await outcomes(7)).toEqual(await outcomes(7));
-  expect(await outcomes(7)).not.toEqual(await outcomes(8));
+  const once = await outcomes(7);
+  expect(await outcomes(7)).toEqual(once);
+  expect(await outcomes(8)).not.toEqual(once);
 });
 
 const corpus = join(projectFolder, 'proof/fuzz/corpus');
