@@ -82,15 +82,21 @@ export function storeFailure(error: unknown): StoreFailed {
   if (error instanceof StoreFailed) return error;
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   if (!(first instanceof Error)) return new StoreFailed('The database failed.');
-  const code = 'code' in first && typeof first.code === 'string' ? first.code : undefined;
+  const code = codeOf(first);
   if (code === undefined || !isSqlState(code)) return new StoreFailed(`The database failed: ${first.message}`, code);
   const reason = loggableStates.test(code) ? `: ${first.message}` : '';
   return new StoreFailed(`The database refused a statement (SQLSTATE ${code})${reason}`, code);
 }
 
-/** True if the server itself answered; otherwise the state of the connection is not known. */
-export function isServerAnswer(error: unknown): error is Error & { code: string } {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' && isSqlState(error.code);
+/** The SQLSTATE, if the server itself answered; otherwise the state of the connection is not known. */
+export function serverAnswer(error: unknown): string | undefined {
+  const code = codeOf(error);
+  return code !== undefined && isSqlState(code) ? code : undefined;
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (error instanceof StoreFailed) return error.databaseCode;
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
 function isSqlState(code: string): boolean {

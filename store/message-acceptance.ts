@@ -42,7 +42,11 @@ export async function accept(
   } catch (error) {
     // The sender would repeat it until it gives up, and would be refused each time.
     if (!(error instanceof StoreFailed && error.isDataRefused)) throw error;
-    return setAside({ transactions, hashes }, aside(`the database refused a value (SQLSTATE ${error.code})`), message);
+    return setAside(
+      { transactions, hashes },
+      aside(`the database refused a value (SQLSTATE ${error.databaseCode})`),
+      message,
+    );
   }
 }
 

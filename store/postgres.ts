@@ -1,5 +1,5 @@
 import { Pool, type PoolClient } from 'pg';
-import { type Database, isServerAnswer, type Parameter, storeFailure, type Transaction } from './database.js';
+import { type Database, serverAnswer, type Parameter, storeFailure, type Transaction } from './database.js';
 
 /** Beyond this a webhook's sender has nearly given up (15 s) and the webhook handler has answered (10 s). */
 const connectTimeoutMs = 5_000;
@@ -86,7 +86,8 @@ const sessionFailures = ['25006', '57P01', '57P02', '57P03'];
  * not answer this either: closing the connection rolls the work back.
  */
 async function undone(client: PoolClient, failure: unknown): Promise<boolean> {
-  if (!isServerAnswer(failure) || sessionFailures.includes(failure.code)) return false;
+  const answer = serverAnswer(failure);
+  if (answer === undefined || sessionFailures.includes(answer)) return false;
   try {
     await client.query('rollback');
     return true;

@@ -24,7 +24,10 @@ describeStores('a store', (rig) => {
     const { store } = rig();
     const refused = await store.summaries({ userId: 'Testperson\0' }).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(StoreFailed);
-    expect(refused).toMatchObject({ code: '22021', message: 'The database refused a statement (SQLSTATE 22021)' });
+    expect(refused).toMatchObject({
+      databaseCode: '22021',
+      message: 'The database refused a statement (SQLSTATE 22021)',
+    });
     const { stack = '', cause } = refused as Error;
     expect(JSON.stringify([refused, stack, cause ?? null])).not.toContain('Testperson');
   });
@@ -50,7 +53,10 @@ describe('failures of a driver', () => {
 
   test('lose everything that quotes a row', () => {
     const failure = storeFailure(driverError);
-    expect(failure).toMatchObject({ code: '23505', message: 'The database refused a statement (SQLSTATE 23505)' });
+    expect(failure).toMatchObject({
+      databaseCode: '23505',
+      message: 'The database refused a statement (SQLSTATE 23505)',
+    });
     expect(JSON.stringify([failure, failure.message, failure.stack, failure.cause ?? null])).not.toContain(
       'Testperson',
     );
@@ -281,7 +287,7 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     const databaseUrl = `postgres://lab:Testpassword@127.0.0.1:${await closedPort()}/x`;
     const failed = await openStore({ databaseUrl }).catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(StoreFailed);
-    expect(failed).toMatchObject({ code: 'ECONNREFUSED' });
+    expect(failed).toMatchObject({ databaseCode: 'ECONNREFUSED' });
     expect(String((failed as Error).stack)).not.toContain('Testpassword');
   });
 
