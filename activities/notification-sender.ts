@@ -96,6 +96,7 @@ async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): 
     ...(agent && { dispatcher: agent }),
     headers: {
       'content-type': 'application/cloudevents+json',
+      'user-agent': 'lab-operations',
       'webhook-id': event.id,
       'webhook-timestamp': String(timestampSeconds),
       'webhook-signature': sign({ id: event.id, timestampSeconds, body, secret }),
@@ -105,7 +106,8 @@ async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): 
   });
   const { statusCode: status } = reply;
   if (status >= 200 && status < 300) {
-    await reply.body.dump();
+    // Not awaited: a body without an end would hold this slot.
+    void reply.body.dump();
     return { as: 'delivered' };
   }
   const answer = await nameOfAnswer(reply);

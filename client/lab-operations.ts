@@ -7,7 +7,8 @@ import { AppointmentOperations } from './appointments/appointments.js';
 import { CatalogueOperations } from './catalogue/catalogue.js';
 import { DocumentOperations } from './documents/documents.js';
 import { type Encryption, installationOf, readEncryption, readKeyRing, TemporalSettingInvalid } from './config.js';
-import { readTemporalSettings, temporalKeyFile } from './temporal.config.js';
+import { addressFault, readTemporalSettings, temporalKeyFile } from './temporal.config.js';
+import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { labDataConverter } from './encryption/payload-codec.js';
 import { withKeysRequired, encryptionRequired } from './encryption/key-requirement.js';
 import { parseKeyRing } from './encryption/key-ring.js';
@@ -142,11 +143,12 @@ export class LabOperations {
     if (!ring && encryption === 'required') throw new EncryptionKeysMissing(encryptionRequired);
     const settings = readTemporalSettings();
     const { namespace = settings.namespace ?? 'default' } = options;
-    const connectionOptions = { ...settings.connectionOptions, ...givenOf(options) };
+    const connectionOptions = { ...settings.connectionOptions, ...givenOf(options, settings) };
     const { address = 'localhost:7233' } = connectionOptions;
     const connectTimeout = Math.min(longestConnectMs, millisecondsOf(options.deadline ?? 'none'));
     const reached = throughProxy({ ...connectionOptions, ...reconnection, address, connectTimeout });
     const connection = await Connection.connect(reached).catch(async (error: unknown) => {
+      if (error instanceof TemporalSettingInvalid) throw error;
       const endpoint = { address: addressAndWay(address), namespace };
       const known = temporalErrorOf(error, endpoint);
       throw known ?? noAnswerFromTemporal(endpoint, error, '', await connectionFault(connectionOptions));
@@ -188,13 +190,28 @@ export class LabOperations {
   }
 }
 
-/** @throws TemporalSettingInvalid for a key that no header can hold: gRPC's own error would quote it */
-function givenOf({ address, apiKey, tls = apiKey !== undefined || undefined }: ConnectOptions) {
-  const fault = typeof apiKey === 'string' ? headerFault(apiKey) : undefined;
-  if (fault !== undefined) throw new TemporalSettingInvalid(fault, 'apiKey');
+/** @throws TemporalSettingInvalid */
+function givenOf({ address, apiKey, tls }: ConnectOptions, { connectionOptions }: ClientConnectConfig) {
+  const fault = address === undefined ? undefined : addressFault(address);
+  if (fault !== undefined) throw new TemporalSettingInvalid(fault, 'address');
+  // With a key TLS is on unless somebody says otherwise; so are the certificates of the settings.
+  const encrypted = tls ?? connectionOptions.tls ?? (apiKey === undefined ? undefined : true);
   return {
     ...(address !== undefined && { address }),
-    ...(apiKey !== undefined && { apiKey }),
-    ...(tls !== undefined && { tls }),
+    ...(apiKey !== undefined && { apiKey: checkedKey(apiKey) }),
+    ...(encrypted !== undefined && { tls: encrypted }),
   };
+}
+
+/** Checks every key: gRPC's own error would quote one that no header can hold. A key that is read from a file ends with a line break. */
+function checkedKey(apiKey: string | (() => string)): string | (() => string) {
+  if (typeof apiKey === 'function') return () => checkedText(apiKey());
+  return checkedText(apiKey);
+}
+
+function checkedText(apiKey: string): string {
+  const key = apiKey.trim();
+  const fault = key === '' ? 'is empty' : headerFault(key);
+  if (fault !== undefined) throw new TemporalSettingInvalid(fault, 'apiKey');
+  return key;
 }

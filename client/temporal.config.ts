@@ -39,9 +39,19 @@ export function readConnection(given: Record<string, string>): {
   const config = toClientOptions(profile);
   const isPair = (profile.tls?.clientCert === undefined) === (profile.tls?.clientKey === undefined);
   const fault = isPair
-    ? (headersFault(config) ?? pairFault(config) ?? proxyFault(config, given))
+    ? (addressFaultOf(config) ?? headersFault(config) ?? pairFault(config) ?? proxyFault(config, given))
     : missingHalf(profile.tls);
   return { config, fault };
+}
+
+/** A fault that the SDK's client would report without the setting's name, as a text that follows it. */
+export function addressFault(address: string): string | undefined {
+  return /^([^\s:/"'[\]]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/i.test(address) ? undefined : 'is not host:port';
+}
+
+function addressFaultOf({ connectionOptions: { address = '' } }: ClientConnectConfig): Fault | undefined {
+  const problem = address === '' ? undefined : addressFault(address);
+  return problem === undefined ? undefined : { setting: 'TEMPORAL_ADDRESS', problem };
 }
 
 function missingHalf(tls: { clientKey?: unknown } | undefined): Fault {

@@ -1,4 +1,4 @@
-import { unavailable } from '../service/lab-operations-error.js';
+import { type ErrorKind, unavailable } from '../service/lab-operations-error.js';
 
 /** The store's interface to a database. PostgreSQL and PGlite both implement it, and get the same SQL. */
 export interface Database {
@@ -50,6 +50,11 @@ export class StoreFailed extends unavailable('StoreFailed', 'Repeat the call onc
     this.databaseCode = databaseCode;
   }
 
+  override get kind(): ErrorKind {
+    if (this.isDataRefused) return 'refused';
+    return /^(28|3D|42501)/.test(this.databaseCode ?? '') ? 'misconfigured' : super.kind;
+  }
+
   /** True if the data were refused, and would be again: SQLSTATE's classes of data exceptions and exceeded limits. */
   get isDataRefused(): boolean {
     return this.databaseCode !== undefined && /^(22|54)...$/.test(this.databaseCode);
@@ -58,6 +63,7 @@ export class StoreFailed extends unavailable('StoreFailed', 'Repeat the call onc
 
 /** The database can never store what the service sends: a name, or an emoji in a note, would be refused forever. */
 export class DatabaseNotUtf8 extends StoreFailed {
+  static override readonly kind = 'misconfigured';
   static override readonly remedy = "Create one with encoding 'UTF8' from template0, and set DATABASE_URL to it.";
   readonly problem: string;
 

@@ -1,4 +1,4 @@
-import { invalid, notFound, refused, unavailable } from '../../service/lab-operations-error.js';
+import { invalid, notFound, refused } from '../../service/lab-operations-error.js';
 import { type ErrorMap } from '../errors.js';
 
 /** No workflow follows an appointment of this order, or it is older than the namespace's retention. */
@@ -61,7 +61,7 @@ export class CancellationRefused extends refused('CancellationRefused', "Look at
 /**
  * The appointment's workflow was terminated or timed out; the message says which. The service keeps what was booked.
  */
-export class AppointmentInterrupted extends unavailable('AppointmentInterrupted', 'Start the appointment again.') {}
+export class AppointmentInterrupted extends refused('AppointmentInterrupted', 'Start the appointment again.') {}
 
 /** The client error for each failure type of the appointment workflow. */
 export const appointmentErrorMap: ErrorMap = {

@@ -1,4 +1,4 @@
-import { invalid, notFound, refused, unavailable } from '../../service/lab-operations-error.js';
+import { invalid, notFound, refused } from '../../service/lab-operations-error.js';
 import { type ErrorMap } from '../errors.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 
@@ -33,7 +33,7 @@ export class LinkFailed extends refused('LinkFailed', 'Start a new link.') {
 export class LinkEnded extends refused('LinkEnded', 'Start a new link, unless this one is connected.') {}
 
 /** The link's workflow was terminated or timed out; the message says which. */
-export class LinkInterrupted extends unavailable('LinkInterrupted', 'Start a new link.') {}
+export class LinkInterrupted extends refused('LinkInterrupted', 'Start a new link.') {}
 
 /** The client error for each failure type of the link workflow. */
 export const linkErrorMap: ErrorMap = {

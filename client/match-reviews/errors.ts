@@ -1,4 +1,4 @@
-import { invalid, notFound, refused, unavailable } from '../../service/lab-operations-error.js';
+import { invalid, notFound, refused } from '../../service/lab-operations-error.js';
 import { type ErrorMap } from '../errors.js';
 
 /** No workflow follows this result, or it is older than the namespace's retention. */
@@ -26,7 +26,7 @@ export class DecisionRefused extends refused(
  * The review's workflow was terminated or timed out; the message says which. The result still waits at the service unless a
  * decision had already been sent.
  */
-export class MatchReviewInterrupted extends unavailable('MatchReviewInterrupted', 'Start the review again.') {}
+export class MatchReviewInterrupted extends refused('MatchReviewInterrupted', 'Start the review again.') {}
 
 /** The client error for each failure type of the workflow of a match review. */
 export const matchReviewErrorMap: ErrorMap = {

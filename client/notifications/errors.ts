@@ -1,4 +1,4 @@
-import { invalid, notFound, unavailable } from '../../service/lab-operations-error.js';
+import { invalid, notFound, refused } from '../../service/lab-operations-error.js';
 import { type ErrorMap } from '../errors.js';
 
 /** Nothing of this workflow is undelivered, or the notification was delivered or discarded meanwhile. */
@@ -8,7 +8,7 @@ export class NotificationNotFound extends notFound('NotificationNotFound', 'List
 export class NotificationsInvalid extends invalid('NotificationsInvalid') {}
 
 /** An operator ended the delivery: the remaining notifications are not sent. */
-export class DeliveryInterrupted extends unavailable(
+export class DeliveryInterrupted extends refused(
   'DeliveryInterrupted',
   'Read the state of the order, link, report, appointment or deletion instead.',
 ) {}

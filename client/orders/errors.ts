@@ -1,6 +1,6 @@
 import { ApplicationFailure, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { FailureDetails } from '../../protocol/failure-details.js';
-import { type ErrorKind, invalid, notFound, refused, unavailable } from '../../service/lab-operations-error.js';
+import { type ErrorKind, invalid, notFound, refused } from '../../service/lab-operations-error.js';
 import { type ErrorMap, ServiceDown } from '../errors.js';
 
 /** Temporal knows no order with this reference or id. It may be older than the namespace's retention. */
@@ -96,7 +96,7 @@ export class OrderEnded extends refused('OrderEnded', "Look at the order's state
 export class OrderNotInChain extends notFound('OrderNotInChain', 'Check the order id.') {}
 
 /** The order's workflow was terminated, timed out or was cancelled by an operator; the message says which. */
-export class OrderInterrupted extends unavailable(
+export class OrderInterrupted extends refused(
   'OrderInterrupted',
   "If it was still being placed, place it again with the same reference; otherwise the order's next webhook starts another run.",
 ) {}

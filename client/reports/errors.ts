@@ -1,6 +1,6 @@
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import type { LostUpload } from '../../protocol/report/submission-messages.js';
-import { invalid, notFound, refused, unavailable } from '../../service/lab-operations-error.js';
+import { invalid, notFound, refused } from '../../service/lab-operations-error.js';
 import { type ErrorMap } from '../errors.js';
 
 /** Temporal knows no report with this reference or job id. It may be older than the namespace's retention. */
@@ -66,7 +66,7 @@ export class ReportEnded extends refused('ReportEnded', "Look at the report's st
 export class ReportNotRead extends refused('ReportNotRead', "Look at the report's state: it says which.") {}
 
 /** The report's workflow was terminated, timed out or was cancelled by an operator; the message says which. */
-export class ReportInterrupted extends unavailable(
+export class ReportInterrupted extends refused(
   'ReportInterrupted',
   "Submit it again, or wait for the job's next webhook.",
 ) {}

@@ -1,14 +1,14 @@
-import type { WorkflowHandle } from '@temporalio/client';
+import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { deleteUserId } from '../../protocol/ids.js';
 import { stateQuery, undoUpdate, type DeleteUserResult, type DeletionState } from '../../protocol/deletion/messages.js';
 import type { CallOptions } from '../call-options.js';
 import { LabOperationsError } from '../../service/lab-operations-error.js';
-import { toClientError } from '../errors.js';
+import { EncryptionKeysMissing, toClientError, UnexpectedFailure } from '../errors.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import type { OneCall } from '../one-call.js';
 import { callKinds, underWay, type TemporalCalls } from '../workflow-calls.js';
 import { orIfEnded } from '../workflow-status.js';
-import { GraceEnded, NothingToUndo, userErrorMap } from './errors.js';
+import { DeletionInterrupted, GraceEnded, NothingToUndo, userErrorMap } from './errors.js';
 
 export const userCalls = callKinds(userErrorMap, 'The deletion');
 
@@ -80,14 +80,22 @@ export class DeletionHandle {
   private async undone(call: OneCall): Promise<DeletionState> {
     const ended = call.result<DeleteUserResult>(this.#workflow, underWay.command);
     const { version: _, ...state } = await ended.catch((error: unknown) => {
-      const refusal = toClientError(error, userErrorMap);
-      const isRefusal = refusal instanceof LabOperationsError && ['refused', 'not_found'].includes(refusal.kind);
-      throw isRefusal ? nothingToUndo(refusal) : error;
+      throw answerToUndo(error);
     });
     if (state.outcome === 'undone') return state;
     if (state.outcome !== 'deleted') throw new NothingToUndo(`There is nothing to undo: ${state.outcome}`);
     throw new GraceEnded('The deletion has ended and can no longer be undone');
   }
+}
+
+/** A deletion that failed, for whatever reason, did not happen: there is nothing to undo. Only another end says nothing about that. */
+export function answerToUndo(error: unknown): unknown {
+  if (!(error instanceof WorkflowFailedError)) return error;
+  const failure = toClientError(error, userErrorMap);
+  const isUnknown = [DeletionInterrupted, UnexpectedFailure, EncryptionKeysMissing].some(
+    (end) => failure instanceof end,
+  );
+  return failure instanceof LabOperationsError && !isUnknown ? nothingToUndo(failure) : error;
 }
 
 function nothingToUndo({ message, fields, serviceSentence: sentence, status }: LabOperationsError): NothingToUndo {

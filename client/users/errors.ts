@@ -41,7 +41,7 @@ export class DeletionRefused extends refused('DeletionRefused', 'Remove the reas
 }
 
 /** The deletion has just been requested, and it is not known yet whether there will be anything to undo. */
-export class GraceNotBegun extends refused('GraceNotBegun', 'Try again once the request is answered.') {}
+export class GraceNotBegun extends unavailable('GraceNotBegun', 'Try again once the request is answered.') {}
 
 /** The deletion can no longer be undone: its grace period is over. */
 export class GraceEnded extends refused('GraceEnded', 'Create a new user; nothing restores this one.') {}
@@ -65,7 +65,7 @@ export class DeletionNotFound extends notFound('DeletionNotFound', 'Check the us
  * The deletion's workflow was terminated, timed out or was cancelled by an operator. The lab service was not notified
  * and continues to count down.
  */
-export class DeletionInterrupted extends unavailable(
+export class DeletionInterrupted extends refused(
   'DeletionInterrupted',
   'Request the deletion again to be able to undo it.',
 ) {}

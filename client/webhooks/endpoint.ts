@@ -185,8 +185,8 @@ function describeError(error: unknown, withStack: boolean): Record<string, unkno
     type,
     message,
     ...(code !== undefined && { code }),
-    // An answer of Temporal has `details`. gRPC's other errors quote the headers that they cannot send, an API key too.
-    ...(cause instanceof Error && { cause: 'details' in cause ? cause.message : cause.name }),
+    // An answer of Temporal has both. gRPC's other errors quote the headers that they cannot send, an API key too.
+    ...(cause instanceof Error && { cause: 'details' in cause && 'metadata' in cause ? cause.message : cause.name }),
     ...(withStack && { stack }),
   };
 }

@@ -23,8 +23,7 @@ export function readTemporal(given: Record<string, string>, faults: SettingFault
   faults.push(...misread.map((fault) => ({ ...fault, remedy: 'correct it, or leave it unset' })));
   if (misread.length > 0) return undefined;
   try {
-    const { config, fault: ofConnection } = readConnection(given);
-    const fault = ofConnection ?? addressFault(config);
+    const { config, fault } = readConnection(given);
     if (fault === undefined) return temporalConfig(config, given);
     const { setting, problem } = fault;
     faults.push({
@@ -39,14 +38,6 @@ export function readTemporal(given: Record<string, string>, faults: SettingFault
     faults.push({ setting: 'TEMPORAL_*', problem, remedy });
     return undefined;
   }
-}
-
-/** Before the SDK sees it: the client's connection throws an error that names no setting. */
-function addressFault({
-  connectionOptions: { address = '' },
-}: ClientConnectConfig): { setting: string; problem: string } | undefined {
-  const isAddress = address === '' || /^([^\s:/"'[\]]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/i.test(address);
-  return isAddress ? undefined : { setting: 'TEMPORAL_ADDRESS', problem: 'is not host:port' };
 }
 
 function temporalConfig(

@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { senderTo } from '../../../activities/notification-sender.js';
+import { callMs, senderTo } from '../../../activities/notification-sender.js';
 import { createNotificationHandler } from '../../../client/notifications/index.js';
 import type { CloudEvent } from '../../../protocol/notification-events.js';
 import { answering, serving } from '../service/recording-server.js';
@@ -117,4 +117,11 @@ test('a notification whose id cannot be a header is refused for good, so it hold
   }
   expect(await attempt().run(() => send(event))).toEqual(delivered);
   expect(requests).toHaveLength(1);
+});
+
+test('an answer whose body never ends is a delivery all the same, and holds nothing up', async () => {
+  const { baseUrl } = await serving((_request, response) => void response.writeHead(200).write('{'));
+  const before = Date.now();
+  expect(await attempt().run(() => senderTo({ url: baseUrl, secret }).send(event))).toEqual(delivered);
+  expect(Date.now() - before).toBeLessThan(callMs);
 });

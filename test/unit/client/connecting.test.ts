@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { errors, LabOperations, reconnection } from '../../../client/index.js';
@@ -49,8 +50,34 @@ test('what a backend gives in code takes the place of the settings', async () =>
   expect(connect).toHaveBeenLastCalledWith(expect.objectContaining(ofSettings));
 });
 
-test('an API key that no header can hold is refused without being quoted', async () => {
-  const refused = await LabOperations.connect({ apiKey: 'invented\nkey' }).catch((error: unknown) => error);
-  expect(refused).toBeInstanceOf(errors.TemporalSettingInvalid);
-  expect(String(refused)).toBe('TemporalSettingInvalid: apiKey must be printable ASCII, on one line');
+test.each(['invented\nkey', () => 'invented\nkey', ' ', () => ''])(
+  'an API key that no header can hold is refused without being quoted, also one that a function gives',
+  async (apiKey) => {
+    const connect = vi.spyOn(Connection, 'connect').mockImplementation(async ({ apiKey: given } = {}) => {
+      if (typeof given === 'function') given();
+      return Connection.lazy();
+    });
+    onTestFinished(() => connect.mockRestore());
+    const refused = await LabOperations.connect({ apiKey }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(errors.TemporalSettingInvalid);
+    expect(inspect(refused)).toMatch(/apiKey (must be printable ASCII, on one line|is empty)/);
+    expect(inspect(refused)).not.toContain('invented');
+  },
+);
+
+test('an API key in code keeps the certificates of the settings, and loses the line break of its file', async () => {
+  const connect = vi.spyOn(Connection, 'connect').mockResolvedValue(Connection.lazy());
+  onTestFinished(() => {
+    connect.mockRestore();
+    vi.unstubAllEnvs();
+  });
+  vi.stubEnv('TEMPORAL_TLS_SERVER_NAME', 'temporal.invalid');
+  await (await LabOperations.connect({ apiKey: 'invented-key\n' })).close();
+  const tls = expect.objectContaining({ serverNameOverride: 'temporal.invalid' }) as object;
+  expect(connect).toHaveBeenLastCalledWith(expect.objectContaining({ apiKey: 'invented-key', tls }));
+});
+
+test.each(['my host', 'http://temporal.invalid:7233', ''])('the address %j is refused by its name', async (address) => {
+  const refused = LabOperations.connect({ address });
+  await expect(refused).rejects.toThrow(new errors.TemporalSettingInvalid('is not host:port', 'address'));
 });
