@@ -53,7 +53,7 @@ export class ReadInvalid extends invalid('ReadInvalid') {}
 /** The call goes to the lab service itself, and this client does not know where that is. */
 export class ServiceNotConfigured extends misconfigured(
   'ServiceNotConfigured',
-  'Pass `service` to the `LabOperations` constructor.',
+  'Pass `service` to `LabOperations.connect` or to the constructor.',
 ) {}
 
 /** The worker encrypts, or encryption is required, and this client has no keys. */

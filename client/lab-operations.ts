@@ -38,21 +38,21 @@ export interface LabOperationsOptions {
    * Access to the lab service, for what needs no workflow: `results`, `documents`, `catalogue`, `orders.read` and `search`,
    * `matchReviews.read` and `search`, `reports.job`, biomarkers, service centres, the reasons for cancelling an appointment,
    * providers and connections of links, and users except for requesting their deletion. Without it everything else works, and
-   * these throw `ServiceNotConfigured`. `service.installation` is by default that of the settings LABOPS_INSTALLATION and
-   * LABOPS_FORMER_INSTALLATIONS; without them `default`, except in production.
+   * these throw `ServiceNotConfigured`. The default of `service.installation` is in the settings LABOPS_INSTALLATION and
+   * LABOPS_FORMER_INSTALLATIONS, else `default`; production requires one.
    */
   service?: ServiceConfig;
   /** The default deadline of calls. Without it, each method has its own, stated in its doc. */
   deadline?: Deadline;
   /**
-   * `required`: a client without encryption keys throws `EncryptionKeysMissing` at once. `optional`: it sends payloads
+   * `required`: a client without encryption keys throws `EncryptionKeysMissing` at once. `optional`: its payloads are
    * readable in Temporal. Default: the setting LABOPS_ENCRYPTION, else `required` if NODE_ENV is production. If none of them
-   * is set, a client without keys checks, before it sends, if the workers encrypt, and throws if they do.
+   * is set, a client without keys asks before it sends whether the workers encrypt, and throws if they do.
    */
   encryption?: Encryption;
 }
 
-/** What is given here takes the place of the setting with that meaning. */
+/** Each of these options replaces the setting of the same meaning. */
 export interface ConnectOptions extends LabOperationsOptions {
   /** The worker's encryption keys, as `parseKeyRing` reads them. Default: the setting LABOPS_ENCRYPTION_KEYS. */
   encryptionKeys?: string;
@@ -100,8 +100,8 @@ export class LabOperations {
   readonly #closeConnection: (() => Promise<void>) | undefined;
 
   /**
-   * @param given a client of yours; it stays yours to close. Give its connection the options of `reconnection`. If the worker has encryption keys it needs them too,
-   * as its `dataConverter`: see `labDataConverter`
+   * @param given a client of yours, which you close yourself. Give its connection the options of `reconnection`. If the worker has
+   * encryption keys, the client needs them too, as its `dataConverter`: see `labDataConverter`
    * @throws EncryptionKeysMissing, EncryptionSettingInvalid, InstallationInvalid
    */
   constructor(given: Client, options: LabOperationsOptions = {}, closeConnection?: () => Promise<void>) {
@@ -130,10 +130,10 @@ export class LabOperations {
   }
 
   /**
-   * Connects by what `options` give, and else by Temporal's standard settings: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS…, or
-   * a profile of its configuration file; with the encryption keys of the setting LABOPS_ENCRYPTION_KEYS. Both secrets may be in
-   * files (TEMPORAL_API_KEY_FILE, LABOPS_ENCRYPTION_KEYS_FILE). The first is read again every ten seconds, so the API key of Temporal
-   * can be replaced while the process runs.
+   * Connects by `options`. What they leave out comes from Temporal's standard settings (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
+   * TEMPORAL_API_KEY, TEMPORAL_TLS…, or a profile of its configuration file) and from LABOPS_ENCRYPTION_KEYS. Both secrets may be in
+   * files (TEMPORAL_API_KEY_FILE, LABOPS_ENCRYPTION_KEYS_FILE). The file of Temporal's API key is read again every ten seconds, so the
+   * key can be replaced while the process runs.
    * Gives up after ten seconds, or after `deadline` if that is shorter. After an outage of Temporal it reconnects within five seconds.
    * @throws KeyRingInvalid, EncryptionKeysMissing, EncryptionSettingInvalid, InstallationInvalid, TemporalSettingInvalid, TemporalUnreachable
    */

@@ -8,8 +8,8 @@
  * - `invalid`: no. What was given, an argument or a setting, breaks a rule, and nothing was done.
  * - `not_found`: no. It does not exist, or no longer.
  * - `refused`: no. The lab service or a rule of ours says no as things stand.
- * - `unavailable`: later. The service, Temporal, the worker or the database does not answer as it should. A call to the lab service
- *   itself that changes something may have been carried out: read first.
+ * - `unavailable`: later. The service, Temporal, the worker or the database does not answer as it should, or time is up. A call to the
+ *   lab service itself that changes something may have been carried out: read first.
  * - `misconfigured`: once an operator has corrected a key, a setting or a right of the team.
  */
 export type ErrorKind = 'invalid' | 'not_found' | 'refused' | 'unavailable' | 'misconfigured';

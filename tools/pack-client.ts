@@ -6,7 +6,7 @@ import { clientEntries } from './client-entries.js';
 /*
  * The last step of `npm pack ./client`, after tsc. The package has one implementation, in CommonJS, which every loader and Jest can load.
  * Beside each entry stands an ES module that passes its exports on, so an error is the same class however it was imported. The
- * sources that the maps name come along.
+ * package also contains the sources that the maps name.
  */
 
 const projectFolder = fileURLToPath(new URL('..', import.meta.url));

@@ -37,7 +37,7 @@ export class BookingRefused extends refused(
   "Look at the order and at the service's sentence in the error.",
 ) {}
 
-/** The order has an appointment, perhaps made elsewhere: another one cannot be booked. Or it was made while another one was cancelled. */
+/** The order has an appointment, perhaps made elsewhere, so no other can be booked. After `cancel`: another one was made meanwhile. */
 export class AppointmentExists extends refused(
   'AppointmentExists',
   "Look at the appointment's state; reschedule or cancel it.",

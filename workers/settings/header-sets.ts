@@ -10,7 +10,7 @@ const headerSetsSchema = z.record(
   z.strictObject({ hosts: z.array(z.string()), headers: z.record(z.string(), z.string()) }),
 );
 
-/** The path of a file with headers. A parser's sentence quotes the text around it, which contains secrets: only the kind of fault is reported. */
+/** The path of a file with headers. A parser's message quotes the text around the fault, which contains secrets: only the kind of fault is reported. */
 export const headerSetsFile = path.transform((file, context): Record<string, HeaderSet> => {
   const refused = (message: string) => {
     context.addIssue({ code: 'custom', message });

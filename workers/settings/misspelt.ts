@@ -36,7 +36,7 @@ const ours = /^LABOPS_/;
 /** The variables that Kubernetes sets in each container for a Service, which may have our name. */
 const ofKubernetes = /_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP).*)?)$/;
 
-/** More is another word; so is anything near a short name. */
+/** With more edits it is another word, and so is anything near a short name. */
 const mostEdits = 2;
 const shortestName = 8;
 

@@ -114,7 +114,7 @@ function wrongKey(valid: Partial<Values>): KeyFault | undefined {
   return apiKey === undefined ? undefined : keyFault({ apiKey, managementKey, keyPrefixes: { team, management } });
 }
 
-/** What may be intended. */
+/** Warnings about settings that may be intended. */
 export function warningsOf({
   'TEMPORAL_*': temporal,
   DATABASE_URL: databaseUrl,

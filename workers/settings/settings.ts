@@ -259,7 +259,7 @@ export const settings = {
     more: 'With `off` NOTIFY_URL must stay unset.',
   }),
   REPORT_ROOT: word(/^\//, 'is not an absolute path').optional().meta({
-    description: "set the folder that contains reports' files, or leave it unset to take them from URLs only",
+    description: "set the folder that contains reports' files, or leave it unset",
     without: 'files are taken from URLs only',
   }),
   // The specification's limit of 10 MB, read generously; some deployments take 30 MiB (docs/internals/lab-service.md).
@@ -326,7 +326,7 @@ export const settings = {
   SERVICE_TEAM_ID: word(/^[A-Za-z0-9._-]{1,128}$/, 'is not an id')
     .optional()
     .meta({
-      description: "set the service's id of your team, or leave it unset to take the events of every team",
+      description: "set the service's id of your team, or leave it unset",
       more: 'Events that name another team are counted and ignored.',
       without: 'the events of every team are taken',
     }),

@@ -59,7 +59,7 @@ function temporalConfig(
   };
 }
 
-/** Lets a connection follow the file of its API key, if it is from a file; returns what ends that. */
+/** Lets a connection follow the file of its API key, if the key is from a file; returns a function that ends that. */
 export function followApiKey(
   connection: Parameters<typeof followKeyFile>[0],
   { apiKeyFile: file, connection: { apiKey } }: TemporalConfig,
@@ -84,7 +84,7 @@ function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n', 1).join('');
 }
 
-/** The condition of a visibility query that leaves the workflows of one task queue. */
+/** The condition of a visibility query that keeps only the workflows of one task queue. */
 export function ofTaskQueue(taskQueue: string): string {
   return `TaskQueue = '${taskQueue.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

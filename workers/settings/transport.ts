@@ -2,8 +2,8 @@ import { isLoopback } from '../../service/proxy.config.js';
 import type { TemporalConfig } from './temporal.js';
 
 /*
- * Connections that anybody on the way can read. To the machine itself, and to single names, which only a network of
- * containers resolves, plain text goes no way that others see.
+ * Connections that anybody on the way can read. Plain text to the machine itself, or to a single name, which only a network
+ * of containers resolves, passes nobody else.
  */
 
 /** False for an address that is plain http, unless it is of this machine or of the containers' own network. */
@@ -20,10 +20,7 @@ function isNear(host: string): boolean {
 /** Modes in which PostgreSQL's client refuses to continue without TLS. */
 const protectedModes = ['require', 'verify-ca', 'verify-full'];
 
-/**
- * Warnings for an operator that may be intended: a mesh or a tunnel may protect a connection that looks plain from
- * here.
- */
+/** Warnings, not faults: a mesh or a tunnel may protect a connection that looks plain from here. */
 export function transportWarnings(temporal: TemporalConfig | undefined, databaseUrl: string | undefined): string[] {
   const warnings: string[] = [];
   if (temporal && !temporal.connection.tls && !isNear(hostOf(temporal.address))) {

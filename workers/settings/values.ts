@@ -29,7 +29,7 @@ export function word(pattern: RegExp, error: string) {
 /** The fault does not state the rule, because the instruction that follows it does. */
 export const installationName = z.string(missing).refine(isInstallationName, { error: 'cannot be a name' });
 
-/** Texts with commas between. */
+/** Texts, separated by commas. */
 export const list = z.string(missing).transform(namesIn);
 
 export const installationNames = list.refine((names) => names.every(isInstallationName), {
