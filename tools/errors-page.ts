@@ -87,7 +87,7 @@ Each has:
 
 The service's own sentences, in \`sentence\`, \`serviceSentence\` and \`fields\`, may quote a person: show them to the person or the operator.
 \`JSON.stringify\` and loggers leave them out.
-A code is the class's name in snake case, as stripe-node's codes and this product's own reasons are: the prefix of undici's \`UND_ERR_…\` tells libraries apart, which the base class does here, and Temporal's client has names and no codes.
+A code is the class's name in snake case.
 
 Webhooks that are answered with 400, 401, 413 or 503 say why and what to do in the body; [client/webhooks/answers.ts](../client/webhooks/answers.ts) has all answers.
 `;
