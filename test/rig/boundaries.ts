@@ -48,7 +48,7 @@ const table: Record<string, Folder> = {
       'service/json-object.ts',
       'service/order-bounds.ts',
     ],
-    packages: ['@temporalio/workflow', '@temporalio/common', 'ms'],
+    packages: ['@temporalio/common', 'ms'],
     node: false,
     typesOf: ['service'],
   },
@@ -71,8 +71,8 @@ const table: Record<string, Folder> = {
   client: {
     folders: ['service', 'protocol'],
     packages: [
-      ...['@temporalio/client', '@temporalio/workflow', '@temporalio/common', '@temporalio/envconfig'],
-      ...['@temporalio/proto', 'ms', 'commander'],
+      ...['@temporalio/client', '@temporalio/common', '@temporalio/envconfig', '@temporalio/proto'],
+      ...['ms', 'commander'],
     ],
     node: true,
   },
