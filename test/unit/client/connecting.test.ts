@@ -3,10 +3,18 @@ import { Connection } from '@temporalio/client';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { errors, LabOperations, reconnection } from '../../../client/index.js';
 
+/** Takes the place of a connection to Temporal, and gives the test's settings back after it. */
+function connecting() {
+  const connect = vi.spyOn(Connection, 'connect').mockResolvedValue(Connection.lazy());
+  onTestFinished(() => {
+    connect.mockRestore();
+    vi.unstubAllEnvs();
+  });
+  return connect;
+}
+
 test('a client that connects by itself bounds the pauses of gRPC between attempts to reconnect', async () => {
-  const connection = Connection.lazy();
-  const connect = vi.spyOn(Connection, 'connect').mockResolvedValue(connection);
-  onTestFinished(() => connect.mockRestore());
+  const connect = connecting();
   const lab = await LabOperations.connect();
   await lab.close();
   const channelArgs = expect.objectContaining(reconnection.channelArgs) as object;
@@ -23,19 +31,14 @@ test.each([
 ] as const)(
   'a client that connects with the deadline %s waits %i ms for Temporal',
   async (deadline, connectTimeout) => {
-    const connect = vi.spyOn(Connection, 'connect').mockResolvedValue(Connection.lazy());
-    onTestFinished(() => connect.mockRestore());
+    const connect = connecting();
     await (await LabOperations.connect(deadline && { deadline })).close();
     expect(connect).toHaveBeenCalledWith(expect.objectContaining({ connectTimeout }));
   },
 );
 
 test('what a backend gives in code takes the place of the settings', async () => {
-  const connect = vi.spyOn(Connection, 'connect').mockResolvedValue(Connection.lazy());
-  onTestFinished(() => {
-    connect.mockRestore();
-    vi.unstubAllEnvs();
-  });
+  const connect = connecting();
   vi.stubEnv('TEMPORAL_ADDRESS', 'temporal.invalid:7233');
   vi.stubEnv('TEMPORAL_NAMESPACE', 'of-the-settings');
   vi.stubEnv('TEMPORAL_API_KEY', 'invented-key-of-the-settings');
@@ -53,11 +56,10 @@ test('what a backend gives in code takes the place of the settings', async () =>
 test.each(['invented\nkey', () => 'invented\nkey', ' ', () => ''])(
   'an API key that no header can hold is refused without being quoted, also one that a function gives',
   async (apiKey) => {
-    const connect = vi.spyOn(Connection, 'connect').mockImplementation(async ({ apiKey: given } = {}) => {
+    connecting().mockImplementation(async ({ apiKey: given } = {}) => {
       if (typeof given === 'function') given();
       return Connection.lazy();
     });
-    onTestFinished(() => connect.mockRestore());
     const refused = await LabOperations.connect({ apiKey }).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(errors.TemporalSettingInvalid);
     expect(inspect(refused)).toMatch(/apiKey (must be printable ASCII, on one line|is empty)/);
@@ -66,11 +68,7 @@ test.each(['invented\nkey', () => 'invented\nkey', ' ', () => ''])(
 );
 
 test('an API key in code keeps the certificates of the settings, and loses the line break of its file', async () => {
-  const connect = vi.spyOn(Connection, 'connect').mockResolvedValue(Connection.lazy());
-  onTestFinished(() => {
-    connect.mockRestore();
-    vi.unstubAllEnvs();
-  });
+  const connect = connecting();
   vi.stubEnv('TEMPORAL_TLS_SERVER_NAME', 'temporal.invalid');
   await (await LabOperations.connect({ apiKey: 'invented-key\n' })).close();
   const tls = expect.objectContaining({ serverNameOverride: 'temporal.invalid' }) as object;
