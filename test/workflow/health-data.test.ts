@@ -1,4 +1,4 @@
-import { Client } from '@temporalio/client';
+import { Client, WorkflowFailedError } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { randomUUID } from 'node:crypto';
 import type { HealthDataStore } from '../../store/health-data-store.js';
@@ -295,29 +295,37 @@ describe('discarding', () => {
   });
 });
 
-test('a database that is away is reported as such', async () => {
-  if (stage.testStore) stage.testStore.isDown = true;
-  const counting = stage.product.rejectedEvents.count().catch((error: unknown) => error);
-  await stage.skip('2 minutes');
-  expect(await counting).toBeInstanceOf(errors.StoreUnavailable);
-});
-
-test('histories hold nothing of the events', async () => {
+/** A client of its own, and the workflow IDs of the calls that Temporal has taken from it. */
+function watchedClient(): { rejectedEvents: LabOperations['rejectedEvents']; started: string[] } {
   const started: string[] = [];
   const temporal = new Client({
     connection: stage.temporal.connection,
     interceptors: {
       workflow: [
         {
-          startWithDetails: (input, next) => {
+          startWithDetails: async (input, next) => {
+            const answer = await next(input);
             started.push(input.options.workflowId);
-            return next(input);
+            return answer;
           },
         },
       ],
     },
   });
-  const { rejectedEvents } = new LabOperations(temporal, { taskQueue });
+  return { rejectedEvents: new LabOperations(temporal, { taskQueue }).rejectedEvents, started };
+}
+
+test('a database that is away is reported as such', async () => {
+  if (stage.testStore) stage.testStore.isDown = true;
+  const { rejectedEvents, started } = watchedClient();
+  const counting = rejectedEvents.count().catch((error: unknown) => error);
+  const workflowId = await eventually(() => started[0] ?? Promise.reject(new Error('not started')));
+  await expect(stage.finish(workflowId)).rejects.toBeInstanceOf(WorkflowFailedError);
+  expect(await counting).toBeInstanceOf(errors.StoreUnavailable);
+});
+
+test('histories hold nothing of the events', async () => {
+  const { rejectedEvents, started } = watchedClient();
   const userId = randomUUID();
   const id = await storeRejected(glucose(userId, [sample(at, 4711)]));
   await rejectedEvents.list();
