@@ -4,71 +4,46 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readKeyRing, TemporalSettingInvalid } from '../../client/config.js';
 import { readTemporalSettings } from '../../client/temporal.config.js';
-import {
-  readCodecServerConfig,
-  readIngressConfig,
-  readSingleProcessConfig,
-  readWorkerConfig,
-} from '../../workers/config.js';
+import { readIngressConfig, readWorkerConfig } from '../../workers/config.js';
 import { misspeltSettings } from '../../workers/settings/misspelt.js';
-import { ConfigInvalid } from '../../workers/settings/faults.js';
 import { otherPair, serverPair } from '../rig/certificates.js';
 import { projectFolder } from '../rig/processes.js';
+import { codecServer, encryptionKey, faultsOf, ingress, secret, service, single, worker } from './settings.js';
 
-const service = { SERVICE_BASE_URL: 'https://api.example.com', SERVICE_API_KEY: 'sk_invented' };
+type Env = Record<string, string>;
+
 const bytes = (count: number) => Buffer.from('an-invented-secret-of-many-bytes'.slice(0, count)).toString('base64');
-const webhooks = { WEBHOOK_SECRETS: `whsec_${bytes(32)}` };
-const keys = `k:${bytes(32)}`;
-
-function faultsOf(read: () => unknown): Record<string, string> {
-  try {
-    read();
-  } catch (error) {
-    if (!(error instanceof ConfigInvalid)) throw error;
-    return Object.fromEntries(error.faults.map(({ setting, problem }) => [setting, problem]));
-  }
-  return {};
-}
-
-const workerFaults = (env: object) => faultsOf(() => readWorkerConfig({ ...service, ...env }));
+const keys = `k:${encryptionKey}`;
 
 describe('plain http', () => {
   const plain = 'is plain http, which others can read in transit';
 
-  test.each([
-    ['SERVICE_BASE_URL', { SERVICE_BASE_URL: 'http://api.example.com' }],
-    [
-      'SERVICE_URL_SANDBOX_EU',
-      {
-        SERVICE_BASE_URL: '',
-        SERVICE_ENVIRONMENT: 'sandbox-eu',
-        SERVICE_URL_SANDBOX_EU: 'http://10.1.2.3:4010',
-      },
-    ],
-    ['SERVICE_MANAGEMENT_URL', { SERVICE_MANAGEMENT_URL: 'http://[2001:db8::1]/' }],
-    ['NOTIFY_URL', { NOTIFY_URL: 'http://localhost.example.com/events', NOTIFY_SECRET: `whsec_${bytes(24)}` }],
-  ])('is refused for %s, unless it is declared protected', (setting, env) => {
-    expect(workerFaults({ ...env })).toEqual({ [setting]: plain });
-    expect(workerFaults({ ...env, ALLOW_PLAINTEXT: 'true' })).toEqual({});
-    expect(workerFaults({ ...env, ALLOW_PLAINTEXT: 'false' })).toEqual({ [setting]: plain });
+  test.each<[string, string, Env?]>([
+    ['SERVICE_BASE_URL', 'http://api.example.com'],
+    ['SERVICE_URL_SANDBOX_EU', 'http://10.1.2.3:4010', { SERVICE_BASE_URL: '', SERVICE_ENVIRONMENT: 'sandbox-eu' }],
+    ['SERVICE_MANAGEMENT_URL', 'http://[2001:db8::1]/'],
+    ['NOTIFY_URL', 'http://localhost.example.com/events', { NOTIFY_SECRET: secret }],
+  ])('is refused for %s=%s, unless it is declared protected', (setting, url, env = {}) => {
+    const given = { ...env, [setting]: url };
+    expect(faultsOf(() => worker(given))).toEqual({ [setting]: plain });
+    expect(faultsOf(() => worker({ ...given, ALLOW_PLAINTEXT: 'false' }))).toEqual({ [setting]: plain });
+    expect(() => worker({ ...given, ALLOW_PLAINTEXT: 'true' })).not.toThrow();
   });
 
   test('is no fault of an address that lacks its http://', () => {
-    expect(workerFaults({ SERVICE_BASE_URL: 'localhost:4010' })).toEqual({
+    expect(faultsOf(() => worker({ SERVICE_BASE_URL: 'localhost:4010' }))).toEqual({
       SERVICE_BASE_URL: 'is not an http or https address without credentials',
     });
   });
 
   test.each(['localhost:4010', '127.0.0.1:4010', '127.9.9.9', '[::1]:4010', 'sandbox:4010', 'lab.localhost'])(
     'is accepted for %s, which is reached without leaving this machine or network',
-    (host) => {
-      expect(workerFaults({ SERVICE_BASE_URL: `http://${host}` })).toEqual({});
-    },
+    (host) => expect(() => worker({ SERVICE_BASE_URL: `http://${host}` })).not.toThrow(),
   );
 });
 
 describe('a warning', () => {
-  const warningsOf = (env: object) => readWorkerConfig({ ...service, ...env }).warnings;
+  const warningsOf = (env: Env) => worker(env).warnings;
 
   test('says that the database is reached without TLS, and shows nothing of its address', () => {
     for (const query of ['', '?sslmode=prefer', '?sslmode=disable']) {
@@ -110,15 +85,10 @@ describe('a warning', () => {
     expect(read).toThrow(
       /\n {2}SERVICE_BASE_URL is missing: .*\n {2}SERVICE_BASEURL is not a setting: did you mean SERVICE_BASE_URL\?$/,
     );
-    const both = readSingleProcessConfig({
-      ...service,
-      ...webhooks,
-      NOTIFICATION: 'off',
-      HEALTH_DATA_DIRECTORY: '/data',
-    });
+    const both = single({ NOTIFICATION: 'off', HEALTH_DATA_DIRECTORY: '/data' });
     expect([...both.worker.warnings, ...both.ingress.warnings]).toEqual([said]);
-    const codec = readCodecServerConfig({ LABOPS_ENCRYPTION_KEYS: keys, CODEC_PORTS: '1' });
-    expect(codec.warnings).toEqual(['CODEC_PORTS is not a setting: did you mean CODEC_PORT?']);
+    const ofCodecServer = codecServer({ CODEC_PORTS: '1' }).warnings;
+    expect(ofCodecServer).toEqual(['CODEC_PORTS is not a setting: did you mean CODEC_PORT?']);
   });
 
   test("is not given for what the project's other programs read", async () => {
@@ -151,145 +121,110 @@ describe('a warning', () => {
 
   test('says that a webhook secret is short, which the service has chosen', () => {
     const warningsFor = (...counts: number[]) =>
-      readIngressConfig({ WEBHOOK_SECRETS: counts.map((count) => `whsec_${bytes(count)}`).join(',') }).warnings;
+      ingress({ WEBHOOK_SECRETS: counts.map((count) => `whsec_${bytes(count)}`).join(',') }).warnings;
     expect(warningsFor(24, 32)).toEqual([]);
     expect(warningsFor(32, 23)).toEqual([
       expect.stringMatching(/^WEBHOOK_SECRETS holds a secret of fewer than 24 bytes/),
     ]);
-    expect(faultsOf(() => readIngressConfig({ WEBHOOK_SECRETS: 'whsec_' }))).toEqual({
-      WEBHOOK_SECRETS: 'is empty after whsec_',
-    });
   });
 });
 
 test('a secret of our own has at least 24 bytes', () => {
-  const notify = (count: number) => ({
-    NOTIFY_URL: 'https://product.example.com',
-    NOTIFY_SECRET: `whsec_${bytes(count)}`,
-  });
-  expect(faultsOf(() => readWorkerConfig({ ...service, ...notify(23) }))).toEqual({
-    NOTIFY_SECRET: 'has 23 bytes instead of at least 24',
-  });
-  expect(readWorkerConfig({ ...service, ...notify(24) }).notify).toBeDefined();
-  const token = (count: number) => ({ LABOPS_ENCRYPTION_KEYS: keys, CODEC_TOKEN: 'x'.repeat(count) });
-  expect(faultsOf(() => readCodecServerConfig(token(23)))).toEqual({
-    CODEC_TOKEN: 'is not 24 characters or more without spaces',
-  });
-  expect(readCodecServerConfig(token(24)).token).toBe('x'.repeat(24));
+  const notify = (count: number) =>
+    worker({ NOTIFY_URL: 'https://product.example.com', NOTIFY_SECRET: `whsec_${bytes(count)}` }).notify;
+  expect(faultsOf(() => notify(23))).toEqual({ NOTIFY_SECRET: 'has 23 bytes instead of at least 24' });
+  expect(notify(24)).toBeDefined();
+  const token = (count: number) => codecServer({ CODEC_TOKEN: 'x'.repeat(count) }).token;
+  expect(faultsOf(() => token(23))).toEqual({ CODEC_TOKEN: 'is not 24 characters or more without spaces' });
+  expect(token(24)).toBe('x'.repeat(24));
 });
 
-test('the codec server allows only pages from this machine while it listens only on this machine', () => {
-  const env = { LABOPS_ENCRYPTION_KEYS: keys, CODEC_OPEN: 'true' };
-  expect(readCodecServerConfig(env).allowedOrigins).toEqual(['http://localhost:8233', 'http://127.0.0.1:8233']);
-  expect(readCodecServerConfig({ ...env, CODEC_HOST: '0.0.0.0' }).allowedOrigins).toEqual([]);
-  const origins = { CODEC_ALLOWED_ORIGINS: 'https://temporal.example.com' };
-  expect(readCodecServerConfig({ ...env, ...origins, CODEC_HOST: '0.0.0.0' }).allowedOrigins).toEqual([
-    'https://temporal.example.com',
-  ]);
+test('the codec server allows no page by default if it can be reached from elsewhere', () => {
+  const open = { CODEC_OPEN: 'true', CODEC_HOST: '0.0.0.0' };
+  expect(codecServer(open).allowedOrigins).toEqual([]);
+  const origin = 'https://temporal.example.com';
+  expect(codecServer({ ...open, CODEC_ALLOWED_ORIGINS: origin }).allowedOrigins).toEqual([origin]);
 });
 
 describe('a secret in a file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'secret-files-'));
   afterAll(() => rm(folder, { recursive: true }));
-  const file = async (name: string, content: string) => {
+  const file = async (name: string, content: string | Uint8Array) => {
     await writeFile(join(folder, name), content);
     return join(folder, name);
   };
 
   test('is read for every setting that holds one', async () => {
-    const notify = {
-      NOTIFY_URL: 'https://product.example.com',
-      NOTIFY_SECRET_FILE: await file('n', `whsec_${bytes(24)}\n`),
-    };
+    const database = 'postgres://user:password@localhost/health';
     const config = readWorkerConfig({
       SERVICE_BASE_URL: service.SERVICE_BASE_URL,
       SERVICE_API_KEY_FILE: await file('a', 'sk_from_file\n'),
       SERVICE_MANAGEMENT_KEY_FILE: await file('m', '\uFEFFmk_from_file'),
       LABOPS_ENCRYPTION_KEYS_FILE: await file('k', `${keys}\n`),
-      DATABASE_URL_FILE: await file('d', 'postgres://user:password@localhost/health'),
+      DATABASE_URL_FILE: await file('d', database),
       TEMPORAL_API_KEY_FILE: await file('t', 'temporal_from_file'),
-      ...notify,
+      NOTIFY_URL: 'https://product.example.com',
+      NOTIFY_SECRET_FILE: await file('n', `${secret}\n`),
     });
     expect(config).toMatchObject({
       service: { apiKey: 'sk_from_file', managementKey: 'mk_from_file' },
-      notify: { secret: `whsec_${bytes(24)}` },
-      databaseUrl: 'postgres://user:password@localhost/health',
+      notify: { secret },
+      databaseUrl: database,
       temporal: { connection: { apiKey: 'temporal_from_file' } },
+      keyRing: [{ id: 'k' }],
     });
-    expect(config.keyRing?.[0].id).toBe('k');
-    const ingress = readIngressConfig({ WEBHOOK_SECRETS_FILE: await file('w', webhooks.WEBHOOK_SECRETS) });
-    expect(ingress.webhookSecrets).toEqual([webhooks.WEBHOOK_SECRETS]);
-    const codec = { LABOPS_ENCRYPTION_KEYS: keys, CODEC_TOKEN_FILE: await file('c', 'x'.repeat(24)) };
-    expect(readCodecServerConfig(codec).token).toBe('x'.repeat(24));
+    expect(readIngressConfig({ WEBHOOK_SECRETS_FILE: join(folder, 'n') }).webhookSecrets).toEqual([secret]);
+    expect(codecServer({ CODEC_TOKEN_FILE: await file('c', 'x'.repeat(24)) }).token).toBe('x'.repeat(24));
     expect(readKeyRing({ LABOPS_ENCRYPTION_KEYS_FILE: join(folder, 'k') })?.[0].id).toBe('k');
     const { connectionOptions } = readTemporalSettings({ TEMPORAL_API_KEY_FILE: join(folder, 't') });
     expect(connectionOptions.apiKey).toBe('temporal_from_file');
   });
 
-  test('is refused beside the setting itself, and if the file cannot be read', async () => {
-    const twice = { ...service, SERVICE_API_KEY_FILE: await file('twice', 'hidden') };
-    expect(faultsOf(() => readWorkerConfig(twice))).toEqual({
-      SERVICE_API_KEY_FILE: 'is set, and so is SERVICE_API_KEY',
-    });
-    const optional = {
-      ...service,
-      NOTIFY_SECRET_FILE: join(folder, 'missing'),
-      DATABASE_URL_FILE: await file('e', ' \n'),
-    };
-    expect(faultsOf(() => readWorkerConfig(optional))).toEqual({
-      NOTIFY_SECRET_FILE: 'names a file that cannot be read (ENOENT)',
-      DATABASE_URL_FILE: 'names an empty file',
-    });
-    await writeFile(join(folder, 'latin1'), Buffer.from('clé', 'latin1'));
-    await writeFile(join(folder, 'utf16'), Buffer.from('\uFEFFsk_from_file', 'utf16le'));
-    const encoded = { NOTIFY_SECRET_FILE: join(folder, 'latin1'), TEMPORAL_API_KEY_FILE: join(folder, 'utf16') };
-    expect(workerFaults({ ...encoded })).toEqual({
-      NOTIFY_SECRET_FILE: 'names a file that is not UTF-8: the byte at position 2, counted from 0, is wrong',
-      TEMPORAL_API_KEY_FILE: 'names a file that is UTF-16 instead of UTF-8',
-    });
+  test.each<[string, string | Uint8Array | undefined, string]>([
+    ['SERVICE_API_KEY_FILE', 'invented', 'is set, and so is SERVICE_API_KEY'],
+    ['NOTIFY_SECRET_FILE', undefined, 'names a file that cannot be read (ENOENT)'],
+    ['DATABASE_URL_FILE', ' \n', 'names an empty file'],
+    ['TEMPORAL_API_KEY_FILE', Buffer.from('\uFEFFsk', 'utf16le'), 'names a file that is UTF-16 instead of UTF-8'],
+    [
+      ...(['NOTIFY_SECRET_FILE', Buffer.from('clé', 'latin1')] as const),
+      'names a file that is not UTF-8: the byte at position 2, counted from 0, is wrong',
+    ],
+  ])('is refused: %s (%s) %s', async (setting, content, problem) => {
+    const path = content === undefined ? join(folder, 'missing') : await file('wrong', content);
+    expect(faultsOf(() => worker({ [setting]: path }))).toEqual({ [setting]: problem });
+  });
+
+  test('is refused to a client, too', () => {
     expect(() => readKeyRing({ LABOPS_ENCRYPTION_KEYS_FILE: join(folder, 'missing') })).toThrow(
       /^The key ring cannot be read: LABOPS_ENCRYPTION_KEYS_FILE names a file that cannot be read \(ENOENT\)/,
     );
-    for (const key of ['invented-old\ninvented-new', 'invented-é']) {
-      expect(workerFaults({ TEMPORAL_API_KEY: key })).toEqual({
-        TEMPORAL_API_KEY: 'must be printable ASCII, on one line',
-      });
-      expect(() => readTemporalSettings({ TEMPORAL_API_KEY: key })).toThrow(
-        /^TEMPORAL_API_KEY must be printable ASCII, on one line$/,
-      );
-    }
     const both = { TEMPORAL_API_KEY: 'key', TEMPORAL_API_KEY_FILE: join(folder, 't') };
     expect(() => readTemporalSettings(both)).toThrow(TemporalSettingInvalid);
   });
+});
+
+test.each(['invented-old\ninvented-new', 'invented-é'])('no header can hold the API key %j', (key) => {
+  const [setting, problem] = ['TEMPORAL_API_KEY', 'must be printable ASCII, on one line'] as const;
+  expect(faultsOf(() => worker({ [setting]: key }))).toEqual({ [setting]: problem });
+  expect(() => readTemporalSettings({ [setting]: key })).toThrow(new RegExp(`^${setting} ${problem}$`));
 });
 
 describe("a client's certificate", () => {
   const cert = { TEMPORAL_TLS_CLIENT_CERT_DATA: serverPair.certificate };
   const key = { TEMPORAL_TLS_CLIENT_KEY_DATA: serverPair.key };
 
-  test.each<[string, Record<string, string>, string, RegExp]>([
-    ['has no key', cert, 'TEMPORAL_TLS_CLIENT_KEY_PATH', /^is missing: .+ belong together/],
-    ['is missing', key, 'TEMPORAL_TLS_CLIENT_CERT_PATH', /^is missing: .+ belong together/],
-    [
-      "has another one's key",
-      { ...cert, TEMPORAL_TLS_CLIENT_KEY_DATA: otherPair.key },
-      'TEMPORAL_TLS_CLIENT_KEY_PATH',
-      /^is not the key of the certificate/,
-    ],
-    [
-      'is something else',
-      { ...key, TEMPORAL_TLS_CLIENT_CERT_DATA: 'invented' },
-      'TEMPORAL_TLS_CLIENT_CERT_PATH',
-      /does not give a certificate in PEM$/,
-    ],
-    [
-      'has something else for a key',
-      { ...cert, TEMPORAL_TLS_CLIENT_KEY_DATA: 'pa55' },
-      'TEMPORAL_TLS_CLIENT_KEY_PATH',
-      /does not give a private key without a passphrase in PEM$/,
-    ],
-  ])('that %s is a fault of every process and of clients', (_case, env, setting, problem) => {
-    expect(workerFaults({ ...env })).toEqual({ [setting]: expect.stringMatching(problem) as string });
+  const notCertificate = { ...key, TEMPORAL_TLS_CLIENT_CERT_DATA: 'invented' };
+  const notKey = { ...cert, TEMPORAL_TLS_CLIENT_KEY_DATA: 'pa55' };
+  const ofAnother = { ...cert, TEMPORAL_TLS_CLIENT_KEY_DATA: otherPair.key };
+  test.each<[string, Env, 'CERT' | 'KEY', RegExp]>([
+    ['has no key', cert, 'KEY', /^is missing: .+ belong together/],
+    ['is missing', key, 'CERT', /^is missing: .+ belong together/],
+    ["has another one's key", ofAnother, 'KEY', /^is not the key of the certificate/],
+    ['is something else', notCertificate, 'CERT', /does not give a certificate in PEM$/],
+    ['has something else for a key', notKey, 'KEY', /does not give a private key without a passphrase in PEM$/],
+  ])('that %s is a fault of every process and of clients', (_case, env, part, problem) => {
+    const setting = `TEMPORAL_TLS_CLIENT_${part}_PATH`;
+    expect(faultsOf(() => worker(env))).toEqual({ [setting]: expect.stringMatching(problem) as string });
     expect(() => readTemporalSettings(env)).toThrow(TemporalSettingInvalid);
     expect(() => readTemporalSettings(env)).toThrow(setting);
   });
@@ -319,15 +254,10 @@ describe("a client's connection to Temporal", () => {
   });
 
   test.each([
-    [{ TEMPORAL_CONFIG_FILE: '/not/there.toml' }, 'TEMPORAL_CONFIG_FILE names a file that does not exist'],
-    [{ TEMPORAL_TLS: 'True' }, 'TEMPORAL_TLS is neither true nor false'],
-    [
-      { TEMPORAL_TLS_DISABLE_HOST_VERIFICATION: 'no' },
-      'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION is neither true nor false',
-    ],
-  ])('refuses a setting that the SDK would misread: %j', (env, message) => {
-    expect(() => readTemporalSettings(env)).toThrow(
-      new TemporalSettingInvalid(message.replace(/^\S+ /, ''), message.split(' ')[0]),
-    );
+    ['TEMPORAL_CONFIG_FILE', '/not/there.toml', 'names a file that does not exist'],
+    ['TEMPORAL_TLS', 'True', 'is neither true nor false'],
+    ['TEMPORAL_TLS_DISABLE_HOST_VERIFICATION', 'no', 'is neither true nor false'],
+  ])('refuses a setting that the SDK would misread: %s=%s', (setting, value, problem) => {
+    expect(() => readTemporalSettings({ [setting]: value })).toThrow(new TemporalSettingInvalid(problem, setting));
   });
 });
