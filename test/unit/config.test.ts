@@ -16,7 +16,6 @@ import {
   secret,
   service,
   single,
-  webhooks,
   worker,
 } from './settings.js';
 

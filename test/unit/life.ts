@@ -53,6 +53,12 @@ export class Life {
     return this.run.replies.slice(length).at(-1);
   }
 
+  /** From now on the outside answers so; lets time pass until so many hours after the start, if they are given. */
+  async given(answers: Answers, hours?: number): Promise<this> {
+    Object.assign(this.answers, answers);
+    return hours === undefined ? this.settle() : this.until(hours);
+  }
+
   /** Lets time pass until so many hours after the start. */
   async until(hours: number): Promise<this> {
     const { run } = this;

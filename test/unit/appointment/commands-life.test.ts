@@ -108,9 +108,7 @@ test('what a message makes due during a command is done when the timer for it ha
   await report(of, snapshot(['pending']));
   await of.until(1);
   const { length } = of.calls;
-  of.answers['bookSlot'] = snapshot(['pending']);
-  of.answers['readAppointment'] = reading(snapshot(['pending']));
-  await of.settle();
+  await of.given({ bookSlot: snapshot(['pending']), readAppointment: reading(snapshot(['pending'])) });
   expect(of.calls.slice(length)).toEqual(['1h bookSlot']);
   await of.until(1.0001);
   expect(of.calls.slice(length + 1)).toEqual(['1h readAppointment']);
@@ -128,11 +126,9 @@ test('what a command waits for makes nothing else due that no timer has fired fo
   await of.update('reschedule', { slotId: later });
   await of.until(10 / 3600);
   await report(of, snapshot(['pending']));
-  of.answers['readAppointment'] = reading(snapshot(['pending']));
-  await of.until(180 / 3600);
+  await of.given({ readAppointment: reading(snapshot(['pending'])) }, 180 / 3600);
   expect(readsOf(of)).toEqual([180]);
-  of.answers['rescheduleAppointment'] = snapshot(['pending']);
-  await of.settle();
+  await of.given({ rescheduleAppointment: snapshot(['pending']) });
   expect(readsOf(of)).toEqual([180]);
   await of.until(1);
   expect(readsOf(of)).toEqual([180, 180.001]);
@@ -212,8 +208,7 @@ describe('a booking that is not answered', () => {
     const { of } = await begin(undefined, { bookSlot });
     expect(await refusalOf(choose(of, atHome))).toBe(type);
     expect(of.run.shown.details).toContain('A booking was not answered');
-    of.answers['readAppointment'] = reading(confirmed);
-    await of.until(2);
+    await of.given({ readAppointment: reading(confirmed) }, 2);
     expect(readsOf(of)).toEqual([45]);
     expect(of.events).toEqual(['0.013h appointment.phase_changed confirmed']);
   });
@@ -261,8 +256,7 @@ describe('a booking that is not answered', () => {
   test('is read again before the next command if that comes late', async () => {
     const { of } = await begin(undefined, { bookSlot: lost });
     await choose(of, atHome);
-    of.answers['readAppointment'] = unavailable;
-    await of.until(0.5);
+    await of.given({ readAppointment: unavailable }, 0.5);
     expect(readsOf(of)).toEqual([45]);
     of.answers['readAppointment'] = reading(confirmed);
     expect(await valueOf(choose(of, atHome))).toMatchObject({ phase: 'confirmed' });
@@ -275,8 +269,7 @@ describe('a booking that is not answered', () => {
   test('is still in doubt if the service cannot be read, which the caller learns', async () => {
     const { of } = await begin(undefined, { bookSlot: lost });
     await choose(of, atHome);
-    of.answers['readAppointment'] = unavailable;
-    await of.until(0.5);
+    await of.given({ readAppointment: unavailable }, 0.5);
     expect(await refusalOf(choose(of, atHome))).toBe('ServiceUnavailable');
     expect(of.secondsOf('bookSlot')).toEqual([0]);
     // After three reads that said nothing new the pause has doubled three times.
@@ -306,8 +299,7 @@ describe('a booking that is not answered', () => {
   test('is in doubt no longer once a later one is answered', async () => {
     const { of } = await begin(undefined, { bookSlot: lost });
     await choose(of, atHome);
-    of.answers['readAppointment'] = unavailable;
-    await of.until(0.5);
+    await of.given({ readAppointment: unavailable }, 0.5);
     of.answers['readAppointment'] = reading();
     of.answers['bookSlot'] = confirmed;
     await choose(of, atHome);
@@ -331,15 +323,13 @@ describe('while a booking may still be carried out', () => {
     'the wait for a choice does not end: %d s before it one is made, whose answer is lost %d s after it',
     async (before, after) => {
       const { of } = await begin(undefined, {});
-      of.answers['bookSlot'] = silent;
-      await of.until((wait - before) / 3600);
+      await of.given({ bookSlot: silent }, (wait - before) / 3600);
       await choose(of, slotAt(20 * day));
       await of.until((wait + after) / 3600);
-      Object.assign(of.answers, {
+      await of.given({
         bookSlot: lost,
         readAppointment: (now: number) => reading(now >= start + (wait + after + 30) * 1000 ? far : undefined),
       });
-      await of.settle();
       expect(of.run.replies.at(-1)).toMatchObject({ refused: 'AnswerLost' });
       await of.until((wait + 600) / 3600);
       expect(await stateOf(of)).toMatchObject({ phase: 'confirmed' });
@@ -354,8 +344,7 @@ describe('while a booking may still be carried out', () => {
     await choose(of, slotAt(20 * day));
     await of.until(wait / 3600 + 100);
     expect(of.run.end).toBeUndefined();
-    of.answers['readAppointment'] = reading();
-    await of.until(wait / 3600 + 200);
+    await of.given({ readAppointment: reading() }, wait / 3600 + 200);
     expect(of.run.end).toMatchObject({ result: { outcome: 'expired' } });
   });
 
@@ -366,8 +355,7 @@ describe('while a booking may still be carried out', () => {
   ])('nothing ends before that, whatever is read (%s)', async (_what, shown, outcome) => {
     const { of } = await begin(confirmed, { rescheduleAppointment: lost });
     await of.update('reschedule', { slotId: later });
-    of.answers['readAppointment'] = shown;
-    await of.until(10 / 3600);
+    await of.given({ readAppointment: shown }, 10 / 3600);
     await of.signal('appointmentChanged', { ...confirmed, canReschedule: true, events: [] });
     await of.until(40 / 3600);
     expect(of.run.end).toBeUndefined();
@@ -566,8 +554,7 @@ describe('a move', () => {
   test('that is not answered is read', async () => {
     const { of } = await begin(confirmed, { rescheduleAppointment: lost });
     await of.update('reschedule', { slotId: later });
-    of.answers['readAppointment'] = reading(moved);
-    await of.until(1);
+    await of.given({ readAppointment: reading(moved) }, 1);
     expect(readsOf(of)).toEqual([45]);
     expect(await stateOf(of)).toMatchObject({ appointment: { startAt: at(6 * day) } });
   });
@@ -628,8 +615,7 @@ describe('a cancellation', () => {
     of.answers['cancelAppointment'] = silent;
     await of.update('cancel');
     await report(of, moved);
-    of.answers['cancelAppointment'] = confirmed;
-    await of.settle();
+    await of.given({ cancelAppointment: confirmed });
     expect(of.run.replies).toMatchObject([{ value: { outcome: 'cancelled' } }]);
   });
 
@@ -639,8 +625,7 @@ describe('a cancellation', () => {
     await of.update('cancel', { rebook: true });
     of.answers['readAppointment'] = reading(cancelled);
     await of.signal('appointmentChanged', cancelled);
-    of.answers['cancelAppointment'] = cancelled;
-    await of.settle();
+    await of.given({ cancelAppointment: cancelled });
     expect(of.run.replies.at(-1)).toMatchObject({ value: { phase: 'awaiting_choice' } });
     expect((await of.until(1)).events).toHaveLength(1);
   });
@@ -649,9 +634,7 @@ describe('a cancellation', () => {
     const { of, asked } = await begin(confirmed, { cancelAppointment: cancelled });
     Object.assign(of.answers, { cancelAppointment: silent, notify: unavailable });
     expect([await of.update('cancel'), await of.update('cancel')]).toEqual([undefined, undefined]);
-    of.answers['cancelAppointment'] = cancelled;
-    of.answers['readAppointment'] = reading(cancelled);
-    await of.settle();
+    await of.given({ cancelAppointment: cancelled, readAppointment: reading(cancelled) });
     expect(await valueOf(of.update('cancel', { rebook: false }))).toMatchObject({ outcome: 'cancelled' });
     expect(await valueOf(of.update('cancel'))).toMatchObject({ outcome: 'cancelled' });
     expect(of.run.replies).toHaveLength(4);
@@ -724,8 +707,7 @@ describe('a cancellation', () => {
       of.answers['cancelAppointment'] = silent;
       await of.update('cancel', cancellation);
       for (const webhook of webhooks) await report(of, webhook);
-      of.answers['cancelAppointment'] = answer;
-      await of.settle();
+      await of.given({ cancelAppointment: answer });
       expect(of.run.replies).toEqual([{ name: 'cancel', refused: 'AppointmentExists' }]);
       expect(await stateOf(of)).toMatchObject({ phase: 'confirmed', appointment: { appointmentId: 'appointment-2' } });
       of.answers['cancelAppointment'] = { ...other, status: 'cancelled' };
@@ -808,8 +790,7 @@ describe('an appointment that is not there any more when it is cancelled', () =>
     of.answers['cancelAppointment'] = silent;
     await of.update('cancel');
     await of.signal('appointmentChanged', other);
-    Object.assign(of.answers, { cancelAppointment: null, readAppointment: unavailable });
-    await of.settle();
+    await of.given({ cancelAppointment: null, readAppointment: unavailable });
     expect(of.run.replies).toEqual([{ name: 'cancel', refused: 'ServiceUnavailable' }]);
     expect(await stateOf(of)).toMatchObject({ appointment: { appointmentId: 'appointment-2' } });
   });
@@ -845,8 +826,7 @@ test('commands are carried out one after another, and none after the end', async
   of.answers['readAppointment'] = silent;
   await of.update('cancel');
   await choose(of, atHome);
-  of.answers['readAppointment'] = reading();
-  await of.settle();
+  await of.given({ readAppointment: reading() });
   expect(of.run.replies.map(({ name, refused }) => [name, refused])).toEqual([
     ['cancel', undefined],
     ['chooseSlot', 'AppointmentEnded'],

@@ -231,8 +231,7 @@ describe('a webhook that would end the appointment', () => {
       await appointment.signal('appointmentChanged', last);
       await appointment.until(50);
       expect(appointment.events.join()).not.toContain('ended');
-      appointment.answers['readAppointment'] = reading(last);
-      await appointment.until(100);
+      await appointment.given({ readAppointment: reading(last) }, 100);
       expect(appointment.run.end).toMatchObject({ result: { outcome: end } });
     },
   );
@@ -251,8 +250,7 @@ describe('a webhook that would end the appointment', () => {
     const appointment = await life(reading(confirmed), {}, false);
     await appointment.signal('appointmentChanged', last);
     expect(appointment.run.end).toBeUndefined();
-    appointment.answers['readAppointment'] = reading(last);
-    await appointment.until(1);
+    await appointment.given({ readAppointment: reading(last) }, 1);
     expect(appointment.secondsOf('readAppointment')).toEqual([0, 60]);
     expect(appointment.run.end).toMatchObject({ result: { outcome: end } });
   });
@@ -323,8 +321,7 @@ describe('a visit that is cancelled', () => {
   test('with its order needs no other choice, although a read right after its webhook shows the order as it was before', async () => {
     const appointment = await life(reading(confirmed));
     await report(appointment, cancelled);
-    appointment.answers['readAppointment'] = reading(cancelled, 'cancelled');
-    expect((await appointment.until(1)).events.slice(1)).toEqual([
+    expect((await appointment.given({ readAppointment: reading(cancelled, 'cancelled') }, 1)).events.slice(1)).toEqual([
       '0h appointment.choice_needed cancelled',
       '0.017h appointment.ended order_ended',
       '0.017h completed',
@@ -351,8 +348,9 @@ describe('a visit that is cancelled', () => {
     await silent.signal('appointmentChanged', cancelled);
     expect(appointment.events.slice(1)).toEqual(['0h appointment.choice_needed cancelled']);
     expect(silent.events.slice(1)).toEqual([]);
-    silent.answers['readAppointment'] = reading(cancelled);
-    expect((await silent.until(2)).events.slice(1)).toEqual(['2h appointment.choice_needed cancelled']);
+    expect((await silent.given({ readAppointment: reading(cancelled) }, 2)).events.slice(1)).toEqual([
+      '2h appointment.choice_needed cancelled',
+    ]);
   });
 });
 
@@ -381,8 +379,9 @@ describe('an appointment whose order', () => {
     ]);
     const reopened = await life(until(30, reading(walkIn), reading(walkIn, 'cancelled')));
     await reopened.until(40);
-    reopened.answers['readAppointment'] = reading(walkIn);
-    expect((await reopened.until(70)).events.slice(2)).toEqual(['51h appointment.attention_cleared order_cancelled']);
+    expect((await reopened.given({ readAppointment: reading(walkIn) }, 70)).events.slice(2)).toEqual([
+      '51h appointment.attention_cleared order_cancelled',
+    ]);
   });
 });
 
@@ -440,8 +439,11 @@ describe('a run', () => {
     const withUser = { ...reading(), userId: 'user-2' };
     expect(await (await life(withUser)).run.query('state')).toMatchObject({ userId: 'user-2' });
     const reported = await life(reading({ ...confirmed, userId: 'user-1' }), {}, false);
-    reported.answers['readAppointment'] = { ...reading(confirmed), userId: 'user-2' };
-    expect(await (await reported.until(100)).run.query('state')).toMatchObject({ userId: 'user-1' });
+    expect(
+      await (
+        await reported.given({ readAppointment: { ...reading(confirmed), userId: 'user-2' } }, 100)
+      ).run.query('state'),
+    ).toMatchObject({ userId: 'user-1' });
   });
 
   test('drops what is not about the order’s appointment', async () => {
@@ -491,8 +493,7 @@ describe('a run', () => {
     await appointment.signal('appointmentChanged', { ...confirmed, events: [] });
     await appointment.run.cancel();
     await appointment.signal('bookingRequested');
-    appointment.answers['readAppointment'] = reading(confirmed);
-    await appointment.settle();
+    await appointment.given({ readAppointment: reading(confirmed) });
     expect(appointment.events.at(-1)).toBe('0h continued');
     expect(appointment.run.end).not.toHaveProperty('input.carried.ending');
   });
@@ -576,8 +577,7 @@ describe('a visit at a service centre', () => {
   test('that only webhooks report is what they reported last', async () => {
     const appointment = await life({ ...reading(walkIn), isHidden: true }, {}, false);
     const hidden = { ...reading(), isHidden: true };
-    appointment.answers['readAppointment'] = hidden;
-    await appointment.until(30);
+    await appointment.given({ readAppointment: hidden }, 30);
     expect(await appointment.run.query('state')).toMatchObject({ phase: 'confirmed' });
     // Which of the two is the later one nobody can say.
     await appointment.signal('appointmentChanged', { ...walkIn, status: 'in_progress', events: [] });
@@ -589,8 +589,7 @@ describe('a visit at a service centre', () => {
     const appointment = await life(reading(walkIn));
     await report(appointment, walkIn);
     await appointment.signal('appointmentChanged', unordered);
-    appointment.answers['readAppointment'] = { ...reading(), isHidden: true };
-    await appointment.until(30);
+    await appointment.given({ readAppointment: { ...reading(), isHidden: true } }, 30);
     expect(await appointment.run.query('state')).toMatchObject({ phase: 'confirmed' });
     const meanwhile = await life(reading(walkIn));
     meanwhile.answers['readAppointment'] = silent;
@@ -607,8 +606,7 @@ describe('a visit at a service centre', () => {
 
   test('that the service does not show any more twice has fallen away', async () => {
     const appointment = await life(reading(walkIn));
-    appointment.answers['readAppointment'] = reading();
-    await appointment.until(30);
+    await appointment.given({ readAppointment: reading() }, 30);
     expect(appointment.events.slice(1, 2)).toEqual(['3h appointment.choice_needed not_shown']);
   });
 
@@ -682,8 +680,7 @@ test('a read while a webhook comes may be older than it: what is unclear is aske
     canReschedule: true,
     events: [],
   });
-  appointment.answers['readAppointment'] = reading(snapshot(['pending', 'confirmed', 'in_progress']));
-  await appointment.settle();
+  await appointment.given({ readAppointment: reading(snapshot(['pending', 'confirmed', 'in_progress'])) });
   expect(appointment.secondsOf('readAppointment')).toEqual([0, 0]);
   expect(appointment.events.at(-1)).toBe('0h appointment.phase_changed in_progress');
 });

@@ -55,8 +55,7 @@ describe('a deletion that nobody undoes', () => {
       { value: { phase: 'grace', graceUntil: '2026-03-08T10:00:00.000Z', connections: ['oura'] } },
     ]);
     expect(life.run.replies[0]?.value).toMatchObject({ scheduledBefore: false, work: [] });
-    Object.assign(life.answers, gone);
-    const { calls, events, announced } = await life.until(1000);
+    const { calls, events, announced } = await life.given(gone, 1000);
     expect(calls).toEqual([...begins, '168h readUser', '168h eraseHealthData']);
     expect(events).toEqual([
       '0h user.deletion_scheduled',
@@ -75,12 +74,12 @@ describe('a deletion that nobody undoes', () => {
       return 'erased';
     };
     const life = await requested({ eraseHealthData });
-    Object.assign(life.answers, gone);
-    await life.until(1000);
+    await life.given(gone, 1000);
     expect(erased).toEqual([{ userId, clientUserId: 'reference-1' }]);
     const without = await requested();
-    without.answers['readUser'] = { standing: 'scheduled', keepsNoHealthData: true };
-    expect((await without.until(1000)).calls.at(-1)).toBe('168h readUser');
+    expect(
+      (await without.given({ readUser: { standing: 'scheduled', keepsNoHealthData: true } }, 1000)).calls.at(-1),
+    ).toBe('168h readUser');
     expect(without.events.at(-1)).toBe('168h completed');
   });
 
@@ -105,24 +104,20 @@ describe('a deletion that nobody undoes', () => {
     };
     expect(resultOf(seen)).toMatchObject({ outcome: 'undone', undo });
     const later = await requested({ eraseHealthData: 'present' });
-    Object.assign(later.answers, gone);
-    expect((await later.until(1000)).events.slice(2)).toEqual(['168h user.deletion_undone', '168h completed']);
+    expect((await later.given(gone, 1000)).events.slice(2)).toEqual(['168h user.deletion_undone', '168h completed']);
   });
 
   test('asks a person to look if the service, or the store, does not answer at its end for a round, and goes on asking', async () => {
     const life = await requested();
-    life.answers['readUser'] = unavailable;
-    await life.until(169);
+    await life.given({ readUser: unavailable }, 169);
     expect(life.events.slice(2)).toEqual(['168h user.attention_raised confirmation_delayed']);
     expect(await life.update('undo')).toMatchObject({ refused: 'GraceEnded' });
-    Object.assign(life.answers, gone, { eraseHealthData: unavailable });
-    await life.until(170);
+    await life.given({ ...gone, eraseHealthData: unavailable }, 170);
     expect(life.events.slice(3)).toEqual([
       '169.167h user.attention_cleared confirmation_delayed',
       '169.167h user.attention_raised erasure_delayed',
     ]);
-    life.answers['eraseHealthData'] = 'erased';
-    expect((await life.until(1000)).events.slice(5)).toEqual([
+    expect((await life.given({ eraseHealthData: 'erased' }, 1000)).events.slice(5)).toEqual([
       '170.167h user.attention_cleared erasure_delayed',
       '170.167h user.deleted',
       '170.167h completed',
@@ -131,14 +126,11 @@ describe('a deletion that nobody undoes', () => {
 
   test('is not given up for what the service, or the store, refuses at its end: it may have happened', async () => {
     const life = await requested();
-    Object.assign(life.answers, { readUser: final('RequestInvalid') });
-    await life.until(168);
+    await life.given({ readUser: final('RequestInvalid') }, 168);
     expect(life.run.end).toBeUndefined();
-    Object.assign(life.answers, gone, { eraseHealthData: final('StoreRefused') });
-    await life.until(169.5);
+    await life.given({ ...gone, eraseHealthData: final('StoreRefused') }, 169.5);
     expect(life.run.end).toBeUndefined();
-    life.answers['eraseHealthData'] = 'erased';
-    expect((await life.until(171)).events.at(-1)).toBe('170h completed');
+    expect((await life.given({ eraseHealthData: 'erased' }, 171)).events.at(-1)).toBe('170h completed');
   });
 });
 
@@ -165,8 +157,7 @@ describe('the end of a grace that is over before a read can show the deletion', 
     // An attempt is made after 71 minutes, ten seconds before the end.
     const life = await requested({ scheduleDeletion: unavailable }, { grace: '4270s' });
     await life.until(minutes(70));
-    Object.assign(life.answers, { scheduleDeletion: 'accepted', readUser: lagging(71 * 60_000) });
-    await life.until(minutes(71));
+    await life.given({ scheduleDeletion: 'accepted', readUser: lagging(71 * 60_000) }, minutes(71));
     life.run.suggestNewRun();
     await request(life);
     const { input } = life.run.end as { input: unknown };
@@ -193,8 +184,7 @@ describe('an undo', () => {
     const life = await requested({ undoDeletion: silent });
     await life.update('undo');
     await life.update('undo');
-    life.answers['undoDeletion'] = null;
-    await life.settle();
+    await life.given({ undoDeletion: null });
     expect(life.run.replies.slice(1)).toMatchObject(Array(2).fill({ value: { phase: 'undone' } }));
     expect(life.calls.filter((call) => call.includes('undo'))).toHaveLength(1);
   });
@@ -205,8 +195,7 @@ describe('an undo', () => {
     await life.update('undo');
     await life.until(1.1);
     await life.update('undo');
-    life.answers['undoDeletion'] = null;
-    await life.settle();
+    await life.given({ undoDeletion: null });
     expect(life.run.replies.slice(1)).toMatchObject(Array(2).fill({ value: { phase: 'undone' } }));
     expect(life.calls.slice(4)).toEqual(['1.1h undoDeletion']);
     expect(life.events.slice(2)).toEqual(['1.1h user.deletion_undone', '1.1h completed']);
@@ -229,8 +218,7 @@ describe('an undo', () => {
     life.answers['readUser'] = silent;
     await request(life);
     await life.update('undo');
-    life.answers['readUser'] = { standing: 'present' };
-    await life.settle();
+    await life.given({ readUser: { standing: 'present' } });
     expect(life.run.replies.find(({ name }) => name === 'undo')).toMatchObject({ value: { phase: 'undone' } });
     expect(life.calls).not.toContain('1h undoDeletion');
   });
@@ -245,8 +233,7 @@ describe('an undo', () => {
   test('that comes too late for a deletion that did not happen is not even accepted', async () => {
     const life = await requested({ readUser: unavailable });
     const found = { findRunningWork: { work: [kit], notifies: true } };
-    Object.assign(life.answers, { readUser: { standing: 'present' }, ...found, notify: silent });
-    await life.until(minutes(1.1));
+    await life.given({ readUser: { standing: 'present' }, ...found, notify: silent }, minutes(1.1));
     const accepted = life.run.accepted.length;
     expect(await life.update('undo')).toEqual({ name: 'undo', refused: 'NothingToUndo' });
     expect(life.run.accepted).toHaveLength(accepted);
@@ -270,8 +257,7 @@ describe('an undo', () => {
   test('that the service refuses leaves no doubt: the grace goes on', async () => {
     const life = await requested({ undoDeletion: final('UndoRefused') });
     expect(await life.update('undo')).toEqual({ name: 'undo', refused: 'UndoRefused' });
-    Object.assign(life.answers, gone);
-    expect((await life.until(1000)).calls.slice(4)).toEqual([
+    expect((await life.given(gone, 1000)).calls.slice(4)).toEqual([
       '0h undoDeletion',
       '168h readUser',
       '168h eraseHealthData',
@@ -303,8 +289,7 @@ describe('an undo', () => {
     await life.update('undo');
     await life.until(2);
     expect(life.events.slice(1)).toEqual(['0.01h user.attention_raised undo_doubtful']);
-    life.answers['readUser'] = { standing: 'present' };
-    const { events } = await life.until(1000);
+    const { events } = await life.given({ readUser: { standing: 'present' } }, 1000);
     expect(events.slice(2).map((event) => event.replace(/^\S+ /, ''))).toEqual([
       'user.attention_cleared undo_doubtful',
       'user.deletion_undone',
@@ -330,8 +315,7 @@ describe('an undo', () => {
 
   test('without an answer just before the end delays the last read, so it shows what came of it', async () => {
     const life = await requested({ undoDeletion: unavailable }, { grace: '1h', reminderBefore: '30m' });
-    Object.assign(life.answers, gone);
-    await life.until(1 - 10 / 3600);
+    await life.given(gone, 1 - 10 / 3600);
     await life.update('undo');
     expect((await life.until(1000)).calls.slice(5)).toEqual(['1.007h readUser', '1.007h eraseHealthData']);
   });
@@ -353,8 +337,7 @@ describe('an undo', () => {
     Object.assign(late.answers, gone);
     late.run.now = start + 168 * 3_600_000;
     expect(await late.update('undo')).toEqual({ name: 'undo', refused: 'GraceEnded' });
-    late.answers['notify'] = silent;
-    await late.until(168);
+    await late.given({ notify: silent }, 168);
     expect(await late.update('undo')).toEqual({ name: 'undo', refused: 'GraceEnded' });
     expect(await request(late)).toEqual({ name: 'request', refused: 'UserUnknown' });
   });
@@ -368,8 +351,7 @@ describe('an undo', () => {
       const life = await requested({ ...found, cancelWork: silent }, { onRunningWork: 'cancel' });
       await life.until(minutes(0.5));
       await life.update('undo');
-      life.answers['cancelWork'] = { fate: 'cancelled' };
-      await life.settle();
+      await life.given({ cancelWork: { fate: 'cancelled' } });
       const undo = { by: 'command', restored: [], notRestored: [] };
       expect(life.run.replies[1]).toMatchObject({ value: { phase: 'undone', undo } });
       expect(JSON.stringify(life.run.replies[1])).not.toContain('lostConnections');
@@ -396,11 +378,9 @@ describe('an undo', () => {
     ])('asks the service about a user who was read as scheduled, while running work %s', async (_what, held, then) => {
       const found = { findRunningWork: { work: [kit], notifies: true } };
       const life = await requested({ ...unread, ...found, undoDeletion: 'undone' }, { onRunningWork: 'cancel' });
-      Object.assign(life.answers, gone, held);
-      await life.until(minutes(1.1));
+      await life.given({ ...gone, ...held }, minutes(1.1));
       await life.update('undo');
-      Object.assign(life.answers, then);
-      await life.settle();
+      await life.given(then);
       const restored = { restored: ['user', 'data'], notRestored: ['connections'] };
       expect(life.run.replies[1]).toMatchObject({ value: { phase: 'undone', undo: restored } });
       expect(life.calls.at(-1)).toMatch(/undoDeletion$/);
@@ -410,8 +390,7 @@ describe('an undo', () => {
     test('is refused if the service does not answer, and the deletion goes on', async () => {
       const life = await requested({ ...unread, undoDeletion: unavailable });
       expect(await life.update('undo')).toEqual({ name: 'undo', refused: 'ServiceUnavailable' });
-      life.answers['readUser'] = { standing: 'present' };
-      await life.until(1);
+      await life.given({ readUser: { standing: 'present' } }, 1);
       expect(life.events.at(-1)).toMatch(/user.deletion_scheduled$/);
       expect(life.events.join()).not.toContain('undone');
     });
@@ -443,11 +422,9 @@ describe('an undo', () => {
     expect(life.run.replies[1]).toMatchObject({ value: { phase: 'undone', undo: { restored: ['user', 'data'] } } });
     // A request may be on its way as long as it has no answer.
     const unanswered = await requested({ scheduleDeletion: unavailable });
-    unanswered.answers['scheduleDeletion'] = silent;
-    await unanswered.until(0.1);
+    await unanswered.given({ scheduleDeletion: silent }, 0.1);
     await unanswered.update('undo');
-    unanswered.answers['scheduleDeletion'] = { failure: { ended: 'called_back' } };
-    await unanswered.settle();
+    await unanswered.given({ scheduleDeletion: { failure: { ended: 'called_back' } } });
     await unanswered.until(1);
     expect(unanswered.calls.slice(4)).toEqual(['0.1h scheduleDeletion', '0.126h undoDeletion']);
   });
@@ -467,8 +444,7 @@ describe('an undo', () => {
     const life = await requested({ scheduleDeletion: unavailable, undoDeletion: final('UndoRefused') });
     await life.update('undo');
     await life.until(minutes(1));
-    life.answers['scheduleDeletion'] = 'scheduled';
-    await life.until(1);
+    await life.given({ scheduleDeletion: 'scheduled' }, 1);
     expect(life.run.replies[1]).toEqual({ name: 'undo', refused: 'UndoRefused' });
     expect(life.calls.slice(-2)).toEqual(['0.026h undoDeletion', '0.026h scheduleDeletion']);
     // Its grace counts from the first attempt, and "scheduled" is the echo of that.
@@ -485,8 +461,7 @@ describe('an undo that fails before the grace', () => {
   test('has nothing done twice that was done before it', async () => {
     const life = await requested({ ...failing, undoDeletion: final('UndoRefused') }, { onRunningWork: 'cancel' });
     await life.update('undo');
-    life.answers['scheduleDeletion'] = 'accepted';
-    await life.until(1);
+    await life.given({ scheduleDeletion: 'accepted' }, 1);
     expect(life.calls).toEqual([
       ...['0h findRunningWork', '0h readUser', '0h cancelWork', '0h findRunningWork', '0h scheduleDeletion'],
       ...['0.026h undoDeletion', '0.026h scheduleDeletion'],
@@ -496,8 +471,7 @@ describe('an undo that fails before the grace', () => {
   test('leaves no doubt once the service has accepted the deletion', async () => {
     const life = await requested({ scheduleDeletion: unavailable, undoDeletion: unavailable });
     await life.update('undo');
-    life.answers['scheduleDeletion'] = 'accepted';
-    await life.until(24);
+    await life.given({ scheduleDeletion: 'accepted' }, 24);
     expect(life.run.replies.at(-1)).toEqual({ name: 'undo', refused: 'ServiceUnavailable' });
     expect(life.calls.slice(-2)).toEqual(['0.026h undoDeletion', '0.026h scheduleDeletion']);
   });
@@ -505,11 +479,9 @@ describe('an undo that fails before the grace', () => {
 
 test('an undo that comes while running work is looked for once more, before anything was sent, asks nothing of the service', async () => {
   const life = await requested({ readUser: unavailable });
-  Object.assign(life.answers, { readUser: { standing: 'present' }, findRunningWork: silent });
-  await life.until(minutes(1.1));
+  await life.given({ readUser: { standing: 'present' }, findRunningWork: silent }, minutes(1.1));
   await life.update('undo');
-  life.answers['findRunningWork'] = { work: [], notifies: true };
-  await life.settle();
+  await life.given({ findRunningWork: { work: [], notifies: true } });
   expect(life.run.replies[1]).toMatchObject({ value: { phase: 'undone', undo: { restored: [] } } });
   expect(life.calls.join()).not.toMatch(/scheduleDeletion|undoDeletion/);
 });
@@ -521,8 +493,7 @@ test.each([
 ])('a deletion that an operator cancels through Temporal %s ends', async (_when, answers) => {
   const life = await requested(answers);
   await life.run.cancel();
-  Object.assign(life.answers, usual);
-  await life.settle();
+  await life.given(usual);
   expect(life.run.end).toEqual({ kind: 'failed', type: 'cancelled' });
 });
 
@@ -563,8 +534,7 @@ describe('a user’s running work', () => {
     expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
     await life.update('undo');
     expect(life.run.replies).toHaveLength(1);
-    life.answers['cancelWork'] = { fate: 'cancelled' };
-    await life.settle();
+    await life.given({ cancelWork: { fate: 'cancelled' } });
     const undone = { phase: 'undone', work: [{ fate: 'cancelled' }, { fate: 'cancelled' }], undo: { restored: [] } };
     expect(life.run.replies[1]).toMatchObject({ value: undone });
     expect(life.calls).toEqual(['0h findRunningWork', '0h readUser', '0.008h cancelWork', '0.008h cancelWork']);
@@ -573,8 +543,7 @@ describe('a user’s running work', () => {
   test('that takes long to cancel keeps nobody waiting if the caller was answered before, or if there is none', async () => {
     const policy = { onRunningWork: 'cancel' } as const;
     const life = await requested({ ...answers, readUser: unavailable, cancelWork: silent }, policy);
-    life.answers['readUser'] = { standing: 'present' };
-    await life.until(minutes(10));
+    await life.given({ readUser: { standing: 'present' } }, minutes(10));
     const none = await requested({}, policy);
     for (const { run } of [life, none]) {
       expect(run.summaries).not.toContain('to cancel running work');
@@ -585,8 +554,7 @@ describe('a user’s running work', () => {
 
   test('that is cancelled in time is waited for without another timer', async () => {
     const life = await requested({ ...answers, cancelWork: silent }, { onRunningWork: 'cancel' });
-    life.answers['cancelWork'] = { fate: 'cancelled' };
-    await life.settle();
+    await life.given({ cancelWork: { fate: 'cancelled' } });
     expect(life.run.replies).toMatchObject([{ value: { phase: 'grace' } }]);
     expect(life.run.nextTimer()).toBe(start + 144 * 3_600_000);
   });
@@ -715,8 +683,7 @@ describe('the service', () => {
       const later = await requested({ readUser, scheduleDeletion: final(type) });
       await later.until(0.5);
       expect(later.events).toEqual(['0.017h user.attention_raised deletion_delayed']);
-      later.answers['scheduleDeletion'] = 'accepted';
-      await later.until(2);
+      await later.given({ scheduleDeletion: 'accepted' }, 2);
       expect(later.calls.slice(3)).toEqual([
         '0.017h findRunningWork',
         ...['0.017h', '1.017h'].map((at) => `${at} scheduleDeletion`),
@@ -733,8 +700,7 @@ describe('the service', () => {
     const readUser = () => ((reads += 1) === 2 ? { standing: 'unknown', unsure: true } : { standing: 'present' });
     const life = await requested({ readUser, scheduleDeletion: final('Unauthorized') });
     expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
-    life.answers['scheduleDeletion'] = 'accepted';
-    await life.until(1);
+    await life.given({ scheduleDeletion: 'accepted' }, 1);
     expect(life.events).toEqual([
       '0.167h user.attention_raised deletion_delayed',
       '0.333h user.attention_cleared deletion_delayed',
@@ -769,8 +735,7 @@ describe('the service', () => {
     expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
     expect(life.events).toEqual(['0h user.attention_raised deletion_delayed']);
     await life.until(minutes(15));
-    life.answers['scheduleDeletion'] = 'accepted';
-    await life.until(1);
+    await life.given({ scheduleDeletion: 'accepted' }, 1);
     expect(life.calls.filter((call) => call.includes('schedule'))).toEqual(
       ['0h', '0.167h', '0.333h'].map((at) => `${at} scheduleDeletion`),
     );
@@ -779,10 +744,8 @@ describe('the service', () => {
       '0.333h user.deletion_scheduled',
     ]);
     // It is believed again.
-    life.answers['readUser'] = unavailable;
-    await life.until(169);
-    life.answers['readUser'] = { standing: 'scheduled' };
-    expect((await life.until(170)).events.slice(4)).toEqual([
+    await life.given({ readUser: unavailable }, 169);
+    expect((await life.given({ readUser: { standing: 'scheduled' } }, 170)).events.slice(4)).toEqual([
       '168h user.attention_raised confirmation_delayed',
       '169.167h user.attention_cleared confirmation_delayed',
       '169.167h user.deleted',
@@ -848,8 +811,7 @@ describe('a request for a deletion that is under way', () => {
     await life.until(24);
     life.answers['readUser'] = { standing: 'scheduled' };
     expect(await request(life)).toMatchObject({ value: { phase: 'grace', graceUntil: '2026-03-08T10:00:00.000Z' } });
-    life.answers['readUser'] = { standing: 'present' };
-    await life.until(48);
+    await life.given({ readUser: { standing: 'present' } }, 48);
     expect(await request(life, { clientUserId: 'reference-2' })).toMatchObject({
       value: { phase: 'grace', requestedAt: '2026-03-03T10:00:00.000Z', graceUntil: '2026-03-10T10:00:00.000Z' },
     });
@@ -860,8 +822,7 @@ describe('a request for a deletion that is under way', () => {
       '48h readUser',
       ...begins.map((call) => call.replace('0h', '48h')),
     ]);
-    life.answers['readUser'] = { standing: 'scheduled' };
-    expect((await life.until(1000)).events.slice(3)).toEqual([
+    expect((await life.given({ readUser: { standing: 'scheduled' } }, 1000)).events.slice(3)).toEqual([
       '192h user.deletion_reminder',
       '216h user.deleted',
       '216h completed',
@@ -905,12 +866,9 @@ describe('a request for a deletion that is under way', () => {
   test('after the grace waits for the last read: a user who was restored is deleted by a new one', async () => {
     for (const standing of ['present', 'scheduled']) {
       const life = await requested({}, { grace: '1h', reminderBefore: '30m' });
-      life.answers['readUser'] = silent;
-      await life.until(1);
+      await life.given({ readUser: silent }, 1);
       expect(await request(life)).toMatchObject({ name: 'request', value: { phase: 'confirming' } });
-      life.answers['readUser'] = { standing };
-      life.answers['scheduleDeletion'] = 'accepted';
-      await life.settle();
+      await life.given({ readUser: { standing }, scheduleDeletion: 'accepted' });
       const isThere = standing === 'present';
       expect(life.events.slice(2)).toEqual(
         isThere ? ['1h user.deletion_undone', '1h user.deletion_scheduled'] : ['1h user.deleted', '1h completed'],
@@ -937,8 +895,10 @@ describe('a request for a deletion that is under way', () => {
     await request(life);
     await life.until(1);
     expect(life.calls.slice(4)).toEqual(['0.01h readUser']);
-    life.answers['readUser'] = { standing: 'present' };
-    expect((await life.until(1000)).events.slice(2)).toEqual(['168h user.deletion_undone', '168h completed']);
+    expect((await life.given({ readUser: { standing: 'present' } }, 1000)).events.slice(2)).toEqual([
+      '168h user.deletion_undone',
+      '168h completed',
+    ]);
   });
 
   test('while an undo is being carried out is for the next deletion, which cannot be undone yet', async () => {
@@ -946,8 +906,7 @@ describe('a request for a deletion that is under way', () => {
     await life.update('undo');
     await request(life);
     expect(await life.update('undo')).toEqual({ name: 'undo', refused: 'GraceNotBegun' });
-    life.answers['undoDeletion'] = null;
-    await life.settle();
+    await life.given({ undoDeletion: null });
     expect(life.run.replies.slice(2)).toMatchObject([
       { name: 'undo', value: { phase: 'undone' } },
       { name: 'request', value: { phase: 'grace' } },
@@ -962,8 +921,7 @@ describe('a request for a deletion that is under way', () => {
     await life.update('undo');
     await request(life);
     expect(life.run.replies).toHaveLength(1);
-    life.answers['scheduleDeletion'] = 'accepted';
-    await life.until(0.1);
+    await life.given({ scheduleDeletion: 'accepted' }, 0.1);
     expect(life.run.replies.slice(1)).toMatchObject([{ value: { phase: 'undone' } }, { value: { phase: 'grace' } }]);
   });
 
@@ -973,8 +931,7 @@ describe('a request for a deletion that is under way', () => {
     life.answers['readUser'] = silent;
     await request(life);
     await request(life);
-    life.answers['readUser'] = { standing: 'present' };
-    await life.settle();
+    await life.given({ readUser: { standing: 'present' } });
     expect(life.events.slice(1)).toEqual(['1h user.deletion_undone', '1h user.deletion_scheduled']);
     expect(life.run.replies.slice(1)).toMatchObject(Array(2).fill({ value: { phase: 'grace' } }));
   });
@@ -985,8 +942,7 @@ describe('a request for a deletion that is under way', () => {
     life.answers['readUser'] = silent;
     await request(life);
     life.run.now = start + 3_601_000;
-    life.answers['readUser'] = { standing: 'present' };
-    await life.settle();
+    await life.given({ readUser: { standing: 'present' } });
     expect(life.events.slice(2)).toEqual(['1h user.deletion_undone', '1h user.deletion_scheduled']);
     await life.update('undo');
     expect(life.events.slice(4)).toEqual(['1h user.deletion_undone', '1h completed']);
@@ -1016,8 +972,7 @@ describe('a request for a deletion that is under way', () => {
       '0h user.deletion_scheduled',
     ]);
     // It has its own reminder and end, of which it is like the one before it.
-    Object.assign(life.answers, gone);
-    expect((await life.until(1000)).events.slice(3)).toEqual([
+    expect((await life.given(gone, 1000)).events.slice(3)).toEqual([
       '144h user.deletion_reminder',
       '168h user.deleted',
       '168h completed',
@@ -1030,8 +985,7 @@ describe('a request for a deletion that is under way', () => {
     await request(life);
     await life.until(0.02);
     await request(life);
-    Object.assign(life.answers, { readUser: { standing: 'present' }, findRunningWork: silent });
-    await life.settle();
+    await life.given({ readUser: { standing: 'present' }, findRunningWork: silent });
     expect(life.run.calls).toMatchObject([{ call: { name: 'findRunningWork' } }]);
     expect(life.run.timers.size).toBe(0);
   });
@@ -1140,8 +1094,7 @@ describe('a history that grows long', () => {
 
   test('goes on in the next run, to the same end', async () => {
     const life = await requested();
-    Object.assign(life.answers, gone);
-    await life.until(24);
+    await life.given(gone, 24);
     const after = await next(life);
     expect(life.events.at(-1)).toBe('24h continued');
     expect((await after.until(1000)).events).toEqual([
@@ -1153,8 +1106,7 @@ describe('a history that grows long', () => {
 
   test('can be undone there, and nothing else begins', async () => {
     const life = await requested();
-    Object.assign(life.answers, gone);
-    await life.until(24);
+    await life.given(gone, 24);
     const after = await next(life);
     await after.update('undo');
     expect(after.events).toEqual(['0h user.deletion_undone', '0h completed']);
@@ -1178,8 +1130,10 @@ describe('a history that grows long', () => {
     await life.update('undo');
     const after = await next(life, gone);
     expect(after.calls).toEqual([]);
-    after.answers['readUser'] = { standing: 'present' };
-    expect((await after.until(1)).events).toEqual(['0.01h user.deletion_undone', '0.01h user.deletion_scheduled']);
+    expect((await after.given({ readUser: { standing: 'present' } }, 1)).events).toEqual([
+      '0.01h user.deletion_undone',
+      '0.01h user.deletion_scheduled',
+    ]);
     expect(after.announced[0]?.data).toMatchObject({ by: 'command' });
   });
 
@@ -1206,19 +1160,16 @@ describe('operators see', () => {
     expect(phaseOf(life)).toBe('grace');
     await life.until(144);
     expect(seenOf(life)).toContain('Reminded the product');
-    Object.assign(life.answers, { readUser: silent });
-    await life.until(168);
+    await life.given({ readUser: silent }, 168);
     expect(phaseOf(life)).toBe('confirming');
-    Object.assign(life.answers, gone);
-    await life.settle();
+    await life.given(gone);
     expect(phaseOf(life)).toBe('deleted');
     expect(seenOf(life)).toContain('The health data were erased');
   });
 
   test('that nothing was erased if the user was there meanwhile', async () => {
     const life = await requested({ eraseHealthData: 'present' });
-    Object.assign(life.answers, gone);
-    await life.until(168);
+    await life.given(gone, 168);
     expect(seenOf(life)).not.toContain('The health data were erased');
     expect(phaseOf(life)).toBe('undone');
   });
@@ -1226,8 +1177,7 @@ describe('operators see', () => {
   test('a deletion from its start, and that it had been scheduled', async () => {
     const life = await requested({ ...gone, scheduleDeletion: 'scheduled', findEarlierDeletion: silent });
     expect(phaseOf(life)).toBe('requested');
-    life.answers['findEarlierDeletion'] = {};
-    await life.settle();
+    await life.given({ findEarlierDeletion: {} });
     expect(seenOf(life)).toContain('The deletion had already been scheduled');
     expect(seenOf(life)).not.toContain('The service accepted the deletion');
   });
@@ -1277,8 +1227,7 @@ describe('operators see', () => {
     const life = await requested({ findRunningWork, cancelWork: silent }, { onRunningWork: 'cancel' });
     await life.until(minutes(0.5));
     expect(seenOf(life)).toContain('Cancelling running work takes long');
-    life.answers['cancelWork'] = { fate: 'cancelled' };
-    await life.settle();
+    await life.given({ cancelWork: { fate: 'cancelled' } });
     expect(seenOf(life)).toContain('More running workflows found: 1; policy: cancel');
     expect(seenOf(life)).toContain('linkProvider `link-provider/u/oura`: cancelled');
     const without = await requested();

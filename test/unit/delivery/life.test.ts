@@ -183,8 +183,7 @@ describe('a receiver that does not answer', () => {
   test('has the whole time for what it has taken, or an operator has discarded, and is handed over again', async () => {
     const life = await delivery(named('a', 'b', 'c'), { notify: refusing('b', 'c') });
     await life.update('discard', { ids: ['b'] });
-    life.answers['notify'] = unavailable;
-    await life.until(47);
+    await life.given({ notify: unavailable }, 47);
     await handOver(life, named('a', 'b'));
     await life.until(49);
     expect(await undeliveredIn(life)).toEqual(['a', 'b']);
@@ -339,8 +338,7 @@ describe('an operator', () => {
       LabAttentionSince: new Date(start),
     });
     await life.until(0.1);
-    life.answers['notify'] = refusing();
-    await life.until(0.2);
+    await life.given({ notify: refusing() }, 0.2);
     expect(life.run.shown.details).toContain('| `r` | labops.order.phase_changed | 2026-03-01 09:00:00 | 410 |');
     await life.update('discard', { ids: ['r'] });
     expect(attentionOf(life)).toEqual([]);
@@ -360,8 +358,7 @@ describe('a history that grows long', () => {
   test('goes on in the next run with all that is undelivered, and with the time of each', async () => {
     const life = await delivery(named('a', 'b', 'c'), { notify: refusing('a', 'b') });
     await life.update('discard', { ids: ['b'] });
-    life.answers['notify'] = unavailable;
-    await life.until(24);
+    await life.given({ notify: unavailable }, 24);
     life.run.suggestNewRun();
     await handOver(life, named('d'));
     expect(life.run.end?.kind).toBe('continued');
@@ -385,8 +382,7 @@ describe('a history that grows long', () => {
 test('a hand-over that cannot be decrypted needs attention, also when everything else is delivered: it may be an alarm', async () => {
   const life = await delivery(named('a'), { notify: unavailable });
   await life.signal('unreadable');
-  life.answers['notify'] = refusing();
-  await life.until(0.2);
+  await life.given({ notify: refusing() }, 0.2);
   expect(life.run.end).toMatchObject({ kind: 'completed' });
   expect(attentionOf(life)).toEqual(['unreadable_signal']);
 });

@@ -38,8 +38,7 @@ describe('a command', () => {
     await life.update('findSlots', {});
     await life.until(minutes(62.9));
     expect(repliesOf(life)).toHaveLength(2);
-    life.answers['identifyAppointment'] = known;
-    await life.settle();
+    await life.given({ identifyAppointment: known });
     expect(repliesOf(life).slice(2)).toEqual(['answered']);
     expect(life.calls.map((call) => call.replace(/^\S+ /, ''))).toEqual(['identifyAppointment', 'findSlots']);
     await life.update('findSlots', {});
@@ -51,8 +50,7 @@ describe('a command', () => {
     for (const waits of [true, false]) {
       const life = await appointment({ identifyAppointment: silent });
       if (waits) await life.update('findSlots', {});
-      life.answers['identifyAppointment'] = known;
-      await life.settle();
+      await life.given({ identifyAppointment: known });
       expect([...life.run.timers.values()].filter((at) => at <= start + 180_000)).toEqual([]);
       expect(life.run.summaries.includes('commands wait')).toBe(waits);
     }
@@ -67,8 +65,7 @@ describe('a command', () => {
     await life.run.answer(life.run.calls[0]?.seq ?? 0, 'findSlots', { failure: { type: 'SlotsRefused', details } });
     expect(repliesOf(life)).toEqual(['SlotsRefused']);
     expect(life.run.refusals).toEqual([details]);
-    life.answers['findSlots'] = slots;
-    await life.settle();
+    await life.given({ findSlots: slots });
     expect(repliesOf(life)).toEqual(['SlotsRefused', 'answered']);
   });
 
@@ -98,8 +95,7 @@ describe('a command', () => {
     await life.update('findSlots', {});
     await life.run.cancel();
     expect(life.run.end).toBeUndefined();
-    life.answers['findSlots'] = slots;
-    await life.settle();
+    await life.given({ findSlots: slots });
     expect(repliesOf(life)).toEqual(['answered', 'AppointmentEnded']);
     expect(life.run.end).toMatchObject({ kind: 'completed', result: { outcome: 'abandoned' } });
   });

@@ -20,8 +20,7 @@ async function registering(): Promise<Life> {
 }
 
 async function answerRegistration(life: Life): Promise<void> {
-  life.answers['registerKit'] = shownAt(registered);
-  await life.settle();
+  await life.given({ registerKit: shownAt(registered) });
 }
 
 describe('a moment that a timer was set for', () => {
@@ -178,8 +177,7 @@ describe('a run', () => {
     async (isEnd) => {
       const life = await appointmentLife(reading());
       await life.until(23.99);
-      life.answers['notify'] = unavailable;
-      await life.until(24.1);
+      await life.given({ notify: unavailable }, 24.1);
       expect(life.run.shown.attributes['LabAttention']).toEqual(['notifications_undelivered']);
       life.answers['notify'] = silent;
       if (isEnd) await life.run.cancel();
@@ -200,8 +198,7 @@ describe('a run', () => {
     };
     const life = await appointmentLife(reading(), {}, true, { findSlots: silent });
     await life.until(23.99);
-    life.answers['notify'] = notify;
-    await life.until(24.1);
+    await life.given({ notify }, 24.1);
     await life.update('findSlots', {});
     await life.signal('bookingRequested', { policy: {} });
     await life.until(24.2);
@@ -210,11 +207,9 @@ describe('a run', () => {
 
   test('sets no timer for later while a command waits', async () => {
     const life = await appointmentLife(reading());
-    Object.assign(life.answers, { readAppointment: silent, findSlots: silent });
-    await life.until(24);
+    await life.given({ readAppointment: silent, findSlots: silent }, 24);
     await life.update('findSlots', {});
-    life.answers['readAppointment'] = reading();
-    await life.settle();
+    await life.given({ readAppointment: reading() });
     expect(life.run.calls).toMatchObject([{ call: { name: 'findSlots' } }]);
     expect(life.run.timers.size).toBe(0);
   });

@@ -100,8 +100,7 @@ describe('a receiver that does not answer', () => {
     await reported(life, pathTo('awaiting_registration'));
     await reported(life, pathTo('transit_customer'));
     receiver.answer = (sent) => takes(sent.slice(0, 1));
-    life.answers['notify'] = receiver.notify;
-    await life.settle();
+    await life.given({ notify: receiver.notify });
     expect(receiver.attempts.map(({ sends }) => sends)).toEqual([
       ['preparing'],
       ['awaiting_registration', 'in_transit_to_customer'],
@@ -123,8 +122,7 @@ describe('a receiver that does not answer', () => {
     const trouble = Array.from({ length: 13 }, () => ['problem_in_transit_customer', 'out_for_delivery']).flat();
     const statuses = [...pathTo('transit_customer'), ...trouble];
     for (let count = 2; count <= statuses.length; count += 1) await reported(life, statuses.slice(0, count));
-    life.answers['notify'] = receiver.notify;
-    await life.settle();
+    await life.given({ notify: receiver.notify });
     const counts = receiver.attempts.map(({ sends }) => sends.length);
     expect(counts.slice(0, 2)).toEqual([1, 20]);
     expect(counts[2]).toBeGreaterThan(0);
@@ -243,8 +241,7 @@ test('a hand-over whose answer was refused is repeated: the workflow goes on', a
   const life = await placed({ notify: () => outcome({ handedOver: true }), handOverNotifications: lost });
   await reported(life, pathTo('transit_customer'));
   await alarm(life);
-  life.answers['handOverNotifications'] = handingOver(handed);
-  await life.until(minutes(3));
+  await life.given({ handOverNotifications: handingOver(handed) }, minutes(3));
   expect(handed).toEqual([
     [['in_transit_to_customer'], [], true],
     [['order.critical_result', 'critical_result'], [], true],
@@ -269,8 +266,7 @@ describe('an end', () => {
     await life.run.cancel();
     await life.until(minutes(2));
     await alarm(life);
-    life.answers['handOverNotifications'] = handingOver(handed);
-    await life.settle();
+    await life.given({ handOverNotifications: handingOver(handed) });
     await life.until(minutes(4));
     expect(life.run.end).toEqual({ kind: 'failed', type: 'cancelled' });
     expect(handed).toEqual([
@@ -332,8 +328,7 @@ describe('an end', () => {
     const life = await placed({}, { decisionWait: '5d' });
     await reported(life, lost);
     await life.until(191);
-    life.answers['notify'] = silent;
-    await life.until(192);
+    await life.given({ notify: silent }, 192);
     expect(life.run.summaries.filter((each) => each.startsWith('notify')).at(-1)).toBe('notify: failed');
     await reported(life, [...lost, 'with_customer']);
     await life.until(193);
@@ -379,8 +374,7 @@ test.each([true, false])(
     await life.start({ rootOrderId: orderId, policy: resolvePolicy('order') }, signal);
     await life.until(minutes(5));
     expect(life.events).toEqual([]);
-    life.answers['readChain'] = { snapshots: [snapshot], gone: false, rootOrderId: orderId, notifies };
-    await life.settle();
+    await life.given({ readChain: { snapshots: [snapshot], gone: false, rootOrderId: orderId, notifies } });
     expect(life.events.includes('0.083h order.critical_result')).toBe(notifies);
     life.run.suggestNewRun();
     await reported(life, pathTo('transit_customer'));
@@ -398,8 +392,7 @@ test('what was announced before it is known that there is no receiver is dropped
   );
   await life.until(30);
   expect(life.run.shown.attributes['LabAttention']).toEqual(['order_unreadable']);
-  life.answers['readChain'] = { snapshots: [snapshot], gone: false, rootOrderId: orderId, notifies: false };
-  await life.until(31);
+  await life.given({ readChain: { snapshots: [snapshot], gone: false, rootOrderId: orderId, notifies: false } }, 31);
   life.run.suggestNewRun();
   await reported(life, pathTo('transit_customer'));
   expect(life.run.end).toMatchObject({ kind: 'continued', input: { carried: { outbox: [] } } });
@@ -445,16 +438,14 @@ describe('a deletion', () => {
     life.answers['notify'] = silent;
     await life.update('undo');
     await life.update('request', { userId, policy });
-    life.answers['notify'] = receiver.notify;
-    await life.settle();
+    await life.given({ notify: receiver.notify });
     expect(receiver.attempts.map(({ mayBeBehind }) => mayBeBehind)).toEqual([true, false, false]);
     const handed: unknown[] = [];
     receiver.answer = () => outcome({ handedOver: true });
     const behind = await requested({ notify: receiver.notify, handOverNotifications: silent });
     await behind.update('undo');
     await behind.update('request', { userId, policy });
-    behind.answers['handOverNotifications'] = handingOver(handed);
-    await behind.settle();
+    await behind.given({ handOverNotifications: handingOver(handed) });
     expect(receiver.attempts).toHaveLength(4);
     expect(handed).toHaveLength(2);
   });
@@ -494,8 +485,7 @@ describe('a deletion', () => {
     await life.update('undo');
     await life.until(minutes(1));
     await life.update('request', { userId, policy });
-    Object.assign(life.answers, { notify: receiver.notify, handOverNotifications: handingOver(handed) });
-    await life.settle();
+    await life.given({ notify: receiver.notify, handOverNotifications: handingOver(handed) });
     // The attempt that was under way.
     expect(receiver.attempts.map(({ sends }) => sends)).toEqual([['user.deletion_undone']]);
     expect(handed).toEqual([

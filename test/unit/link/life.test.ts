@@ -233,8 +233,7 @@ describe('a link that is requested', () => {
     await link.until(1);
     await link.signal('connectionReported');
     await request(link, { newLink: { policy: resolvePolicy('link') } });
-    link.answers['findConnection'] = found('2026-03-01T11:00:00.000Z');
-    await link.settle();
+    await link.given({ findConnection: found('2026-03-01T11:00:00.000Z') });
     expect(link.run.replies.at(-1)).toEqual({ name: 'requestLink', refused: 'LinkEnded' });
     expect(link.calls.filter((call) => call.includes('Token'))).toHaveLength(1);
   });
@@ -292,8 +291,7 @@ test('two callers who request the next link at once get the same one', async () 
   await link.update('cancel');
   link.answers['createLinkToken'] = silent;
   for (let caller = 0; caller < 2; caller += 1) await request(link, { newLink: { policy: resolvePolicy('link') } });
-  link.answers['createLinkToken'] = { linkToken: 'next', linkWebUrl: 'https://link.example/next', notifies: true };
-  await link.settle();
+  await link.given({ createLinkToken: { linkToken: 'next', linkWebUrl: 'https://link.example/next', notifies: true } });
   expect(link.run.replies.slice(2)).toMatchObject(Array(2).fill({ value: { linkToken: 'next' } }));
   expect(link.calls.filter((call) => call.includes('Token'))).toHaveLength(2);
 });
@@ -387,8 +385,7 @@ describe('a report of the password step', () => {
       await link.signal('connectionReported');
       if (!isConnected) await link.update('cancel');
       await link.update('reportLinkResult', { state: 'error', errorType: 'user_cancelled' });
-      link.answers['findConnection'] = isConnected ? found('2026-03-01T10:00:00.000Z') : { found: 'none' };
-      await link.settle();
+      await link.given({ findConnection: isConnected ? found('2026-03-01T10:00:00.000Z') : { found: 'none' } });
       const reply = isConnected ? { value: { phase: 'connected' } } : { refused: 'LinkEnded' };
       expect(link.run.replies.at(-1)).toMatchObject(reply);
     }
@@ -427,8 +424,7 @@ describe('a code', () => {
     const link = await asked({}, { completeMfa: silent });
     await submit(link, '111111');
     await submit(link, '222222');
-    link.answers['completeMfa'] = final('AnswerLost');
-    await link.settle();
+    await link.given({ completeMfa: final('AnswerLost') });
     expect(link.calls.filter((call) => call.includes('Mfa'))).toHaveLength(2);
   });
 
@@ -448,8 +444,7 @@ describe('a code', () => {
       value: { report: { state: 'error', errorType: 'incorrect_mfa_code' } },
     });
     await submit(link, '222222');
-    link.answers['completeMfa'] = { report: { state: 'error', errorType: 'incorrect_mfa_code' } };
-    await link.settle();
+    await link.given({ completeMfa: { report: { state: 'error', errorType: 'incorrect_mfa_code' } } });
     expect(link.calls.filter((call) => call.includes('Mfa'))).toHaveLength(1);
     expect(link.run.replies.slice(-2)).toMatchObject(
       Array(2).fill({ value: { outcome: 'wrong_code', attemptsLeft: 1 } }),
@@ -476,8 +471,7 @@ describe('a code', () => {
     const link = await asked({}, { completeMfa: silent });
     await submit(link);
     await submit(link);
-    link.answers['completeMfa'] = { report: { state: 'error', errorType: 'incorrect_mfa_code' } };
-    await link.settle();
+    await link.given({ completeMfa: { report: { state: 'error', errorType: 'incorrect_mfa_code' } } });
     expect(link.calls.filter((call) => call.includes('Mfa'))).toHaveLength(1);
     expect(link.run.replies.slice(2)).toMatchObject(
       Array(2).fill({ value: { outcome: 'wrong_code', attemptsLeft: 2 } }),
@@ -493,8 +487,7 @@ describe('a code', () => {
       const link = await asked({}, { completeMfa: silent });
       await submit(link, '111111');
       await submit(link, '222222');
-      link.answers['completeMfa'] = { report: { state: 'error', errorType } };
-      await link.settle();
+      await link.given({ completeMfa: { report: { state: 'error', errorType } } });
       expect(link.calls.filter((call) => call.includes('Mfa'))).toHaveLength(handedOn);
       expect(link.run.replies).toHaveLength(4);
     }
@@ -579,8 +572,7 @@ describe('a code', () => {
     const link = await asked({}, { notify: silent, completeMfa: silent });
     await submit(link, '111111');
     await submit(link, '222222');
-    link.answers['completeMfa'] = { report: { state: 'error', errorType: 'unsupported_region' } };
-    await link.settle();
+    await link.given({ completeMfa: { report: { state: 'error', errorType: 'unsupported_region' } } });
     expect(link.run.replies.slice(2)).toEqual([
       { name: 'submitMfaCode', refused: 'LinkFailed' },
       { name: 'submitMfaCode', refused: 'LinkEnded' },
@@ -626,8 +618,7 @@ describe('a link that is cancelled', () => {
     await link.signal('connectionReported');
     await link.update('cancel');
     await link.update('cancel');
-    link.answers['findConnection'] = { found: 'none' };
-    await link.settle();
+    await link.given({ findConnection: { found: 'none' } });
     expect(link.run.replies.slice(1)).toMatchObject([
       { value: { phase: 'cancelled' } },
       { value: { phase: 'cancelled' } },
@@ -656,8 +647,7 @@ describe('a link that is cancelled', () => {
     const link = await asked({}, { completeMfa: silent });
     await submit(link);
     await link.run.cancel();
-    link.answers['completeMfa'] = { report: { state: 'success' }, connection: found('2026-03-01T10:00:01.000Z') };
-    await link.settle();
+    await link.given({ completeMfa: { report: { state: 'success' }, connection: found('2026-03-01T10:00:01.000Z') } });
     expect(link.run.replies.at(-1)).toMatchObject({ value: { outcome: 'connected' } });
     expect(link.events).toEqual(['0h link.ended connected', '0h completed']);
   });

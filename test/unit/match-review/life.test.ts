@@ -199,8 +199,7 @@ describe('a run', () => {
     await review.signal('matchReviewReported', reported('pending_customer_review').argument);
     await review.run.cancel();
     await review.signal('reviewRequested', {});
-    review.answers['readMatchReview'] = shown(item());
-    await review.settle();
+    await review.given({ readMatchReview: shown(item()) });
     expect(review.events.at(-1)).toBe('0h continued');
   });
 
@@ -286,8 +285,7 @@ describe('what is there already', () => {
   test('may be older than a webhook that came meanwhile: it is read again', async () => {
     const review = await life(item(), { identifyMatchReview: silent });
     await review.signal('matchReviewReported', reported('pending_ops_review').argument);
-    Object.assign(review.answers, { identifyMatchReview: found(item()), readMatchReview: shown(withStaff) });
-    await review.settle();
+    await review.given({ identifyMatchReview: found(item()), readMatchReview: shown(withStaff) });
     expect(readsOf(review)).toEqual([0]);
     expect(await stateOf(review)).toMatchObject({ phase: 'with_service' });
   });
@@ -382,8 +380,7 @@ describe('a decision', () => {
     ]) {
       await review.update('accept', given);
     }
-    review.answers['decideMatchReview'] = decideMatchReview;
-    await review.settle();
+    await review.given({ decideMatchReview });
     expect(review.run.replies.map(({ refused }) => refused)).toEqual([
       ...[undefined, undefined, 'ReviewEnded', 'ReviewEnded', 'ReviewEnded'],
     ]);
@@ -517,8 +514,7 @@ describe('a decision that is not answered', () => {
     expect(await refusalOf(review.update('reject'))).toBe(type);
     expect(review.run.shown.details).toContain('was not answered');
     expect(readsOf(review)).toEqual([0]);
-    review.answers['readMatchReview'] = shown(rejected);
-    await review.until(1);
+    await review.given({ readMatchReview: shown(rejected) }, 1);
     expect(readsOf(review)).toEqual([0, 35]);
     expect(review.run.end).toMatchObject({ result: { phase: 'rejected', decision: { action: 'reject' } } });
   });
@@ -526,8 +522,7 @@ describe('a decision that is not answered', () => {
   test('holds up the next one until then, and is sent again as one that may be ours', async () => {
     const { sent, review } = await reviewDeciding([lost, { item: rejected, isOurs: true }]);
     await review.update('reject');
-    review.answers['readMatchReview'] = unavailable;
-    await review.until(10 / 3600);
+    await review.given({ readMatchReview: unavailable }, 10 / 3600);
     await review.update('reject');
     await review.until(0.01);
     expect(decisionsOf(review)).toEqual([0, 35]);
@@ -608,8 +603,7 @@ describe('a decision that is not answered', () => {
     review.answers['readMatchReview'] = unavailable;
     await review.update('reject');
     await review.until(1.5);
-    review.answers['readMatchReview'] = shown(over({}));
-    await review.until(10);
+    await review.given({ readMatchReview: shown(over({})) }, 10);
     expect(review.run.end).toMatchObject({ result: { phase: 'resolved', decision: { action: 'reject' } } });
   });
 
@@ -633,24 +627,22 @@ describe('a decision that is not answered', () => {
     };
     const review = await life(item(), { decideMatchReview, readOrder });
     await review.update('accept', { orderId });
-    review.answers['readMatchReview'] = shown({ ...accepted, resolvedOrderId: 'order-2' });
-    await review.until(0.01);
+    await review.given({ readMatchReview: shown({ ...accepted, resolvedOrderId: 'order-2' }) }, 0.01);
     expect(read[0]).toBe('order-2');
     expect(review.run.end).toMatchObject({ result: { decision: { action: 'accept', orderId } } });
     const slow = await life(item(), { ...deciding(lost), readOrder: silent });
     await slow.update('accept', { orderId });
-    slow.answers['readMatchReview'] = shown({ ...accepted, resolvedOrderId: 'order-2' });
-    await slow.until(0.01);
+    await slow.given({ readMatchReview: shown({ ...accepted, resolvedOrderId: 'order-2' }) }, 0.01);
     expect(slow.run.calls.map(({ call }) => call.name)).toEqual(['readOrder']);
     const others = await life(item(), { ...deciding(lost), readOrder: { ...again, parentId: 'order-3' } });
     await others.update('accept', { orderId });
-    others.answers['readMatchReview'] = shown({ ...accepted, resolvedOrderId: 'order-2' });
-    await others.until(0.01);
+    await others.given({ readMatchReview: shown({ ...accepted, resolvedOrderId: 'order-2' }) }, 0.01);
     expect(others.run.end).not.toHaveProperty('result.decision');
     const unknown = await life(item(), { ...deciding(lost), readOrder: null });
     await unknown.update('accept', { orderId });
-    unknown.answers['readMatchReview'] = shown({ ...accepted, resolvedOrderId: 'order-2' });
-    expect((await unknown.until(0.01)).run.end).not.toHaveProperty('result.decision');
+    expect(
+      (await unknown.given({ readMatchReview: shown({ ...accepted, resolvedOrderId: 'order-2' }) }, 0.01)).run.end,
+    ).not.toHaveProperty('result.decision');
   });
 
   test('is in doubt as well if nobody has ever reported or shown the review', async () => {
@@ -772,8 +764,7 @@ describe('a review that is over', () => {
     await review.signal('matchReviewReported', reported('pending_customer_review').argument);
     await review.until(0.5);
     expect(review.run.end).toBeUndefined();
-    review.answers['readMatchReview'] = shown(over({}));
-    await review.until(10);
+    await review.given({ readMatchReview: shown(over({})) }, 10);
     expect(review.run.end).toMatchObject({ result: { outcome: 'resolved' } });
   });
 });
