@@ -38,33 +38,47 @@ async function begin(life: Life, input: unknown): Promise<Life> {
 
 const request = (life: Life, more: object = {}) =>
   life.update('request', { userId, policy: resolvePolicy('deletion'), ...more });
+const undo = (life: Life) => life.update('undo');
+
 const gone = { readUser: { standing: 'scheduled' } };
+const there = { readUser: usual['readUser'] };
+const running = (...work: object[]) => ({ findRunningWork: { work, notifies: true } });
+const short: DeletionPolicy = { grace: '1h', reminderBefore: '30m' };
+/** What an undo gives back, and what it cannot; nothing of a user whom nobody had deleted. */
+const restored = { restored: ['user', 'data'], notRestored: ['connections'] };
+const withdrawn = { restored: [], notRestored: [] };
+
+/** One answer after the other, the last of them again and again. */
+function inTurn(...answers: unknown[]) {
+  return () => (answers.length > 1 ? answers.shift() : answers[0]);
+}
+
 /** Hours. */
 const minutes = (count: number) => count / 60;
 const resultOf = ({ run }: Life) => (run.end as { result?: Record<string, unknown> } | undefined)?.result;
+const refusal = (name: 'request' | 'undo', refused: string) => ({ name, refused });
+/** As many callers get an answer that shows this phase. */
+const answersIn = (...phases: string[]) => phases.map((phase) => ({ value: { phase } }));
+const seenOf = ({ run }: Life) => run.shown.details;
+const phaseOf = ({ run }: Life) => run.shown.attributes['LabPhase'];
 
 /** The request, and whatever comes before the grace. */
 const begins = ['0h findRunningWork', '0h readUser', '0h findRunningWork', '0h scheduleDeletion'];
 
-const outOfTime = { failure: { ended: 'out_of_time' } };
-
 describe('a deletion that nobody undoes', () => {
   test('is accepted, has one reminder a day before the end of its week, and is final once the user is seen to be gone', async () => {
+    const graceUntil = '2026-03-08T10:00:00.000Z';
     const life = await requested();
     expect(life.run.replies).toMatchObject([
-      { value: { phase: 'grace', graceUntil: '2026-03-08T10:00:00.000Z', connections: ['oura'] } },
+      { value: { phase: 'grace', graceUntil, connections: ['oura'], scheduledBefore: false, work: [] } },
     ]);
-    expect(life.run.replies[0]?.value).toMatchObject({ scheduledBefore: false, work: [] });
     const { calls, events, announced } = await life.given(gone, 1000);
     expect(calls).toEqual([...begins, '168h readUser', '168h eraseHealthData']);
     expect(events).toEqual([
-      '0h user.deletion_scheduled',
-      '144h user.deletion_reminder',
-      '168h user.deleted',
-      '168h completed',
+      ...['0h user.deletion_scheduled', '144h user.deletion_reminder', '168h user.deleted', '168h completed'],
     ]);
-    expect(announced[1]?.data).toMatchObject({ graceUntil: '2026-03-08T10:00:00.000Z', scheduledBefore: false });
-    expect(resultOf(life)).toMatchObject({ outcome: 'deleted', endedAt: '2026-03-08T10:00:00.000Z' });
+    expect(announced[1]?.data).toMatchObject({ graceUntil, scheduledBefore: false });
+    expect(resultOf(life)).toMatchObject({ outcome: 'deleted', endedAt: graceUntil });
   });
 
   test('erases health data by both ids of the user, unless the deployment keeps none', async () => {
@@ -77,9 +91,8 @@ describe('a deletion that nobody undoes', () => {
     await life.given(gone, 1000);
     expect(erased).toEqual([{ userId, clientUserId: 'reference-1' }]);
     const without = await requested();
-    expect(
-      (await without.given({ readUser: { standing: 'scheduled', keepsNoHealthData: true } }, 1000)).calls.at(-1),
-    ).toBe('168h readUser');
+    await without.given({ readUser: { standing: 'scheduled', keepsNoHealthData: true } }, 1000);
+    expect(without.calls.at(-1)).toBe('168h readUser');
     expect(without.events.at(-1)).toBe('168h completed');
   });
 
@@ -96,22 +109,18 @@ describe('a deletion that nobody undoes', () => {
   test('is not final if the user is there at its end, or while the data were erased: somebody else has restored them', async () => {
     const seen = await (await requested()).until(1000);
     expect(seen.events.slice(2)).toEqual(['168h user.deletion_undone', '168h completed']);
-    const undo = {
-      by: 'elsewhere',
-      restored: ['user', 'data'],
-      notRestored: ['connections'],
-      lostConnections: ['oura'],
-    };
-    expect(resultOf(seen)).toMatchObject({ outcome: 'undone', undo });
-    const later = await requested({ eraseHealthData: 'present' });
-    expect((await later.given(gone, 1000)).events.slice(2)).toEqual(['168h user.deletion_undone', '168h completed']);
+    const undone = { by: 'elsewhere', ...restored, lostConnections: ['oura'] };
+    expect(resultOf(seen)).toMatchObject({ outcome: 'undone', undo: undone });
+    const later = await (await requested({ eraseHealthData: 'present' })).given(gone, 1000);
+    expect(later.events.slice(2)).toEqual(['168h user.deletion_undone', '168h completed']);
+    expect(seenOf(later)).not.toContain('The health data were erased');
   });
 
   test('asks a person to look if the service, or the store, does not answer at its end for a round, and goes on asking', async () => {
     const life = await requested();
     await life.given({ readUser: unavailable }, 169);
     expect(life.events.slice(2)).toEqual(['168h user.attention_raised confirmation_delayed']);
-    expect(await life.update('undo')).toMatchObject({ refused: 'GraceEnded' });
+    expect(await undo(life)).toMatchObject({ refused: 'GraceEnded' });
     await life.given({ ...gone, eraseHealthData: unavailable }, 170);
     expect(life.events.slice(3)).toEqual([
       '169.167h user.attention_cleared confirmation_delayed',
@@ -171,32 +180,35 @@ describe('an undo', () => {
     const undone: unknown[] = [];
     const life = await requested({ undoDeletion: (_now: number, deleted: unknown) => void undone.push(deleted) });
     await life.until(24);
-    const reply = await life.update('undo');
-    const undo = { by: 'command', restored: ['user', 'data'], notRestored: ['connections'], lostConnections: ['oura'] };
-    expect(reply).toMatchObject({ value: { phase: 'undone', undo: { at: '2026-03-02T10:00:00.000Z', ...undo } } });
+    const report = { by: 'command', ...restored, lostConnections: ['oura'] };
+    expect(await undo(life)).toMatchObject({
+      value: { phase: 'undone', undo: { at: '2026-03-02T10:00:00.000Z', ...report } },
+    });
     expect(undone).toEqual([{ userId, clientUserId: 'reference-1', readableAt: start + 35_000 }]);
     expect(life.calls).toEqual([...begins, '24h undoDeletion']);
     expect(life.events.slice(1)).toEqual(['24h user.deletion_undone', '24h completed']);
-    expect(life.announced.at(-1)?.data).toMatchObject({ userId, ...undo });
+    expect(life.announced.at(-1)?.data).toMatchObject({ userId, ...report });
+    expect(phaseOf(life)).toBe('undone');
+    expect(seenOf(life)).not.toContain('An undo w');
   });
 
   test('that is sent twice at once is carried out once, and both callers get the same answer', async () => {
     const life = await requested({ undoDeletion: silent });
-    await life.update('undo');
-    await life.update('undo');
+    await undo(life);
+    await undo(life);
     await life.given({ undoDeletion: null });
-    expect(life.run.replies.slice(1)).toMatchObject(Array(2).fill({ value: { phase: 'undone' } }));
+    expect(life.run.replies.slice(1)).toMatchObject(answersIn('undone', 'undone'));
     expect(life.calls.filter((call) => call.includes('undo'))).toHaveLength(1);
   });
 
   test('that was accepted in time is carried out, and has its answer when it is sent again, though the grace ends meanwhile', async () => {
-    const life = await requested({ undoDeletion: silent }, { grace: '1h', reminderBefore: '30m' });
-    await life.until(0.9);
-    await life.update('undo');
-    await life.until(1.1);
-    await life.update('undo');
+    const life = await requested({ undoDeletion: silent }, short);
+    for (const hours of [0.9, 1.1]) {
+      await life.until(hours);
+      await undo(life);
+    }
     await life.given({ undoDeletion: null });
-    expect(life.run.replies.slice(1)).toMatchObject(Array(2).fill({ value: { phase: 'undone' } }));
+    expect(life.run.replies.slice(1)).toMatchObject(answersIn('undone', 'undone'));
     expect(life.calls.slice(4)).toEqual(['1.1h undoDeletion']);
     expect(life.events.slice(2)).toEqual(['1.1h user.deletion_undone', '1.1h completed']);
   });
@@ -205,7 +217,7 @@ describe('an undo', () => {
     const life = await requested();
     await life.until(144 - 10 / 3600);
     life.answers['notify'] = silent;
-    await life.update('undo');
+    await undo(life);
     life.run.now = start + 144 * 3_600_000 + 5_000;
     delete life.answers['notify'];
     await life.settle();
@@ -214,11 +226,10 @@ describe('an undo', () => {
 
   test('that waits while somebody else restores the user has the answer that it is undone', async () => {
     const life = await requested();
-    await life.until(1);
-    life.answers['readUser'] = silent;
+    await life.given({ readUser: silent }, 1);
     await request(life);
-    await life.update('undo');
-    await life.given({ readUser: { standing: 'present' } });
+    await undo(life);
+    await life.given(there);
     expect(life.run.replies.find(({ name }) => name === 'undo')).toMatchObject({ value: { phase: 'undone' } });
     expect(life.calls).not.toContain('1h undoDeletion');
   });
@@ -226,70 +237,63 @@ describe('an undo', () => {
   test('withdraws the requests before it, too', async () => {
     const life = await requested();
     await request(life);
-    await life.update('undo');
+    await undo(life);
     expect(life.events.slice(1)).toEqual(['0h user.deletion_undone', '0h completed']);
   });
 
   test('that comes too late for a deletion that did not happen is not even accepted', async () => {
     const life = await requested({ readUser: unavailable });
-    const found = { findRunningWork: { work: [kit], notifies: true } };
-    await life.given({ readUser: { standing: 'present' }, ...found, notify: silent }, minutes(1.1));
+    await life.given({ ...there, ...running(kit), notify: silent }, minutes(1.1));
     const accepted = life.run.accepted.length;
-    expect(await life.update('undo')).toEqual({ name: 'undo', refused: 'NothingToUndo' });
+    expect(await undo(life)).toEqual(refusal('undo', 'NothingToUndo'));
     expect(life.run.accepted).toHaveLength(accepted);
   });
 
   test('of a deletion that the service has not accepted for longer than its grace is carried out at once', async () => {
     const life = await requested({ scheduleDeletion: unavailable }, { grace: '1d', reminderBefore: '1h' });
     await life.until(24 * 3 + 0.1);
-    expect(await life.update('undo')).toMatchObject({ value: { phase: 'undone' } });
+    expect(await undo(life)).toMatchObject({ value: { phase: 'undone' } });
     expect(life.calls.at(-1)).toBe('72.1h undoDeletion');
   });
 
   test('that comes again while the product is notified has the answer of the first', async () => {
     const life = await requested();
     life.answers['notify'] = silent;
-    await life.update('undo');
-    expect(await life.update('undo')).toMatchObject({ name: 'undo', value: { phase: 'undone' } });
+    await undo(life);
+    expect(await undo(life)).toMatchObject({ name: 'undo', value: { phase: 'undone' } });
     expect(life.calls.filter((call) => call.includes('undo'))).toHaveLength(1);
   });
 
   test('that the service refuses leaves no doubt: the grace goes on', async () => {
     const life = await requested({ undoDeletion: final('UndoRefused') });
-    expect(await life.update('undo')).toEqual({ name: 'undo', refused: 'UndoRefused' });
-    expect((await life.given(gone, 1000)).calls.slice(4)).toEqual([
-      '0h undoDeletion',
-      '168h readUser',
-      '168h eraseHealthData',
-    ]);
+    expect(await undo(life)).toEqual(refusal('undo', 'UndoRefused'));
+    expect(seenOf(life)).toContain('An undo was not carried out');
+    expect(seenOf(life)).not.toContain('An undo waits');
+    const { calls } = await life.given(gone, 1000);
+    expect(calls.slice(4)).toEqual(['0h undoDeletion', '168h readUser', '168h eraseHealthData']);
   });
 
   test('without an answer is looked into when a read can show what came of it', async () => {
     const found = await requested({ undoDeletion: unavailable });
     await found.until(1);
-    expect(await found.update('undo')).toEqual({ name: 'undo', refused: 'ServiceUnavailable' });
+    expect(await undo(found)).toEqual(refusal('undo', 'ServiceUnavailable'));
     const { calls, events } = await found.until(1000);
     expect(calls.slice(4)).toEqual(['1h undoDeletion', '1.01h readUser']);
     expect(events.slice(1)).toEqual(['1.01h user.deletion_undone', '1.01h completed']);
     expect(resultOf(found)).toMatchObject({ undo: { by: 'command' } });
-    const lost = await requested({ undoDeletion: unavailable });
-    Object.assign(lost.answers, gone);
-    await lost.update('undo');
-    expect((await lost.until(1000)).calls.slice(5)).toEqual([
-      '0.01h readUser',
-      '168h readUser',
-      '168h eraseHealthData',
-    ]);
+    const lost = await (await requested({ undoDeletion: unavailable })).given(gone);
+    await undo(lost);
+    await lost.until(1000);
+    expect(lost.calls.slice(5)).toEqual(['0.01h readUser', '168h readUser', '168h eraseHealthData']);
     expect(lost.events.at(-1)).toBe('168h completed');
   });
 
   test('without an answer is a person’s case if no read shows what came of it, and stays in doubt until the end', async () => {
-    const life = await requested({ undoDeletion: unavailable });
-    life.answers['readUser'] = unavailable;
-    await life.update('undo');
+    const life = await (await requested({ undoDeletion: unavailable })).given({ readUser: unavailable });
+    await undo(life);
     await life.until(2);
     expect(life.events.slice(1)).toEqual(['0.01h user.attention_raised undo_doubtful']);
-    const { events } = await life.given({ readUser: { standing: 'present' } }, 1000);
+    const { events } = await life.given(there, 1000);
     expect(events.slice(2).map((event) => event.replace(/^\S+ /, ''))).toEqual([
       'user.attention_cleared undo_doubtful',
       'user.deletion_undone',
@@ -299,9 +303,8 @@ describe('an undo', () => {
   });
 
   test('without an answer is read once at a time, and holds up neither the reminder nor the end', async () => {
-    const life = await requested({ undoDeletion: unavailable, readUser: { standing: 'present' } });
-    life.answers['readUser'] = silent;
-    await life.update('undo');
+    const life = await (await requested({ undoDeletion: unavailable })).given({ readUser: silent });
+    await undo(life);
     const reads = () => life.run.calls.filter(({ call }) => call.name === 'readUser');
     for (const hours of [100, 145, 167]) {
       await life.until(hours);
@@ -309,22 +312,22 @@ describe('an undo', () => {
     }
     expect(life.events.slice(1)).toEqual(['144h user.deletion_reminder']);
     await life.until(168);
-    expect(life.run.shown.attributes['LabPhase']).toBe('confirming');
+    expect(phaseOf(life)).toBe('confirming');
     expect(reads()).toHaveLength(1);
   });
 
   test('without an answer just before the end delays the last read, so it shows what came of it', async () => {
-    const life = await requested({ undoDeletion: unavailable }, { grace: '1h', reminderBefore: '30m' });
+    const life = await requested({ undoDeletion: unavailable }, short);
     await life.given(gone, 1 - 10 / 3600);
-    await life.update('undo');
+    await undo(life);
     expect((await life.until(1000)).calls.slice(5)).toEqual(['1.007h readUser', '1.007h eraseHealthData']);
   });
 
   test('interrupts the read that looks into an earlier one', async () => {
     const life = await requested({ undoDeletion: unavailable });
-    await life.update('undo');
-    life.answers['undoDeletion'] = null;
-    expect(await life.update('undo')).toMatchObject({ value: { phase: 'undone' } });
+    await undo(life);
+    await life.given({ undoDeletion: null });
+    expect(await undo(life)).toMatchObject({ value: { phase: 'undone' } });
     expect(life.calls.slice(4)).toEqual(['0h undoDeletion', '0h undoDeletion']);
   });
 
@@ -332,98 +335,87 @@ describe('an undo', () => {
     const early = new Life(opening, { ...usual, findRunningWork: silent });
     await early.run.start({ userId, policy: resolvePolicy('deletion') });
     await early.run.update({ name: 'request', argument: { userId } });
-    expect(await early.update('undo')).toEqual({ name: 'undo', refused: 'GraceNotBegun' });
-    const late = await requested();
-    Object.assign(late.answers, gone);
+    expect(await undo(early)).toEqual(refusal('undo', 'GraceNotBegun'));
+    const late = await (await requested()).given(gone);
     late.run.now = start + 168 * 3_600_000;
-    expect(await late.update('undo')).toEqual({ name: 'undo', refused: 'GraceEnded' });
+    expect(await undo(late)).toEqual(refusal('undo', 'GraceEnded'));
     await late.given({ notify: silent }, 168);
-    expect(await late.update('undo')).toEqual({ name: 'undo', refused: 'GraceEnded' });
-    expect(await request(late)).toEqual({ name: 'request', refused: 'UserUnknown' });
+    expect(await undo(late)).toEqual(refusal('undo', 'GraceEnded'));
+    expect(await request(late)).toEqual(refusal('request', 'UserUnknown'));
   });
 
   describe('before anything was sent', () => {
     /** An undo that comes before the user was read, or meanwhile. */
     const unread = { readUser: unavailable };
 
-    test('asks nothing of the service about a user who was read as present', async () => {
-      const found = { findRunningWork: { work: [kit], notifies: true } };
-      const life = await requested({ ...found, cancelWork: silent }, { onRunningWork: 'cancel' });
-      await life.until(minutes(0.5));
-      await life.update('undo');
-      await life.given({ cancelWork: { fate: 'cancelled' } });
-      const undo = { by: 'command', restored: [], notRestored: [] };
-      expect(life.run.replies[1]).toMatchObject({ value: { phase: 'undone', undo } });
-      expect(JSON.stringify(life.run.replies[1])).not.toContain('lostConnections');
-      expect(life.calls.join()).not.toMatch(/scheduleDeletion|undoDeletion/);
+    test.each([
+      ['is cancelled', { cancelWork: silent }, { cancelWork: { fate: 'cancelled' } }],
+      ['is looked for once more', { findRunningWork: silent }, running()],
+    ])('asks the service only if the user was read as scheduled, while running work %s', async (_what, held, then) => {
+      for (const [standing, report, asks] of [
+        [there, withdrawn, false],
+        [gone, restored, true],
+      ] as const) {
+        const answers = { ...unread, ...running(kit), undoDeletion: 'undone' };
+        const life = await requested(answers, { onRunningWork: 'cancel' });
+        await life.given({ ...standing, ...held }, minutes(1.1));
+        await undo(life);
+        await life.given(then);
+        expect(life.run.replies[1]).toMatchObject({ value: { phase: 'undone', undo: { by: 'command', ...report } } });
+        expect(JSON.stringify(life.run.replies[1])).not.toContain('lostConnections');
+        expect(life.calls.join().includes('undoDeletion')).toBe(asks);
+        expect(life.calls.join()).not.toContain('scheduleDeletion');
+      }
     });
 
     test('asks the service about a user who was not read: somebody else may have had them scheduled', async () => {
       const life = await requested({ ...unread, undoDeletion: 'undone' });
-      const restored = { restored: ['user', 'data'], notRestored: ['connections'] };
-      expect(await life.update('undo')).toMatchObject({ value: { phase: 'undone', undo: restored } });
+      expect(await undo(life)).toMatchObject({ value: { phase: 'undone', undo: restored } });
       expect(life.calls).toEqual(['0h findRunningWork', '0h readUser', '0h findEarlierDeletion', '0h undoDeletion']);
       expect(life.events).toEqual(['0h user.deletion_undone', '0h completed']);
     });
 
     test('restores nobody if the service shows the user, whom nobody had deleted', async () => {
       const life = await requested({ ...unread, undoDeletion: 'present' });
-      const undo = { by: 'command', restored: [], notRestored: [] };
-      expect(await life.update('undo')).toMatchObject({ value: { phase: 'undone', undo } });
-    });
-
-    test.each([
-      ['is cancelled', { cancelWork: silent }, { cancelWork: { fate: 'cancelled' } }],
-      ['is looked for once more', { findRunningWork: silent }, { findRunningWork: { work: [], notifies: true } }],
-    ])('asks the service about a user who was read as scheduled, while running work %s', async (_what, held, then) => {
-      const found = { findRunningWork: { work: [kit], notifies: true } };
-      const life = await requested({ ...unread, ...found, undoDeletion: 'undone' }, { onRunningWork: 'cancel' });
-      await life.given({ ...gone, ...held }, minutes(1.1));
-      await life.update('undo');
-      await life.given(then);
-      const restored = { restored: ['user', 'data'], notRestored: ['connections'] };
-      expect(life.run.replies[1]).toMatchObject({ value: { phase: 'undone', undo: restored } });
-      expect(life.calls.at(-1)).toMatch(/undoDeletion$/);
-      expect(life.calls.join()).not.toContain('scheduleDeletion');
+      expect(await undo(life)).toMatchObject({ value: { phase: 'undone', undo: { by: 'command', ...withdrawn } } });
     });
 
     test('is refused if the service does not answer, and the deletion goes on', async () => {
       const life = await requested({ ...unread, undoDeletion: unavailable });
-      expect(await life.update('undo')).toEqual({ name: 'undo', refused: 'ServiceUnavailable' });
-      await life.given({ readUser: { standing: 'present' } }, 1);
+      expect(await undo(life)).toEqual(refusal('undo', 'ServiceUnavailable'));
+      await life.given(there, 1);
       expect(life.events.at(-1)).toMatch(/user.deletion_scheduled$/);
       expect(life.events.join()).not.toContain('undone');
     });
 
     test('of a user whose deletion was announced as final is refused: the service might still undo it', async () => {
       const life = await requested({ ...unread, findEarlierDeletion: { outcome: 'deleted' } });
-      expect(await life.update('undo')).toEqual({ name: 'undo', refused: 'GraceEnded' });
+      expect(await undo(life)).toEqual(refusal('undo', 'GraceEnded'));
       expect(life.calls).not.toContain('0h undoDeletion');
       expect(resultOf(life)).toMatchObject({ outcome: 'deleted' });
     });
 
     test('is refused while Temporal’s list does not say if there was such a deletion', async () => {
-      const life = await requested({
-        ...unread,
-        findEarlierDeletion: { failure: { type: 'Unavailable', isFinal: false } },
-      });
-      expect(await life.update('undo')).toEqual({ name: 'undo', refused: 'Unavailable' });
+      const findEarlierDeletion = { failure: { type: 'Unavailable', isFinal: false } };
+      const life = await requested({ ...unread, findEarlierDeletion });
+      expect(await undo(life)).toEqual(refusal('undo', 'Unavailable'));
       expect(life.calls).not.toContain('0h undoDeletion');
     });
   });
 
   test('before the service has accepted the deletion waits until no request can arrive any more, then undoes', async () => {
     const life = await requested({ scheduleDeletion: unavailable });
-    expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
-    await life.update('undo');
+    expect(life.run.replies).toMatchObject(answersIn('requested'));
+    await undo(life);
     expect(life.run.replies).toHaveLength(1);
+    expect(seenOf(life)).toContain('An undo waits until no request of the deletion can arrive any more');
     const { calls } = await life.until(1);
     expect(calls.slice(3)).toEqual(['0h scheduleDeletion', '0.026h undoDeletion']);
     expect(life.run.replies[1]).toMatchObject({ value: { phase: 'undone', undo: { restored: ['user', 'data'] } } });
     // A request may be on its way as long as it has no answer.
     const unanswered = await requested({ scheduleDeletion: unavailable });
     await unanswered.given({ scheduleDeletion: silent }, 0.1);
-    await unanswered.update('undo');
+    await undo(unanswered);
     await unanswered.given({ scheduleDeletion: { failure: { ended: 'called_back' } } });
     await unanswered.until(1);
     expect(unanswered.calls.slice(4)).toEqual(['0.1h scheduleDeletion', '0.126h undoDeletion']);
@@ -431,36 +423,29 @@ describe('an undo', () => {
 
   test('in the grace waits as well, if a request before the one that was answered got no answer', async () => {
     const life = await requested({ scheduleDeletion: { atLast: 'accepted' } });
-    expect(life.run.replies).toMatchObject([{ value: { phase: 'grace' } }]);
-    await life.update('undo');
+    expect(life.run.replies).toMatchObject(answersIn('grace'));
+    await undo(life);
     await life.until(1);
     expect(life.calls.slice(-2)).toEqual(['0h scheduleDeletion', '0.026h undoDeletion']);
-    const answered = await requested();
-    await answered.update('undo');
-    expect(answered.calls).toContain('0h undoDeletion');
   });
 
   test('that fails before the grace lets the deletion go on from where it was', async () => {
     const life = await requested({ scheduleDeletion: unavailable, undoDeletion: final('UndoRefused') });
-    await life.update('undo');
+    await undo(life);
     await life.until(minutes(1));
     await life.given({ scheduleDeletion: 'scheduled' }, 1);
-    expect(life.run.replies[1]).toEqual({ name: 'undo', refused: 'UndoRefused' });
+    expect(life.run.replies[1]).toEqual(refusal('undo', 'UndoRefused'));
+    expect(seenOf(life)).toContain('An undo was not carried out');
     expect(life.calls.slice(-2)).toEqual(['0.026h undoDeletion', '0.026h scheduleDeletion']);
     // Its grace counts from the first attempt, and "scheduled" is the echo of that.
-    expect(life.announced.at(-1)?.data).toMatchObject({
-      graceUntil: '2026-03-08T10:00:00.000Z',
-      scheduledBefore: false,
-    });
+    const graceUntil = '2026-03-08T10:00:00.000Z';
+    expect(life.announced.at(-1)?.data).toMatchObject({ graceUntil, scheduledBefore: false });
   });
-});
 
-describe('an undo that fails before the grace', () => {
-  const failing = { scheduleDeletion: unavailable, findRunningWork: { work: [kit], notifies: true } };
-
-  test('has nothing done twice that was done before it', async () => {
-    const life = await requested({ ...failing, undoDeletion: final('UndoRefused') }, { onRunningWork: 'cancel' });
-    await life.update('undo');
+  test('that fails before the grace has nothing done twice that was done before it', async () => {
+    const failing = { scheduleDeletion: unavailable, undoDeletion: final('UndoRefused') };
+    const life = await requested({ ...failing, ...running(kit) }, { onRunningWork: 'cancel' });
+    await undo(life);
     await life.given({ scheduleDeletion: 'accepted' }, 1);
     expect(life.calls).toEqual([
       ...['0h findRunningWork', '0h readUser', '0h cancelWork', '0h findRunningWork', '0h scheduleDeletion'],
@@ -468,22 +453,13 @@ describe('an undo that fails before the grace', () => {
     ]);
   });
 
-  test('leaves no doubt once the service has accepted the deletion', async () => {
+  test('that gets no answer before the grace leaves no doubt once the service has accepted the deletion', async () => {
     const life = await requested({ scheduleDeletion: unavailable, undoDeletion: unavailable });
-    await life.update('undo');
+    await undo(life);
     await life.given({ scheduleDeletion: 'accepted' }, 24);
-    expect(life.run.replies.at(-1)).toEqual({ name: 'undo', refused: 'ServiceUnavailable' });
+    expect(life.run.replies.at(-1)).toEqual(refusal('undo', 'ServiceUnavailable'));
     expect(life.calls.slice(-2)).toEqual(['0.026h undoDeletion', '0.026h scheduleDeletion']);
   });
-});
-
-test('an undo that comes while running work is looked for once more, before anything was sent, asks nothing of the service', async () => {
-  const life = await requested({ readUser: unavailable });
-  await life.given({ readUser: { standing: 'present' }, findRunningWork: silent }, minutes(1.1));
-  await life.update('undo');
-  await life.given({ findRunningWork: { work: [], notifies: true } });
-  expect(life.run.replies[1]).toMatchObject({ value: { phase: 'undone', undo: { restored: [] } } });
-  expect(life.calls.join()).not.toMatch(/scheduleDeletion|undoDeletion/);
 });
 
 test.each([
@@ -498,23 +474,23 @@ test.each([
 });
 
 describe('a user’s running work', () => {
-  const answers = { findRunningWork: { work: [kit, link], notifies: true } };
+  const answers = running(kit, link);
+  const left = [kit, link].map((each) => ({ ...each, fate: 'left' }));
 
   test('refuses the deletion by the usual policy: nothing is asked of the service', async () => {
     const life = await requested(answers);
-    expect(life.run.replies).toEqual([{ name: 'request', refused: 'UserHasRunningWork' }]);
+    expect(life.run.replies).toEqual([refusal('request', 'UserHasRunningWork')]);
     expect(life.calls).toEqual(['0h findRunningWork']);
     expect(life.events).toEqual(['0h completed']);
-    expect(resultOf(life)).toMatchObject({
-      outcome: 'running_work',
-      work: [kit, link].map((each) => ({ ...each, fate: 'left' })),
-    });
+    expect(resultOf(life)).toMatchObject({ outcome: 'running_work', work: left });
+    expect(phaseOf(life)).toBe('running_work');
+    expect(seenOf(life)).toContain('Running workflows found: 2; policy: refuse');
   });
 
   test('is left alone, or cancelled, by the policy, and the answer and the notification say what became of it', async () => {
-    const left = await requested(answers, { onRunningWork: 'leave' });
-    expect(left.run.replies).toMatchObject([{ value: { work: [{ fate: 'left' }, { fate: 'left' }] } }]);
-    expect(left.calls).not.toContain('0h cancelWork');
+    const alone = await requested(answers, { onRunningWork: 'leave' });
+    expect(alone.run.replies).toMatchObject([{ value: { work: left } }]);
+    expect(alone.calls).not.toContain('0h cancelWork');
     const cancelWork = (_now: number, { name }: { name: string }) =>
       name === 'kitOrder' ? final('OrderEnded') : { fate: 'cancelled', reason: 'NoLongerFollowed' };
     const cancelled = await requested({ ...answers, cancelWork }, { onRunningWork: 'cancel' });
@@ -531,8 +507,9 @@ describe('a user’s running work', () => {
     const life = await requested({ ...answers, cancelWork: silent }, { onRunningWork: 'cancel' });
     expect(life.run.replies).toEqual([]);
     await life.until(minutes(0.5));
-    expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
-    await life.update('undo');
+    expect(life.run.replies).toMatchObject(answersIn('requested'));
+    expect(seenOf(life)).toContain('Cancelling running work takes long');
+    await undo(life);
     expect(life.run.replies).toHaveLength(1);
     await life.given({ cancelWork: { fate: 'cancelled' } });
     const undone = { phase: 'undone', work: [{ fate: 'cancelled' }, { fate: 'cancelled' }], undo: { restored: [] } };
@@ -543,11 +520,11 @@ describe('a user’s running work', () => {
   test('that takes long to cancel keeps nobody waiting if the caller was answered before, or if there is none', async () => {
     const policy = { onRunningWork: 'cancel' } as const;
     const life = await requested({ ...answers, readUser: unavailable, cancelWork: silent }, policy);
-    await life.given({ readUser: { standing: 'present' } }, minutes(10));
+    await life.given(there, minutes(10));
     const none = await requested({}, policy);
-    for (const { run } of [life, none]) {
-      expect(run.summaries).not.toContain('to cancel running work');
-      expect(run.shown.details).not.toContain('takes long');
+    for (const each of [life, none]) {
+      expect(each.run.summaries).not.toContain('to cancel running work');
+      expect(seenOf(each)).not.toContain('takes long');
     }
     expect(life.run.summaries).toContain('cancel kitOrder');
   });
@@ -555,27 +532,23 @@ describe('a user’s running work', () => {
   test('that is cancelled in time is waited for without another timer', async () => {
     const life = await requested({ ...answers, cancelWork: silent }, { onRunningWork: 'cancel' });
     await life.given({ cancelWork: { fate: 'cancelled' } });
-    expect(life.run.replies).toMatchObject([{ value: { phase: 'grace' } }]);
+    expect(life.run.replies).toMatchObject(answersIn('grace'));
     expect(life.run.nextTimer()).toBe(start + 144 * 3_600_000);
   });
 
   describe('that began meanwhile', () => {
-    const searches = (...found: object[][]) => {
-      const left = [...found];
-      return () => ({ work: left.shift() ?? [], notifies: true });
-    };
+    const searches = (...found: object[][]) => inTurn(...found.map((work) => ({ work, notifies: true })));
 
     test('refuses the deletion by the usual policy', async () => {
       const life = await requested({ findRunningWork: searches([], [link]) });
-      expect(life.run.replies).toEqual([{ name: 'request', refused: 'UserHasRunningWork' }]);
+      expect(life.run.replies).toEqual([refusal('request', 'UserHasRunningWork')]);
       expect(life.calls).toEqual(begins.slice(0, 3));
       expect(resultOf(life)).toMatchObject({ outcome: 'running_work', work: [{ ...link, fate: 'left' }] });
     });
 
     test('is left alone beside what was found before, which counts once', async () => {
       const life = await requested({ findRunningWork: searches([kit], [kit, link]) }, { onRunningWork: 'leave' });
-      const work = [kit, link].map((each) => ({ ...each, fate: 'left' }));
-      expect(life.announced[0]?.data['work']).toEqual(work);
+      expect(life.announced[0]?.data['work']).toEqual(left);
     });
 
     test('is cancelled, too, but for what had ended with what was cancelled before', async () => {
@@ -585,15 +558,18 @@ describe('a user’s running work', () => {
       });
       const findRunningWork = searches([kit], [kit, link, ended]);
       const life = await requested({ findRunningWork, cancelWork }, { onRunningWork: 'cancel' });
-      expect(life.announced[0]?.data['work']).toEqual([
+      const work = [
         { ...kit, fate: 'ended' },
         { ...link, fate: 'cancelled' },
-      ]);
+      ];
+      expect(life.announced[0]?.data['work']).toEqual(work);
+      expect(seenOf(life)).toContain('More running workflows found: 2; policy: cancel');
+      expect(seenOf(life)).toContain('linkProvider `link-provider/u/oura`: cancelled');
     });
 
     test('is not looked for again once something was sent', async () => {
       const life = await requested({ scheduleDeletion: unavailable, undoDeletion: final('UndoRefused') });
-      await life.update('undo');
+      await undo(life);
       await life.until(0.5);
       expect(life.calls.filter((call) => call.includes('findRunningWork'))).toHaveLength(2);
     });
@@ -605,11 +581,12 @@ describe('a user’s running work', () => {
       within.push(call.within);
       return within.length === 1 ? unavailable : { work: [kit], notifies: true };
     };
-    const left = await requested({ findRunningWork }, { onRunningWork: 'leave' });
-    expect(left.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
+    const alone = await requested({ findRunningWork }, { onRunningWork: 'leave' });
+    expect(alone.run.replies).toMatchObject(answersIn('requested'));
+    expect(seenOf(alone)).toContain('Temporal’s list cannot be read; it is tried again');
     expect(within.splice(0)).toEqual([30_000, undefined, undefined]);
     const life = await requested({ findRunningWork });
-    expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
+    expect(life.run.replies).toMatchObject(answersIn('requested'));
     expect(within).toEqual([30_000, undefined]);
     // Nobody waits any more, so the product is notified.
     expect(life.events).toEqual(['0h user.deletion_failed running_work', '0h completed']);
@@ -618,147 +595,128 @@ describe('a user’s running work', () => {
 });
 
 describe('a user', () => {
-  test('whom the service does not know is not deleted', async () => {
-    const life = await requested({ readUser: { standing: 'unknown' } });
-    expect(life.run.replies).toEqual([{ name: 'request', refused: 'UserUnknown' }]);
+  test('whom the service does not know is not deleted, and keeps the work', async () => {
+    const life = await requested({ readUser: { standing: 'unknown' }, ...running(kit) }, { onRunningWork: 'cancel' });
+    expect(life.run.replies).toEqual([refusal('request', 'UserUnknown')]);
     expect(life.calls).toEqual(begins.slice(0, 2));
     expect(resultOf(life)).toMatchObject({ outcome: 'unknown_user' });
     expect(life.events).toEqual(['0h completed']);
-    const findRunningWork = { work: [kit], notifies: true };
-    const working = await requested(
-      { readUser: { standing: 'unknown' }, findRunningWork },
-      { onRunningWork: 'cancel' },
-    );
-    expect(working.calls, 'and keeps the work').toEqual(begins.slice(0, 2));
   });
 
   test('whom something else than the service calls unknown is read again ten minutes later, and the caller is answered', async () => {
     const readUser = (now: number) => (now === start ? { standing: 'unknown', unsure: true } : { standing: 'unknown' });
     const life = await requested({ readUser });
-    expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
+    expect(life.run.replies).toMatchObject(answersIn('requested'));
+    expect(seenOf(life)).toContain('A 404 that may not be the lab service’s own answer; the user is read again');
     await life.until(1);
     expect(life.calls).toEqual(['0h findRunningWork', '0h readUser', '0h readUser', '0.167h readUser']);
     expect(life.events).toEqual(['0.167h user.deletion_failed unknown_user', '0.167h completed']);
   });
 
-  test('who was scheduled before has a grace that may end earlier, and stays deleted if a deletion was final', async () => {
-    const life = await requested({ ...gone, scheduleDeletion: 'scheduled' });
+  test('who was scheduled before has a grace that may end earlier', async () => {
+    const life = await requested({ ...gone, scheduleDeletion: 'scheduled', findEarlierDeletion: silent });
+    expect(phaseOf(life)).toBe('requested');
+    await life.given({ findEarlierDeletion: {} });
     expect(life.run.replies).toMatchObject([{ value: { phase: 'grace', scheduledBefore: true } }]);
     expect(life.calls).toEqual(['0h findRunningWork', '0h readUser', '0h findEarlierDeletion', ...begins.slice(2)]);
-    const restored = await requested({ ...gone, scheduleDeletion: 'accepted' });
-    expect(restored.run.replies).toMatchObject([{ value: { phase: 'grace', scheduledBefore: false } }]);
-    const deleted = await requested({ ...gone, findEarlierDeletion: { outcome: 'deleted' } });
-    expect(deleted.run.replies).toEqual([{ name: 'request', refused: 'UserUnknown' }]);
-    expect(resultOf(deleted)).toMatchObject({ outcome: 'deleted' });
-    // The product was notified of that one.
-    expect(deleted.events).toEqual(['0h completed']);
+    expect(seenOf(life)).toContain('The deletion had already been scheduled');
+    const accepted = await requested({ ...gone, scheduleDeletion: 'accepted' });
+    expect(accepted.run.replies).toMatchObject([{ value: { phase: 'grace', scheduledBefore: false } }]);
+  });
+
+  test('who was scheduled before stays deleted if a deletion was final, of which the product was notified', async () => {
+    const life = await requested({ ...gone, findEarlierDeletion: { outcome: 'deleted' } });
+    expect(life.run.replies).toEqual([refusal('request', 'UserUnknown')]);
+    expect(resultOf(life)).toMatchObject({ outcome: 'deleted' });
+    expect(life.events).toEqual(['0h completed']);
+    expect(seenOf(life)).toContain('An earlier deletion has ended for good');
   });
 });
 
 describe('the service', () => {
+  /** The caller is answered before the user can be read. */
+  const lateRead = { readUser: (now: number) => (now === start ? unavailable : { standing: 'present' }) };
+
   test('that refuses the deletion of a user who is there is repeated to the caller', async () => {
     const life = await requested({ scheduleDeletion: final('DeletionRefused') });
-    expect(life.run.replies).toEqual([{ name: 'request', refused: 'DeletionRefused' }]);
+    expect(life.run.replies).toEqual([refusal('request', 'DeletionRefused')]);
     expect(life.events).toEqual(['0h failed: DeletionRefused']);
     expect(life.calls.slice(4)).toEqual(['0h readUser']);
   });
 
   test('that refuses after the caller was answered has the product notified', async () => {
-    const readUser = (now: number) => (now === start ? unavailable : { standing: 'present' });
-    const life = await requested({ readUser, scheduleDeletion: final('DeletionRefused') });
-    expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
+    const life = await requested({ ...lateRead, scheduleDeletion: final('DeletionRefused') });
+    expect(life.run.replies).toMatchObject(answersIn('requested'));
+    const at = '0.017h';
     expect((await life.until(1)).events).toEqual([
-      '0.017h user.deletion_failed DeletionRefused',
-      '0.017h failed: DeletionRefused',
+      ...[`${at} user.deletion_failed DeletionRefused`, `${at} failed: DeletionRefused`],
     ]);
   });
+
+  const inDoubt = (from: string, until: string) => [
+    `${from} user.attention_raised deletion_delayed`,
+    ...[`${until} user.attention_cleared deletion_delayed`, `${until} user.deletion_scheduled`],
+  ];
 
   test.each(['Unauthorized', 'FeatureNotEnabled'])(
     'that refuses the team (%s) is the caller’s case, later a person’s, who is given an hour',
     async (type) => {
       const at = await requested({ scheduleDeletion: final(type) });
-      expect(at.run.replies).toEqual([{ name: 'request', refused: type }]);
+      expect(at.run.replies).toEqual([refusal('request', type)]);
       expect(at.events).toEqual([`0h failed: ${type}`]);
-      const readUser = (now: number) => (now === start ? unavailable : { standing: 'present' });
-      const later = await requested({ readUser, scheduleDeletion: final(type) });
+      const later = await requested({ ...lateRead, scheduleDeletion: final(type) });
       await later.until(0.5);
-      expect(later.events).toEqual(['0.017h user.attention_raised deletion_delayed']);
       await later.given({ scheduleDeletion: 'accepted' }, 2);
-      expect(later.calls.slice(3)).toEqual([
-        '0.017h findRunningWork',
-        ...['0.017h', '1.017h'].map((at) => `${at} scheduleDeletion`),
-      ]);
-      expect(later.events.slice(1)).toEqual([
-        '1.017h user.attention_cleared deletion_delayed',
-        '1.017h user.deletion_scheduled',
-      ]);
+      const asked = ['0.017h findRunningWork', '0.017h scheduleDeletion', '1.017h scheduleDeletion'];
+      expect(later.calls.slice(3)).toEqual(asked);
+      expect(later.events).toEqual(inDoubt('0.017h', '1.017h'));
     },
   );
 
   test('that refuses the team while a read may be somebody else’s answer is a person’s case: nobody waits any more', async () => {
-    let reads = 0;
-    const readUser = () => ((reads += 1) === 2 ? { standing: 'unknown', unsure: true } : { standing: 'present' });
+    const readUser = inTurn({ standing: 'present' }, { standing: 'unknown', unsure: true }, { standing: 'present' });
     const life = await requested({ readUser, scheduleDeletion: final('Unauthorized') });
-    expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
+    expect(life.run.replies).toMatchObject(answersIn('requested'));
     await life.given({ scheduleDeletion: 'accepted' }, 1);
-    expect(life.events).toEqual([
-      '0.167h user.attention_raised deletion_delayed',
-      '0.333h user.attention_cleared deletion_delayed',
-      '0.333h user.deletion_scheduled',
-    ]);
+    expect(life.events).toEqual(inDoubt('0.167h', '0.333h'));
   });
 
   test.each([
-    ['scheduled', 'present', ['grace', false]],
-    ['scheduled', 'scheduled', ['grace', true]],
-    ['unknown', 'present', ['grace', false]],
-  ] as const)(
-    'that denies a user who is then %s, and was %s, has deleted',
-    async (standing, before, [phase, scheduledBefore]) => {
-      let reads = 0;
-      const readUser = () => ({ standing: (reads += 1) === 1 ? before : standing });
-      const life = await requested({ readUser, scheduleDeletion: 'unknown' });
-      expect(life.run.replies).toMatchObject([{ value: { phase, scheduledBefore } }]);
-    },
-  );
-
-  test('that denies a user who was scheduled before and whom it does not know has nothing to delete', async () => {
-    let reads = 0;
-    const readUser = () => ({ standing: (reads += 1) === 1 ? 'scheduled' : 'unknown' });
-    const life = await requested({ readUser, scheduleDeletion: 'unknown' });
-    expect(life.run.replies).toEqual([{ name: 'request', refused: 'UserUnknown' }]);
-    expect(resultOf(life)).toMatchObject({ outcome: 'unknown_user' });
+    ['present', 'scheduled', { value: { phase: 'grace', scheduledBefore: false } }],
+    ['scheduled', 'scheduled', { value: { phase: 'grace', scheduledBefore: true } }],
+    ['present', 'unknown', { value: { phase: 'grace', scheduledBefore: false } }],
+    ['scheduled', 'unknown', { refused: 'UserUnknown' }],
+  ] as const)('that denies a user who was %s, and is then %s, has deleted unless nobody is there', async (...given) => {
+    const [before, after, reply] = given;
+    const readUser = inTurn({ standing: before }, { standing: after });
+    expect((await requested({ readUser, scheduleDeletion: 'unknown' })).run.replies).toMatchObject([reply]);
   });
 
   test('that denies a user whom it shows is asked again every ten minutes, and a person is asked to look', async () => {
     const life = await requested({ scheduleDeletion: 'unknown' });
-    expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
-    expect(life.events).toEqual(['0h user.attention_raised deletion_delayed']);
+    expect(life.run.replies).toMatchObject(answersIn('requested'));
     await life.until(minutes(15));
     await life.given({ scheduleDeletion: 'accepted' }, 1);
     expect(life.calls.filter((call) => call.includes('schedule'))).toEqual(
       ['0h', '0.167h', '0.333h'].map((at) => `${at} scheduleDeletion`),
     );
-    expect(life.events.slice(1), 'once').toEqual([
-      '0.333h user.attention_cleared deletion_delayed',
-      '0.333h user.deletion_scheduled',
-    ]);
+    expect(life.events, 'once').toEqual(inDoubt('0h', '0.333h'));
     // It is believed again.
     await life.given({ readUser: unavailable }, 169);
-    expect((await life.given({ readUser: { standing: 'scheduled' } }, 170)).events.slice(4)).toEqual([
-      '168h user.attention_raised confirmation_delayed',
-      '169.167h user.attention_cleared confirmation_delayed',
-      '169.167h user.deleted',
-      '169.167h completed',
+    expect((await life.given(gone, 170)).events.slice(4)).toEqual([
+      ...['168h user.attention_raised confirmation_delayed', '169.167h user.attention_cleared confirmation_delayed'],
+      ...['169.167h user.deleted', '169.167h completed'],
     ]);
   });
+
+  const outOfTime = { failure: { ended: 'out_of_time' } };
 
   test.each([{ scheduleDeletion: outOfTime }, { readUser: outOfTime }])(
     'has no answer either when its time is up: the request is repeated, and followed (%j)',
     async (answers) => {
       const life = await requested(answers);
       await life.until(0.1);
-      expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
+      expect(life.run.replies).toMatchObject(answersIn('requested'));
       expect(life.run.end).toBeUndefined();
       const [activity = ''] = Object.keys(answers);
       expect(life.calls.filter((call) => call.endsWith(activity)).length).toBeGreaterThan(1);
@@ -770,12 +728,11 @@ describe('the service', () => {
     async (answers) => {
       const life = await requested({ ...answers, undoDeletion: final('UndoRefused') });
       await life.until(0.1);
-      await life.update('undo');
+      await undo(life);
       await life.until(1);
       expect(life.events).toEqual([expect.stringContaining('user.attention_raised deletion_delayed')]);
-      life.answers['undoDeletion'] = { by: 'command' };
-      life.answers['readUser'] = { standing: 'present', connections: [] };
-      await life.update('undo');
+      await life.given({ undoDeletion: { by: 'command' }, ...there });
+      await undo(life);
       expect(life.run.shown.attributes['LabAttention']).toEqual([]);
     },
   );
@@ -789,44 +746,48 @@ describe('the service', () => {
       return { failure: { type: 'ServiceUnavailable', isFinal: false, ...(details && { details }) } };
     };
     const life = await requested({ readUser });
-    expect(life.run.replies).toMatchObject([{ value: { phase: 'requested' } }]);
+    expect(life.run.replies).toMatchObject(answersIn('requested'));
     expect(life.events).toEqual([]);
+    expect(life.run.shown.attributes['LabAttention']).toBeUndefined();
+    expect(seenOf(life)).toContain('Attempts failed with ServiceUnavailable; they are repeated');
     await life.until(3);
-    expect(rounds).toEqual([
-      [0, 0.5],
-      [1, 60],
-      [11, 1440],
-      [21, 1440],
-      [141, 1440],
-      ...[151, 161, 171].map((at) => [at, 1440]),
-    ]);
+    expect(rounds).toEqual([[0, 0.5], [1, 60], ...[11, 21, 141, 151, 161, 171].map((at) => [at, 1440])]);
     // A person is asked to look once.
     expect(life.events).toEqual(['0.017h user.attention_raised deletion_delayed']);
+    expect(life.run.shown.attributes['LabAttention']).toEqual(['deletion_delayed']);
+    expect(seenOf(life)).toContain('**Attention** deletion delayed since');
   });
 });
 
 describe('a request for a deletion that is under way', () => {
   test('gets its state, and reads the user: who was restored meanwhile is deleted by a new one', async () => {
     const life = await requested();
-    await life.until(24);
-    life.answers['readUser'] = { standing: 'scheduled' };
+    await life.given(gone, 24);
     expect(await request(life)).toMatchObject({ value: { phase: 'grace', graceUntil: '2026-03-08T10:00:00.000Z' } });
-    await life.given({ readUser: { standing: 'present' } }, 48);
+    await life.given(there, 48);
     expect(await request(life, { clientUserId: 'reference-2' })).toMatchObject({
       value: { phase: 'grace', requestedAt: '2026-03-03T10:00:00.000Z', graceUntil: '2026-03-10T10:00:00.000Z' },
     });
     expect(life.events.slice(1)).toEqual(['48h user.deletion_undone', '48h user.deletion_scheduled']);
     expect(life.announced[1]?.data).toMatchObject({ by: 'elsewhere' });
-    expect(life.calls.slice(4)).toEqual([
-      '24h readUser',
-      '48h readUser',
-      ...begins.map((call) => call.replace('0h', '48h')),
-    ]);
-    expect((await life.given({ readUser: { standing: 'scheduled' } }, 1000)).events.slice(3)).toEqual([
-      '192h user.deletion_reminder',
-      '216h user.deleted',
-      '216h completed',
-    ]);
+    const again = begins.map((call) => call.replace('0h', '48h'));
+    expect(life.calls.slice(4)).toEqual(['24h readUser', '48h readUser', ...again]);
+    const { events } = await life.given(gone, 1000);
+    expect(events.slice(3)).toEqual(['192h user.deletion_reminder', '216h user.deleted', '216h completed']);
+  });
+
+  test.each<[string, string[], string[]]>([
+    ['present', ['readUser', 'findRunningWork', 'readUser'], ['user.deletion_undone', 'user.deletion_scheduled']],
+    ['scheduled', ['readUser'], []],
+  ])('right after the one before is looked into when a read shows what came of that: %s', async (...given) => {
+    const [standing, calls, events] = given;
+    const life = await (await requested()).given({ readUser: { standing } });
+    expect(await request(life)).toMatchObject({ value: { phase: 'grace' } });
+    expect(life.calls.slice(4)).toEqual([]);
+    await life.until(1);
+    expect(life.calls.slice(4, 7)).toEqual(calls.map((each) => `0.01h ${each}`));
+    expect(life.events.slice(1)).toEqual(events.map((each) => `0.01h ${each}`));
+    expect(life.announced[1]?.data['by']).toBe(standing === 'present' ? 'elsewhere' : undefined);
   });
 
   test.each(['present', 'scheduled'] as const)(
@@ -863,49 +824,41 @@ describe('a request for a deletion that is under way', () => {
     expect(life.announced[2]?.type).toBe('user.deletion_scheduled');
   });
 
-  test('after the grace waits for the last read: a user who was restored is deleted by a new one', async () => {
-    for (const standing of ['present', 'scheduled']) {
-      const life = await requested({}, { grace: '1h', reminderBefore: '30m' });
-      await life.given({ readUser: silent }, 1);
-      expect(await request(life)).toMatchObject({ name: 'request', value: { phase: 'confirming' } });
-      await life.given({ readUser: { standing }, scheduleDeletion: 'accepted' });
-      const isThere = standing === 'present';
-      expect(life.events.slice(2)).toEqual(
-        isThere ? ['1h user.deletion_undone', '1h user.deletion_scheduled'] : ['1h user.deleted', '1h completed'],
-      );
-    }
+  test.each([
+    ['present', ['1h user.deletion_undone', '1h user.deletion_scheduled']],
+    ['scheduled', ['1h user.deleted', '1h completed']],
+  ])('after the grace waits for the last read, which shows the user as %s', async (standing, events) => {
+    const life = await requested({}, short);
+    await life.given({ readUser: silent }, 1);
+    expect(await request(life)).toMatchObject({ name: 'request', value: { phase: 'confirming' } });
+    await life.given({ readUser: { standing } });
+    expect(life.events.slice(2)).toEqual(events);
   });
 
   test('that comes at the moment at which the grace ends waits for the last read, too', async () => {
-    const life = await requested({}, { grace: '1h', reminderBefore: '30m' });
+    const life = await requested({}, short);
     life.run.now = start + 3_600_000;
     await request(life);
     await life.until(1);
     expect(life.announced.map(({ type }) => type)).toContain('user.deletion_undone');
-    expect(life.announced.at(-1)).toMatchObject({
-      type: 'user.deletion_scheduled',
-      data: { graceUntil: '2026-03-08T11:00:00.000Z' },
-    });
+    const graceUntil = '2026-03-08T11:00:00.000Z';
+    expect(life.announced.at(-1)).toMatchObject({ type: 'user.deletion_scheduled', data: { graceUntil } });
   });
 
   test('whom a read then shows as scheduled begins no other one, even if somebody restores them later', async () => {
-    const life = await requested({
-      readUser: (now: number) => ({ standing: now === start ? 'present' : 'scheduled' }),
-    });
+    const life = await (await requested()).given(gone);
     await request(life);
     await life.until(1);
     expect(life.calls.slice(4)).toEqual(['0.01h readUser']);
-    expect((await life.given({ readUser: { standing: 'present' } }, 1000)).events.slice(2)).toEqual([
-      '168h user.deletion_undone',
-      '168h completed',
-    ]);
+    const { events } = await life.given(there, 1000);
+    expect(events.slice(2)).toEqual(['168h user.deletion_undone', '168h completed']);
   });
 
   test('while an undo is being carried out is for the next deletion, which cannot be undone yet', async () => {
     const life = await requested({ undoDeletion: silent });
-    await life.update('undo');
+    await undo(life);
     await request(life);
-    expect(await life.update('undo')).toEqual({ name: 'undo', refused: 'GraceNotBegun' });
+    expect(await undo(life)).toEqual(refusal('undo', 'GraceNotBegun'));
     await life.given({ undoDeletion: null });
     expect(life.run.replies.slice(2)).toMatchObject([
       { name: 'undo', value: { phase: 'undone' } },
@@ -913,46 +866,55 @@ describe('a request for a deletion that is under way', () => {
     ]);
     expect(life.events.slice(1)).toEqual(['0h user.deletion_undone', '0h user.deletion_scheduled']);
     // That one can be undone, too.
-    expect(await life.update('undo')).toMatchObject({ value: { phase: 'undone' } });
+    expect(await undo(life)).toMatchObject({ value: { phase: 'undone' } });
   });
 
   test('while an undo waits until no request can arrive any more begins the next deletion after it', async () => {
     const life = await requested({ scheduleDeletion: unavailable });
-    await life.update('undo');
+    await undo(life);
     await request(life);
     expect(life.run.replies).toHaveLength(1);
     await life.given({ scheduleDeletion: 'accepted' }, 0.1);
-    expect(life.run.replies.slice(1)).toMatchObject([{ value: { phase: 'undone' } }, { value: { phase: 'grace' } }]);
+    expect(life.run.replies.slice(1)).toMatchObject(answersIn('undone', 'grace'));
   });
 
   test('of several at once one finds out that the user was restored, and one new deletion begins', async () => {
     const life = await requested();
-    await life.until(1);
-    life.answers['readUser'] = silent;
+    await life.given({ readUser: silent }, 1);
     await request(life);
     await request(life);
-    await life.given({ readUser: { standing: 'present' } });
+    await life.given(there);
     expect(life.events.slice(1)).toEqual(['1h user.deletion_undone', '1h user.deletion_scheduled']);
-    expect(life.run.replies.slice(1)).toMatchObject(Array(2).fill({ value: { phase: 'grace' } }));
+    expect(life.run.replies.slice(1)).toMatchObject(answersIn('grace', 'grace'));
   });
 
-  test('whose read ends after the grace begins one new deletion, not two', async () => {
-    const life = await requested({}, { grace: '1h', reminderBefore: '30m' });
-    await life.until(1 - 1 / 3600);
-    life.answers['readUser'] = silent;
+  /** A request a second before the end of the grace, whose read ends a second after it. */
+  async function acrossTheEnd(): Promise<Life> {
+    const life = await requested({}, short);
+    await life.given({ readUser: silent }, 1 - 1 / 3600);
     await request(life);
     life.run.now = start + 3_601_000;
-    await life.given({ readUser: { standing: 'present' } });
+    return life;
+  }
+
+  test('whose read ends after the grace begins one new deletion, not two', async () => {
+    const life = await (await acrossTheEnd()).given(there);
     expect(life.events.slice(2)).toEqual(['1h user.deletion_undone', '1h user.deletion_scheduled']);
-    await life.update('undo');
+    await undo(life);
     expect(life.events.slice(4)).toEqual(['1h user.deletion_undone', '1h completed']);
   });
 
+  test('whose read ends after the grace leaves nothing to wait for but the last read', async () => {
+    const life = await acrossTheEnd();
+    const [{ seq } = { seq: 0 }] = life.run.calls;
+    await life.run.answer(seq, 'readUser', { value: { standing: 'scheduled' } });
+    expect(life.run.calls).toMatchObject([{ call: { name: 'readUser' } }]);
+    expect(life.run.timers.size).toBe(0);
+  });
+
   test('after one that was refused, while the product is notified, is a new one that is not', async () => {
-    let lists = 0;
-    const findRunningWork = () =>
-      (lists += 1) === 1 ? unavailable : { work: lists === 2 ? [kit] : [], notifies: true };
-    const life = await requested({ findRunningWork, notify: silent });
+    const [none, kits] = [running(), running(kit)].map((each) => each.findRunningWork);
+    const life = await requested({ findRunningWork: inTurn(unavailable, kits, none), notify: silent });
     expect(await request(life)).toMatchObject({ value: { phase: 'grace' } });
     expect(await request(life)).toMatchObject({ value: { phase: 'grace' } });
   });
@@ -960,53 +922,31 @@ describe('a request for a deletion that is under way', () => {
   test('after a deletion that was undone, while the product is notified, is a new one, in the same run', async () => {
     const life = await requested();
     life.answers['notify'] = silent;
-    await life.update('undo');
+    await undo(life);
     await request(life, { clientUserId: 'reference-2' });
     delete life.answers['notify'];
     await life.settle();
     expect(life.run.replies.at(-1)).toMatchObject({ name: 'request', value: { phase: 'grace' } });
     expect(life.run.end).toBeUndefined();
-    expect(life.events).toEqual([
-      '0h user.deletion_scheduled',
-      '0h user.deletion_undone',
-      '0h user.deletion_scheduled',
-    ]);
+    expect(life.events.slice(1)).toEqual(['0h user.deletion_undone', '0h user.deletion_scheduled']);
     // It has its own reminder and end, of which it is like the one before it.
-    expect((await life.given(gone, 1000)).events.slice(3)).toEqual([
-      '144h user.deletion_reminder',
-      '168h user.deleted',
-      '168h completed',
-    ]);
+    const { events } = await life.given(gone, 1000);
+    expect(events.slice(3)).toEqual(['144h user.deletion_reminder', '168h user.deleted', '168h completed']);
   });
 
   test('after a deletion that somebody else undid waits for nothing of that one', async () => {
-    const life = await requested();
-    life.answers['readUser'] = silent;
+    const life = await (await requested()).given({ readUser: silent });
     await request(life);
     await life.until(0.02);
     await request(life);
-    await life.given({ readUser: { standing: 'present' }, findRunningWork: silent });
+    await life.given({ ...there, findRunningWork: silent });
     expect(life.run.calls).toMatchObject([{ call: { name: 'findRunningWork' } }]);
     expect(life.run.timers.size).toBe(0);
   });
 
-  test('whose read ends after the grace leaves nothing to wait for but the last read', async () => {
-    const life = await requested({}, { grace: '1h', reminderBefore: '30m' });
-    await life.until(1 - 1 / 3600);
-    life.answers['readUser'] = silent;
-    await request(life);
-    life.run.now = start + 3_601_000;
-    const [{ seq } = { seq: 0 }] = life.run.calls;
-    await life.run.answer(seq, 'readUser', { value: { standing: 'scheduled' } });
-    expect(life.run.calls).toMatchObject([{ call: { name: 'readUser' } }]);
-    expect(life.run.timers.size).toBe(0);
-  });
-
   test('sets no timer again for the end that is waited for already', async () => {
-    const life = await requested();
-    Object.assign(life.answers, gone);
+    const life = await (await requested()).given(gone, 1);
     const timers = () => life.run.commands.filter((each) => each === 'startTimer').length;
-    await life.until(1);
     const before = timers();
     await request(life);
     expect(timers()).toBe(before);
@@ -1014,15 +954,12 @@ describe('a request for a deletion that is under way', () => {
 
   test('gives its reference to the undo if the first gave none', async () => {
     const undone: unknown[] = [];
-    for (const first of [undefined, 'reference-1']) {
-      const life = new Life(opening, {
-        ...usual,
-        undoDeletion: (_now: number, deleted: unknown) => void undone.push(deleted),
-      });
-      const input = { userId, policy: resolvePolicy('deletion'), ...(first !== undefined && { clientUserId: first }) };
-      await begin(life, input);
+    const undoDeletion = (_now: number, deleted: unknown) => void undone.push(deleted);
+    for (const first of [{}, { clientUserId: 'reference-1' }]) {
+      const life = new Life(opening, { ...usual, undoDeletion });
+      await begin(life, { userId, policy: resolvePolicy('deletion'), ...first });
       await request(life, { clientUserId: 'reference-2' });
-      await life.update('undo');
+      await undo(life);
     }
     expect(undone).toMatchObject(['reference-2', 'reference-1'].map((clientUserId) => ({ userId, clientUserId })));
   });
@@ -1039,12 +976,12 @@ describe('an input', () => {
   ])('with %s is refused: the run fails, and so does the request', async (_what, input) => {
     const life = new Life(opening, usual);
     await begin(life, input);
-    expect(life.run.replies).toEqual([{ name: 'request', refused: 'InvalidCommand' }]);
+    expect(life.run.replies).toEqual([refusal('request', 'InvalidCommand')]);
     expect(life.events).toEqual(['0h failed: InvalidCommand']);
     expect(life.calls).toEqual([]);
     expect(await life.run.query('state')).toMatchObject({ phase: 'failed', failure: 'InvalidCommand' });
     const right = await requested();
-    expect(await right.update('request', input)).toEqual({ name: 'request', refused: 'InvalidCommand' });
+    expect(await right.update('request', input)).toEqual(refusal('request', 'InvalidCommand'));
     expect(right.run.end).toBeUndefined();
     expect(right.run.accepted).toEqual(['request']);
   });
@@ -1061,180 +998,90 @@ describe('an input', () => {
   test('that is wrong at the start is the answer to a request that is right', async () => {
     const life = new Life(opening, usual);
     await life.run.start({ userId, graceDays: 2 }, [], { name: 'request', argument: { userId } });
-    expect(life.run.replies).toEqual([{ name: 'request', refused: 'InvalidCommand' }]);
+    expect(life.run.replies).toEqual([refusal('request', 'InvalidCommand')]);
     expect(life.run.end).toMatchObject({ kind: 'failed', type: 'InvalidCommand' });
   });
 
   test('may write the user’s id in capitals, and a reference as null', async () => {
     const id = 'aaaaaaaa-0000-4000-8000-000000000001';
     const life = new Life({ ...opening, workflowId: `delete-user/${id}` }, usual);
-    const input = { userId: id.toUpperCase(), clientUserId: null, policy: resolvePolicy('deletion') };
-    await begin(life, input);
+    await begin(life, { userId: id.toUpperCase(), clientUserId: null, policy: resolvePolicy('deletion') });
     expect(life.run.replies[0]).toMatchObject({ value: { phase: 'grace', userId: id } });
   });
 
   test('with a policy that cannot be followed fails the run and the request', async () => {
     const life = new Life(opening, { ...usual, resolvePolicy: final('PolicyInvalid') });
-    const input = { userId, policy: { grace: 'soon' } };
-    await begin(life, input);
-    expect(life.run.replies).toEqual([{ name: 'request', refused: 'PolicyInvalid' }]);
+    await begin(life, { userId, policy: { grace: 'soon' } });
+    expect(life.run.replies).toEqual([refusal('request', 'PolicyInvalid')]);
     expect(life.events).toEqual(['0h failed: PolicyInvalid']);
   });
 });
 
 describe('a history that grows long', () => {
-  /** What the next run is given. */
-  async function next(life: Life, answers: Answers = {}): Promise<Life> {
+  /** A new request in the step in which the run ends; the input of the next one. */
+  async function inputAfter(life: Life) {
     life.run.suggestNewRun();
     await request(life);
-    const { input } = life.run.end as { input: unknown };
-    const begun = new Life({ ...opening, now: life.run.now }, { ...life.answers, ...answers });
-    return begun.start(input);
+    return (life.run.end as unknown as { input: { carried: { nextIfRestored: object } } }).input;
+  }
+
+  async function next(life: Life, answers: Answers = {}): Promise<Life> {
+    const input = await inputAfter(life);
+    return new Life({ ...opening, now: life.run.now }, { ...life.answers, ...answers }).start(input);
   }
 
   test('goes on in the next run, to the same end', async () => {
-    const life = await requested();
-    await life.given(gone, 24);
+    const life = await (await requested()).given(gone, 24);
     const after = await next(life);
     expect(life.events.at(-1)).toBe('24h continued');
-    expect((await after.until(1000)).events).toEqual([
-      '120h user.deletion_reminder',
-      '144h user.deleted',
-      '144h completed',
-    ]);
+    const { events } = await after.until(1000);
+    expect(events).toEqual(['120h user.deletion_reminder', '144h user.deleted', '144h completed']);
   });
 
   test('can be undone there, and nothing else begins', async () => {
-    const life = await requested();
-    await life.given(gone, 24);
-    const after = await next(life);
-    await after.update('undo');
+    const after = await next(await (await requested()).given(gone, 24));
+    await undo(after);
     expect(after.events).toEqual(['0h user.deletion_undone', '0h completed']);
     expect(await after.run.query('state')).toMatchObject({ phase: 'undone' });
   });
 
   test('is refused to a release that does not know its format, also for the request that waits', async () => {
-    const life = await requested();
-    life.run.suggestNewRun();
-    await request(life);
-    const { carried } = (life.run.end as { input: { carried: { nextIfRestored: object } } }).input;
+    const { carried } = await inputAfter(await requested());
     const later = { ...carried, nextIfRestored: { ...carried.nextIfRestored, version: 99 } };
-    const begun = new Life(opening, usual);
-    await begun.start({ userId, carried: later });
+    const begun = await new Life(opening, usual).start({ userId, carried: later });
     expect(JSON.stringify(begun.run.end)).toContain('has version 99');
   });
 
   test('takes along what is in doubt: an undo without an answer, and when it can be looked into', async () => {
     const life = await requested({ undoDeletion: unavailable });
     await life.until(1);
-    await life.update('undo');
+    await undo(life);
     const after = await next(life, gone);
     expect(after.calls).toEqual([]);
-    expect((await after.given({ readUser: { standing: 'present' } }, 1)).events).toEqual([
-      '0.01h user.deletion_undone',
-      '0.01h user.deletion_scheduled',
-    ]);
+    const { events } = await after.given(there, 1);
+    expect(events).toEqual(['0.01h user.deletion_undone', '0.01h user.deletion_scheduled']);
     expect(after.announced[0]?.data).toMatchObject({ by: 'command' });
   });
 
   test('takes along who requested it again, whom nobody has to answer any more', async () => {
-    const life = await requested();
-    life.run.suggestNewRun();
-    await request(life);
-    const { input } = life.run.end as { input: { carried: object } };
+    const input = await inputAfter(await requested());
     const known = ['answered', 'deletion', 'doubt', 'nextIfRestored', 'sentUntil'];
     expect(Object.keys(input.carried).toSorted()).toEqual(known);
     expect(input).toMatchObject({ userId, carried: { answered: true, doubt: 'request' } });
   });
 });
 
-describe('operators see', () => {
-  const seenOf = ({ run }: Life) => run.shown.details;
-  const phaseOf = ({ run }: Life) => run.shown.attributes['LabPhase'];
-  const attentionOf = ({ run }: Life) => run.shown.attributes['LabAttention'];
-
-  test('the grace, its reminder, the last read, the erasure and the end', async () => {
-    const life = await requested();
-    expect(seenOf(life)).toContain('### Grace');
-    expect(seenOf(life)).toContain('The service accepted the deletion');
-    expect(phaseOf(life)).toBe('grace');
-    await life.until(144);
-    expect(seenOf(life)).toContain('Reminded the product');
-    await life.given({ readUser: silent }, 168);
-    expect(phaseOf(life)).toBe('confirming');
-    await life.given(gone);
-    expect(phaseOf(life)).toBe('deleted');
-    expect(seenOf(life)).toContain('The health data were erased');
-  });
-
-  test('that nothing was erased if the user was there meanwhile', async () => {
-    const life = await requested({ eraseHealthData: 'present' });
-    await life.given(gone, 168);
-    expect(seenOf(life)).not.toContain('The health data were erased');
-    expect(phaseOf(life)).toBe('undone');
-  });
-
-  test('a deletion from its start, and that it had been scheduled', async () => {
-    const life = await requested({ ...gone, scheduleDeletion: 'scheduled', findEarlierDeletion: silent });
-    expect(phaseOf(life)).toBe('requested');
-    await life.given({ findEarlierDeletion: {} });
-    expect(seenOf(life)).toContain('The deletion had already been scheduled');
-    expect(seenOf(life)).not.toContain('The service accepted the deletion');
-  });
-
-  test('what an undo waits for, and one that was not carried out', async () => {
-    const life = await requested({ scheduleDeletion: unavailable, undoDeletion: final('UndoRefused') });
-    await life.update('undo');
-    expect(seenOf(life)).toContain('An undo waits until no request of the deletion can arrive any more');
-    await life.until(0.03);
-    expect(seenOf(life)).toContain('An undo was not carried out');
-    const right = await requested();
-    await right.update('undo');
-    expect(phaseOf(right)).toBe('undone');
-    expect(seenOf(right)).not.toContain('An undo w');
-  });
-
-  test('an undo that was not carried out in the grace', async () => {
-    const life = await requested({ undoDeletion: final('UndoRefused') });
-    await life.update('undo');
-    expect(seenOf(life)).toContain('An undo was not carried out');
-    expect(seenOf(life)).not.toContain('An undo waits');
-  });
-
-  test('what is repeated, and since when a person should look', async () => {
-    const life = await requested({ readUser: unavailable });
-    expect(seenOf(life)).toContain('Attempts failed with ServiceUnavailable; they are repeated');
-    expect(attentionOf(life)).toEqual(undefined);
-    await life.until(0.1);
-    expect(attentionOf(life)).toEqual(['deletion_delayed']);
-    expect(seenOf(life)).toContain('**Attention** deletion delayed since');
-  });
-
-  test('a 404 that may not be the service’s own answer, and an earlier deletion that was final', async () => {
-    const life = await requested({ readUser: { standing: 'unknown', unsure: true } });
-    expect(seenOf(life)).toContain('A 404 that may not be the lab service’s own answer; the user is read again');
-    const deleted = await requested({ ...gone, findEarlierDeletion: { outcome: 'deleted' } });
-    expect(seenOf(deleted)).toContain('An earlier deletion has ended for good');
-  });
-
-  test('the running work that was found, that was found later, and that takes long to cancel', async () => {
-    const found = { work: [kit], notifies: true };
-    const refused = await requested({ findRunningWork: found });
-    expect(seenOf(refused)).toContain('Running workflows found: 1; policy: refuse');
-    expect(phaseOf(refused)).toBe('running_work');
-    let searches = 0;
-    const findRunningWork = () => ({ work: (searches += 1) === 1 ? [kit] : [kit, link], notifies: true });
-    const life = await requested({ findRunningWork, cancelWork: silent }, { onRunningWork: 'cancel' });
-    await life.until(minutes(0.5));
-    expect(seenOf(life)).toContain('Cancelling running work takes long');
-    await life.given({ cancelWork: { fate: 'cancelled' } });
-    expect(seenOf(life)).toContain('More running workflows found: 1; policy: cancel');
-    expect(seenOf(life)).toContain('linkProvider `link-provider/u/oura`: cancelled');
-    const without = await requested();
-    expect(seenOf(without)).not.toMatch(/running workflows found|takes long|cannot be read/i);
-    let lists = 0;
-    const listed = () => ((lists += 1) === 1 ? unavailable : { work: [], notifies: true });
-    const unlisted = await requested({ findRunningWork: listed });
-    expect(seenOf(unlisted)).toContain('Temporal’s list cannot be read; it is tried again');
-  });
+test('operators see the grace, its reminder, the last read, the erasure and the end', async () => {
+  const life = await requested();
+  expect(seenOf(life)).toContain('### Grace');
+  expect(seenOf(life)).toContain('The service accepted the deletion');
+  expect(seenOf(life)).not.toMatch(/running workflows found|takes long|cannot be read|already been scheduled/i);
+  expect(phaseOf(life)).toBe('grace');
+  await life.until(144);
+  expect(seenOf(life)).toContain('Reminded the product');
+  await life.given({ readUser: silent }, 168);
+  expect(phaseOf(life)).toBe('confirming');
+  await life.given(gone);
+  expect(phaseOf(life)).toBe('deleted');
+  expect(seenOf(life)).toContain('The health data were erased');
 });
