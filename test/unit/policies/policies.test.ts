@@ -3,8 +3,8 @@ import { resolvePolicy, type PolicyName } from '../../../protocol/policies.js';
 import { PolicyTooNew } from '../../../protocol/policy-resolution.js';
 import type { Settings } from '../../../protocol/policy-settings.js';
 import { appointmentSettings } from '../../../protocol/appointment/policy.js';
-import { deletionSettings } from '../../../protocol/deletion/policy.js';
-import { linkSettings } from '../../../protocol/link/policy.js';
+import { defaultDeletionPolicy, deletionSettings } from '../../../protocol/deletion/policy.js';
+import { defaultLinkPolicy, linkSettings } from '../../../protocol/link/policy.js';
 import { matchReviewSettings } from '../../../protocol/match-review/policy.js';
 import { orderSettings } from '../../../protocol/order/policy.js';
 import { reportSettings } from '../../../protocol/report/policy.js';
@@ -122,10 +122,6 @@ describe.each(all)('of %j', (of, table) => {
     }
   });
 
-  test('a resolved policy is followed as it is, and nobody is asked for it', () => {
-    expect(openPolicy(of, resolved)).toEqual({ policy: resolved });
-  });
-
   test.each([undefined, null, {}, { notificationDeadline: '2d' }, { ...resolved, version: undefined }, 'none'])(
     'one that a caller gave in part is asked for: %j',
     (given) => {
@@ -150,6 +146,58 @@ describe.each(all)('of %j', (of, table) => {
     const later = { ...resolved, version: resolved.version + 1, unknown: 1 };
     expect(() => openPolicy(of, later)).toThrow(PolicyTooNew);
   });
+});
+
+const [second, minute, hour] = [1_000, 60_000, 3_600_000];
+const ofLinks = {
+  ...{ version: 2, tokenLife: 10 * minute, passwordWait: day, codeWait: hour, codeReminder: 5 * minute },
+  ...{ totalWait: 3 * day, maxCodeAttempts: 3, maxPasswordAttempts: 5, clockTolerance: minute },
+  ...{ confirmationWait: 2 * minute, notificationDeadline: hour },
+};
+const ofDeletions = {
+  ...{ version: 1, onRunningWork: 'refuse', reminderBefore: day, notificationDeadline: 3 * day, grace: 7 * day },
+};
+
+test.each<[PolicyName, object, object, object]>([
+  ['link', defaultLinkPolicy, {}, ofLinks],
+  [
+    'link',
+    defaultLinkPolicy,
+    { passwordWait: '999.5ms', codeWait: '1 sec', totalWait: '10y', maxCodeAttempts: 1 },
+    {
+      ...ofLinks,
+      ...{ passwordWait: second, codeWait: second, totalWait: 3652.5 * day, maxCodeAttempts: 1 },
+    },
+  ],
+  ['deletion', defaultDeletionPolicy, {}, ofDeletions],
+  ['deletion', defaultDeletionPolicy, { grace: '60 min' }, { ...ofDeletions, grace: hour }],
+])(
+  'the documented defaults of %s count, %j, beside what is given, %j, in milliseconds',
+  (of, defaults, given, resolved) => {
+    expect(resolvePolicy(of, given)).toEqual(resolved);
+    expect(resolvePolicy(of, { ...defaults, ...given })).toEqual(resolved);
+  },
+);
+
+const span = "must be a duration with its unit, such as '7d' or '36 hours',";
+test.each<[PolicyName, string, unknown[], string]>([
+  ['link', 'tokenLife', ['9s', '9999ms', '25h'], `${span} at least 10 seconds and at most 1 day`],
+  ['link', 'maxCodeAttempts', [0, 1.5, 21, '3'], 'must be a whole number from 1 to 20'],
+  ['link', 'maxPasswordAttempts', [0, 1.5, 21, '3'], 'must be a whole number from 1 to 20'],
+  // The service gives 7 days, and within less than an hour nobody could undo the deletion.
+  ['deletion', 'grace', ['8d', '59m', '7 sec', '604800ms'], `${span} at least 1 hour and at most 7 days`],
+])('of a policy for a %s, the %s is refused beyond its bounds: %j', (of, name, values, rule) => {
+  for (const value of values) {
+    expect(() => resolvePolicy(of, { [name]: value })).toThrow(
+      expect.objectContaining({ faults: [expect.stringContaining(`${name} ${rule}`)] }),
+    );
+  }
+});
+
+test('a resolved policy may have a grace of seconds, for programs in which days are seconds', () => {
+  const policy = { ...resolvePolicy('deletion'), grace: 7_000 };
+  expect(resolvePolicy('deletion', policy)).toEqual(policy);
+  expect(() => resolvePolicy('deletion', { ...policy, grace: 7 })).toThrow(/grace must be .* at least 1 second/);
 });
 
 test('a resolved policy whose settings contradict each other is asked for', () => {
