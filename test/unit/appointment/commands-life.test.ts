@@ -28,13 +28,13 @@ const lost = { failure: { type: 'AnswerLost', isFinal: false } };
 /** Every request of an activity, as it was made. */
 function recording(answers: Answers): { asked: Record<string, unknown[]>; answers: Answers } {
   const asked: Record<string, unknown[]> = {};
-  const recorded = Object.entries(answers).map(([name, answer]) => [
-    name,
-    (now: number, argument: unknown, call: never) => {
+  const recorded = Object.entries(answers).map(([name, answer]) => {
+    const record = (now: number, argument: unknown, call: never) => {
       (asked[name] ??= []).push(argument);
       return typeof answer === 'function' ? (answer as (...given: unknown[]) => unknown)(now, argument, call) : answer;
-    },
-  ]);
+    };
+    return [name, answer === silent ? silent : record];
+  });
   return { asked, answers: Object.fromEntries(recorded) as Answers };
 }
 
@@ -43,6 +43,7 @@ interface Begun {
   asked: Record<string, unknown[]>;
 }
 
+/** An appointment that the product requested; the service shows what is known, unless the answers say otherwise. */
 async function begin(
   known: AppointmentSnapshot | undefined,
   given: Answers,
@@ -53,36 +54,35 @@ async function begin(
 }
 
 const choose = async (of: Life, slotId: string) => of.update('chooseSlot', { slotId });
+const move = async (of: Life, slotId: string) => of.update('reschedule', { slotId });
 const valueOf = async (reply: Promise<unknown>) => ((await reply) as { value?: AppointmentState }).value;
 const refusalOf = async (reply: Promise<unknown>) => ((await reply) as { refused?: string } | undefined)?.refused;
 const stateOf = async ({ run }: Life) => (await run.query('state')) as AppointmentState;
 const readsOf = (of: Life) => of.secondsOf('readAppointment');
+const refusing = (type: string) => ({ failure: { type } });
+/** A webhook that only the service can put in order. */
+const reportUnclear = (of: Life) => of.signal('appointmentChanged', { ...confirmed, canReschedule: true, events: [] });
+
+/** A choice whose booking was not answered. */
+async function booking(): Promise<Life> {
+  const { of } = await begin(undefined, { bookSlot: lost });
+  await choose(of, atHome);
+  return of;
+}
 
 describe('a search for slots', () => {
   const slots = { slots: [] };
 
-  test('asks for what the caller asks for, near the order’s address unless it names a place', async () => {
+  test.each([
+    [{ startDate: '2024-03-05', zipCode: '10001', radius: 25 }, 'slots at service centres'],
+    [{ siteCodes: ['PSC1'] }, 'slots at service centres'],
+    [{ radius: 50 }, 'slots near the order’s address'],
+    [undefined, 'slots near the order’s address'],
+  ])('asks for what the caller asks for, %j, and is called %s in the Web UI', async (question, summary) => {
     const { of, asked } = await begin(undefined, { findSlots: slots });
-    expect(await of.update('findSlots')).toEqual({ name: 'findSlots', value: slots });
-    const questions = [
-      { startDate: '2024-03-05', zipCode: '10001', radius: 25 },
-      { siteCodes: ['PSC1'] },
-      { radius: 50 },
-    ];
-    for (const question of questions) await of.update('findSlots', question);
-    expect(asked['findSlots']).toEqual([{ orderId }, ...questions.map((question) => ({ orderId, ...question }))]);
-  });
-
-  test('is called what it is in the Web UI', async () => {
-    for (const [question, summary] of [
-      [{ radius: 50 }, 'slots near the order’s address'],
-      [{ zipCode: '10001' }, 'slots at service centres'],
-      [{ siteCodes: ['PSC1'] }, 'slots at service centres'],
-    ] as const) {
-      const { of } = await begin(undefined, { findSlots: slots });
-      await of.update('findSlots', question);
-      expect(of.run.summaries.at(-1)).toBe(summary);
-    }
+    expect(await of.update('findSlots', question)).toEqual({ name: 'findSlots', value: slots });
+    expect(asked['findSlots']).toEqual([{ orderId, ...question }]);
+    expect(of.run.summaries.at(-1)).toBe(summary);
   });
 
   test('shows that somebody means to choose', async () => {
@@ -91,19 +91,11 @@ describe('a search for slots', () => {
     await report(of, cancelled);
     expect(of.events.at(-1)).toBe('0h appointment.choice_needed cancelled');
   });
-
-  test('of something odd is refused before it is in the history', async () => {
-    const { of, asked } = await begin(undefined, { findSlots: slots });
-    expect(await refusalOf(of.update('findSlots', { startDate: 'soon' }))).toBe('InvalidCommand');
-    expect(of.run.accepted).toEqual([]);
-    expect(asked).toEqual({});
-  });
 });
 
 test('what a message makes due during a command is done when the timer for it has fired: a replay may handle the message later', async () => {
   const policy: AppointmentPolicy = { confirmationWait: '10m', firstPoll: '1d', longestPoll: '1d' };
-  const { of } = await begin(undefined, {}, policy);
-  of.answers['bookSlot'] = silent;
+  const { of } = await begin(undefined, { bookSlot: silent }, policy);
   await choose(of, atHome);
   await report(of, snapshot(['pending']));
   await of.until(1);
@@ -116,14 +108,15 @@ test('what a message makes due during a command is done when the timer for it ha
 });
 
 test('what a command waits for makes nothing else due that no timer has fired for', async () => {
-  const { of } = await begin(
-    undefined,
-    { bookSlot: lost },
-    { bookingTimeout: '2m', confirmationWait: '1m', firstPoll: '1d', longestPoll: '1d' },
-  );
+  const policy: AppointmentPolicy = {
+    bookingTimeout: '2m',
+    confirmationWait: '1m',
+    firstPoll: '1d',
+    longestPoll: '1d',
+  };
+  const { of } = await begin(undefined, { bookSlot: lost, rescheduleAppointment: silent }, policy);
   await choose(of, atHome);
-  of.answers['rescheduleAppointment'] = silent;
-  await of.update('reschedule', { slotId: later });
+  await move(of, later);
   await of.until(10 / 3600);
   await report(of, snapshot(['pending']));
   await of.given({ readAppointment: reading(snapshot(['pending'])) }, 180 / 3600);
@@ -135,6 +128,7 @@ test('what a command waits for makes nothing else due that no timer has fired fo
 });
 
 test.each<[string, object]>([
+  ['findSlots', { startDate: 'soon' }],
   ['chooseSlot', { slotId: 'any' }],
   ['requestAppointment', { provider: '' }],
   ['reschedule', { slotId: 'any' }],
@@ -143,6 +137,7 @@ test.each<[string, object]>([
   const { of } = await begin(undefined, {});
   expect(await refusalOf(of.update(name, argument))).toBe('InvalidCommand');
   expect(of.run.accepted).toEqual([]);
+  expect(of.calls).toEqual(['0h identifyAppointment']);
 });
 
 describe('a choice', () => {
@@ -214,7 +209,7 @@ describe('a booking that is not answered', () => {
   });
 
   test.each(['BookingRefused', 'SlotUnavailable', 'Unauthorized'])('(%s) is not in doubt', async (type) => {
-    const { of, asked } = await begin(undefined, { bookSlot: { failure: { type } } });
+    const { of, asked } = await begin(undefined, { bookSlot: refusing(type) });
     await choose(of, atHome);
     expect(of.run.shown.details).not.toContain('A booking was not answered');
     expect(readsOf(await of.until(2))).toEqual([]);
@@ -224,41 +219,35 @@ describe('a booking that is not answered', () => {
 
   test('is in doubt until then whatever is read before', async () => {
     const { of } = await begin(confirmed, { rescheduleAppointment: lost });
-    await of.update('reschedule', { slotId: later });
+    await move(of, later);
     await of.until(10 / 3600);
-    await of.signal('appointmentChanged', { ...confirmed, canReschedule: true, events: [] });
-    await of.until(0.1);
+    await reportUnclear(of);
+    await of.given({ readAppointment: reading(moved) }, 0.1);
     expect(readsOf(of)).toEqual([10, 45]);
+    expect(await stateOf(of)).toMatchObject({ appointment: { startAt: at(6 * day) } });
   });
 
-  test('holds up the next command until then, which is read first', async () => {
-    for (const [name, argument, activity] of [
-      ['chooseSlot', { slotId: later }, 'bookSlot'],
-      ['requestAppointment', { provider: 'lab' }, 'requestAppointment'],
-      ['reschedule', { slotId: later }, 'rescheduleAppointment'],
-      ['cancel', {}, 'cancelAppointment'],
-    ] as const) {
-      const isMoving = name === 'reschedule' || name === 'cancel';
-      const { of } = await begin(undefined, { bookSlot: lost });
-      await choose(of, atHome);
-      await of.until(10 / 3600);
-      of.answers[activity] = name === 'cancel' ? cancelled : moved;
-      if (isMoving) of.answers['readAppointment'] = reading(confirmed);
-      await of.update(name, argument);
-      expect(of.calls.at(-1)).not.toContain('readAppointment');
-      await of.until(1);
-      expect(readsOf(of)).toEqual([45]);
-      expect(of.secondsOf(activity).at(-1)).toBe(45);
-      expect(of.run.replies.at(-1)).toMatchObject({ name, value: { orderId } });
-    }
+  test.each([
+    ['chooseSlot', { slotId: later }, 'bookSlot', moved],
+    ['requestAppointment', { provider: 'lab' }, 'requestAppointment', moved],
+    ['reschedule', { slotId: later }, 'rescheduleAppointment', moved],
+    ['cancel', {}, 'cancelAppointment', cancelled],
+  ])('holds up the next command until then, which is read first: %s', async (name, argument, activity, answer) => {
+    const of = await booking();
+    const isMoving = name === 'reschedule' || name === 'cancel';
+    await of.given({ [activity]: answer, ...(isMoving && { readAppointment: reading(confirmed) }) }, 10 / 3600);
+    await of.update(name, argument);
+    expect(of.calls.at(-1)).not.toContain('readAppointment');
+    await of.until(1);
+    expect(readsOf(of)).toEqual([45]);
+    expect(of.secondsOf(activity).at(-1)).toBe(45);
+    expect(of.run.replies.at(-1)).toMatchObject({ name, value: { orderId } });
   });
 
   test('is read again before the next command if that comes late', async () => {
-    const { of } = await begin(undefined, { bookSlot: lost });
-    await choose(of, atHome);
-    await of.given({ readAppointment: unavailable }, 0.5);
+    const of = await (await booking()).given({ readAppointment: unavailable }, 0.5);
     expect(readsOf(of)).toEqual([45]);
-    of.answers['readAppointment'] = reading(confirmed);
+    await of.given({ readAppointment: reading(confirmed) });
     expect(await valueOf(choose(of, atHome))).toMatchObject({ phase: 'confirmed' });
     expect(readsOf(of)).toEqual([45, 1800]);
     expect(of.secondsOf('bookSlot')).toEqual([0]);
@@ -267,41 +256,27 @@ describe('a booking that is not answered', () => {
   });
 
   test('is still in doubt if the service cannot be read, which the caller learns', async () => {
-    const { of } = await begin(undefined, { bookSlot: lost });
-    await choose(of, atHome);
-    await of.given({ readAppointment: unavailable }, 0.5);
+    const of = await (await booking()).given({ readAppointment: unavailable }, 0.5);
     expect(await refusalOf(choose(of, atHome))).toBe('ServiceUnavailable');
     expect(of.secondsOf('bookSlot')).toEqual([0]);
     // After three reads that said nothing new the pause has doubled three times.
     expect(readsOf(await of.until(10))).toEqual([45, 1800, 1800 + 8 * 3600]);
   });
 
-  test('is over once its order is', async () => {
-    const { of } = await begin(undefined, { bookSlot: lost });
+  test.each([
+    ['is over once its order is', 'collected', 'AppointmentEnded', ['0.013h completed']],
+    ['is not known yet while the service does not find the order', 'gone', 'ServiceUnavailable', []],
+  ])('%s', async (_what, order, refused, end) => {
+    const of = await (await booking()).given({ readAppointment: reading(undefined, order) });
     await choose(of, atHome);
-    of.answers['readAppointment'] = reading(undefined, 'collected');
-    const refused = of.update('chooseSlot', { slotId: atHome });
-    await refused;
     await of.until(0.1);
-    expect(of.run.replies.at(-1)).toEqual({ name: 'chooseSlot', refused: 'AppointmentEnded' });
-    expect(of.events.at(-1)).toBe('0.013h completed');
-  });
-
-  test('is not known yet while the service does not find the order', async () => {
-    const { of } = await begin(undefined, { bookSlot: lost });
-    await choose(of, atHome);
-    of.answers['readAppointment'] = reading(undefined, 'gone');
-    await of.update('chooseSlot', { slotId: atHome });
-    await of.until(0.1);
-    expect(of.run.replies.at(-1)).toEqual({ name: 'chooseSlot', refused: 'ServiceUnavailable' });
+    expect(of.run.replies.at(-1)).toEqual({ name: 'chooseSlot', refused });
+    expect(of.events.slice(-1)).toEqual(end);
   });
 
   test('is in doubt no longer once a later one is answered', async () => {
-    const { of } = await begin(undefined, { bookSlot: lost });
-    await choose(of, atHome);
-    await of.given({ readAppointment: unavailable }, 0.5);
-    of.answers['readAppointment'] = reading();
-    of.answers['bookSlot'] = confirmed;
+    const of = await (await booking()).given({ readAppointment: unavailable }, 0.5);
+    await of.given({ readAppointment: reading(), bookSlot: confirmed });
     await choose(of, atHome);
     const before = readsOf(of).length;
     expect(await valueOf(of.update('requestAppointment', { provider: 'lab' }))).toBeUndefined();
@@ -322,8 +297,8 @@ describe('while a booking may still be carried out', () => {
   ])(
     'the wait for a choice does not end: %d s before it one is made, whose answer is lost %d s after it',
     async (before, after) => {
-      const { of } = await begin(undefined, {});
-      await of.given({ bookSlot: silent }, (wait - before) / 3600);
+      const { of } = await begin(undefined, { bookSlot: silent });
+      await of.until((wait - before) / 3600);
       await choose(of, slotAt(20 * day));
       await of.until((wait + after) / 3600);
       await of.given({
@@ -340,7 +315,7 @@ describe('while a booking may still be carried out', () => {
   test('nothing is given up however long the service is silent; then the wait ends', async () => {
     const { of } = await begin(undefined, { bookSlot: lost });
     await of.until((wait - 10) / 3600);
-    of.answers['readAppointment'] = unavailable;
+    await of.given({ readAppointment: unavailable });
     await choose(of, slotAt(20 * day));
     await of.until(wait / 3600 + 100);
     expect(of.run.end).toBeUndefined();
@@ -354,9 +329,9 @@ describe('while a booking may still be carried out', () => {
     ['cancelled', reading(undefined, 'cancelled'), 'order_ended'],
   ])('nothing ends before that, whatever is read (%s)', async (_what, shown, outcome) => {
     const { of } = await begin(confirmed, { rescheduleAppointment: lost });
-    await of.update('reschedule', { slotId: later });
+    await move(of, later);
     await of.given({ readAppointment: shown }, 10 / 3600);
-    await of.signal('appointmentChanged', { ...confirmed, canReschedule: true, events: [] });
+    await reportUnclear(of);
     await of.until(40 / 3600);
     expect(of.run.end).toBeUndefined();
     await of.until(1);
@@ -365,15 +340,14 @@ describe('while a booking may still be carried out', () => {
   });
 
   test('an operator ends it, and the next run waits until then before it books', async () => {
-    const { of } = await begin(undefined, { bookSlot: lost });
-    await choose(of, atHome);
+    const of = await booking();
     await of.run.cancel();
     await of.settle();
     const { result } = of.run.end as { result: object };
     expect(result).toMatchObject({ outcome: 'abandoned', doubtUntil: at(45_000) });
     const identifyAppointment = { notifies: true, previous: result, reading: reading() };
-    const next = await begin(undefined, { identifyAppointment, bookSlot: confirmed });
-    next.of.answers['readAppointment'] = reading(confirmed);
+    const shown = { identifyAppointment, readAppointment: reading(confirmed) };
+    const next = await begin(undefined, { ...shown, bookSlot: confirmed });
     await choose(next.of, atHome);
     await next.of.until(1);
     expect(next.of.run.replies.at(-1)).toMatchObject({ value: { phase: 'confirmed' } });
@@ -397,13 +371,11 @@ describe('what only a webhook has reported', () => {
   });
 
   test('acknowledges no request to a provider before it is read', async () => {
-    const pending = snapshot(['pending'], { provider: 'lab' });
-    const { startAt: _startAt, endAt: _endAt, ...timeless } = pending;
-    const { of } = await begin(undefined, {});
+    const { startAt: _startAt, endAt: _endAt, ...timeless } = snapshot(['pending'], { provider: 'lab' });
+    const { of } = await begin(undefined, { readAppointment: unavailable });
     await of.signal('appointmentChanged', timeless);
-    of.answers['readAppointment'] = unavailable;
     expect(await refusalOf(of.update('requestAppointment', { provider: 'lab' }))).toBe('ServiceUnavailable');
-    of.answers['readAppointment'] = reading(timeless);
+    await of.given({ readAppointment: reading(timeless) });
     expect(await of.update('requestAppointment', { provider: 'lab' })).toMatchObject({ value: { orderId } });
     expect(of.secondsOf('requestAppointment')).toEqual([]);
   });
@@ -412,28 +384,27 @@ describe('what only a webhook has reported', () => {
     const { of } = await begin(undefined, { rescheduleAppointment: moved });
     await report(of, confirmed);
     await choose(of, atHome);
-    await of.update('reschedule', { slotId: later });
+    await move(of, later);
     expect(readsOf(of)).toEqual([0]);
   });
 });
 
 describe('the key of a choice at a service centre', () => {
-  const keysOf = (asked: Begun['asked']) =>
-    (asked['bookSlot'] as { idempotencyKey: string; isRepeated?: true }[]).map(({ idempotencyKey }) => idempotencyKey);
-  const repeatsOf = (asked: Begun['asked']) =>
-    (asked['bookSlot'] as { isRepeated?: true }[]).map(({ isRepeated = false }) => isRepeated);
+  const sentIn = (asked: Begun['asked']) => asked['bookSlot'] as { idempotencyKey: string; isRepeated?: true }[];
+  const keysOf = (asked: Begun['asked']) => sentIn(asked).map(({ idempotencyKey }) => idempotencyKey);
+  const repeatsOf = (asked: Begun['asked']) => sentIn(asked).map(({ isRepeated = false }) => isRepeated);
 
   test('is the same until it is known what came of it, then never again', async () => {
-    const answers = [lost, { failure: { type: 'Unauthorized' } }, walkIn, walkIn];
-    const cancelAppointment = { ...walkIn, ...snapshot(['pending', 'confirmed', 'cancelled']), type: walkInType };
-    const { of, asked } = await begin(undefined, { bookSlot: () => answers.shift(), cancelAppointment });
-    of.answers['readAppointment'] = reading();
+    const answers = [lost, refusing('Unauthorized'), walkIn, walkIn];
+    const cancelAppointment = { ...cancelled, type: walkInType };
+    const readAppointment = reading();
+    const given = { bookSlot: () => answers.shift(), cancelAppointment, readAppointment };
+    const { of, asked } = await begin(undefined, given);
     for (let time = 0; time < 3; time += 1) {
       await choose(of, atCentre);
       await of.until(time + 1);
     }
     await of.update('cancel', { rebook: true });
-    of.answers['readAppointment'] = reading();
     await choose(of, atCentre);
     const [first, second, third, fourth] = keysOf(asked);
     expect([second, third]).toEqual([first, first]);
@@ -442,37 +413,26 @@ describe('the key of a choice at a service centre', () => {
   });
 
   test('is another one for another slot', async () => {
-    const { of, asked } = await begin(undefined, { bookSlot: { failure: { type: 'Unauthorized' } } });
+    const { of, asked } = await begin(undefined, { bookSlot: refusing('Unauthorized') });
     await choose(of, atCentre);
     await choose(of, laterAtCentre);
     expect(new Set(keysOf(asked)).size).toBe(2);
     expect(repeatsOf(asked)).toEqual([false, false]);
   });
 
-  test.each([
-    'BookingRefused',
-    'RescheduleRefused',
-    'SlotUnavailable',
-    'BookingKeyExpired',
-    'AppointmentExists',
-    'NothingBooked',
-  ])('is not used again after %s', async (type) => {
-    const { of, asked } = await begin(undefined, { bookSlot: { failure: { type } } });
-    await choose(of, atCentre);
-    await choose(of, atCentre);
-    expect(new Set(keysOf(asked)).size).toBe(2);
-  });
-
-  test('is not used again after an answer that nobody can read', async () => {
-    const { of, asked } = await begin(undefined, { bookSlot: { odd: true } });
+  const known = ['BookingRefused', 'RescheduleRefused', 'SlotUnavailable', 'BookingKeyExpired', 'AppointmentExists'];
+  test.each<[string, object]>([
+    ...[...known, 'NothingBooked'].map((type): [string, object] => [type, refusing(type)]),
+    ['an answer that nobody can read', { odd: true }],
+  ])('is not used again after %s', async (_what, bookSlot) => {
+    const { of, asked } = await begin(undefined, { bookSlot });
     await choose(of, atCentre);
     await choose(of, atCentre);
     expect(new Set(keysOf(asked)).size).toBe(2);
   });
 
   test('is forgotten with the appointment that is given up', async () => {
-    const { of, asked } = await begin(undefined, { bookSlot: { failure: { type: 'Unauthorized' } } });
-    of.answers['notify'] = unavailable;
+    const { of, asked } = await begin(undefined, { bookSlot: refusing('Unauthorized'), notify: unavailable });
     await choose(of, atCentre);
     await of.update('cancel', {});
     await of.signal('bookingRequested', {});
@@ -484,8 +444,7 @@ describe('the key of a choice at a service centre', () => {
 test.each(['AppointmentExists', 'NothingBooked'])(
   'a refusal that contradicts what is known (%s) is read',
   async (type) => {
-    const { of } = await begin(undefined, { bookSlot: { failure: { type } } });
-    of.answers['readAppointment'] = reading(confirmed);
+    const { of } = await begin(undefined, { bookSlot: refusing(type), readAppointment: reading(confirmed) });
     await choose(of, atHome);
     expect(readsOf(of)).toEqual([0]);
     expect(await stateOf(of)).toMatchObject({ phase: 'confirmed' });
@@ -493,33 +452,29 @@ test.each(['AppointmentExists', 'NothingBooked'])(
 );
 
 describe('a provider', () => {
+  const timeless = { startAt: undefined as never };
+  const ask = (of: Life, provider: string, more: object = {}) => of.update('requestAppointment', { provider, ...more });
+
   test('is asked for an appointment, whose time it names later', async () => {
-    const { of, asked } = await begin(undefined, {
-      requestAppointment: snapshot(['pending'], { startAt: undefined as never }),
-    });
-    const state = await valueOf(of.update('requestAppointment', { provider: 'lab', notes: 'Ring twice' }));
+    const { of, asked } = await begin(undefined, { requestAppointment: snapshot(['pending'], timeless) });
+    const state = await valueOf(ask(of, 'lab', { notes: 'Ring twice' }));
     expect(state).toMatchObject({ phase: 'awaiting_confirmation' });
-    expect(asked['requestAppointment']).toEqual([
-      { orderId, provider: 'lab', notes: 'Ring twice', bookingTimeout: 30_000 },
-    ]);
-    expect(await refusalOf(of.update('requestAppointment', { provider: 'lab' }))).toBe('AppointmentExists');
+    const call = { orderId, provider: 'lab', notes: 'Ring twice', bookingTimeout: 30_000 };
+    expect(asked['requestAppointment']).toEqual([call]);
+    expect(await refusalOf(ask(of, 'lab'))).toBe('AppointmentExists');
     expect(asked['requestAppointment']).toHaveLength(1);
   });
 
   test.each(['Lab', 'lab'])('is asked once, in whatever letter case the service names it: %s', async (provider) => {
-    const answer = snapshot(['pending'], { startAt: undefined as never, provider });
-    const { of, asked } = await begin(undefined, { requestAppointment: answer });
+    const requestAppointment = snapshot(['pending'], { ...timeless, provider });
+    const { of, asked } = await begin(undefined, { requestAppointment });
     for (const spelling of ['Lab', 'lab']) {
-      const state = await valueOf(of.update('requestAppointment', { provider: spelling }));
-      expect(state).toMatchObject({ phase: 'awaiting_confirmation' });
+      expect(await valueOf(ask(of, spelling))).toMatchObject({ phase: 'awaiting_confirmation' });
     }
-    expect(asked['requestAppointment']).toHaveLength(1);
-  });
-
-  test('is asked without notes if there are none', async () => {
-    const { of, asked } = await begin(undefined, { requestAppointment: confirmed });
-    await of.update('requestAppointment', { provider: 'lab' });
-    expect(asked['requestAppointment']).toEqual([{ orderId, provider: 'lab', bookingTimeout: 30_000 }]);
+    expect(asked['requestAppointment']).toEqual([{ orderId, provider: 'Lab', bookingTimeout: 30_000 }]);
+    expect(await refusalOf(ask(of, 'another'))).toBe('AppointmentExists');
+    await report(of, snapshot(['pending'], { provider }));
+    expect(await refusalOf(ask(of, 'lab'))).toBe('AppointmentExists');
   });
 });
 
@@ -528,16 +483,15 @@ describe('a move', () => {
     const { of, asked } = await begin(confirmed, { rescheduleAppointment: moved });
     const state = await valueOf(of.update('reschedule', { slotId: later, notes: 'Ring twice' }));
     expect(state).toMatchObject({ phase: 'confirmed', appointment: { startAt: at(6 * day) } });
-    expect(asked['rescheduleAppointment']).toEqual([
-      { orderId, appointmentId: 'appointment-1', slotId: later, notes: 'Ring twice', bookingTimeout: 30_000 },
-    ]);
-    expect(await valueOf(of.update('reschedule', { slotId: later }))).toMatchObject({ phase: 'confirmed' });
+    const call = { orderId, appointmentId: 'appointment-1', slotId: later, bookingTimeout: 30_000 };
+    expect(asked['rescheduleAppointment']).toEqual([{ ...call, notes: 'Ring twice' }]);
+    expect(await valueOf(move(of, later))).toMatchObject({ phase: 'confirmed' });
     expect(asked['rescheduleAppointment']).toHaveLength(1);
   });
 
   test('to another centre shows which, and has no notes if there are none', async () => {
     const { of, asked } = await begin(walkIn, { rescheduleAppointment: { ...moved, type: walkInType } });
-    const state = await valueOf(of.update('reschedule', { slotId: laterAtCentre }));
+    const state = await valueOf(move(of, laterAtCentre));
     expect(state?.appointment).toMatchObject({ siteCode: 'PSC2' });
     const call = { orderId, appointmentId: 'appointment-1', slotId: laterAtCentre, bookingTimeout: 30_000 };
     expect(asked['rescheduleAppointment']).toEqual([call]);
@@ -545,107 +499,82 @@ describe('a move', () => {
 
   test('needs an appointment, and one at another time', async () => {
     const { of, asked } = await begin(undefined, { bookSlot: walkIn });
-    expect(await refusalOf(of.update('reschedule', { slotId: later }))).toBe('NothingBooked');
+    expect(await refusalOf(move(of, later))).toBe('NothingBooked');
     await choose(of, atCentre);
-    expect(await refusalOf(of.update('reschedule', { slotId: slotAt(5 * day, 'PSC2') }))).toBe('RescheduleRefused');
+    expect(await refusalOf(move(of, slotAt(5 * day, 'PSC2')))).toBe('RescheduleRefused');
     expect(asked).not.toHaveProperty('rescheduleAppointment');
-  });
-
-  test('that is not answered is read', async () => {
-    const { of } = await begin(confirmed, { rescheduleAppointment: lost });
-    await of.update('reschedule', { slotId: later });
-    await of.given({ readAppointment: reading(moved) }, 1);
-    expect(readsOf(of)).toEqual([45]);
-    expect(await stateOf(of)).toMatchObject({ appointment: { startAt: at(6 * day) } });
   });
 });
 
 describe('a cancellation', () => {
+  const drawn = snapshot(['pending', 'confirmed', 'in_progress', 'completed']);
+  const otherCancelled = snapshot(['confirmed', 'cancelled'], { appointmentId: 'appointment-2', from: day });
+  const call = { orderId, appointmentId: 'appointment-1' };
+  const cancel = (of: Life, given?: object) => of.update('cancel', given);
+
   test('cancels the appointment, says so once, and whether it is refunded', async () => {
     const { of, asked } = await begin(confirmed, { cancelAppointment: cancelled });
-    const state = await valueOf(of.update('cancel', { reasonId: 'r-1', notes: 'ill' }));
+    const state = await valueOf(cancel(of, { reasonId: 'r-1', notes: 'ill' }));
     expect(state).toMatchObject({ outcome: 'cancelled', appointment: { refundable: true } });
-    expect(asked['cancelAppointment']).toEqual([
-      { orderId, appointmentId: 'appointment-1', reasonId: 'r-1', notes: 'ill' },
-    ]);
+    expect(asked['cancelAppointment']).toEqual([{ ...call, reasonId: 'r-1', notes: 'ill' }]);
     expect(of.events.slice(1)).toEqual(['0h appointment.ended cancelled', '0h completed']);
     expect(of.run.shown.details).not.toContain('too late');
   });
 
-  test('less than a day before the visit is not refunded', async () => {
+  test.each([0, 1])('a day before the visit or less (%i h) is not refunded', async (hours) => {
     const soon = { startAt: at(day), endAt: at(day + hour) };
-    const { of } = await begin(snapshot(['confirmed'], soon), {
-      cancelAppointment: snapshot(['confirmed', 'cancelled'], soon),
-    });
-    await of.until(1);
+    const cancelAppointment = snapshot(['confirmed', 'cancelled'], soon);
+    const { of } = await begin(snapshot(['confirmed'], soon), { cancelAppointment });
+    await of.until(hours);
     expect(await of.run.query('state')).toMatchObject({ appointment: { refundableUntil: at(0) } });
-    const state = await valueOf(of.update('cancel'));
-    expect(state).toMatchObject({ appointment: { refundable: false } });
+    expect(await valueOf(cancel(of))).toMatchObject({ appointment: { refundable: false } });
     expect(of.run.shown.details).toContain('Cancelled too late for a refund');
-    const just = await begin(snapshot(['confirmed'], soon), {
-      cancelAppointment: snapshot(['confirmed', 'cancelled'], soon),
-    });
-    expect(await valueOf(just.of.update('cancel'))).toMatchObject({ appointment: { refundable: false } });
   });
 
-  test('at a service centre names the type, and says nothing of a refund', async () => {
-    const { of, asked } = await begin(walkIn, { cancelAppointment: { ...cancelled, type: walkInType } });
-    const state = await valueOf(of.update('cancel', {}));
-    expect(asked['cancelAppointment']).toEqual([{ orderId, appointmentId: 'appointment-1', type: walkInType }]);
-    expect(state?.appointment).not.toHaveProperty('refundable');
-  });
-
-  test('at home leaves the type out', async () => {
-    const visit = { ...confirmed, type: 'phlebotomy' };
-    const { of, asked } = await begin(visit, { cancelAppointment: { ...cancelled, type: 'phlebotomy' } });
-    await of.update('cancel', {});
-    expect(asked['cancelAppointment']).toEqual([{ orderId, appointmentId: 'appointment-1' }]);
+  test.each([
+    ['at a service centre names the type, and says nothing of a refund', walkInType, { type: walkInType }, {}],
+    ['at home leaves the type out', 'phlebotomy', {}, { refundable: true }],
+  ])('%s', async (_what, type, named, refund) => {
+    const { of, asked } = await begin({ ...confirmed, type }, { cancelAppointment: { ...cancelled, type } });
+    const { refundable } = (await valueOf(cancel(of, {})))?.appointment ?? {};
+    expect(asked['cancelAppointment']).toEqual([{ ...call, ...named }]);
+    expect(refundable === undefined ? {} : { refundable }).toEqual(refund);
   });
 
   test('counts though the service answers with the appointment as it was', async () => {
     const { of } = await begin(confirmed, { cancelAppointment: confirmed });
-    expect(await valueOf(of.update('cancel'))).toMatchObject({
-      outcome: 'cancelled',
-      appointment: { status: 'cancelled' },
-    });
+    expect(await valueOf(cancel(of))).toMatchObject({ outcome: 'cancelled', appointment: { status: 'cancelled' } });
   });
 
   test('counts though a move was reported before its answer, which shows the appointment as it was', async () => {
-    const { of } = await begin(confirmed, {});
-    of.answers['cancelAppointment'] = silent;
-    await of.update('cancel');
+    const { of } = await begin(confirmed, { cancelAppointment: silent });
+    await cancel(of);
     await report(of, moved);
     await of.given({ cancelAppointment: confirmed });
     expect(of.run.replies).toMatchObject([{ value: { outcome: 'cancelled' } }]);
   });
 
   test('whose webhook is faster than its answer is not news', async () => {
-    const { of } = await begin(confirmed, { cancelAppointment: cancelled });
-    of.answers['cancelAppointment'] = silent;
-    await of.update('cancel', { rebook: true });
-    of.answers['readAppointment'] = reading(cancelled);
-    await of.signal('appointmentChanged', cancelled);
+    const { of } = await begin(confirmed, { cancelAppointment: silent });
+    await cancel(of, { rebook: true });
+    await report(of, cancelled);
     await of.given({ cancelAppointment: cancelled });
     expect(of.run.replies.at(-1)).toMatchObject({ value: { phase: 'awaiting_choice' } });
     expect((await of.until(1)).events).toHaveLength(1);
   });
 
   test('has the same answer again, at the same time and until its end is delivered; any other command is refused then', async () => {
-    const { of, asked } = await begin(confirmed, { cancelAppointment: cancelled });
-    Object.assign(of.answers, { cancelAppointment: silent, notify: unavailable });
-    expect([await of.update('cancel'), await of.update('cancel')]).toEqual([undefined, undefined]);
+    const { of, asked } = await begin(confirmed, { cancelAppointment: silent, notify: unavailable });
+    expect([await cancel(of), await cancel(of)]).toEqual([undefined, undefined]);
     await of.given({ cancelAppointment: cancelled, readAppointment: reading(cancelled) });
-    expect(await valueOf(of.update('cancel', { rebook: false }))).toMatchObject({ outcome: 'cancelled' });
-    expect(await valueOf(of.update('cancel'))).toMatchObject({ outcome: 'cancelled' });
-    expect(of.run.replies).toHaveLength(4);
-    for (const reply of of.run.replies) expect(reply).toMatchObject({ value: { outcome: 'cancelled' } });
-    expect(await refusalOf(of.update('cancel', { rebook: true }))).toBe('AppointmentEnded');
+    for (const given of [{ rebook: false }, undefined]) await cancel(of, given);
+    expect(of.run.replies).toMatchObject(Array(4).fill({ value: { outcome: 'cancelled' } }));
+    expect(await refusalOf(cancel(of, { rebook: true }))).toBe('AppointmentEnded');
     expect(await refusalOf(of.update('requestAppointment', { provider: 'lab' }))).toBe('AppointmentEnded');
     expect(asked['cancelAppointment'] ?? []).toHaveLength(0);
   });
 
   test('that chose the slot of an appointment that has ended has its answer again, and another choice is refused', async () => {
-    const drawn = snapshot(['pending', 'confirmed', 'in_progress', 'completed']);
     const { of, asked } = await begin(confirmed, { bookSlot: drawn });
     await of.until(121);
     of.answers['notify'] = silent;
@@ -658,39 +587,36 @@ describe('a cancellation', () => {
   });
 
   test('that comes after the blood draw is refused, and the appointment is completed', async () => {
-    const drawn = snapshot(['pending', 'confirmed', 'in_progress', 'completed']);
     const { of } = await begin(confirmed, { cancelAppointment: drawn });
     await of.until(100);
-    expect(await refusalOf(of.update('cancel', { rebook: true }))).toBe('AppointmentEnded');
+    expect(await refusalOf(cancel(of, { rebook: true }))).toBe('AppointmentEnded');
     expect(of.events.slice(-2)).toEqual(['100h appointment.ended completed', '100h completed']);
     expect(of.run.end).not.toHaveProperty('result.appointment.refundable');
   });
 
   test('that the service refuses changes nothing: a later one from elsewhere is news', async () => {
-    const refused = { failure: { type: 'CancellationRefused' } };
-    const { of } = await begin(confirmed, { cancelAppointment: refused });
-    expect(await refusalOf(of.update('cancel'))).toBe('CancellationRefused');
+    const { of } = await begin(confirmed, { cancelAppointment: refusing('CancellationRefused') });
+    expect(await refusalOf(cancel(of))).toBe('CancellationRefused');
     await report(of, cancelled);
     expect(of.events.at(-1)).toBe('0h appointment.choice_needed cancelled');
   });
 
   test('that the service refuses changes nothing either if an earlier one was carried out', async () => {
-    const answers = [cancelled, { failure: { type: 'CancellationRefused' } }];
+    const answers = [cancelled, refusing('CancellationRefused')];
     const { of } = await begin(confirmed, { cancelAppointment: () => answers.shift(), bookSlot: other });
-    await of.update('cancel', { rebook: true });
+    await cancel(of, { rebook: true });
     await choose(of, atHome);
-    await of.update('cancel');
-    await report(of, snapshot(['confirmed', 'cancelled'], { appointmentId: 'appointment-2', from: day }));
+    await cancel(of);
+    await report(of, otherCancelled);
     expect(of.events.at(-1)).toBe('0h appointment.choice_needed cancelled');
   });
 
   test('ends the request: one that is made elsewhere before that is announced needs no choice', async () => {
-    const { of } = await begin(confirmed, { cancelAppointment: cancelled });
-    of.answers['notify'] = unavailable;
-    await of.update('cancel');
+    const { of } = await begin(confirmed, { cancelAppointment: cancelled, notify: unavailable });
+    await cancel(of);
     await report(of, other);
     expect(await stateOf(of)).toMatchObject({ phase: 'confirmed' });
-    await report(of, snapshot(['confirmed', 'cancelled'], { appointmentId: 'appointment-2', from: day }));
+    await report(of, otherCancelled);
     expect(await stateOf(of)).toMatchObject({ outcome: 'cancelled' });
   });
 
@@ -703,82 +629,77 @@ describe('a cancellation', () => {
     'that another one follows %s is for the caller to decide on: cancelled again, it is that one',
     async (...given) => {
       const [, cancellation, webhooks, answer] = given;
-      const { of } = await begin(confirmed, {});
-      of.answers['cancelAppointment'] = silent;
-      await of.update('cancel', cancellation);
+      const second = { appointmentId: 'appointment-2' };
+      const { of } = await begin(confirmed, { cancelAppointment: silent });
+      await cancel(of, cancellation);
       for (const webhook of webhooks) await report(of, webhook);
       await of.given({ cancelAppointment: answer });
       expect(of.run.replies).toEqual([{ name: 'cancel', refused: 'AppointmentExists' }]);
-      expect(await stateOf(of)).toMatchObject({ phase: 'confirmed', appointment: { appointmentId: 'appointment-2' } });
-      of.answers['cancelAppointment'] = { ...other, status: 'cancelled' };
-      const second = { appointmentId: 'appointment-2', status: 'cancelled' };
-      expect(await valueOf(of.update('cancel'))).toMatchObject({ outcome: 'cancelled', appointment: second });
+      expect(await stateOf(of)).toMatchObject({ phase: 'confirmed', appointment: second });
+      const status = 'cancelled';
+      await of.given({ cancelAppointment: { ...other, status } });
+      expect(await valueOf(cancel(of))).toMatchObject({ outcome: 'cancelled', appointment: { ...second, status } });
     },
   );
 
   test('of nothing asks the service first, and cancels what was made without a report', async () => {
-    const { of, asked } = await begin(undefined, { cancelAppointment: cancelled });
-    of.answers['readAppointment'] = reading(confirmed);
-    expect(await valueOf(of.update('cancel'))).toMatchObject({ outcome: 'cancelled' });
+    const { of, asked } = await begin(undefined, { cancelAppointment: cancelled, readAppointment: reading(confirmed) });
+    expect(await valueOf(cancel(of))).toMatchObject({ outcome: 'cancelled' });
     expect(readsOf(of)).toEqual([0]);
     expect(asked['cancelAppointment']).toHaveLength(1);
   });
 
   test('of nothing ends the waiting, unless it is to choose again', async () => {
     const { of, asked } = await begin(undefined, { cancelAppointment: cancelled });
-    expect(await refusalOf(of.update('cancel', { rebook: true }))).toBe('NothingBooked');
-    expect(await valueOf(of.update('cancel', {}))).toMatchObject({ outcome: 'cancelled' });
+    expect(await refusalOf(cancel(of, { rebook: true }))).toBe('NothingBooked');
+    expect(await valueOf(cancel(of, {}))).toMatchObject({ outcome: 'cancelled' });
     expect(asked).toEqual({});
     expect(of.events).toEqual(['0h appointment.ended cancelled', '0h completed']);
   });
 
   test('of nothing is refused while the service does not answer', async () => {
-    const { of } = await begin(undefined, {});
-    of.answers['readAppointment'] = unavailable;
-    expect(await refusalOf(of.update('cancel'))).toBe('ServiceUnavailable');
+    const { of } = await begin(undefined, { readAppointment: unavailable });
+    expect(await refusalOf(cancel(of))).toBe('ServiceUnavailable');
     expect(of.events).toEqual([]);
   });
 
   test('to choose again asks for another choice from then on', async () => {
     const { of } = await begin(confirmed, { cancelAppointment: cancelled });
     await of.until(10);
-    expect(await valueOf(of.update('cancel', { rebook: true }))).toMatchObject({
-      phase: 'awaiting_choice',
-      waiting: { until: at(10 * hour + 14 * day) },
-    });
+    const waiting = { until: at(10 * hour + 14 * day) };
+    expect(await valueOf(cancel(of, { rebook: true }))).toMatchObject({ phase: 'awaiting_choice', waiting });
     expect((await of.until(1000)).events.slice(1, 3)).toEqual([
       ...['34h appointment.choice_reminder 1', '82h appointment.choice_reminder 2'],
     ]);
   });
 
   test('to choose again is answered as before if the service no longer shows the appointment', async () => {
-    const { of, asked } = await begin(confirmed, { cancelAppointment: null });
-    of.answers['readAppointment'] = reading(undefined);
-    expect(await valueOf(of.update('cancel', { rebook: true }))).toMatchObject({ phase: 'awaiting_choice' });
-    expect(await valueOf(of.update('cancel', { rebook: true }))).toMatchObject({ phase: 'awaiting_choice' });
+    const { of, asked } = await begin(confirmed, { cancelAppointment: null, readAppointment: reading() });
+    for (let time = 0; time < 2; time += 1) {
+      expect(await valueOf(cancel(of, { rebook: true }))).toMatchObject({ phase: 'awaiting_choice' });
+    }
     expect(asked['cancelAppointment']).toHaveLength(1);
   });
 
   test('of one that was made elsewhere, and then chosen again, is a request', async () => {
     const of = await life(reading(confirmed), {}, false, { cancelAppointment: cancelled });
-    expect(await valueOf(of.update('cancel', { rebook: true }))).toMatchObject({ phase: 'awaiting_choice' });
+    expect(await valueOf(cancel(of, { rebook: true }))).toMatchObject({ phase: 'awaiting_choice' });
     expect((await of.until(30)).events.at(-1)).toBe('24h appointment.choice_reminder 1');
   });
 
   test('that is refused does not count as a request', async () => {
-    const of = await life(reading(confirmed), {}, false, {
-      cancelAppointment: { failure: { type: 'CancellationRefused' } },
-    });
-    await of.update('cancel');
+    const of = await life(reading(confirmed), {}, false, { cancelAppointment: refusing('CancellationRefused') });
+    await cancel(of);
     await report(of, cancelled);
     expect(of.events.at(-1)).toBe('0h completed');
   });
 });
 
 describe('an appointment that is not there any more when it is cancelled', () => {
+  const second = { appointment: { appointmentId: 'appointment-2' } };
+
   test('is cancelled, and nothing else', async () => {
-    const { of } = await begin(confirmed, { cancelAppointment: null });
-    of.answers['readAppointment'] = reading();
+    const { of } = await begin(confirmed, { cancelAppointment: null, readAppointment: reading() });
     const state = await valueOf(of.update('cancel'));
     expect(state).toMatchObject({ outcome: 'cancelled' });
     expect(state).not.toHaveProperty('appointment');
@@ -786,28 +707,26 @@ describe('an appointment that is not there any more when it is cancelled', () =>
   });
 
   test('and whose place another one has taken meanwhile leaves that one as it is', async () => {
-    const { of } = await begin(confirmed, { cancelAppointment: null });
-    of.answers['cancelAppointment'] = silent;
+    const { of } = await begin(confirmed, { cancelAppointment: silent });
     await of.update('cancel');
     await of.signal('appointmentChanged', other);
     await of.given({ cancelAppointment: null, readAppointment: unavailable });
     expect(of.run.replies).toEqual([{ name: 'cancel', refused: 'ServiceUnavailable' }]);
-    expect(await stateOf(of)).toMatchObject({ appointment: { appointmentId: 'appointment-2' } });
+    expect(await stateOf(of)).toMatchObject(second);
   });
 
   test('and whose place another one has taken is for the caller to decide on', async () => {
-    const { of } = await begin(confirmed, { cancelAppointment: null });
-    of.answers['readAppointment'] = reading(other);
+    const { of } = await begin(confirmed, { cancelAppointment: null, readAppointment: reading(other) });
     expect(await refusalOf(of.update('cancel'))).toBe('AppointmentExists');
-    expect(await stateOf(of)).toMatchObject({ appointment: { appointmentId: 'appointment-2' } });
+    expect(await stateOf(of)).toMatchObject(second);
   });
 
   test('at a service centre, after its start, may have taken place: only the order can say so', async () => {
     const { of } = await begin(walkIn, { cancelAppointment: null });
     await of.until(121);
-    of.answers['readAppointment'] = reading();
+    await of.given({ readAppointment: reading() });
     expect(await refusalOf(of.update('cancel'))).toBe('CancellationRefused');
-    of.answers['readAppointment'] = reading(undefined, 'collected');
+    await of.given({ readAppointment: reading(undefined, 'collected') });
     expect(await refusalOf(of.update('cancel'))).toBe('AppointmentEnded');
     expect(of.events.at(-1)).toBe('121h completed');
   });
@@ -815,15 +734,14 @@ describe('an appointment that is not there any more when it is cancelled', () =>
   test('and that the service shows as completed has taken place', async () => {
     const { of } = await begin(confirmed, { cancelAppointment: null });
     await of.until(100);
-    of.answers['readAppointment'] = reading(snapshot(['pending', 'confirmed', 'in_progress', 'completed']));
+    await of.given({ readAppointment: reading(snapshot(['pending', 'confirmed', 'in_progress', 'completed'])) });
     expect(await refusalOf(of.update('cancel', { rebook: true }))).toBe('AppointmentEnded');
     expect(of.events.slice(-2)).toEqual(['100h appointment.ended completed', '100h completed']);
   });
 });
 
 test('commands are carried out one after another, and none after the end', async () => {
-  const { of, asked } = await begin(undefined, { bookSlot: confirmed });
-  of.answers['readAppointment'] = silent;
+  const { of, asked } = await begin(undefined, { bookSlot: confirmed, readAppointment: silent });
   await of.update('cancel');
   await choose(of, atHome);
   await of.given({ readAppointment: reading() });

@@ -96,9 +96,10 @@ describe('a deletion that nobody undoes', () => {
     expect(without.events.at(-1)).toBe('168h completed');
   });
 
-  test('has no reminder if no product is notified, or if it fell due when the grace was over', async () => {
+  test('has no reminder if no product is notified, its time is the start, or it fell due when the grace was over', async () => {
     const without = await requested({ findRunningWork: { work: [], notifies: false } });
     expect(without.run.nextTimer()).toBe(start + 168 * 3_600_000);
+    expect((await requested({}, { grace: '1d' })).events).toEqual(['0h user.deletion_scheduled']);
     const late = await requested({}, { grace: '2d' });
     Object.assign(late.answers, gone);
     late.run.now = start + 50 * 3_600_000;

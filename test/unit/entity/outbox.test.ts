@@ -94,6 +94,18 @@ describe('a receiver that does not answer', () => {
     expect(receiver.attempts).toHaveLength(5);
   });
 
+  test.each([
+    ['ten minutes', undefined, [0, 10, 20]],
+    ['ten minutes if a shorter pause was asked for', 60_000, [0, 10, 20]],
+    ['as long as the receiver asks for', 2_400_000, [0, 40, 80]],
+  ])('is called again after %s', async (_how, retryAfterMs, tries) => {
+    const receiver = new Receiver();
+    const details = { fields: [], ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    receiver.answer = () => ({ failure: { type: 'NotificationRefused', isFinal: false, details } });
+    await (await placed({ notify: receiver.notify })).until(minutes(85));
+    expect(receiver.attempts.slice(0, 3).map(({ at }) => Math.round(at * 60))).toEqual(tries);
+  });
+
   test('takes what it takes: the rest of a batch is sent again', async () => {
     const receiver = new Receiver();
     const life = await placed({ notify: silent });
