@@ -541,8 +541,12 @@ describe('a cancellation', () => {
     expect(refundable === undefined ? {} : { refundable }).toEqual(refund);
   });
 
-  test('counts though the service answers with the appointment as it was', async () => {
-    const { of } = await begin(confirmed, { cancelAppointment: confirmed });
+  test.each([
+    ['the appointment as it was', confirmed],
+    ['an older state of it', snapshot(['pending'])],
+    ['fewer events than it had reported', { ...cancelled, events: cancelled.events.slice(-1) }],
+  ])('counts though the service answers with %s', async (_what, cancelAppointment) => {
+    const { of } = await begin(confirmed, { cancelAppointment });
     expect(await valueOf(cancel(of))).toMatchObject({ outcome: 'cancelled', appointment: { status: 'cancelled' } });
   });
 
