@@ -1,162 +1,122 @@
 import { describe, expect, test } from 'vitest';
 import { atOnce } from '../../../workflows/entity/alarm.js';
-import { learnFromWebhook } from '../../../workflows/appointment/appointment.js';
+import { learnFromWebhook, type Appointment } from '../../../workflows/appointment/appointment.js';
 import { deadlinesOf, waitingUntil } from '../../../workflows/appointment/deadlines.js';
 import { day, hour, snapshot, start, requestedCase } from './appointments.js';
 
-const inBrief = (appointment: Parameters<typeof deadlinesOf>[0]) =>
-  deadlinesOf(appointment).map(({ name, at, ordinal }) => `${name} ${ordinal} ${(at - start) / hour}h`);
-
-describe('the next thing to wait for', () => {
-  test('is a choice, with two reminders', () => {
-    expect(inBrief(requestedCase())).toEqual(['choice_reminder 1 24h', 'choice_reminder 2 72h', 'choice 1 336h']);
+/** `24h choice_reminder, 72h choice_reminder 2`: what is due after how many hours, the earliest first. */
+function inBrief(appointment: Appointment): string {
+  const due = deadlinesOf(appointment).map(({ name, at, ordinal }) => {
+    const when = at === atOnce ? 'at once' : `${Math.round(((at - start) / hour) * 1000) / 1000}h`;
+    return `${when} ${name.replace('_the_appointment', '')}${ordinal > 1 ? ` ${ordinal}` : ''}`;
   });
+  return due.join(', ');
+}
 
-  test('has no reminders and no timer for them without a receiver, or if nobody here requested the appointment', () => {
-    expect(inBrief(requestedCase(undefined, { notifies: false }))).toEqual(['choice 1 336h']);
-    expect(inBrief(requestedCase(undefined, { requested: false }))).toEqual(['choice 1 336h']);
-    const booked = requestedCase(snapshot(['pending', 'confirmed']), { notifies: false });
-    expect(inBrief(booked)).toEqual(['visit 1 145h']);
-  });
-
-  test('is the provider’s confirmation, read at doubling intervals', () => {
-    const appointment = requestedCase(snapshot(['pending']));
-    expect(inBrief(appointment)).toEqual(['read_the_appointment 1 1h', 'confirmation 1 48h']);
-    appointment.silentReads = 2;
-    expect(inBrief(appointment)[0]).toBe('read_the_appointment 1 4h');
-    appointment.silentReads = 40;
-    expect(inBrief(appointment)[0]).toBe('read_the_appointment 1 12h');
-  });
-
-  test('is the visit of a slot that is reserved until a scheduled order begins', () => {
-    expect(inBrief(requestedCase(snapshot(['reserved'])))).toEqual([
-      'read_the_appointment 1 1h',
-      'visit_reminder 1 96h',
-      'visit_reminder 2 118h',
-      'visit 1 145h',
-    ]);
-  });
-
-  test('is the visit, with reminders that still lie ahead when it is booked', () => {
-    expect(inBrief(requestedCase(snapshot(['pending', 'confirmed'])))).toEqual([
-      'visit_reminder 1 96h',
-      'visit_reminder 2 118h',
-      'visit 1 145h',
-    ]);
-    const soon = snapshot(['pending', 'confirmed'], { startAt: new Date(start + 3 * hour).toISOString() });
-    expect(inBrief(requestedCase(soon)).filter((each) => each.startsWith('visit_reminder'))).toEqual([
-      'visit_reminder 2 1h',
-    ]);
-    // One that is due when it is booked says nothing either.
-    const inADay = snapshot(['pending', 'confirmed'], { startAt: new Date(start + day).toISOString() });
-    expect(inBrief(requestedCase(inADay))[0]).toBe('visit_reminder 2 22h');
-  });
-
-  test('is a read, at doubling intervals, while a walk-in is open, and its results are waited for longer', () => {
-    const walkIn = requestedCase(snapshot(['pending', 'confirmed'], { type: 'patient_service_center' }), {
-      notifies: false,
-    });
-    expect(inBrief(walkIn)).toEqual(['read_the_appointment 1 1h', 'visit 1 289h']);
-    const cancelled = snapshot(['pending', 'cancelled'], { type: 'patient_service_center' });
-    expect(inBrief(requestedCase(cancelled, { notifies: false }))).toEqual(['choice 1 336h']);
-  });
-
-  test('is the same for an appointment without a time as for one that is not confirmed', () => {
-    const { startAt: _startAt, endAt: _endAt, ...timeless } = snapshot(['pending', 'confirmed']);
-    expect(inBrief(requestedCase(timeless))).toEqual(['visit 1 48h']);
-    const reserved = requestedCase({ ...timeless, status: 'reserved' });
-    expect(inBrief(reserved)).toEqual(['read_the_appointment 1 1h', 'confirmation 1 48h']);
-  });
-
-  test('is nothing once it has ended', () => {
-    expect(deadlinesOf(requestedCase(undefined, { ending: 'expired' }))).toEqual([]);
-    expect(deadlinesOf(requestedCase(snapshot(['pending', 'completed'])))).toEqual([]);
-  });
+const pending = snapshot(['pending']);
+const booked = snapshot(['pending', 'confirmed']);
+const { startAt: _startAt, endAt: _endAt, ...timeless } = booked;
+const bookedFor = (span: number) => snapshot(['confirmed'], { startAt: new Date(start + span).toISOString() });
+const walkIn = { type: 'patient_service_center' };
+const fallen = { appointmentId: 'appointment-1', reason: 'cancelled' } as const;
+const questionOf = (reason: 'visit_overdue' | 'notifications_undelivered') => ({
+  attention: [{ reason, since: new Date(start).toISOString(), time: 1 }],
 });
+const inAMinute = start + 60_000;
+const choice = '24h choice_reminder, 72h choice_reminder 2, 336h choice';
+const visit = '96h visit_reminder, 118h visit_reminder 2, 145h visit';
 
-describe('a read is due', () => {
-  test('a read is due at once if what was received cannot be ordered, but not while the service is silent', () => {
-    const appointment = requestedCase(snapshot(['pending', 'confirmed']));
+describe('what falls due', () => {
+  test.each<[string, Appointment, string]>([
+    ['is a choice, with two reminders', requestedCase(), choice],
+    ['is no reminder without a receiver', requestedCase(undefined, { notifies: false }), '336h choice'],
+    ['is no reminder if nobody here requested it', requestedCase(undefined, { requested: false }), '336h choice'],
+    ['is no reminder of a visit without a receiver', requestedCase(booked, { notifies: false }), '145h visit'],
+    ['is the confirmation, which is read', requestedCase(pending), '1h read, 48h confirmation'],
+    ['is a read at doubling intervals', requestedCase(pending, { silentReads: 2 }), '4h read, 48h confirmation'],
+    ['is a read twice a day at least', requestedCase(pending, { silentReads: 40 }), '12h read, 48h confirmation'],
+    ['is the visit of a slot that is reserved', requestedCase(snapshot(['reserved'])), `1h read, ${visit}`],
+    ['is the visit, with its reminders', requestedCase(booked), visit],
+    ['is only a reminder that lies ahead', requestedCase(bookedFor(3 * hour)), '1h visit_reminder 2, 145h visit'],
+    ['is no reminder that is due at the booking', requestedCase(bookedFor(day)), '22h visit_reminder 2, 145h visit'],
+    [
+      'is a read while a walk-in is open, whose results are waited for longer',
+      requestedCase({ ...booked, ...walkIn }),
+      '1h read, 96h visit_reminder, 118h visit_reminder 2, 289h visit',
+    ],
+    ['is no read of a walk-in that is over', requestedCase(snapshot(['cancelled'], walkIn)), choice],
+    ['is the visit without a time, as a confirmation', requestedCase(timeless), '48h visit'],
+    [
+      'is the confirmation of a reserved slot without a time',
+      requestedCase({ ...timeless, status: 'reserved' }),
+      '1h read, 48h confirmation',
+    ],
+    ['is nothing after its end', requestedCase(undefined, { ending: 'expired' }), ''],
+    ['is nothing after the draw', requestedCase(snapshot(['pending', 'completed'])), ''],
+    [
+      'is a read when a booking can be read',
+      requestedCase(undefined, { doubtUntil: inAMinute }),
+      `0.017h read, ${choice}`,
+    ],
+    ['is a read at once if it fell away', requestedCase(undefined, { fallen }), `at once read, ${choice}`],
+    ['is none once the order was asked why', requestedCase(undefined, { fallen: { ...fallen, asked: true } }), choice],
+    ['is one more read of its order', requestedCase(undefined, { askAgainAt: inAMinute }), `0.017h read, ${choice}`],
+    ['is a read if it was not shown', requestedCase(booked, { missing: 1 }), `1h read, ${visit}`],
+    ['is a read while a visit is overdue', requestedCase(booked, questionOf('visit_overdue')), `1h read, ${visit}`],
+    ['is none for another question', requestedCase(booked, questionOf('notifications_undelivered')), visit],
+  ])('%s', (_what, appointment, due) => {
+    expect(inBrief(appointment)).toBe(due);
+  });
+
+  test.each<[string, Partial<Appointment>]>([
+    ['of an unanswered booking', { doubtUntil: inAMinute }],
+    ['of why it fell away', { fallen }],
+    ['of its order', { askAgainAt: inAMinute }],
+  ])('is a read %s at the usual intervals while the service is silent', (_what, changes) => {
+    expect(inBrief(requestedCase(undefined, { ...changes, unanswered: true }))).toMatch(/^1h read, /);
+  });
+
+  test('is a read at once if what was received cannot be ordered, but not while the service is silent', () => {
+    const appointment = requestedCase(booked);
     learnFromWebhook(appointment, snapshot([], { status: 'cancelled' }), start);
-    expect(deadlinesOf(appointment)[0]).toMatchObject({ name: 'read_the_appointment', at: atOnce });
-    appointment.unanswered = true;
-    expect(inBrief(appointment)[0]).toBe('read_the_appointment 1 1h');
+    expect(inBrief(appointment)).toBe(`at once read, ${visit}`);
+    expect(inBrief({ ...appointment, unanswered: true })).toBe(`1h read, ${visit}`);
   });
 
-  test('a read is due once an unanswered booking cannot be under way any more', () => {
-    const doubtUntil = start + 45_000;
-    expect(inBrief(requestedCase(undefined, { doubtUntil }))[0]).toBe('read_the_appointment 1 0.0125h');
-    expect(inBrief(requestedCase(undefined, { doubtUntil, unanswered: true }))[0]).toBe('read_the_appointment 1 1h');
+  test.each([
+    [9, '0.167h'],
+    [10, '1.167h'],
+    [70, '2.167h'],
+  ])('is a read when an order not known may be believed gone, then at intervals: read after %i min', (minutes, at) => {
+    const appointment = requestedCase(undefined, { absentSince: start, lookedAt: start + minutes * 60_000 });
+    expect(inBrief(appointment)).toBe(`${at} read, ${choice}`);
   });
 
-  test('a read is due at once if an appointment fell away, until the order was asked why', () => {
-    const fallen = { appointmentId: 'appointment-1', reason: 'cancelled' } as const;
-    expect(deadlinesOf(requestedCase(undefined, { fallen }))[0]).toMatchObject({
-      name: 'read_the_appointment',
-      at: atOnce,
-    });
-    expect(inBrief(requestedCase(undefined, { fallen: { ...fallen, asked: true } }))[0]).toBe('choice_reminder 1 24h');
+  test.each([
+    [14, '337h choice'],
+    [20, '360h choice'],
+  ])('is no end while the service is silent, for a day at most: read last after %i days', (days, due) => {
+    const silent = { unanswered: true, lookedAt: start + days * day, notifies: false };
+    expect(inBrief(requestedCase(undefined, silent))).toBe(due);
   });
 
-  test('the order of an appointment that fell away is asked once more, at the usual intervals while the service is silent', () => {
-    const askAgainAt = start + 45_000;
-    expect(inBrief(requestedCase(undefined, { askAgainAt }))[0]).toBe('read_the_appointment 1 0.0125h');
-    expect(inBrief(requestedCase(undefined, { askAgainAt, unanswered: true }))[0]).toBe('read_the_appointment 1 1h');
-  });
-
-  test('a read is due when an order that is not known may be believed to be gone, and then at the usual intervals', () => {
-    const after = (minutes: number) =>
-      inBrief(requestedCase(undefined, { absentSince: start, lookedAt: start + minutes * 60_000 }))[0];
-    expect([9, 10, 70].map(after)).toEqual([
-      `read_the_appointment 1 ${1 / 6}h`,
-      `read_the_appointment 1 ${7 / 6}h`,
-      `read_the_appointment 1 ${13 / 6}h`,
-    ]);
-  });
-
-  test('a read is due while a visit is overdue, and not for another question', () => {
-    const asked = (reason: 'visit_overdue' | 'notifications_undelivered') =>
-      inBrief(requestedCase(snapshot(['pending', 'confirmed']), { attention: [{ ...visitOverdue, reason }] }))[0];
-    expect(asked('visit_overdue')).toBe('read_the_appointment 1 1h');
-    expect(asked('notifications_undelivered')).toBe('visit_reminder 1 96h');
-  });
-
-  test('a read is due once more if the service did not show an appointment', () => {
-    const missing = requestedCase(snapshot(['pending', 'confirmed']), { missing: 1 });
-    expect(inBrief(missing)[0]).toBe('read_the_appointment 1 1h');
-  });
-});
-
-const visitOverdue = { reason: 'visit_overdue' as const, since: new Date(start).toISOString(), time: 1 };
-
-test('an appointment that moves after its deadline has passed is given up only some time after that move', () => {
-  // Confirmed when its time was long over.
-  const late = start + 10 * day;
-  const appointment = requestedCase(snapshot(['pending', 'confirmed']), { attention: [visitOverdue], notifies: false });
-  appointment.stage = { ...appointment.stage, since: late };
-  appointment.met = deadlinesOf(appointment)
-    .filter(({ name }) => name === 'visit')
-    .map(({ key }) => key);
-  const giveUp = deadlinesOf(appointment).find(({ name }) => name === 'give_up');
-  expect(giveUp?.at).toBe(late + appointment.policy.giveUpAfter);
-});
-
-describe('an end', () => {
-  test('waits for a silent service, for a day at most', () => {
-    const appointment = requestedCase(undefined, { unanswered: true, lookedAt: start + 14 * day, notifies: false });
-    expect(inBrief(appointment)).toEqual(['choice 1 337h']);
-    expect(inBrief({ ...appointment, lookedAt: start + 20 * day })).toEqual(['choice 1 360h']);
-  });
-
-  test('follows what was overdue and did not move', () => {
-    const appointment = requestedCase(snapshot(['pending', 'confirmed']), {
-      notifies: false,
-      attention: [visitOverdue],
-    });
-    appointment.met = deadlinesOf(appointment)
+  /** The visit was overdue, and somebody was asked. */
+  function overdue(changes: Partial<Appointment> = {}): Appointment {
+    const appointment = requestedCase(booked, { notifies: false, ...questionOf('visit_overdue') });
+    Object.assign(appointment, changes);
+    const keys = deadlinesOf(appointment)
       .filter(({ name }) => name === 'visit')
       .map(({ key }) => key);
-    expect(inBrief(appointment)).toEqual(['read_the_appointment 1 1h', 'give_up 1 481h']);
-    expect(waitingUntil(appointment)).toBe(start + 481 * hour);
+    return Object.assign(appointment, { met: keys });
+  }
+
+  test('is the end of what was overdue and did not move', () => {
+    expect(inBrief(overdue())).toBe('1h read, 481h give_up');
+    expect(waitingUntil(overdue())).toBe(start + 481 * hour);
+  });
+
+  test('is that end only some time after a move, though its deadline had passed: confirmed when its time was over', () => {
+    const late = { ...requestedCase(booked).stage, since: start + 10 * day };
+    expect(inBrief(overdue({ stage: late }))).toBe('1h read, 576h give_up');
   });
 });
