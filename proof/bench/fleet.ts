@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { stateQuery } from '../../protocol/order/messages.js';
 import type { OrderPhase } from '../../protocol/order/state.js';
-import { last, openFleet, reportLast, width, workflowOf, type OpenOrder } from './fleet-orders.js';
-import type { Measure } from './measure.js';
-import { inParallel } from './parallel.js';
-import { short, type Measured } from './rounds.js';
+import { inParallel, type Measure, short, type Measured, cpuMsOf } from './rounds.js';
 import type { Side, Stage } from './stage.js';
-import { cpuMsOf } from './usage.js';
-import { startIngress, type Endpoint } from './webhooks.js';
+import { startIngress, type Endpoint, atOnce, secret } from './ingress.js';
+import { signWebhook } from '../../client/webhooks/sign.js';
+import { kitOrderId } from '../../protocol/ids.js';
+import { handOver, untilQuiet } from './lives.js';
 
 /*
  * All workers of a fleet are restarted, as by a release, and every open order is taken over at its next event. A sample predicts
@@ -194,4 +193,68 @@ function firstOf(sides: readonly Side[]): Side {
   const [side] = sides;
   if (!side) throw new Error('No worker was started');
   return side;
+}
+
+/* The open orders of a fleet, and the webhooks about them. */
+
+const width = 20;
+
+/** The status that every order has at last, and the phase that it brings, which no order has before. */
+const last = { status: 'collecting_sample.testkit.with_customer', phase: 'with_customer' } as const;
+const path = [
+  'received.testkit.ordered',
+  'collecting_sample.testkit.transit_customer',
+  'collecting_sample.testkit.out_for_delivery',
+  last.status,
+];
+
+/** Every third order has had two webhooks before the restart. */
+const earlierStepsOf = (index: number): readonly number[] => (index % 3 === 0 ? [1, 2] : []);
+
+interface OpenOrder {
+  orderId: string;
+  userId: string;
+  /** When it was placed. */
+  at: string;
+}
+
+/** Opened by the hand-over, and quiet. Each waits for the one before it: a fleet of thousands would be too long a backlog. */
+async function openFleet(side: Side, ingress: Endpoint, orders: number): Promise<OpenOrder[]> {
+  return inParallel(orders, width, async (index) => {
+    const order = { orderId: randomUUID(), userId: randomUUID(), at: new Date().toISOString() };
+    const { orderId, userId, at } = order;
+    const events = [{ id: 0, at, status: path[0] ?? '' }];
+    const snapshot = { orderId, userId, status: 'received', events, createdAt: at };
+    await handOver(side, snapshot, { notifies: false });
+    await untilQuiet(workflowOf(side, order));
+    for (const step of earlierStepsOf(index)) {
+      await report(ingress, [order], step);
+      await untilQuiet(workflowOf(side, order));
+    }
+    return order;
+  });
+}
+
+/** Sends the webhook of the last step to each order. */
+function reportLast(ingress: Endpoint, orders: readonly OpenOrder[]): Promise<void> {
+  return report(ingress, orders, path.length - 1);
+}
+
+/** As the service does: the whole order, with all its events so far. */
+async function report(ingress: Endpoint, orders: readonly OpenOrder[], step: number): Promise<void> {
+  await inParallel(orders.length, atOnce, async (index) => {
+    const order = orders[index];
+    if (order) await ingress.send(signWebhook({ body: bodyOf(order, step), secret }));
+  });
+}
+
+function bodyOf({ orderId, userId, at }: OpenOrder, step: number): Record<string, unknown> {
+  const events = path.slice(0, step + 1).map((status, id) => ({ id, created_at: at, status }));
+  const [status = ''] = (path[step] ?? '').split('.', 1);
+  const data = { id: orderId, user_id: userId, status, created_at: at, updated_at: new Date().toISOString(), events };
+  return { event_type: 'labtest.order.updated', data };
+}
+
+function workflowOf({ temporal }: Side, order: OpenOrder | undefined) {
+  return temporal.workflow.getHandle(kitOrderId(order?.orderId ?? ''));
 }

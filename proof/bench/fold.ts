@@ -1,8 +1,7 @@
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { observe, type Orders } from '../../workflows/order/snapshots.js';
 import { standingOf } from '../../protocol/order/lifecycle.js';
-import type { Measure } from './measure.js';
-import { interleaved } from './rounds.js';
+import { type Measure, interleaved } from './rounds.js';
 
 const statuses = [
   'ordered',

@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { signWebhook } from '../../client/webhooks/sign.js';
+import { Agent, request } from 'undici';
+import { signWebhook, type SignedWebhook } from '../../client/webhooks/sign.js';
 import { kitOrderId } from '../../protocol/ids.js';
-import { startProgram } from '../../test/rig/processes.js';
-import type { Measure } from './measure.js';
-import { inParallel } from './parallel.js';
-import { interleaved, type Case } from './rounds.js';
+import { startProgram, type StartedProcess } from '../../test/rig/processes.js';
+import { inParallel, type Measure, interleaved, type Case, cpuMsOf } from './rounds.js';
 import type { Stage } from './stage.js';
-import { cpuMsOf } from './usage.js';
-import { atOnce, endpointOf, listening, secret, startIngress, type Endpoint } from './webhooks.js';
+
+export const secret = `whsec_${Buffer.from('an-invented-key-with-32-bytes-01').toString('base64')}`;
+export const atOnce = 10;
+
+/** Printed by an ingress that listens. */
+const listening = /"url":"(http[^"]+)"/;
 
 const eventsPerShot = 400;
 
@@ -86,4 +89,37 @@ async function openedOrders(stage: Stage): Promise<string[]> {
   const { workflow } = stage.client();
   await Promise.all(ids.map((id) => workflow.start('kitOrder', { ...options, workflowId: kitOrderId(id) })));
   return ids;
+}
+
+/** A process that takes webhooks, and the connections to it, which stay open. */
+export interface Endpoint {
+  pid: number;
+  send(webhook: SignedWebhook): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The ingress of dist/, for the orders of a task queue. */
+export async function startIngress(stage: Stage, taskQueue: string): Promise<Endpoint> {
+  const local = { INGRESS_HOST: '127.0.0.1', INGRESS_PORT: '0', INGRESS_DRAIN_SECONDS: '0' };
+  const settings = { ...local, HEALTH_DATA: 'off', LABOPS_ENCRYPTION: 'optional', LOG_LEVEL: 'info' };
+  const env = { ...settings, WEBHOOK_SECRETS: secret, TASK_QUEUE: taskQueue };
+  return endpointOf(await stage.startBuilt('workers/ingress.js', env, listening));
+}
+
+function endpointOf(server: StartedProcess): Endpoint {
+  const agent = new Agent({ connections: atOnce });
+  const [, address = ''] = listening.exec(server.output()) ?? [];
+  const url = `${new URL(address).origin}/webhooks`;
+  return {
+    pid: server.pid,
+    async send({ headers, body }) {
+      const answer = await request(url, { method: 'POST', headers, body, dispatcher: agent });
+      await answer.body.dump();
+      if (answer.statusCode !== 204) throw new Error(`a webhook was answered ${answer.statusCode}`);
+    },
+    async stop() {
+      await agent.close();
+      await server.stop();
+    },
+  };
 }

@@ -7,12 +7,9 @@ import { usualInstallation } from '../../service/installation.js';
 import { snapshotOf } from '../../service/order-snapshot.js';
 import { registration, visitFor } from '../../test/rig/cast.js';
 import { backlogName, type Backlog } from './backlog.js';
-import { handOver } from './hand-over.js';
-import type { Measure, MeasureOptions } from './measure.js';
-import { inParallel } from './parallel.js';
-import type { Measured } from './rounds.js';
+import { handOver } from './lives.js';
+import { inParallel, type Measure, type MeasureOptions, type Measured, percentile } from './rounds.js';
 import { bundle, type Side, type Stage } from './stage.js';
-import { percentile } from './usage.js';
 
 /* Commands, which a person waits for, beside a backlog that nobody waits for. */
 

@@ -1,10 +1,8 @@
-import { cpuMsOf } from './usage.js';
 import { costOf } from './histories.js';
 import { playBare, playProject, type Play } from './lives.js';
-import type { Measure } from './measure.js';
-import { inParallel } from './parallel.js';
-import { interleaved, type Case } from './rounds.js';
+import { cpuMsOf, inParallel, type Measure, interleaved, type Case } from './rounds.js';
 import type { Side, Stage, WorkerOptions } from './stage.js';
+import { monitoringUrl } from '../../test/rig/monitoring.js';
 
 interface Variant {
   name: string;
@@ -65,7 +63,7 @@ function startSide(stage: Stage, isBare: boolean, options: WorkerOptions): Promi
   return isBare ? stage.startBare(options) : stage.startProject(options);
 }
 
-export async function playMany(stage: Stage, side: Side, play: Play, count: number): Promise<Record<string, number>> {
+async function playMany(stage: Stage, side: Side, play: Play, count: number): Promise<Record<string, number>> {
   const { pid } = side.process;
   const cpuBefore = await cpuMsOf(pid);
   const before = performance.now();
@@ -73,4 +71,42 @@ export async function playMany(stage: Stage, side: Side, play: Play, count: numb
   const seconds = (performance.now() - before) / 1000;
   const cpu = (await cpuMsOf(pid)) - cpuBefore;
   return { 'worker ms': cpu / count, 'orders/s': count / seconds };
+}
+
+/** Shorter than Prometheus' usual pause (docs/monitoring.md has 30 s), because a shot takes some ten seconds. */
+const scrapeEveryMs = 5_000;
+
+/** Many, because a difference of two in a hundred is smaller than what a few orders differ from each other. */
+const scrapedLivesPerShot = 40;
+
+export const monitoring: Measure = {
+  name: 'monitoring',
+  title: 'Monitoring: CPU of the worker process in ms per order, without metrics and with metrics that are scraped',
+  onlyIfNamed: true,
+  async run(stage, { rounds }) {
+    const plain = await stage.startProject();
+    const watched = await stage.startProject({ env: { METRICS_PORT: '0' } });
+    const shotOf = (side: Side) => () => playMany(stage, side, playProject, scrapedLivesPerShot);
+    const cases: Case[] = [
+      { name: 'without metrics', shot: shotOf(plain) },
+      { name: 'with metrics', against: 'without metrics', shot: () => scraping(watched, shotOf(watched)) },
+    ];
+    for (const { shot } of cases) await shot(); // The first lives compile the code.
+    const measured = await interleaved(rounds, cases);
+    for (const { process } of [plain, watched]) await process.stop();
+    return measured;
+  },
+};
+
+/** Scrapes a worker while something else is done. */
+async function scraping<Result>({ process }: Side, work: () => Promise<Result>): Promise<Result> {
+  const url = `${monitoringUrl(process)}/metrics`;
+  const scrapes: Promise<string>[] = [];
+  const scrape = () => scrapes.push(fetch(url).then((answer) => answer.text()));
+  scrape();
+  const timer = setInterval(scrape, scrapeEveryMs);
+  const result = await work().finally(() => clearInterval(timer));
+  const pages = await Promise.all(scrapes);
+  if (!pages.every((page) => page.includes('labops_'))) throw new Error('A scrape showed no metrics of ours');
+  return result;
 }

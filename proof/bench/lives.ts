@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
-import { orderChangedSignal } from '../../protocol/order/messages.js';
+import { orderChangedSignal, kitOrderName, orderPlacedSignal } from '../../protocol/order/messages.js';
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { usualInstallation } from '../../service/installation.js';
 import { type OrderSnapshot, snapshotOf } from '../../service/order-snapshot.js';
 import { consents, kitFor, patientAddress, patientDetails } from '../../test/rig/cast.js';
 import { bareOrderName, eventSignal, type BareEvent } from './bare-order.js';
 import type { Side, Stage } from './stage.js';
+import { kitOrderStart } from '../../protocol/order/start.js';
+import { resolvePolicy } from '../../protocol/policies.js';
 
 /*
  * One life of an order, from its placement to its results: seven events, one of them the registration of the kit. Each event
@@ -18,7 +20,7 @@ import type { Side, Stage } from './stage.js';
 export type Life = Record<string, string>;
 
 /** The world around an order: the service's stand-in, which sends no webhooks of its own, and its users. */
-export type World = Pick<Stage, 'sandbox' | 'newUser'>;
+type World = Pick<Stage, 'sandbox' | 'newUser'>;
 
 export type Play = (world: World, side: Omit<Side, 'process'>) => Promise<Life>;
 
@@ -97,4 +99,20 @@ export async function untilQuiet(workflow: WorkflowHandle): Promise<void> {
     if (Date.now() > deadline) throw new Error(`${workflow.workflowId} is not done after ${patienceMs / 1000} s`);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
+}
+
+/** Opens an order as its placing does, without one. */
+export async function handOver(
+  { temporal, taskQueue }: Pick<Side, 'temporal' | 'taskQueue'>,
+  snapshot: OrderSnapshot,
+  { notifies }: { notifies: boolean },
+): Promise<void> {
+  const reference = `open-${snapshot.orderId}`;
+  const policy = resolvePolicy('order');
+  await temporal.workflow.signalWithStart(kitOrderName, {
+    ...kitOrderStart(snapshot, snapshot.orderId, reference, policy),
+    taskQueue,
+    signal: orderPlacedSignal,
+    signalArgs: [{ reference, policy, snapshot, adopted: false, notifies }],
+  });
 }

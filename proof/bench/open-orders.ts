@@ -2,13 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { kitOrderId } from '../../protocol/ids.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { bareOrderName } from './bare-order.js';
-import { handOver } from './hand-over.js';
-import { untilQuiet } from './lives.js';
-import type { Measure } from './measure.js';
-import { inParallel } from './parallel.js';
-import type { Measured } from './rounds.js';
+import { handOver, untilQuiet } from './lives.js';
+import { inParallel, type Measure, type Measured, residentMbOf } from './rounds.js';
 import type { Side, Stage } from './stage.js';
-import { residentMbOf } from './usage.js';
 
 /** Orders are opened in these steps, all of which the default cache of 1,000 holds. */
 const steps = [100, 500];

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { prebuiltFile } from './stage.js';
 import { playBare, playProject, type Life } from './lives.js';
-import type { Measure } from './measure.js';
-import { interleaved, type Case } from './rounds.js';
+import { type Measure, interleaved, type Case } from './rounds.js';
 import type { Side } from './stage.js';
 
 const replaysPerShot = 10;

@@ -1,4 +1,5 @@
-import { median } from './usage.js';
+import { readFile } from 'node:fs/promises';
+import type { Stage } from './stage.js';
 
 /** One thing that is measured, again in every round. */
 export interface Case {
@@ -37,7 +38,7 @@ export async function interleaved(rounds: number, cases: readonly Case[]): Promi
 }
 
 /** The numbers of a case divided by those of the case that it is compared with, round for round. */
-export function ratios({ against, samples }: Measured, all: readonly Measured[]): Record<string, number[]> {
+function ratios({ against, samples }: Measured, all: readonly Measured[]): Record<string, number[]> {
   const base = all.find(({ name }) => name === against);
   if (!base) return {};
   return Object.fromEntries(
@@ -78,4 +79,67 @@ function spread(values: readonly number[] = []): string {
 export function short(value: number): string {
   if (value >= 100) return Math.round(value).toLocaleString('en');
   return String(Number(value.toPrecision(3)));
+}
+
+export interface MeasureOptions {
+  rounds: number;
+  /** Open orders of the fleet. */
+  orders: number;
+  /** Prints a line before the table. */
+  say: (line: string) => void;
+}
+
+/** One table of the bench. */
+export interface Measure {
+  name: string;
+  /** Stands above its table: what is counted, and in which unit. */
+  title: string;
+  /** True: it takes long, and runs only if `--only` names it. */
+  onlyIfNamed?: true;
+  run(stage: Stage, options: MeasureOptions): Promise<Measured[]>;
+}
+
+/** Does the work so many times, some of it at once. */
+export async function inParallel<T>(count: number, width: number, work: (index: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < count) {
+      const index = next;
+      next += 1;
+      results[index] = await work(index);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(width, count) }, lane));
+  return results;
+}
+
+/** Linux counts in hundredths of a second. */
+const tickMs = 10;
+
+/** The processor time of a process so far, user and system, all threads, in milliseconds. Linux only. */
+export async function cpuMsOf(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  // The name of the program, in parentheses, may contain spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * tickMs;
+}
+
+/** The memory of a process that is resident now, in MB. */
+export async function residentMbOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2;
+}
+
+/** The smallest of the values that the given share of them, from 0 to 1, does not exceed. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN;
 }

@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { projectFolder } from '../../test/rig/processes.js';
-import { cpuMsOf, residentMbOf } from './usage.js';
-import type { Measure } from './measure.js';
-import { interleaved } from './rounds.js';
+import { cpuMsOf, residentMbOf, type Measure, interleaved } from './rounds.js';
 import type { Side } from './stage.js';
 
 /** Until a program has printed its help, and until a worker polls. */

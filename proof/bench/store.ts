@@ -4,9 +4,7 @@ import { parseKeyRing } from '../../client/encryption/key-ring.js';
 import { openStore } from '../../store/health-data-store.js';
 import type { HealthDataRead } from '../../service/health-data.js';
 import { findPostgres, installCommand, startPostgres } from '../../test/rig/postgres.js';
-import type { Measure } from './measure.js';
-import { inParallel } from './parallel.js';
-import { interleaved, type Case } from './rounds.js';
+import { inParallel, type Measure, interleaved, type Case } from './rounds.js';
 
 const eventsPerShot = 300;
 const atOnce = 10;

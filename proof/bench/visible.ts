@@ -5,12 +5,9 @@ import { orderChangedSignal, stateQuery } from '../../protocol/order/messages.js
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import type { OrderSnapshot } from '../../service/order-snapshot.js';
 import { bareOrderName, bareStateQuery, eventSignal } from './bare-order.js';
-import { handOver } from './hand-over.js';
-import { untilQuiet } from './lives.js';
-import type { Measure } from './measure.js';
-import { interleaved, type Case } from './rounds.js';
+import { handOver, untilQuiet } from './lives.js';
+import { type Measure, interleaved, type Case, cpuMsOf, percentile } from './rounds.js';
 import type { Side, Stage } from './stage.js';
-import { cpuMsOf, percentile } from './usage.js';
 
 const ordersPerShot = 20;
 

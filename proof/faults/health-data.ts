@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseError, Pool } from 'pg';
 import type { DeleteUserResult } from '../../client/index.js';
-import type { Scene } from './scene.js';
+import type { Scene } from './product.js';
 import { resolvePolicy } from '../../protocol/policies.js';
 
 /** What is stored about a user. */

@@ -1,7 +1,7 @@
 import type { KitOrderHandle, KitOrderResult, OrderPolicy, PlaceKitOrderInput } from '../../client/index.js';
 import { importFor, kitFor, patientDetails, registration, shippingDetails } from '../../test/rig/cast.js';
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
-import type { Scene } from './scene.js';
+import type { Scene } from './product.js';
 
 /** Short enough that what follows a lost answer comes within the run. Every other deadline is the default. */
 const policy: OrderPolicy = { creationTimeout: '5s', creationSettling: '8s' };

@@ -10,7 +10,7 @@ import {
 } from '../../client/index.js';
 import { sampleReport } from '../../sandbox/sample-report.js';
 import { kitFor, visitFor } from '../../test/rig/cast.js';
-import type { Scene } from './scene.js';
+import type { Scene } from './product.js';
 import { resolvePolicy } from '../../protocol/policies.js';
 
 /** By the stand-in's conventions (docs/sandbox.md). */

@@ -1,14 +1,20 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { acknowledgedButLost } from './acknowledged.js';
-import { differences, kitsPerReference, notificationsAgree, outcomesOf, processesOf, workflowsOf } from './checks.js';
+import {
+  acknowledgedButLost,
+  differences,
+  kitsPerReference,
+  notificationsAgree,
+  outcomesOf,
+  processesOf,
+  workflowsOf,
+} from './checks.js';
 import { endingOf, readService, type Ending, type Played } from './ending.js';
-import { inflict } from './inflict.js';
-import { Caller } from './product.js';
+import { Caller, sceneOf } from './product.js';
 import type { Plan, Subject } from './plan.js';
-import { sceneOf } from './scene.js';
 import { behindMs, type Stage } from './stage.js';
 import { stories } from './stories.js';
+import type { Fault } from './schedule.js';
 
 export interface Verdict {
   /** What is wrong, one sentence each; empty if everything holds. */
@@ -155,4 +161,59 @@ async function untilNothingRuns({ temporal }: Stage, signal: AbortSignal): Promi
 
 function seconds(milliseconds: number): string {
   return `${(milliseconds / 1_000).toFixed(1)} s`;
+}
+
+/** Plays the schedule. Resolves when the last fault is over and everything is up again. */
+async function inflict(stage: Stage, faults: readonly Fault[]): Promise<void> {
+  const began = Date.now();
+  await Promise.all(
+    faults.map(async (fault) => {
+      await pause(Math.max(0, began + fault.atMs - Date.now()));
+      await begin(stage, fault);
+    }),
+  );
+  await heal(stage);
+}
+
+async function begin(stage: Stage, fault: Fault): Promise<void> {
+  const { parts, ways, control, receiver } = stage;
+  switch (fault.kind) {
+    case 'kill':
+      return parts[fault.part].kill(fault.forMs);
+    case 'freeze':
+      return parts[fault.part].freeze(fault.forMs);
+    case 'way':
+      ways[fault.way].set(fault.does);
+      await pause(fault.forMs);
+      return ways[fault.way].set(undefined);
+    case 'service': {
+      const id = await control.addFault(fault.fault);
+      await pause(fault.forMs);
+      return control.removeFaults(id);
+    }
+    case 'webhooks': {
+      const id = await control.addWebhookFault(fault.fault);
+      await pause(fault.forMs);
+      await control.removeWebhookFaults(id);
+      if (['hold', 'reorder'].includes(fault.fault.action.kind)) await control.releaseWebhooks('reversed');
+      return;
+    }
+    case 'receiver': {
+      const flag = flags[fault.does];
+      receiver[flag] = true;
+      await pause(fault.forMs);
+      receiver[flag] = false;
+    }
+  }
+}
+
+const flags = { refuses: 'isDown', hangs: 'hangs', 'loses answers': 'losesAnswers' } as const;
+
+/** Whatever overlapped, nothing fails any more. */
+async function heal({ ways, control, receiver }: Stage): Promise<void> {
+  for (const way of Object.values(ways)) way.set(undefined);
+  for (const flag of Object.values(flags)) receiver[flag] = false;
+  await control.removeFaults();
+  await control.removeWebhookFaults();
+  await control.releaseWebhooks('reversed');
 }

@@ -2,7 +2,7 @@ import * as healthData from './health-data.js';
 import * as orders from './orders.js';
 import * as others from './others.js';
 import type { StoryName } from './plan.js';
-import type { Scene } from './scene.js';
+import type { Scene } from './product.js';
 
 /** Each story returns the result of its workflow. */
 export const stories: Record<StoryName, (scene: Scene) => Promise<object>> = {

@@ -16,7 +16,7 @@ import type { ParsingJob } from '../../service/parsing-job.js';
 import { reportSnapshotOf } from '../../service/report-snapshot.js';
 import { sampleCalls, type SampleCall } from '../../tools/service-check/calls.js';
 import { readSnapshot } from '../../workflows/order/snapshots.js';
-import { readSeeds, spoiltBytes } from './bodies.js';
+import { readSeeds, spoiltBytes } from './mutate.js';
 import type { Random } from './random.js';
 import type { Tally } from './tally.js';
 import { personal } from './webhooks.js';

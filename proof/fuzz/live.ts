@@ -1,20 +1,22 @@
 import { Client, Connection, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
 import { defineUpdate } from '@temporalio/workflow';
 import { pino } from 'pino';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 import { startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { readIngressConfig, readWorkerConfig } from '../../workers/config.js';
 import { startIngress } from '../../workers/ingress.js';
 import { startWorker } from '../../workers/worker.js';
 import { commands } from './commands.js';
-import { checkHistories } from './histories.js';
-import { hostileService } from './live-service.js';
 import { type Message, signals, targets, type Target } from './live-targets.js';
-import { mutated, textOf } from './mutate.js';
+import { mutated, textOf, readSeeds, spoiltBytes } from './mutate.js';
 import type { Random } from './random.js';
 import type { Tally } from './tally.js';
 import { secret } from './webhooks.js';
-import { sendSome } from './webhooks-over-http.js';
+import { sendSome } from './raw-http.js';
 
 const taskQueue = 'lab-operations-fuzz';
 const atOnce = 8;
@@ -153,5 +155,88 @@ async function attempt(what: string, input: string, run: () => Promise<void>): P
     const type = cause !== undefined && 'type' in cause ? String(cause.type) : '';
     if (isRefused && !/TypeError|RangeError/.test(type)) return { outcome: `${what}: refused ${type}`, input };
     return { outcome, input, fault: `${what} was refused by ${String(error)}: ${String(cause)}` };
+  }
+}
+
+interface Seed {
+  call: string;
+  status: number;
+  body: unknown;
+}
+
+/** The call whose answer fits a path; others get the answer of any call. */
+const callOf: readonly (readonly [path: RegExp, call: string])[] = [
+  [/^GET \/v3\/order\/[^/]+$/, 'orders.get'],
+  [/^GET \/v3\/order_transaction\/[^/]+$/, 'orders.transaction'],
+  [/^GET \/orders/, 'orders.list'],
+  [/^POST \/v3\/order\/testkit$/, 'orders.createTestkit'],
+  [/^POST \/v3\/order/, 'orders.create'],
+  [/^GET \/v2\/user\/[^/]+$/, 'users.get'],
+  [/^DELETE \/v2\/user\//, 'users.delete'],
+  [/^POST \/v2\/link\/token/, 'links.createToken'],
+  [/complete_mfa$/, 'links.completeMfa'],
+  [/^GET \/lab_report/, 'reports.getJob'],
+  [/appointment\/availability/, 'appointments.availability'],
+  [/^(?:GET|PATCH) .*appointment/, 'appointments.get'],
+  [/^GET \/v3\/unmatched_result\//, 'matchReviews.get'],
+];
+
+/** A lab service on loopback: half of its answers are good and about what was asked, the others are mutated. */
+async function hostileService(random: Random): Promise<{ url: string; close(): Promise<void> }> {
+  const seeds = readSeeds<Seed>('answers.json');
+  const good = seeds.filter(({ status }) => status < 300);
+  const server = createServer((request, response) => {
+    const asked = `${request.method} ${request.url?.split('?')[0]}`;
+    const call = callOf.find(([path]) => path.test(asked))?.[1];
+    const { status, body } = random.pick(call === undefined || random.oneIn(10) ? seeds : good.filter(named(call)));
+    const about = aboutAsked(body, asked);
+    const bytes = random.oneIn(2) ? spoiltBytes(random, about) : Buffer.from(JSON.stringify(about));
+    request.resume();
+    request.on('end', () => response.writeHead(status, { 'content-type': 'application/json' }).end(bytes));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function named(call: string): (seed: Seed) => boolean {
+  return (seed) => seed.call === call;
+}
+
+/** The body under the id of the path. */
+function aboutAsked(body: unknown, asked: string): unknown {
+  const id = /\/(?:order|user|job|unmatched_result)\/([^/]+)/.exec(asked)?.[1];
+  if (id === undefined || typeof body !== 'object' || body === null || !('id' in body)) return body;
+  return { ...body, id: decodeURIComponent(id) };
+}
+
+/** How long an open workflow may take to answer a query. */
+const answersWithinMs = 20_000;
+
+/** Finds workflow tasks that failed, and open workflows that do not answer. */
+async function checkHistories(client: Client, tally: Tally): Promise<void> {
+  // Visibility shows a workflow about a second after its start.
+  await sleep(2_000);
+  for await (const { workflowId, runId, type, status } of client.workflow.list()) {
+    const handle = client.workflow.getHandle(workflowId, runId);
+    const { events } = await handle.fetchHistory();
+    tally.count(`${type} is ${status.name.toLowerCase()}`);
+    // An event that came while the workflow was about to end is not a fault: the task is repeated with it.
+    const failed = events?.find(
+      ({ workflowTaskFailedEventAttributes: failed }) =>
+        failed != null && failed.failure?.message !== 'UnhandledCommand',
+    );
+    const failure = failed?.workflowTaskFailedEventAttributes?.failure;
+    if (failed) tally.found(`a workflow task of ${type} failed: ${failure?.message}`, failure?.stackTrace ?? '');
+    if (status.name !== 'RUNNING') continue;
+    await client
+      .withDeadline(Date.now() + answersWithinMs, () => handle.query('__temporal_workflow_metadata'))
+      .catch((error: unknown) => tally.found(`${type} does not answer: ${String(error)}`, workflowId));
   }
 }

@@ -5,7 +5,7 @@ import { fuzzLive } from './live.js';
 import { Random } from './random.js';
 import { Tally } from './tally.js';
 import { fuzzWebhooks } from './webhooks.js';
-import { fuzzWebhooksOverHttp } from './webhooks-over-http.js';
+import { fuzzWebhooksOverHttp } from './raw-http.js';
 
 /* `npm run fuzz -- --seed 1 --webhooks 1000000`: bad input of every kind, from a seed. docs/internals/proof.md, "Bad input". */
 

@@ -1,6 +1,49 @@
-import { connect } from 'node:net';
-import type { SignedWebhook } from '../../client/webhooks/sign.js';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { signWebhook, type SignedWebhook } from '../../client/webhooks/sign.js';
+import { readSeeds, spoiltBytes } from './mutate.js';
 import type { Random } from './random.js';
+import type { Tally } from './tally.js';
+import { catchingHandler, secret } from './webhooks.js';
+
+const atOnce = 16;
+
+/** A body that ends early cannot be known to be complete: the sender has to try again, so 503 is right. */
+const brokenOff: ReadonlySet<Framing> = new Set(['too long']);
+
+/** Sends mutated webhooks over HTTP on loopback, in good and in broken frames, to the handler in a server of Node. */
+export async function fuzzWebhooksOverHttp(random: Random, count: number, tally: Tally): Promise<void> {
+  const { handler, caught, logged } = catchingHandler(true);
+  const server = createServer((request, response) => void handler.node(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  for (let sent = 0; sent < count; sent += atOnce) {
+    await sendSome(random, { port, count: Math.min(atOnce, count - sent) }, tally);
+    caught();
+    logged();
+  }
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+}
+
+/** Sends some webhooks at once to a port of this machine. */
+export async function sendSome(random: Random, to: { port: number; count: number }, tally: Tally): Promise<void> {
+  const seeds = readSeeds<object>('webhooks.json');
+  const requests = Array.from({ length: to.count }, () => {
+    const body = spoiltBytes(random, random.pick(seeds));
+    return framedBy(random, signWebhook({ body, secret }));
+  });
+  await Promise.all(
+    requests.map(async ({ framing, bytes }) => {
+      const status = await exchanged(to.port, framing, bytes);
+      tally.count(`${status} (${framing})`);
+      const isExpected = /^[24]/.test(status) || (brokenOff.has(framing) && (status === '503' || status === 'none'));
+      if (!isExpected) tally.found(`answered ${status} to a request framed ${framing}`, bytes.toString('latin1'));
+    }),
+  );
+}
 
 /** How long an answer may take. A request whose length is wrong is ended by its sender long before. */
 const patienceMs = 10_000;
@@ -22,9 +65,9 @@ const framings = [
   'expect',
 ] as const;
 
-export type Framing = (typeof framings)[number];
+type Framing = (typeof framings)[number];
 
-export function framedBy(random: Random, { headers, body }: SignedWebhook): { framing: Framing; bytes: Buffer } {
+function framedBy(random: Random, { headers, body }: SignedWebhook): { framing: Framing; bytes: Buffer } {
   const framing = random.pick(framings);
   const given = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const lines = [
@@ -89,7 +132,7 @@ function chunk(piece: Buffer): Buffer {
  * The status of the answer to a request; `none` if the server closed without one. A sender whose body is too short ends the connection:
  * it has nothing more to send.
  */
-export async function exchanged(port: number, framing: Framing, bytes: Buffer): Promise<string> {
+async function exchanged(port: number, framing: Framing, bytes: Buffer): Promise<string> {
   return new Promise((resolve) => {
     const received: Buffer[] = [];
     const socket = connect(port, '127.0.0.1');

@@ -6,7 +6,7 @@ import { fuzzInputs } from '../../proof/fuzz/inputs.js';
 import { Random } from '../../proof/fuzz/random.js';
 import { Tally } from '../../proof/fuzz/tally.js';
 import { catchingHandler, fuzzWebhooks, takeWebhook } from '../../proof/fuzz/webhooks.js';
-import { fuzzWebhooksOverHttp } from '../../proof/fuzz/webhooks-over-http.js';
+import { fuzzWebhooksOverHttp } from '../../proof/fuzz/raw-http.js';
 import { readNotificationsLeft } from '../../workflows/delivery-intake.js';
 import { projectFolder } from '../rig/processes.js';
 

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
-import { acknowledgedButLost } from '../../../proof/faults/acknowledged.js';
-import { differences, kitsPerReference, notificationsAgree, outcomesOf } from '../../../proof/faults/checks.js';
+import {
+  acknowledgedButLost,
+  differences,
+  kitsPerReference,
+  notificationsAgree,
+  outcomesOf,
+} from '../../../proof/faults/checks.js';
 import { endingOf, type AtService, type Ending } from '../../../proof/faults/ending.js';
 import type { Notification } from '../../rig/notification-receiver.js';
 
