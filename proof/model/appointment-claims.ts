@@ -174,7 +174,7 @@ function resultOf({ result }: State<AppointmentWorld>): AppointmentResult | unde
 }
 
 function knownAfter({ input, result }: State<AppointmentWorld>): Appointment | undefined {
-  return result === undefined ? (carriedIn(input) as unknown as Appointment) : undefined;
+  return result === undefined ? carriedIn<Appointment>(input) : undefined;
 }
 
 function knownBefore({ input, result }: State<AppointmentWorld>): Partial<Appointment> | undefined {

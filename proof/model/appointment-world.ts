@@ -3,8 +3,7 @@ import { isOpen, visitPhaseOf, walkInType, type OrderEffect } from '../../protoc
 import { slotIdOf, slotOf } from '../../protocol/appointment/slots.js';
 import { settlingAfter } from '../../protocol/settling.js';
 import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
-import { fails, noAnswer, type Left } from './faults.js';
-import type { Choose } from './model.js';
+import { fails, noAnswer, type Left, type Choose } from './model.js';
 import type { ActivityCall, Answer } from './run.js';
 
 /* The lab service as the model of an appointment sees it, and what its activities make of that. */

@@ -14,10 +14,21 @@ import {
   slotAt,
   type AppointmentWorld,
 } from './appointment-world.js';
-import { afterCommand, afterEvent, type Left } from './faults.js';
-import { beginning, carriedIn, type Model, type Move, type State } from './model.js';
+import {
+  afterCommand,
+  afterEvent,
+  endOf,
+  reportedOrNot,
+  type Left,
+  beginning,
+  carriedIn,
+  type Model,
+  type Move,
+  type State,
+  orderOf,
+  type Upcoming,
+} from './model.js';
 import type { Message } from './run.js';
-import { orderOf, type Upcoming } from './times.js';
 import { resolvePolicy } from '../../protocol/policies.js';
 
 export interface AppointmentBounds extends Left {
@@ -42,16 +53,15 @@ export function appointmentModel({ place, isMadeElsewhere, ...left }: Appointmen
   const signal = isMadeElsewhere ? reported(world) : requested;
   return {
     name: 'appointment',
-    type: 'bookAppointment',
     workflowId: `appointment/${orderId}`,
-    workflow: bookAppointment as never,
+    workflow: bookAppointment,
     beginnings: [{ input, signals: [signal], world }],
-    moves,
+    events: serviceMoves,
+    commands: commandsFor,
     answer,
     essence,
     faults: appointmentFaults,
-    phaseOf: ({ input: carrying, result }) =>
-      (result as AppointmentResult | undefined)?.outcome ?? currentPhase(carriedIn(carrying) as unknown as Appointment),
+    phaseOf: (state) => endOf(state) ?? currentPhase(carriedIn<Appointment>(state.input)),
   };
 }
 
@@ -62,25 +72,14 @@ function reported(world: AppointmentWorld): Message {
   return { name: 'appointmentChanged', argument: structuredClone(presentIn(world)) };
 }
 
-function moves(state: State<AppointmentWorld>): Move<AppointmentWorld>[] {
-  const { world, result, wakesAt } = state;
-  const commands = world.left.commands > 0 ? commandsFor(state) : [];
-  return [
-    ...(wakesAt === undefined ? [] : [{ name: 'the next deadline', deadline: true } as const]),
-    ...(world.left.events > 0 ? serviceMoves(state) : []),
-    ...(result === undefined ? commands : commands.filter(({ signal }) => signal !== undefined)),
-  ];
-}
-
 /** Each event is reported, or its webhook is lost; no webhook reports what happens to the order. */
 function serviceMoves(state: State<AppointmentWorld>): Move<AppointmentWorld>[] {
-  const { world, result, now } = state;
+  const { world, now } = state;
   const after = (change: (next: AppointmentWorld) => void) => afterEvent(world, change);
   const events = [...visitEvents(world, now), ...(world.place === 'home' ? cancelledOrder(world, now) : [])];
   const found = events.flatMap(({ name, change }) => {
     const next = after(change);
-    const unreported = result === undefined ? [{ name: `${name}, unreported`, world: next }] : [];
-    return presentIn(next) ? [{ name, world: next, signal: reported(next) }, ...unreported] : unreported;
+    return reportedOrNot(name, next, reported(next));
   });
   const orders = (['cancelled', 'collected', 'gone'] as const).map((order) => ({
     name: `the order is ${order}`,
@@ -96,7 +95,7 @@ function serviceMoves(state: State<AppointmentWorld>): Move<AppointmentWorld>[] 
   return [
     ...found,
     ...madeAgain(state),
-    ...(result === undefined && world.order === 'open' ? orders : []),
+    ...(world.order === 'open' ? orders : []),
     ...((presentIn(world)?.events ?? []).length > 1 ? [late] : []),
   ];
 }
@@ -173,7 +172,7 @@ function essence({ input, world, result, now }: State<AppointmentWorld>): unknow
     const ended = announced.filter((id) => id.endsWith('/ended'));
     return [outcome, appointment, order, ended, attention.map(({ reason }) => reason), service];
   }
-  const appointment = carriedIn(input) as unknown as Appointment;
+  const appointment = carriedIn<Appointment>(input);
   const { journal: _journal, policy: _policy, raised: _raised, announced: _announced, ...known } = appointment;
   const { received: _received, silentReads: _reads, booking, attention, ...others } = known;
   const chosen = booking && [startOf(booking.slotId.split('_')[1], now), unsettled?.key === booking.key];

@@ -2,10 +2,22 @@ import type { DeleteUserResult, DeletionState } from '../../protocol/deletion/me
 import { graceEndOf, reminderDueAt } from '../../workflows/deletion/deadlines.js';
 import type { Deletion } from '../../workflows/deletion/deletion.js';
 import { deleteUser } from '../../workflows/deletion/workflow.js';
-import { afterCommand, afterEvent, fails, noAnswer, type Left } from './faults.js';
-import { carriedIn, type Choose, type Model, type Move, type State, type Step } from './model.js';
+import {
+  afterCommand,
+  afterEvent,
+  fails,
+  noAnswer,
+  type Left,
+  carriedIn,
+  endOf,
+  type Choose,
+  type Model,
+  type Move,
+  type State,
+  type Step,
+  orderOf,
+} from './model.js';
 import type { ActivityCall, Answer } from './run.js';
-import { orderOf } from './times.js';
 import { resolvePolicy } from '../../protocol/policies.js';
 
 interface DeletionWorld {
@@ -24,9 +36,8 @@ export function deletionModel(left: Left): Model<DeletionWorld> {
   const input = { userId, policy };
   return {
     name: 'deletion',
-    type: 'deleteUser',
     workflowId: `delete-user/${userId}`,
-    workflow: deleteUser as never,
+    workflow: deleteUser,
     beginnings: (['present', 'scheduled'] as const).flatMap((user) => {
       const requested = {
         input,
@@ -35,26 +46,23 @@ export function deletionModel(left: Left): Model<DeletionWorld> {
       };
       return [requested, { ...requested, followUp: { name: 'undo' } }];
     }),
-    moves,
+    events,
+    commands,
     answer,
     essence,
     faults,
-    phaseOf: ({ input: carrying, result }) =>
-      (result as DeleteUserResult | undefined)?.outcome ?? (carriedIn(carrying) as unknown as Deletion).phase,
+    phaseOf: (state) => endOf(state) ?? carriedIn<Deletion>(state.input).phase,
   };
 }
 
-function moves({ world, result, wakesAt }: State<DeletionWorld>): Move<DeletionWorld>[] {
-  if (result !== undefined) return [];
-  const restored = { name: 'restored elsewhere', world: afterEvent(world, (next) => (next.user = 'present')) };
-  const commands = [{ name: 'undo' }, { name: 'request', argument: { userId, policy } }];
-  return [
-    ...(wakesAt === undefined ? [] : [{ name: 'the next deadline', deadline: true } as const]),
-    ...(world.left.events > 0 && world.user === 'scheduled' ? [restored] : []),
-    ...(world.left.commands > 0
-      ? commands.map((update) => ({ name: `command ${update.name}`, update, world: afterCommand(world) }))
-      : []),
-  ];
+function events({ world }: State<DeletionWorld>): Move<DeletionWorld>[] {
+  if (world.user !== 'scheduled') return [];
+  return [{ name: 'restored elsewhere', world: afterEvent(world, (next) => (next.user = 'present')) }];
+}
+
+function commands({ world }: State<DeletionWorld>): Move<DeletionWorld>[] {
+  const updates = [{ name: 'undo' }, { name: 'request', argument: { userId, policy } }];
+  return updates.map((update) => ({ name: `command ${update.name}`, update, world: afterCommand(world) }));
 }
 
 /** A call that changes something may have done so though its answer got lost. */
@@ -91,7 +99,7 @@ function done(world: DeletionWorld, name: string): unknown {
 
 function essence({ input, world, result, now }: State<DeletionWorld>): unknown {
   if (result !== undefined) return [(result as DeleteUserResult).outcome, world];
-  const deletion = carriedIn(input) as unknown as Deletion;
+  const deletion = carriedIn<Deletion>(input);
   const { journal: _journal, policy: _policy, raised: _raised, ...rest } = deletion;
   const { answered, doubt, nextIfRestored } = (input as { carried: Record<string, unknown> }).carried;
   const [reminder, end] = [reminderDueAt(deletion), graceEndOf(deletion)];

@@ -1,8 +1,17 @@
 import { canonicalJson } from '../../protocol/canonical-json.js';
-import { beginning, type Choose, type Model, type Move, type State, type Step } from './model.js';
+import {
+  beginning,
+  type Choose,
+  type Model,
+  type Move,
+  type State,
+  type Step,
+  withoutTimes,
+  movesFrom,
+  type Left,
+} from './model.js';
 import type { Message } from './run.js';
 import { notificationsOf, play } from './step.js';
-import { withoutTimes } from './times.js';
 
 export interface Exploration {
   name: string;
@@ -20,7 +29,10 @@ export interface Exploration {
 const mostFaults = 20;
 
 /** Breadth first, so the way to a fault is the shortest. Ends with `isComplete: false` at so many states. */
-export async function explore<World>(model: Model<World>, mostStates = Infinity): Promise<Exploration> {
+export async function explore<World extends { left: Left }>(
+  model: Model<World>,
+  mostStates = Infinity,
+): Promise<Exploration> {
   const found: Exploration = {
     name: model.name,
     ...{ states: 0, transitions: 0, ends: 0, faults: [], edges: new Map<string, Set<string>>(), isComplete: true },
@@ -47,7 +59,7 @@ export async function explore<World>(model: Model<World>, mostStates = Infinity)
   for (let state = open.shift(); state; state = open.shift()) {
     if (seen.size >= mostStates || found.faults.length > mostFaults) found.isComplete = false;
     if (!found.isComplete) break;
-    for (const move of model.moves(state)) for (const step of await allSteps(model, state, move)) take(step);
+    for (const move of movesFrom(model, state)) for (const step of await allSteps(model, state, move)) take(step);
   }
   found.states = seen.size;
   return found;

@@ -26,10 +26,10 @@ export function exploreDocumented(): Promise<Exploration> {
   return explore({
     ...model,
     // What comes after an end leads back to any phase.
-    moves: (state) => (state.result === undefined ? model.moves(state) : []),
+    events: (state) => (state.result === undefined ? model.events(state) : []),
     phaseOf: (state) => `${model.phaseOf(state)}${state.result === undefined ? '' : end}`,
     essence: (state) => {
-      const { attention = [] } = carriedIn(state.input) as Partial<Chain>;
+      const { attention = [] } = carriedIn<Partial<Chain>>(state.input);
       const waits = state.path.length - state.path.findLastIndex((cause) => cause !== 'the next deadline');
       return [
         model.phaseOf(state),

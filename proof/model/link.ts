@@ -2,10 +2,23 @@ import type { CodeAnswer, LinkReport, LinkResult, LinkState, LinkUrl } from '../
 import { deadlinesOf } from '../../workflows/link/deadlines.js';
 import type { Link } from '../../workflows/link/link.js';
 import { linkProvider } from '../../workflows/link/workflow.js';
-import { afterCommand, afterEvent, fails, noAnswer, type Left } from './faults.js';
-import { carriedIn, type Choose, type Model, type Move, type State, type Step } from './model.js';
+import {
+  afterCommand,
+  afterEvent,
+  fails,
+  noAnswer,
+  endOf,
+  reportedOrNot,
+  type Left,
+  carriedIn,
+  type Choose,
+  type Model,
+  type Move,
+  type State,
+  type Step,
+  orderOf,
+} from './model.js';
 import type { ActivityCall, Answer, Message } from './run.js';
-import { orderOf } from './times.js';
 import { resolvePolicy } from '../../protocol/policies.js';
 
 interface LinkWorld {
@@ -44,9 +57,8 @@ const answers: readonly LinkReport[] = [
 export function linkModel(left: Left): Model<LinkWorld> {
   return {
     name: 'link',
-    type: 'linkProvider',
     workflowId: `link-provider/${userId}/${provider}`,
-    workflow: linkProvider as never,
+    workflow: linkProvider,
     beginnings: [
       {
         input: { userId, provider, policy },
@@ -54,43 +66,34 @@ export function linkModel(left: Left): Model<LinkWorld> {
         world: { isConnected: false, left },
       },
     ],
-    moves,
+    events,
+    commands,
     answer,
     essence,
     faults,
-    phaseOf: ({ input, result }) =>
-      (result as LinkResult | undefined)?.outcome ?? (carriedIn(input) as unknown as Link).phase,
+    phaseOf: (state) => endOf(state) ?? carriedIn<Link>(state.input).phase,
   };
 }
 
-function moves({ world, result, wakesAt }: State<LinkWorld>): Move<LinkWorld>[] {
+function events({ world, result }: State<LinkWorld>): Move<LinkWorld>[] {
+  // A later webhook starts no link.
   if (result !== undefined) return [];
-  const connected = afterEvent(world, (next) => (next.isConnected = true));
-  const events = [
-    { name: 'connected', world: connected, signal: { name: 'connectionReported' } },
-    { name: 'connected, unreported', world: connected },
-    {
-      name: 'an older connection is reported',
-      world: afterEvent(world, () => undefined),
-      signal: { name: 'connectionReported' },
-    },
+  const signal = { name: 'connectionReported' };
+  const same = afterEvent(world, () => undefined);
+  return [
+    ...reportedOrNot('connected', { ...same, isConnected: true }, signal),
+    { name: 'an older connection is reported', world: same, signal },
   ];
+}
+
+function commands({ world }: State<LinkWorld>): Move<LinkWorld>[] {
   const updates: Message[] = [
     { name: 'requestLink', argument: {} },
     ...answers.map((argument) => ({ name: 'reportLinkResult', argument })),
     { name: 'submitMfaCode', argument: { code: '1234' } },
     { name: 'cancel' },
   ];
-  const commands = updates.map((update) => ({
-    name: `command ${wordsOf(update)}`,
-    update,
-    world: afterCommand(world),
-  }));
-  return [
-    ...(wakesAt === undefined ? [] : [{ name: 'the next deadline', deadline: true } as const]),
-    ...(world.left.events > 0 ? events : []),
-    ...(world.left.commands > 0 ? commands : []),
-  ];
+  return updates.map((update) => ({ name: `command ${wordsOf(update)}`, update, world: afterCommand(world) }));
 }
 
 function wordsOf({ name, argument }: Message): string {
@@ -119,7 +122,7 @@ function answer(world: LinkWorld, { name }: ActivityCall, choose: Choose): Answe
 
 function essence({ input, world, result, now }: State<LinkWorld>): unknown {
   if (result !== undefined) return [(result as LinkResult).outcome, world];
-  const link = carriedIn(input) as unknown as Link;
+  const link = carriedIn<Link>(input);
   const { journal: _journal, policy: _policy, raised: _raised, tokens: _tokens, ...rest } = link;
   return [rest, orderOf(deadlinesOf(link), now, 5 * minute), world];
 }

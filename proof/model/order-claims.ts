@@ -149,14 +149,14 @@ function oneKit({ after }: OrderStep): string[] {
 }
 
 function raisedIn(step: OrderStep): RaisedOrderAttention[] {
-  const before = carriedIn(step.before.input) as unknown as Partial<Chain>;
+  const before = carriedIn<Partial<Chain>>(step.before.input);
   const stood = before.attention ?? (step.before.result as Partial<KitOrderResult> | undefined)?.attention ?? [];
   const now = chainAfter(step)?.attention ?? [];
   return now.filter(({ key, time }) => !stood.some((raised) => raised.key === key && raised.time === time));
 }
 
 function chainAfter({ after }: OrderStep): Chain | undefined {
-  return after.result === undefined ? (carriedIn(after.input) as unknown as Chain) : undefined;
+  return after.result === undefined ? carriedIn<Chain>(after.input) : undefined;
 }
 
 function resultOf({ after }: OrderStep): KitOrderResult | undefined {

@@ -3,9 +3,8 @@ import type { OrderEvent } from '../../service/order-snapshot.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import type { Chain } from '../../workflows/order/chain.js';
 import { momentsOf } from '../../workflows/order/deadlines.js';
-import { carriedIn, type State } from './model.js';
+import { carriedIn, type State, orderOf } from './model.js';
 import type { OrderWorld } from './order-world.js';
-import { orderOf } from './times.js';
 
 /*
  * What the future of an order depends on. Two histories with the same essence go on alike, though their events differ: an order
@@ -19,7 +18,7 @@ type Renumber = (id: number | undefined) => number | undefined;
 
 export function orderEssence({ input, world, result, now }: State<OrderWorld>): unknown {
   if (result !== undefined) return [endEssence(result as Partial<KitOrderResult>), worldEssence(world, {})];
-  const chain = carriedIn(input) as unknown as Chain;
+  const chain = carriedIn<Chain>(input);
   return [chainEssence(chain, world), worldEssence(world, chain), upcoming(chain, now)];
 }
 

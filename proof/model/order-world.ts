@@ -1,4 +1,5 @@
 import type { OrderEvent, OrderSnapshot } from '../../service/order-snapshot.js';
+import type { Left } from './model.js';
 
 /*
  * The lab service as the model of the order sees it: the orders with all their events, of which the workflow knows what was
@@ -23,7 +24,7 @@ export interface OrderWorld {
   /** The service does not know the first order any more. */
   isGone: boolean;
   /** How much more may happen. */
-  left: { events: number; commands: number; faults: number };
+  left: Left;
   /** Kits that the service was asked to create, by the number in their passthrough. */
   created: number[];
 }

@@ -2,7 +2,20 @@ import type { OrderPolicy } from '../../protocol/order/policy.js';
 import type { Decision } from '../../protocol/order/state.js';
 import { currentOrder, type Chain } from '../../workflows/order/chain.js';
 import { kitOrder } from '../../workflows/order/workflow.js';
-import { beginning, carriedIn, type Choose, type Model, type Move, type State } from './model.js';
+import {
+  afterCommand,
+  afterEvent,
+  beginning,
+  carriedIn,
+  endOf,
+  fails,
+  reportedOrNot,
+  type Choose,
+  type Left,
+  type Model,
+  type Move,
+  type State,
+} from './model.js';
 import { orderFaults } from './order-claims.js';
 import { orderEssence } from './order-essence.js';
 import {
@@ -21,12 +34,7 @@ import {
 import type { ActivityCall, Answer } from './run.js';
 import { resolvePolicy } from '../../protocol/policies.js';
 
-export interface OrderBounds {
-  /** What the service does after the order was placed. */
-  events: number;
-  commands: number;
-  /** Calls that are not answered, or answered that the order is not there. */
-  faults: number;
+export interface OrderBounds extends Left {
   /** The statuses that the service uses; absent is all of them. */
   statuses?: readonly Low[];
   /** Which status may follow which; absent is any, because nothing binds the service. */
@@ -58,9 +66,8 @@ export function orderModel(bounds: OrderBounds): Model<OrderWorld> {
   const placed = { reference, policy: policyOf(bounds.onLost), adopted: false, notifies: true };
   return {
     name: 'order',
-    type: 'kitOrder',
     workflowId: `kit-order/${first}`,
-    workflow: kitOrder as never,
+    workflow: kitOrder,
     beginnings: [
       {
         input: { rootOrderId: first },
@@ -68,44 +75,31 @@ export function orderModel(bounds: OrderBounds): Model<OrderWorld> {
         world,
       },
     ],
-    moves: (state) => movesFrom(state, bounds),
+    events: (state) => serviceMoves(state, bounds),
+    commands: commandsFor,
+    repeats: isRepeating,
     answer,
     essence: orderEssence,
     faults: orderFaults,
-    phaseOf,
+    // The phase of the order that is expected to bring the results, as the workflow knows it.
+    phaseOf: (state) => endOf(state) ?? currentOrder(carriedIn<Chain>(state.input)).standing.phase,
   };
-}
-
-/** The phase of the order that is expected to bring the results, as the workflow knows it; after the end the outcome. */
-function phaseOf({ input, result }: State<OrderWorld>): string {
-  const { outcome, failed } = (result ?? {}) as { outcome?: string; failed?: string };
-  return outcome ?? failed ?? currentOrder(carriedIn(input) as unknown as Chain).standing.phase;
-}
-
-function movesFrom(state: State<OrderWorld>, bounds: OrderBounds): Move<OrderWorld>[] {
-  const { result, world, wakesAt } = state;
-  const events = serviceMoves(state, bounds);
-  if (result !== undefined) return events.filter(({ signal }) => signal !== undefined);
-  const commands = world.left.commands > 0 ? commandsFor(state) : [];
-  const deadline =
-    wakesAt === undefined || isRepeating(state) ? [] : [{ name: 'the next deadline', deadline: true } as const];
-  return [...deadline, ...events, ...commands];
 }
 
 /** An open critical result reminds forever, twice is enough to see that. */
 function isRepeating({ input }: State<OrderWorld>): boolean {
-  const { criticalResults } = carriedIn(input) as unknown as Chain;
+  const { criticalResults } = carriedIn<Chain>(input);
   return criticalResults.some(({ reminders }) => reminders >= 2);
 }
 
 /** Each event is reported, or its webhook is lost. */
 function serviceMoves({ world, now }: State<OrderWorld>, bounds: OrderBounds): Move<OrderWorld>[] {
-  if (world.left.events === 0 || world.isGone) return [];
+  if (world.isGone) return [];
   const moves = world.orders.flatMap((order, index) =>
     following(order, bounds).map((low) => ({
       name: `${index === 0 ? 'first' : 'second'} order: ${low}`,
       index,
-      world: changed(world, (next) => addEvent(orderAt(next, index), low, now)),
+      world: afterEvent(world, (next) => addEvent(orderAt(next, index), low, now)),
     })),
   );
   const redraws = mayRedraw(world)
@@ -113,7 +107,7 @@ function serviceMoves({ world, now }: State<OrderWorld>, bounds: OrderBounds): M
         {
           name: 'a redraw',
           index: 1,
-          world: changed(world, (next) => next.orders.push(newOrder(second, 'redraw', now))),
+          world: afterEvent(world, (next) => next.orders.push(newOrder(second, 'redraw', now))),
         },
       ]
     : [];
@@ -123,7 +117,7 @@ function serviceMoves({ world, now }: State<OrderWorld>, bounds: OrderBounds): M
           {
             name: 'a critical result',
             index,
-            world: changed(world, (next) => (orderAt(next, index).interpretation = 'critical')),
+            world: afterEvent(world, (next) => (orderAt(next, index).interpretation = 'critical')),
           },
         ]
       : [],
@@ -131,8 +125,7 @@ function serviceMoves({ world, now }: State<OrderWorld>, bounds: OrderBounds): M
   return [...moves, ...redraws, ...critical].flatMap(({ name, index, world: after }) => {
     const snapshot = snapshotIn(after, orderAt(after, index).orderId);
     const signal = { name: 'orderChanged', argument: snapshot };
-    const unreported = bounds.isReported ? [] : [{ name: `${name}, unreported`, world: after }];
-    return [{ name, world: after, signal }, ...unreported];
+    return reportedOrNot(name, after, signal).slice(0, bounds.isReported ? 1 : 2);
   });
 }
 
@@ -142,13 +135,6 @@ function following(order: OrderAtService, { statuses: used, followers }: OrderBo
   return all.filter(
     (each) => each !== low && (used?.includes(each) ?? true) && (followers?.[low]?.includes(each) ?? !followers),
   );
-}
-
-function changed(world: OrderWorld, change: (world: OrderWorld) => unknown): OrderWorld {
-  const next = structuredClone(world);
-  next.left.events -= 1;
-  change(next);
-  return next;
 }
 
 function orderAt({ orders }: OrderWorld, index: number): OrderAtService {
@@ -164,7 +150,7 @@ function mayRedraw({ orders }: OrderWorld): boolean {
 
 /** What a product or a person may ask for, sensible or not. */
 function commandsFor({ world, input }: State<OrderWorld>): Move<OrderWorld>[] {
-  const { orders, criticalResults } = carriedIn(input) as unknown as Chain;
+  const { orders = [], criticalResults = [] } = carriedIn<Partial<Chain>>(input);
   const decisions: readonly Decision[] = ['wait', 'replace', 'abandon'];
   const registration = { sample_id: 'SAMPLE-1' };
   const open = criticalResults.find(({ isOpen }) => isOpen);
@@ -185,8 +171,7 @@ function commandsFor({ world, input }: State<OrderWorld>): Move<OrderWorld>[] {
         ]
       : []),
   ];
-  const left = { ...world.left, commands: world.left.commands - 1 };
-  return updates.map((update) => ({ name: nameOf(update), update, world: { ...world, left } }));
+  return updates.map((update) => ({ name: nameOf(update), update, world: afterCommand(world) }));
 }
 
 function nameOf({ name, argument }: { name: string; argument: object }): string {
@@ -202,11 +187,8 @@ function answer(
   choose: Choose,
   { now, previous }: { now: number; previous?: unknown },
 ): Answer {
-  const isLost = world.left.faults > 0 && name !== 'readChain' && name !== 'joinChain' && choose(2) === 1;
-  if (isLost) {
-    world.left.faults -= 1;
-    return { failure: { type: 'ServiceUnavailable' } };
-  }
+  const isInProcess = name === 'readChain' || name === 'joinChain';
+  if (!isInProcess && fails(world, choose)) return { failure: { type: 'ServiceUnavailable' } };
   switch (name) {
     case 'readOrder':
       return read(world, argument, choose);
@@ -224,10 +206,7 @@ function answer(
 }
 
 function read(world: OrderWorld, orderId: string, choose: Choose): Answer {
-  if (!world.isGone && world.left.faults > 0 && choose(2) === 1) {
-    world.left.faults -= 1;
-    world.isGone = true;
-  }
+  if (!world.isGone && fails(world, choose)) world.isGone = true;
   return { value: world.isGone ? null : (snapshotIn(world, orderId) ?? null) };
 }
 

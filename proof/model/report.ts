@@ -3,10 +3,23 @@ import type { ReportSnapshot } from '../../service/report-snapshot.js';
 import { deadlineOf, giveUpAt, isOverdue, pollAt } from '../../workflows/report/deadlines.js';
 import { currentPhase, type Job } from '../../workflows/report/job.js';
 import { parsingJob } from '../../workflows/report/workflow.js';
-import { afterCommand, afterEvent, fails, noAnswer, type Left } from './faults.js';
-import { carriedIn, type Choose, type Model, type Move, type State, type Step } from './model.js';
+import {
+  afterCommand,
+  afterEvent,
+  fails,
+  noAnswer,
+  endOf,
+  reportedOrNot,
+  type Left,
+  carriedIn,
+  type Choose,
+  type Model,
+  type Move,
+  type State,
+  type Step,
+  orderOf,
+} from './model.js';
 import type { ActivityCall, Answer } from './run.js';
-import { orderOf } from './times.js';
 import { resolvePolicy } from '../../protocol/policies.js';
 
 interface ReportWorld {
@@ -55,36 +68,26 @@ export function reportModel(left: Left): Model<ReportWorld> {
   };
   return {
     name: 'report',
-    type: 'parsingJob',
     workflowId: `parsing-job/${jobId}`,
-    workflow: parsingJob as never,
+    workflow: parsingJob,
     beginnings: [{ input: { jobId }, signals: [{ name: 'reportSubmitted', argument: submitted }], world }],
-    moves,
+    events,
+    commands: ({ world }) => [{ name: 'command cancel', update: { name: 'cancel' }, world: afterCommand(world) }],
     answer,
     essence,
     faults,
-    phaseOf: ({ input, result }) =>
-      (result as ParsingJobResult | undefined)?.outcome ?? currentPhase(carriedIn(input) as unknown as Job),
+    phaseOf: (state) => endOf(state) ?? currentPhase(carriedIn<Job>(state.input)),
   };
 }
 
-function moves({ world, result, wakesAt }: State<ReportWorld>): Move<ReportWorld>[] {
-  const isOpen = result === undefined;
-  const said = world.left.events === 0 || world.isGone ? [] : reports;
-  const events = said.flatMap((report) => {
+function events({ world }: State<ReportWorld>): Move<ReportWorld>[] {
+  return (world.isGone ? [] : reports).flatMap((report) => {
     const name = `${report.status}${report.isReviewed ? ' reviewed' : ''}${report.status === 'completed' && !report.counts ? ' without counts' : ''}`;
     // A webhook may leave out what a read shows.
     const job = { jobId, ...report, ...(report.status === 'completed' && { counts }) };
     const after = afterEvent(world, (next) => (next.job = job));
-    const unreported = isOpen ? [{ name: `${name}, unreported`, world: after }] : [];
-    return [{ name, world: after, signal: { name: 'jobChanged', argument: { jobId, ...report } } }, ...unreported];
+    return reportedOrNot(name, after, { name: 'jobChanged', argument: { jobId, ...report } });
   });
-  const cancel = { name: 'command cancel', update: { name: 'cancel' }, world: afterCommand(world) };
-  return [
-    ...(wakesAt === undefined ? [] : [{ name: 'the next deadline', deadline: true } as const]),
-    ...events,
-    ...(isOpen && world.left.commands > 0 ? [cancel] : []),
-  ];
 }
 
 function answer(world: ReportWorld, { name }: ActivityCall, choose: Choose, at: { previous?: unknown }): Answer {
@@ -100,7 +103,7 @@ function answer(world: ReportWorld, { name }: ActivityCall, choose: Choose, at: 
 function essence({ input, world, result, now }: State<ReportWorld>): unknown {
   const { outcome, announced, status } = (result ?? {}) as Partial<ParsingJobResult>;
   if (result !== undefined) return [outcome, status, announced, world];
-  const job = carriedIn(input) as unknown as Job;
+  const job = carriedIn<Job>(input);
   const { journal: _journal, timeline: _timeline, policy: _policy, raised: _raised, silentReads, ...rest } = job;
   const deadline = isOverdue(job) ? undefined : { name: 'deadline', at: deadlineOf(job).at };
   const upcoming = [{ name: 'poll', at: pollAt(job) }, { name: 'give up', at: giveUpAt(job) }, deadline];
@@ -110,9 +113,9 @@ function essence({ input, world, result, now }: State<ReportWorld>): unknown {
 function faults(step: Step<ReportWorld>): string[] {
   const { before, after, announced, calls, move, reply } = step;
   const result = after.result as ParsingJobResult | undefined;
-  const job = result === undefined ? (carriedIn(after.input) as unknown as Job) : undefined;
+  const job = result === undefined ? carriedIn<Job>(after.input) : undefined;
   const isAsked = calls.some(({ call }) => call.name === 'readParsingJob' || call.name === 'identifyJob');
-  const stood = (carriedIn(before.input) as Partial<Job>).attention ?? [];
+  const stood = carriedIn<Partial<Job>>(before.input).attention ?? [];
   const asksNew = (job?.attention ?? []).some(({ reason }) => !stood.some((raised) => raised.reason === reason));
   const found: string[] = [];
   if ((asksNew || result?.outcome === 'unresolved' || result?.outcome === 'job_gone') && !isAsked) {

@@ -1,3 +1,4 @@
+import type { Workflow } from '@temporalio/common';
 import type { PolicyQuestion } from '../../activities/policies.js';
 import { resolvePolicy } from '../../protocol/policies.js';
 import { carriedIn, type Choose, type Model, type Move, type State, type Step } from './model.js';
@@ -52,13 +53,13 @@ class Play<World> {
   private readonly choose: Choose;
 
   constructor(model: Model<World>, before: State<World>, move: Move<World>, world: World, choose: Choose) {
-    const { workflow, type, workflowId, pause = minute } = model;
+    const { workflow, workflowId, pause = minute } = model;
     this.model = model;
     this.before = before;
     this.world = world;
     this.choose = choose;
     const now = move.name === 'start' ? before.now : Math.min(before.now + pause, before.wakesAt ?? Infinity);
-    this.run = new Run({ workflow, type, workflowId, now });
+    this.run = new Run({ workflow: workflow as Workflow, type: workflow.name, workflowId, now });
   }
 
   async play(move: Move<World>, signals: readonly Message[]): Promise<End> {
