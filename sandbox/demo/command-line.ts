@@ -31,7 +31,8 @@ Options:
   --help   show this
 
 Settings (environment): ${portSettings}, DEMO_DAY_SECONDS (1);
-TEMPORAL_CLI, the temporal program to use; NO_COLOR, for plain text.
+TEMPORAL_CLI, the temporal program to use; DEMO_PROGRAMS, a folder that \`npm run build\` has written, to start from
+instead of the sources; NO_COLOR, for plain text.
 `;
 
 /** @throws UsageError */

@@ -31,6 +31,8 @@ export interface DemoConfig {
     /** Where the product reads it. */
     healthDataUrl: string;
   };
+  /** A folder in which `npm run build` has made the programs. Default: they run from the sources. */
+  programs?: string;
   /** The environment of the demo's processes, without the settings of a real deployment. */
   inherited: Readonly<Record<string, string>>;
 }
@@ -67,9 +69,10 @@ export function readDemoConfig(environment: NodeJS.ProcessEnv = process.env): De
     );
   }
   if (faults.length > 0) throw new DemoConfigError(faults);
-  const { DEMO_DATABASE_URL: databaseUrl, DEMO_HEALTH_DATA_URL: healthDataUrl } = environment;
+  const { DEMO_DATABASE_URL: databaseUrl, DEMO_HEALTH_DATA_URL: healthDataUrl, DEMO_PROGRAMS: programs } = environment;
   return {
     ...{ ports: chosen, daySeconds, inherited: withoutDeployment(environment) },
+    ...(programs && { programs }),
     ...(databaseUrl && healthDataUrl && { split: { databaseUrl, healthDataUrl } }),
   };
 }

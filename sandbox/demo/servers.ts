@@ -88,7 +88,7 @@ export async function startServers(
 
 /** The programs of this project. */
 function startPrograms(
-  { split }: DemoConfig,
+  { split, programs }: DemoConfig,
   environment: Record<string, string>,
   logFolder: string,
   closing: Closing,
@@ -109,7 +109,7 @@ function startPrograms(
     ['codec server', 'workers/codec-server.ts', /codec server started/],
   ];
   return closing.use(
-    () => all.map((part) => startFromSources(part, environment, logFolder)),
+    () => all.map((part) => startPart(part, programs, environment, logFolder)),
     async (started) => {
       await Promise.all(started.map((program) => program.stop()));
     },
@@ -201,8 +201,13 @@ async function environmentOf(config: DemoConfig, chosen: Ports, logFolder: strin
   };
 }
 
-/** One of the project's programs, run from the sources as a user would. It is ready once it has written this. */
-function startFromSources([name, file, ready]: Part, environment: Record<string, string>, logFolder: string): Program {
+/** One of the project's programs, from the folder in which they are built, or from the sources. It is ready once it has written this. */
+function startPart(
+  [name, file, ready]: Part,
+  programs: string | undefined,
+  environment: Record<string, string>,
+  logFolder: string,
+): Program {
   const logFile = join(logFolder, `${name}.log`);
   const log = createWriteStream(logFile);
   let written = '';
@@ -210,7 +215,7 @@ function startFromSources([name, file, ready]: Part, environment: Record<string,
   const program = startProgram({
     name: `The ${name}`,
     program: process.execPath,
-    args: ['--import', 'tsx', file],
+    args: programs === undefined ? ['--import', 'tsx', file] : [join(programs, file.replace(/\.ts$/, '.js'))],
     cwd: projectFolder,
     environment,
     ready: async () => {

@@ -33,6 +33,9 @@ async function logFolders(): Promise<string[]> {
   return (await readdir(temporary)).filter((name) => name.startsWith('lab-operations-demo-'));
 }
 
+/** The programs from the build of this run of the suite: sooner than from the sources. */
+const built = { DEMO_PROGRAMS: inject('buildFolder') };
+
 /** Everything at free ports, with the suite's Temporal. */
 function startDemo(args: readonly string[], env: Record<string, string> = {}): Promise<StartedProcess> {
   const ports = [
@@ -82,8 +85,7 @@ async function expectGone(processes: readonly Descendant[]): Promise<void> {
 }
 
 function programsAmong(processes: readonly Descendant[]): string[] {
-  const workers = ['workers/single-process.ts', 'workers/codec-server.ts'];
-  const programs = ['server start-dev', 'sandbox/main.ts', ...workers];
+  const programs = ['server start-dev', 'sandbox/main.', 'workers/single-process.', 'workers/codec-server.'];
   return programs.filter((program) => processes.some(({ command }) => command.includes(program)));
 }
 
@@ -143,7 +145,7 @@ async function expectDecryptedFor(webUi: string): Promise<void> {
 }
 
 test('the demo stays up after its stories, and Ctrl-C then ends everything with status 0', started, async () => {
-  const demo = await startDemo(['--act', '1']);
+  const demo = await startDemo(['--act', '1'], built);
   await demo.waitFor(/Everything stays up until Ctrl-C/, startedWithinMs);
   const [, webUi = ''] = await demo.waitFor(/Web UI {7}(http\S+)/);
   const [, lab = ''] = await demo.waitFor(/Lab service {2}(http\S+)/);
@@ -174,7 +176,7 @@ test('the demo stays up after its stories, and Ctrl-C then ends everything with 
 
 describe('nothing is left behind', started, () => {
   /** Act 1 then lasts a minute from the first line of its kit, so the test always ends it first. */
-  const slowly = { DEMO_DAY_SECONDS: '5' };
+  const slowly = { ...built, DEMO_DAY_SECONDS: '5' };
 
   test('nothing is left behind by an end in the middle of a story', async () => {
     const demo = await startDemo(['--once'], slowly);
@@ -192,7 +194,7 @@ describe('nothing is left behind', started, () => {
     await demo.waitFor(/kit ordered/, startedWithinMs);
     const processes = await descendantsOf(demo);
     const worker = processes.find(
-      ({ command }) => command.endsWith(' workers/single-process.ts') && !command.includes('watchdog'),
+      ({ command }) => command.endsWith('workers/single-process.js') && !command.includes('watchdog'),
     );
     process.kill(worker?.pid ?? 0, 'SIGKILL');
     expect(await demo.exit).toEqual({ code: 1, signal: null });
