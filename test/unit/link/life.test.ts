@@ -9,25 +9,44 @@ import { resolvePolicy } from '../../../protocol/policies.js';
 
 const userId = '00000000-0000-4000-8000-000000000001';
 const provider = 'oura';
+const token = { linkToken: 'token', linkWebUrl: 'https://link.example/token', notifies: true };
+const policy = resolvePolicy('link');
+
+const opening = (workflowId = `link-provider/${userId}/${provider}`) => ({
+  ...{ workflow: linkProvider, type: 'linkProvider', workflowId, now: start },
+});
 
 /** A link that was handed out at the start. */
-async function life(policy: LinkPolicy = {}, answers: Answers = {}): Promise<Life> {
-  const opening = { workflow: linkProvider, type: 'linkProvider', workflowId: `link-provider/${userId}/${provider}` };
-  const begun = new Life(
-    { ...opening, now: start },
-    {
-      createLinkToken: { linkToken: 'token', linkWebUrl: 'https://link.example/token', notifies: true },
-      findConnection: { found: 'none', notifies: true },
-      ...answers,
-    },
-  );
-  await begun.start({ userId, provider, policy: resolvePolicy('link', policy) });
+async function life(given: LinkPolicy = {}, answers: Answers = {}): Promise<Life> {
+  const usual = { createLinkToken: token, findConnection: { found: 'none', notifies: true } };
+  const begun = new Life(opening(), { ...usual, ...answers });
+  await begun.start({ userId, provider, policy: resolvePolicy('link', given) });
   await begun.update('requestLink', {});
   return begun;
 }
 
+const final = (type: string) => ({ failure: { type } });
 const found = (createdAt: string) => ({ found: 'new', createdAt, notifies: true });
+const connection = found('2026-03-01T10:00:01.000Z');
+const connects = { findConnection: connection };
 const endOf = ({ run }: Life) => (run.end as { result?: object } | undefined)?.result;
+const callsOf = ({ calls }: Life, activity: string) => calls.filter((call) => call.endsWith(` ${activity}`));
+
+const asksForCode = { state: 'pending_provider_mfa', providerMfa: { method: 'sms', hint: '***23' } };
+const success = { state: 'success' };
+const error = (errorType: string) => ({ state: 'error', errorType });
+
+const request = (link: Life, given: object = {}) => link.update('requestLink', given);
+const requestNext = (link: Life) => request(link, { newLink: { policy } });
+const reportResult = (link: Life, result: unknown) => link.update('reportLinkResult', result);
+const submit = (link: Life, code: unknown = '123456') => link.update('submitMfaCode', { code });
+
+/** A link whose code is awaited. */
+async function asked(given: LinkPolicy = {}, answers: Answers = {}): Promise<Life> {
+  const link = await life(given, answers);
+  await reportResult(link, asksForCode);
+  return link;
+}
 
 describe('a link that nobody uses', () => {
   test('ends after the password’s day, once the service was asked for a connection', async () => {
@@ -67,9 +86,7 @@ describe('a link that nobody uses', () => {
 });
 
 test('a link that waits for a code has one reminder, which says until when, and ends', async () => {
-  const link = await life();
-  await link.update('reportLinkResult', { state: 'pending_provider_mfa', providerMfa: { method: 'sms' } });
-  const { events, announced } = await link.until(1000);
+  const { events, announced } = await (await asked()).until(1000);
   expect(events).toEqual(['0.083h link.code_reminder', '1h link.ended expired', '1h completed']);
   expect(announced[0]).toMatchObject({
     id: `${userId}/${provider}/2026-03-01T10:00:00.000Z/code_reminder`,
@@ -82,24 +99,20 @@ test('a link that waits for a code has one reminder, which says until when, and 
 describe('a reported success', () => {
   test('is looked for at growing intervals for two minutes; then the user begins again', async () => {
     const link = await life();
-    await link.update('reportLinkResult', { state: 'success' });
+    await reportResult(link, success);
     const { calls } = await link.until(1);
-    expect(calls.map((call) => Math.round(Number.parseFloat(call) * 3600)).slice(1)).toEqual([
-      ...[0, 4, 4, 7, 14, 32, 65, 119],
-    ]);
+    const seconds = calls.slice(1).map((call) => Math.round(Number.parseFloat(call) * 3600));
+    expect(seconds).toEqual([0, 4, 4, 7, 14, 32, 65, 119]);
     expect(link.events).toEqual([]);
     expect((await link.until(25)).events).toEqual(['24.033h link.ended expired', '24.033h completed']);
   });
 
   test('is confirmed by the connection that the service shows', async () => {
-    const link = await life(
-      {},
-      { findConnection: (now: number) => (now > start ? found('2026-03-01T10:00:01.000Z') : { found: 'none' }) },
-    );
-    await link.update('reportLinkResult', { state: 'success' });
-    const { events } = await link.until(1);
+    const link = await life();
+    await reportResult(link, success);
+    const { events } = await link.given(connects, 1);
     expect(events).toEqual(['0.001h link.ended connected', '0.001h completed']);
-    expect(endOf(link)).toMatchObject({ outcome: 'connected', connectedAt: '2026-03-01T10:00:01.000Z' });
+    expect(endOf(link)).toMatchObject({ outcome: 'connected', connectedAt: connection.createdAt });
   });
 });
 
@@ -115,27 +128,10 @@ test('a webhook’s connection is looked for like a success, and a link without 
   expect(link.events).toEqual(['2h link.ended connected', '2h completed']);
 });
 
-const asksForCode = { state: 'pending_provider_mfa', providerMfa: { method: 'sms', hint: '***23' } };
-const final = (type: string) => ({ failure: { type } });
-const secondsOf = (calls: readonly string[]) =>
-  calls.map((call) => `${Math.round(Number.parseFloat(call) * 3600)}s ${call.replace(/^\S+ /, '')}`);
-
-/** A link whose code is awaited. */
-async function asked(policy: LinkPolicy = {}, answers: Answers = {}): Promise<Life> {
-  const link = await life(policy, answers);
-  await link.update('reportLinkResult', asksForCode);
-  return link;
-}
-
-const request = (link: Life, given: object = {}) => link.update('requestLink', given);
-const submit = (link: Life, code: unknown = '123456') => link.update('submitMfaCode', { code });
-
 describe('a link that is requested', () => {
   test('again gets the token that it has, until its user would have less than a minute; then a new one', async () => {
     const link = await life({ tokenLife: '1h' });
-    const until = (at: string) => ({
-      value: { linkToken: 'token', linkWebUrl: 'https://link.example/token', expiresAt: at },
-    });
+    const until = (expiresAt: string) => ({ value: { linkToken: 'token', linkWebUrl: token.linkWebUrl, expiresAt } });
     expect(await request(link)).toMatchObject(until('2026-03-01T11:00:00.000Z'));
     await link.until(59 / 60 - 1 / 3600);
     await request(link);
@@ -151,13 +147,7 @@ describe('a link that is requested', () => {
     const answers: Answers = {
       createLinkToken: (_now: number, link: unknown) => {
         made.push(link);
-        const connections = made.length === 2 ? [{ slug: 'fitbit' }] : undefined;
-        return {
-          linkToken: 'token',
-          linkWebUrl: 'https://link.example/token',
-          notifies: true,
-          ...(connections && { connections }),
-        };
+        return { ...token, ...(made.length === 2 && { connections: [{ slug: 'fitbit' }] }) };
       },
       findConnection: (_now: number, query: unknown) => {
         sought.push(query);
@@ -165,15 +155,11 @@ describe('a link that is requested', () => {
       },
     };
     const page = {
-      redirectUrl: 'https://product.example/',
-      filterOnProviders: ['oura', 'fitbit'],
-      onError: 'redirect',
-      onClose: 'redirect',
+      ...{ redirectUrl: 'https://product.example/', filterOnProviders: ['oura', 'fitbit'] },
+      ...{ onError: 'redirect', onClose: 'redirect' },
     };
     await life({}, answers);
-    const workflowId = `link-provider/${userId}/any`;
-    const any = new Life({ workflow: linkProvider, type: 'linkProvider', workflowId, now: start }, answers);
-    await any.start({ userId, ...page, policy: resolvePolicy('link') });
+    const any = await new Life(opening(`link-provider/${userId}/any`), answers).start({ userId, ...page, policy });
     await request(any);
     await any.until(23);
     await request(any);
@@ -200,7 +186,7 @@ describe('a link that is requested', () => {
     expect(endOf(link)).toMatchObject({ outcome: 'failed', errorType: 'link_refused' });
     const had = await life({ tokenLife: '1h' });
     await had.until(2);
-    had.answers['createLinkToken'] = final('LinkRefused');
+    await had.given({ createLinkToken: final('LinkRefused') });
     expect(await request(had)).toEqual({ name: 'requestLink', refused: 'LinkRefused' });
     expect(had.run.end).toBeUndefined();
     const other = await life({}, { createLinkToken: final('Unauthorized') });
@@ -214,28 +200,24 @@ describe('a link that is requested', () => {
     expect(await request(link)).toEqual({ name: 'requestLink', refused: 'LinkEnded' });
     expect(await link.update('cancel')).toMatchObject({ value: { outcome: 'cancelled' } });
     await link.signal('connectionReported');
-    const policy = resolvePolicy('link', { tokenLife: '20m' });
-    const begun = await request(link, { newLink: { policy } });
+    const begun = await request(link, { newLink: { policy: resolvePolicy('link', { tokenLife: '20m' }) } });
     expect(begun).toMatchObject({ value: { expiresAt: '2026-03-01T10:20:00.000Z' } });
-    expect(secondsOf(link.calls)).toEqual(['0s createLinkToken', '0s createLinkToken']);
+    expect(link.calls).toEqual(['0h createLinkToken', '0h createLinkToken']);
     // A caller that joins it changes nothing, but its policy must be right.
-    link.answers['resolvePolicy'] = final('PolicyInvalid');
-    expect(await request(link, { newLink: { policy: resolvePolicy('link') } })).toEqual(begun);
-    expect(await request(link, { newLink: {} })).toEqual(begun);
-    expect(await request(link, { newLink: { policy: { tokenLife: 'soon' } } })).toEqual({
-      name: 'requestLink',
-      refused: 'PolicyInvalid',
-    });
+    await link.given({ resolvePolicy: final('PolicyInvalid') });
+    for (const newLink of [{ policy }, {}]) expect(await request(link, { newLink })).toEqual(begun);
+    const wrong = { newLink: { policy: { tokenLife: 'soon' } } };
+    expect(await request(link, wrong)).toEqual({ name: 'requestLink', refused: 'PolicyInvalid' });
   });
 
   test('by a caller that joined a link which ended before its turn is refused, and begins no other one', async () => {
     const link = await life({}, { findConnection: silent });
     await link.until(1);
     await link.signal('connectionReported');
-    await request(link, { newLink: { policy: resolvePolicy('link') } });
+    await requestNext(link);
     await link.given({ findConnection: found('2026-03-01T11:00:00.000Z') });
     expect(link.run.replies.at(-1)).toEqual({ name: 'requestLink', refused: 'LinkEnded' });
-    expect(link.calls.filter((call) => call.includes('Token'))).toHaveLength(1);
+    expect(callsOf(link, 'createLinkToken')).toHaveLength(1);
   });
 
   const redirectUrl = 'app:/back';
@@ -256,9 +238,8 @@ describe('a link that is requested', () => {
     const link = await life();
     const reply = await request(link, { newLink: options });
     expect(reply?.refused).toBe(isRight ? undefined : 'InvalidCommand');
-    const opening = { workflow: linkProvider, type: 'linkProvider', workflowId: `link-provider/${userId}/any` };
-    const started = new Life({ ...opening, now: start }, link.answers);
-    await started.start({ userId, policy: resolvePolicy('link'), ...options });
+    const started = new Life(opening(`link-provider/${userId}/any`), link.answers);
+    await started.start({ userId, policy, ...options });
     expect(started.events).toEqual(isRight ? [] : ['0h failed: InvalidCommand']);
   });
 
@@ -268,18 +249,14 @@ describe('a link that is requested', () => {
     ['link-provider/user-1/oura', { userId: 'user-1', provider: 'fitbit' }],
     ['link-provider//oura', { provider: 'oura' }],
   ])('is refused if its ID, %s, is not that of its input, %j', async (workflowId, input) => {
-    const link = new Life({ workflow: linkProvider, type: 'linkProvider', workflowId, now: start }, {});
-    await link.start(input);
+    const link = await new Life(opening(workflowId), {}).start(input);
     expect(link.events).toEqual(['0h failed: InvalidCommand']);
   });
 
   test('with a policy that cannot be followed fails, and so do the commands that wait for it', async () => {
-    const opening = { workflow: linkProvider, type: 'linkProvider', workflowId: `link-provider/${userId}/${provider}` };
-    const link = new Life({ ...opening, now: start }, { resolvePolicy: final('PolicyInvalid') });
-    await link.run.start({ userId, provider, policy: { tokenLife: 'soon' } }, [], {
-      name: 'requestLink',
-      argument: {},
-    });
+    const link = new Life(opening(), { resolvePolicy: final('PolicyInvalid') });
+    const command = { name: 'requestLink', argument: {} };
+    await link.run.start({ userId, provider, policy: { tokenLife: 'soon' } }, [], command);
     await link.settle();
     expect(link.run.replies).toEqual([{ name: 'requestLink', refused: 'PolicyInvalid' }]);
     expect(link.events).toEqual(['0h failed: PolicyInvalid']);
@@ -289,20 +266,19 @@ describe('a link that is requested', () => {
 test('two callers who request the next link at once get the same one', async () => {
   const link = await life({}, { notify: silent });
   await link.update('cancel');
-  link.answers['createLinkToken'] = silent;
-  for (let caller = 0; caller < 2; caller += 1) await request(link, { newLink: { policy: resolvePolicy('link') } });
-  await link.given({ createLinkToken: { linkToken: 'next', linkWebUrl: 'https://link.example/next', notifies: true } });
+  await link.given({ createLinkToken: silent });
+  for (let caller = 0; caller < 2; caller += 1) await requestNext(link);
+  await link.given({ createLinkToken: { ...token, linkToken: 'next' } });
   expect(link.run.replies.slice(2)).toMatchObject(Array(2).fill({ value: { linkToken: 'next' } }));
-  expect(link.calls.filter((call) => call.includes('Token'))).toHaveLength(2);
+  expect(callsOf(link, 'createLinkToken')).toHaveLength(2);
 });
 
 test('the creation of a link after the end of another one holds up no notification of that end', async () => {
-  const link = await life({}, { notify: silent });
-  await link.update('reportLinkResult', asksForCode);
+  const link = await asked({}, { notify: silent });
   await link.until(0.1);
   await link.update('cancel');
-  link.answers['createLinkToken'] = silent;
-  await request(link, { newLink: { policy: resolvePolicy('link') } });
+  await link.given({ createLinkToken: silent });
+  await requestNext(link);
   delete link.answers['notify'];
   await link.settle();
   expect(link.events).toEqual(['0.1h link.code_reminder', '0.1h link.ended cancelled']);
@@ -312,55 +288,40 @@ test('the creation of a link after the end of another one holds up no notificati
 test('operators and callers see where a link stands', async () => {
   const link = await life();
   expect(link.run.shown.attributes).toMatchObject({ LabPhase: 'awaiting_password' });
-  await link.update('reportLinkResult', asksForCode);
+  await reportResult(link, asksForCode);
   expect(link.run.shown.attributes).toMatchObject({ LabPhase: 'awaiting_code' });
   expect(link.run.shown.details).toContain('### Awaiting code');
-  expect(await link.run.query('state')).toMatchObject({
-    userId,
-    provider,
-    phase: 'awaiting_code',
-    mfa: { method: 'sms' },
-  });
+  const state = { userId, provider, phase: 'awaiting_code', mfa: { method: 'sms' } };
+  expect(await link.run.query('state')).toMatchObject(state);
 });
 
 describe('a report of the password step', () => {
   test('is answered once the service was asked for the connection', async () => {
-    const link = await life({}, { findConnection: found('2026-03-01T10:00:00.000Z') });
-    expect(await link.update('reportLinkResult', { state: 'success' })).toMatchObject({
-      value: { phase: 'connected' },
-    });
+    const link = await life({}, connects);
+    expect(await reportResult(link, success)).toMatchObject({ value: { phase: 'connected' } });
   });
 
   test('is read in the service’s own names, and refused without a state', async () => {
     const link = await life();
     const provider_mfa = { method: 'sms', hint: '***23' };
-    expect(
-      await link.update('reportLinkResult', { state: 'pending_provider_mfa', provider_mfa, token: 'x' }),
-    ).toMatchObject({
-      value: { phase: 'awaiting_code', mfa: provider_mfa },
-    });
-    for (const wrong of [{}, { state: '' }, null]) {
-      expect(await link.update('reportLinkResult', wrong)).toEqual({
-        name: 'reportLinkResult',
-        refused: 'InvalidCommand',
-      });
-    }
+    const reply = await reportResult(link, { state: 'pending_provider_mfa', provider_mfa, token: 'x' });
+    expect(reply).toMatchObject({ value: { phase: 'awaiting_code', mfa: provider_mfa } });
+    const refused = { name: 'reportLinkResult', refused: 'InvalidCommand' };
+    for (const wrong of [{}, { state: '' }, null]) expect(await reportResult(link, wrong)).toEqual(refused);
   });
 
   test('that leaves no room for a connection asks the service for none; any other does', async () => {
     const link = await life();
-    await link.update('reportLinkResult', { state: 'error', errorType: 'provider_credential_error' });
+    await reportResult(link, error('provider_credential_error'));
     expect(link.calls).toHaveLength(1);
-    await link.update('reportLinkResult', { state: 'of_tomorrow' });
+    await reportResult(link, { state: 'of_tomorrow' });
     expect(link.calls).toEqual(['0h createLinkToken', '0h findConnection']);
   });
 
   test('after the end, while the product is notified, is answered if the link is connected, and refused if not', async () => {
-    const connected = await life({}, { notify: silent, findConnection: found('2026-03-01T10:00:00.000Z') });
+    const connected = await life({}, { notify: silent, ...connects });
     await connected.signal('connectionReported');
-    expect(await connected.update('reportLinkResult', { state: 'success' })).toMatchObject({
-      value: { phase: 'connected' },
-    });
+    expect(await reportResult(connected, success)).toMatchObject({ value: { phase: 'connected' } });
     const answer = await submit(connected);
     expect(answer).toMatchObject({ value: { outcome: 'connected' } });
     expect(answer?.value).not.toHaveProperty('errorType');
@@ -368,7 +329,7 @@ describe('a report of the password step', () => {
     expect(connected.calls).toHaveLength(2);
     const cancelled = await life({}, { notify: silent });
     await cancelled.update('cancel');
-    expect(await cancelled.update('reportLinkResult', { state: 'success' })).toMatchObject({ refused: 'LinkEnded' });
+    expect(await reportResult(cancelled, success)).toMatchObject({ refused: 'LinkEnded' });
     expect(await submit(cancelled)).toMatchObject({ refused: 'LinkEnded' });
     await cancelled.update('cancel');
     await request(cancelled);
@@ -379,23 +340,23 @@ describe('a report of the password step', () => {
     expect(JSON.stringify(await cancelled.run.query('state'))).not.toContain('webhook');
   });
 
-  test('that waited while the link ended is refused; if it ended connected, it is answered with that', async () => {
-    for (const isConnected of [true, false]) {
-      const link = await life({}, { notify: silent, findConnection: silent });
-      await link.signal('connectionReported');
-      if (!isConnected) await link.update('cancel');
-      await link.update('reportLinkResult', { state: 'error', errorType: 'user_cancelled' });
-      await link.given({ findConnection: isConnected ? found('2026-03-01T10:00:00.000Z') : { found: 'none' } });
-      const reply = isConnected ? { value: { phase: 'connected' } } : { refused: 'LinkEnded' };
-      expect(link.run.replies.at(-1)).toMatchObject(reply);
-    }
+  test.each([
+    ['connected', connection, { value: { phase: 'connected' } }],
+    ['cancelled', { found: 'none' }, { refused: 'LinkEnded' }],
+  ])('that waited while the link ended as %s is answered with that, or refused', async (end, shown, reply) => {
+    const link = await life({}, { notify: silent, findConnection: silent });
+    await link.signal('connectionReported');
+    if (end === 'cancelled') await link.update('cancel');
+    await reportResult(link, error('user_cancelled'));
+    await link.given({ findConnection: shown });
+    expect(link.run.replies.at(-1)).toMatchObject(reply);
   });
 
   test('that ends the link while the service does not answer leaves it about to end, and commands are refused meanwhile', async () => {
     const link = await life({}, { findConnection: unavailable });
-    await link.update('reportLinkResult', { state: 'error', errorType: 'duplicate_connection' });
+    await reportResult(link, error('duplicate_connection'));
     expect(await request(link)).toEqual({ name: 'requestLink', refused: 'ServiceUnavailable' });
-    link.answers['findConnection'] = { found: 'none' };
+    await link.given({ findConnection: { found: 'none' } });
     expect(await request(link)).toEqual({ name: 'requestLink', refused: 'LinkEnded' });
     expect(endOf(link)).toMatchObject({ outcome: 'failed', errorType: 'duplicate_connection' });
   });
@@ -406,7 +367,7 @@ test.each([undefined, null, 5, 'text', [], {}])(
   async (odd) => {
     const link = await asked();
     expect(await link.update('submitMfaCode', odd)).toEqual({ name: 'submitMfaCode', refused: 'InvalidCode' });
-    expect(await link.update('reportLinkResult', odd)).toEqual({ name: 'reportLinkResult', refused: 'InvalidCommand' });
+    expect(await reportResult(link, odd)).toEqual({ name: 'reportLinkResult', refused: 'InvalidCommand' });
     expect(await link.update('requestLink', odd)).toMatchObject({ value: { linkToken: 'token' } });
     expect(await submit(link, 123_456)).toEqual({ name: 'submitMfaCode', refused: 'InvalidCode' });
     expect(await link.update('cancel', { anything: 1 })).toMatchObject({ value: { outcome: 'cancelled' } });
@@ -414,194 +375,172 @@ test.each([undefined, null, 5, 'text', [], {}])(
 );
 
 describe('a code', () => {
-  test('whose success the service does not name the connection of is answered once that was looked for', async () => {
-    const link = await asked({}, { completeMfa: { report: { state: 'success' } } });
-    link.answers['findConnection'] = found('2026-03-01T10:00:01.000Z');
-    expect(await submit(link)).toMatchObject({ value: { outcome: 'connected' } });
+  const answering = (report: object) => ({ completeMfa: { report } });
+  const succeeds = answering(success);
+  const wrong = answering(error('incorrect_mfa_code'));
+  const lost = { completeMfa: final('AnswerLost') };
+  const older = { found: 'older', createdAt: '2026-02-01T10:00:00.000Z' };
+
+  /** `wrong_code 2`, `unknown answer_lost`: the outcome, with the attempts left or the type of the error; or the refusal. */
+  function inBrief(reply: { refused?: string; value?: unknown } | undefined): string {
+    const { outcome = '', attemptsLeft, errorType } = (reply?.value ?? {}) as Record<string, string | number>;
+    const more = outcome === 'wrong_code' ? attemptsLeft : errorType;
+    return reply?.refused ?? [outcome, more].filter((each) => each !== undefined).join(' ');
+  }
+
+  const notHandedOn = ['LinkRefused', 'ServiceUnreachable', 'TooManyRequests', 'FeatureNotEnabled', 'Unauthorized'];
+
+  /* What the service answers, one after the other, and what a code comes to each time. With all calls for them. */
+  test.each<[string, Answers[], string, string]>([
+    [
+      'whose success the service does not name the connection of is answered once that was looked for',
+      [{ ...succeeds, ...connects }],
+      'connected',
+      'completeMfa, findConnection',
+    ],
+    [
+      'whose success does not show yet is confirmed later; no other code is handed on before',
+      [succeeds, {}, connects],
+      'confirming, confirming, connected',
+      'completeMfa, findConnection, findConnection, findConnection',
+    ],
+    [
+      'whose connection the service names as an older one is looked for again',
+      [{ completeMfa: { report: success, connection: older } }],
+      'confirming',
+      'completeMfa',
+    ],
+    [
+      'whose answer is lost may have worked: the user is read, and asked for another if it has not',
+      [lost, wrong, { ...lost, ...connects }],
+      'unknown answer_lost, wrong_code 2, connected',
+      'completeMfa, findConnection, completeMfa, completeMfa, findConnection',
+    ],
+    [
+      'whose answer is lost after a wrong one is not called wrong',
+      [wrong, lost],
+      'wrong_code 2, unknown answer_lost',
+      'completeMfa, completeMfa, findConnection',
+    ],
+    [
+      'whose answer is lost while the user cannot be read is refused, and looked into before the next one',
+      [{ ...lost, findConnection: unavailable }, connects],
+      'AnswerLost, connected',
+      'completeMfa, findConnection, findConnection',
+    ],
+    [
+      'whose error may hide a connection is not an end as long as the service does not say so',
+      [{ ...answering(error('duplicate_connection')), findConnection: unavailable }, connects],
+      'ServiceUnavailable, connected',
+      'completeMfa, findConnection, findConnection',
+    ],
+    [
+      'is asked for again if the provider has another question, or wants the password again',
+      [answering(asksForCode), answering(error('provider_api_error'))],
+      'asked_again, ask_credentials_again provider_api_error',
+      'completeMfa, completeMfa',
+    ],
+    ...notHandedOn.map((type): [string, Answers[], string, string] => [
+      `that was certainly not handed on (${type}) is refused, and may be sent again`,
+      [{ completeMfa: final(type) }, wrong],
+      `${type}, wrong_code 2`,
+      'completeMfa, completeMfa',
+    ]),
+  ])('%s', async (_what, steps, outcomes, calls) => {
+    const link = await asked();
+    const replies: string[] = [];
+    for (const answers of steps) replies.push(inBrief(await submit(await link.given(answers))));
+    expect(replies.join(', ')).toBe(outcomes);
+    expect(link.calls.slice(1).join(', ').replaceAll('0h ', '')).toBe(calls);
   });
 
-  test('that waited for one with a lost answer is handed on, because that one may not have been used', async () => {
-    const link = await asked({}, { completeMfa: silent });
-    await submit(link, '111111');
-    await submit(link, '222222');
-    await link.given({ completeMfa: final('AnswerLost') });
-    expect(link.calls.filter((call) => call.includes('Mfa'))).toHaveLength(2);
-  });
-
-  test('whose answer is lost after a wrong one is not called wrong', async () => {
-    const link = await asked({}, { completeMfa: { report: { state: 'error', errorType: 'incorrect_mfa_code' } } });
+  test('whose success does not show is looked for at growing intervals', async () => {
+    const link = await asked({}, { completeMfa: { report: success, connection: older } });
     await submit(link);
-    link.answers['completeMfa'] = final('AnswerLost');
-    expect(await submit(link)).toMatchObject({ value: { outcome: 'unknown' } });
+    await link.until(1);
+    expect(link.calls[2]).toBe('0.001h findConnection');
   });
 
-  test('is handed on once though another one was answered while it waited', async () => {
-    const link = await asked({}, { completeMfa: silent });
-    await submit(link, '111111');
-    await submit(link, '222222');
-    const [first] = link.run.calls;
-    await link.run.answer(first?.seq ?? 0, 'completeMfa', {
-      value: { report: { state: 'error', errorType: 'incorrect_mfa_code' } },
-    });
-    await submit(link, '222222');
-    await link.given({ completeMfa: { report: { state: 'error', errorType: 'incorrect_mfa_code' } } });
-    expect(link.calls.filter((call) => call.includes('Mfa'))).toHaveLength(1);
-    expect(link.run.replies.slice(-2)).toMatchObject(
-      Array(2).fill({ value: { outcome: 'wrong_code', attemptsLeft: 1 } }),
-    );
+  test.each([
+    ['LinkRefused', 'start_over token_expired'],
+    ['Unauthorized', 'Unauthorized'],
+  ])('that is refused (%s) when the token’s time is over comes to %s', async (type, outcome) => {
+    const link = await asked({ tokenLife: '10m' }, { completeMfa: final(type) });
+    await link.until(10 / 60);
+    expect(inBrief(await submit(link))).toBe(outcome);
+  });
+
+  test('for a login whose token is lost starts over without a call', async () => {
+    const link = await life();
+    await reportResult(link, error('invalid_token'));
+    expect(inBrief(await submit(link))).toBe('start_over token_missing');
+    expect(link.calls).toEqual(['0h createLinkToken']);
+  });
+
+  // proves 310
+  test('that is wrong for the last time ends the link, and its caller gets that answer', async () => {
+    const link = await asked({ maxCodeAttempts: 1 }, wrong);
+    expect(inBrief(await submit(link))).toBe('wrong_code 0');
+    expect(endOf(link)).toMatchObject({ outcome: 'failed', errorType: 'incorrect_mfa_code' });
   });
 
   test('is sent as the person typed it, without blanks around it, with what tells the link’s own connection', async () => {
     const sent: unknown[] = [];
     const completeMfa = (_now: number, given: unknown) => {
       sent.push(given);
-      return { report: { state: 'success' }, connection: found('2026-03-01T10:00:01.000Z') };
+      return { report: success, connection };
     };
     const link = await asked({}, { completeMfa });
-    expect(await submit(link, ' 12-34 56 ')).toMatchObject({
-      value: { outcome: 'connected', state: { phase: 'connected' } },
-    });
+    const reply = await submit(link, ' 12-34 56 ');
+    expect(reply).toMatchObject({ value: { outcome: 'connected', state: { phase: 'connected' } } });
     const query = { userId, sourceSlug: 'oura', since: start - 60_000 };
     expect(sent).toEqual([{ ...query, provider, linkToken: 'token', code: '12-34 56' }]);
     expect(link.calls).toEqual(['0h createLinkToken', '0h completeMfa']);
-    expect(endOf(link)).toMatchObject({ outcome: 'connected', connectedAt: '2026-03-01T10:00:01.000Z' });
+    expect(endOf(link)).toMatchObject({ outcome: 'connected', connectedAt: connection.createdAt });
   });
 
   test('that is sent twice at once is handed on once, and a second one after that is not held for it', async () => {
     const link = await asked({}, { completeMfa: silent });
     await submit(link);
     await submit(link);
-    await link.given({ completeMfa: { report: { state: 'error', errorType: 'incorrect_mfa_code' } } });
-    expect(link.calls.filter((call) => call.includes('Mfa'))).toHaveLength(1);
-    expect(link.run.replies.slice(2)).toMatchObject(
-      Array(2).fill({ value: { outcome: 'wrong_code', attemptsLeft: 2 } }),
-    );
-    expect(await submit(link)).toMatchObject({ value: { outcome: 'wrong_code', attemptsLeft: 1 } });
+    await link.given(wrong);
+    expect(callsOf(link, 'completeMfa')).toHaveLength(1);
+    expect(link.run.replies.slice(2).map(inBrief)).toEqual(['wrong_code 2', 'wrong_code 2']);
+    expect(inBrief(await submit(link))).toBe('wrong_code 1');
   });
 
-  test('that waited while another one was answered is not handed on, unless that was a wrong one', async () => {
-    for (const [errorType, handedOn] of [
-      ['incorrect_mfa_code', 2],
-      ['provider_credential_error', 1],
-    ] as const) {
-      const link = await asked({}, { completeMfa: silent });
-      await submit(link, '111111');
-      await submit(link, '222222');
-      await link.given({ completeMfa: { report: { state: 'error', errorType } } });
-      expect(link.calls.filter((call) => call.includes('Mfa'))).toHaveLength(handedOn);
-      expect(link.run.replies).toHaveLength(4);
-    }
-  });
-
-  test('whose success does not show yet is confirmed later; no other code is handed on before', async () => {
-    const link = await asked({}, { completeMfa: { report: { state: 'success' } } });
-    expect(await submit(link)).toMatchObject({ value: { outcome: 'confirming' } });
-    expect(await submit(link, '654321')).toMatchObject({ value: { outcome: 'confirming' } });
-    expect(link.calls.map((call) => call.slice(3))).toEqual([
-      'createLinkToken',
-      'completeMfa',
-      'findConnection',
-      'findConnection',
-    ]);
-    link.answers['findConnection'] = found('2026-03-01T10:00:01.000Z');
-    expect(await submit(link, '654321')).toMatchObject({ value: { outcome: 'connected' } });
-  });
-
-  test('whose connection the service names as an older one is looked for again', async () => {
-    const completeMfa = {
-      report: { state: 'success' },
-      connection: { found: 'older', createdAt: '2026-02-01T10:00:00.000Z' },
-    };
-    const link = await asked({}, { completeMfa });
-    expect(await submit(link)).toMatchObject({ value: { outcome: 'confirming' } });
-    expect(link.calls).toHaveLength(2);
-    await link.until(1);
-    expect(link.calls[2]).toBe('0.001h findConnection');
-  });
-
-  test('for a login whose token is lost starts over without a call', async () => {
-    const link = await life();
-    await link.update('reportLinkResult', { state: 'error', errorType: 'invalid_token' });
-    expect(await submit(link)).toMatchObject({ value: { outcome: 'start_over', errorType: 'token_missing' } });
-    expect(link.calls).toEqual(['0h createLinkToken']);
-  });
-
-  test.each(['LinkRefused', 'ServiceUnreachable', 'TooManyRequests', 'FeatureNotEnabled', 'Unauthorized'])(
-    'that was certainly not handed on (%s) is refused, and may be sent again',
-    async (type) => {
-      const link = await asked({}, { completeMfa: final(type) });
-      expect(await submit(link)).toEqual({ name: 'submitMfaCode', refused: type });
-      expect(link.calls.slice(1)).toEqual(['0h completeMfa']);
-      link.answers['completeMfa'] = { report: { state: 'error', errorType: 'incorrect_mfa_code' } };
-      expect(await submit(link)).toMatchObject({ value: { outcome: 'wrong_code', attemptsLeft: 2 } });
-    },
-  );
-
-  test('that is refused when the token’s time is over starts over', async () => {
-    const link = await asked({ tokenLife: '10m' }, { completeMfa: final('LinkRefused') });
-    await link.until(10 / 60);
-    expect(await submit(link)).toMatchObject({ value: { outcome: 'start_over', errorType: 'token_expired' } });
-  });
-
-  test('that was refused for the team when the token’s time is over is still the team’s case', async () => {
-    const link = await asked({ tokenLife: '10m' }, { completeMfa: final('Unauthorized') });
-    await link.until(10 / 60);
-    expect(await submit(link)).toEqual({ name: 'submitMfaCode', refused: 'Unauthorized' });
-  });
-
-  test('whose answer is lost may have worked: the user is read, and asked for another if it has not', async () => {
-    const link = await asked({}, { completeMfa: final('AnswerLost') });
-    expect(await submit(link)).toMatchObject({ value: { outcome: 'unknown', errorType: 'answer_lost' } });
-    expect(link.calls.slice(1)).toEqual(['0h completeMfa', '0h findConnection']);
-    link.answers['completeMfa'] = { report: { state: 'error', errorType: 'incorrect_mfa_code' } };
-    expect(await submit(link)).toMatchObject({ value: { outcome: 'wrong_code' } });
-    link.answers['completeMfa'] = final('AnswerLost');
-    link.answers['findConnection'] = found('2026-03-01T10:00:01.000Z');
-    expect(await submit(link)).toMatchObject({ value: { outcome: 'connected' } });
-  });
-
-  test('whose answer is lost while the user cannot be read is refused, and looked into before the next one', async () => {
-    const link = await asked({}, { completeMfa: final('AnswerLost'), findConnection: unavailable });
-    expect(await submit(link)).toEqual({ name: 'submitMfaCode', refused: 'AnswerLost' });
-    link.answers['findConnection'] = found('2026-03-01T10:00:01.000Z');
-    expect(await submit(link)).toMatchObject({ value: { outcome: 'connected' } });
-    expect(link.calls.slice(1)).toEqual(['0h completeMfa', '0h findConnection', '0h findConnection']);
-  });
-
-  test('that waited for one with a lost answer is not handed on if that one ended the link', async () => {
-    const link = await asked({}, { notify: silent, completeMfa: silent });
+  /** Two codes at once, of which the first has no answer yet. */
+  async function twoAtOnce(answers: Answers = {}): Promise<Life> {
+    const link = await asked({}, { completeMfa: silent, ...answers });
     await submit(link, '111111');
     await submit(link, '222222');
-    await link.given({ completeMfa: { report: { state: 'error', errorType: 'unsupported_region' } } });
-    expect(link.run.replies.slice(2)).toEqual([
-      { name: 'submitMfaCode', refused: 'LinkFailed' },
-      { name: 'submitMfaCode', refused: 'LinkEnded' },
-    ]);
+    return link;
+  }
+
+  test('is handed on once though another one was answered while it waited', async () => {
+    const link = await twoAtOnce();
+    const [first] = link.run.calls;
+    await link.run.answer(first?.seq ?? 0, 'completeMfa', { value: wrong.completeMfa });
+    await submit(link, '222222');
+    await link.given(wrong);
+    expect(callsOf(link, 'completeMfa')).toHaveLength(1);
+    expect(link.run.replies.slice(-2).map(inBrief)).toEqual(['wrong_code 1', 'wrong_code 1']);
   });
 
-  // proves 310
-  test('that is wrong for the last time ends the link, and its caller gets that answer', async () => {
-    const link = await asked(
-      { maxCodeAttempts: 1 },
-      { completeMfa: { report: { state: 'error', errorType: 'incorrect_mfa_code' } } },
-    );
-    expect(await submit(link)).toMatchObject({ value: { outcome: 'wrong_code', attemptsLeft: 0 } });
-    expect(endOf(link)).toMatchObject({ outcome: 'failed', errorType: 'incorrect_mfa_code' });
+  test.each<[string, Answers, number]>([
+    ['a wrong one', wrong, 2],
+    ['one with a lost answer, which may not have been used', lost, 2],
+    ['one after which the password is asked for', answering(error('provider_credential_error')), 1],
+  ])('that waited for %s is handed on only if there may be use for it', async (_what, answers, handedOn) => {
+    const link = await (await twoAtOnce()).given(answers);
+    expect(callsOf(link, 'completeMfa')).toHaveLength(handedOn);
+    expect(link.run.replies).toHaveLength(4);
   });
 
-  test('whose error may hide a connection is not an end as long as the service does not say so', async () => {
-    const completeMfa = { report: { state: 'error', errorType: 'duplicate_connection' } };
-    const link = await asked({}, { completeMfa, findConnection: unavailable });
-    expect(await submit(link)).toEqual({ name: 'submitMfaCode', refused: 'ServiceUnavailable' });
-    link.answers['findConnection'] = found('2026-03-01T10:00:01.000Z');
-    expect(await submit(link)).toMatchObject({ value: { outcome: 'connected' } });
-  });
-
-  test('is asked for again if the provider has another question, or wants the password again', async () => {
-    const link = await asked({}, { completeMfa: { report: asksForCode } });
-    expect(await submit(link)).toMatchObject({ value: { outcome: 'asked_again' } });
-    link.answers['completeMfa'] = { report: { state: 'error', errorType: 'provider_credential_error' } };
-    expect(await submit(link)).toMatchObject({ value: { outcome: 'ask_credentials_again' } });
+  test('that waited for one that ended the link is not handed on', async () => {
+    const link = await twoAtOnce({ notify: silent });
+    await link.given(answering(error('unsupported_region')));
+    expect(link.run.replies.slice(2).map(inBrief)).toEqual(['LinkFailed', 'LinkEnded']);
   });
 });
 
@@ -619,10 +558,7 @@ describe('a link that is cancelled', () => {
     await link.update('cancel');
     await link.update('cancel');
     await link.given({ findConnection: { found: 'none' } });
-    expect(link.run.replies.slice(1)).toMatchObject([
-      { value: { phase: 'cancelled' } },
-      { value: { phase: 'cancelled' } },
-    ]);
+    expect(link.run.replies.slice(1)).toMatchObject(Array(2).fill({ value: { phase: 'cancelled' } }));
     expect(link.events).toEqual(['0h link.ended cancelled', '0h completed']);
   });
 
@@ -632,22 +568,22 @@ describe('a link that is cancelled', () => {
     await link.settle();
     expect(link.events).toEqual(['0h link.ended cancelled', '0h completed']);
     const claimed = await life();
-    await claimed.update('reportLinkResult', { state: 'success' });
-    claimed.answers['findConnection'] = found('2026-03-01T10:00:01.000Z');
+    await reportResult(claimed, success);
+    await claimed.given(connects);
     await claimed.run.cancel();
     await claimed.settle();
     expect(claimed.events).toEqual(['0h link.ended connected', '0h completed']);
     const reported = await life();
     await reported.signal('connectionReported');
     await reported.run.cancel();
-    expect((await reported.settle()).calls.filter((call) => call.includes('find'))).toHaveLength(1);
+    expect(callsOf(await reported.settle(), 'findConnection')).toHaveLength(1);
   });
 
   test('through Temporal while a code is on its way: what the service makes of it counts', async () => {
     const link = await asked({}, { completeMfa: silent });
     await submit(link);
     await link.run.cancel();
-    await link.given({ completeMfa: { report: { state: 'success' }, connection: found('2026-03-01T10:00:01.000Z') } });
+    await link.given({ completeMfa: { report: success, connection } });
     expect(link.run.replies.at(-1)).toMatchObject({ value: { outcome: 'connected' } });
     expect(link.events).toEqual(['0h link.ended connected', '0h completed']);
   });
@@ -656,7 +592,7 @@ describe('a link that is cancelled', () => {
     const link = await life({}, { notify: silent });
     await link.run.cancel();
     await link.settle();
-    await request(link, { newLink: { policy: resolvePolicy('link') } });
+    await requestNext(link);
     expect(link.events).toEqual(['0h continued']);
     const { input } = link.run.end as { input: { carried: object } };
     expect(input).toMatchObject({ userId, provider, carried: { phase: 'awaiting_password', tokens: 1 } });
