@@ -1,98 +1,74 @@
 import { describe, expect, test } from 'vitest';
-import type { LinkPolicy } from '../../../protocol/link/policy.js';
 import { atOnce } from '../../../workflows/entity/alarm.js';
 import { deadlinesOf, waitingUntil } from '../../../workflows/link/deadlines.js';
 import { connectionQueryOf } from '../../../workflows/link/reading.js';
 import {
   receiveResult,
   receiveWebhook,
-  recordConnection,
   recordNoAnswer,
   end,
   endWait,
   remind,
+  type Link,
 } from '../../../workflows/link/link.js';
-import { asked, claimed, day, handedOut, hour, minute, opened, openedForAny, second, start } from './links.js';
+import { asked, claimed, handedOut, hour, looked, minute, opened, openedForAny, start } from './links.js';
 
-/** Name and distance from the start, the earliest first. */
-const named = (link: Parameters<typeof deadlinesOf>[0]) =>
-  deadlinesOf(link).map(({ name, at }) => [name, at - start] as const);
+/** `6m code reminder`: what is due how many minutes after the start, the earliest first. */
+const inBrief = (link: Link) =>
+  deadlinesOf(link)
+    .map(
+      ({ name, at }) => `${at === atOnce ? 'at once' : `${Math.round(((at - start) / minute) * 100) / 100}m`} ${name}`,
+    )
+    .join(', ');
+const untilOf = (link: Link) => ((waitingUntil(link) ?? Number.NaN) - start) / minute;
+
+/** After that happened to it. */
+function after(link: Link, happen: (link: Link) => void): Link {
+  happen(link);
+  return link;
+}
+
+const reminded = after(asked(), (link) => {
+  remind(link, start + hour, start + 6 * minute);
+  receiveResult(link, { state: 'pending_provider_mfa' }, start + 7 * minute);
+});
+const reported = after(asked(), (link) => receiveWebhook(link, start + 2 * minute));
+const over = after(asked(), (link) => endWait(link, 'code', start + 2 * hour));
+const unanswered = after(structuredClone(over), (link) => recordNoAnswer(link, link.claim, start + 3 * hour));
+const ended = after(claimed(), (link) => end(link, 'failed', start + hour));
 
 describe('a link waits', () => {
-  test('a link waits at first for the password, with the end of everything behind it', () => {
-    for (const link of [opened(), handedOut()]) {
-      expect(named(link)).toEqual([
-        ['password', day],
-        ['link', 3 * day],
-      ]);
-      expect(waitingUntil(link)).toBe(start + day);
-    }
+  test.each<[string, Link, string, number]>([
+    ['at first for the password', opened(), '1440m password, 4320m link', 1440],
+    ['for the password with a token, too', handedOut(), '1440m password, 4320m link', 1440],
+    ['for a code, with a reminder', asked(), '6m code reminder, 61m code, 4320m link', 61],
+    ['with one reminder, though the code is asked for again', reminded, '67m code, 4320m link', 67],
+    ['for a success to show', claimed(), 'at once confirmation, 4320m link', 4320],
+    ['for it again', looked(claimed(), 'none', 2 * minute), '2.03m confirmation, 4320m link', 4320],
+    [
+      'for a webhook’s connection beside what was awaited anyway',
+      reported,
+      'at once confirmation, 6m code reminder, 61m code, 4320m link',
+      61,
+    ],
+    [
+      'never longer than the end of everything',
+      asked({ totalWait: '30m' }),
+      '6m code reminder, 30m link, 61m code',
+      30,
+    ],
+    ['for the service’s answer alone once a wait is over', over, 'at once confirmation', NaN],
+    ['for that answer again', unanswered, '180.03m confirmation', NaN],
+    ['for nothing once it has ended', ended, '', NaN],
+  ])('%s', (_what, link, due, until) => {
+    expect(inBrief(link)).toBe(due);
+    expect(untilOf(link)).toBe(until);
   });
 
-  test('a link waits for a code from the question on, with a reminder that does not end the wait', () => {
-    const link = asked();
-    expect(named(link)).toEqual([
-      ['code reminder', 6 * minute],
-      ['code', minute + hour],
-      ['link', 3 * day],
-    ]);
-    expect(waitingUntil(link)).toBe(start + minute + hour);
-  });
-
-  test('a link waits with one reminder, even if the code is asked for again', () => {
-    const link = asked();
-    remind(link, start + hour, start + 6 * minute);
-    receiveResult(link, { state: 'pending_provider_mfa' }, start + 7 * minute);
-    expect(named(link)).toEqual([
-      ['code', 7 * minute + hour],
-      ['link', 3 * day],
-    ]);
-  });
-
-  test.each<LinkPolicy>([{ codeReminder: '1h' }, { codeReminder: '2h', codeWait: '2h' }, { codeReminder: '1d' }])(
-    'a link waits without a reminder that would come too late: %j',
-    (policy) => {
-      expect(named(asked(policy)).map(([name]) => name)).not.toContain('code reminder');
-    },
+  test.each([{ codeReminder: '1h' }, { codeReminder: '2h', codeWait: '2h' }, { codeReminder: '1d' }] as const)(
+    'without a reminder that would come too late: %j',
+    (policy) => expect(inBrief(asked(policy))).not.toContain('code reminder'),
   );
-
-  test('a link waits for a success to show, with only the end of everything behind it', () => {
-    const link = claimed();
-    expect(deadlinesOf(link)).toEqual([
-      { name: 'confirmation', at: atOnce },
-      { name: 'link', at: start + 3 * day },
-    ]);
-    recordConnection(link, { found: 'none' }, link.claim, start + 2 * minute);
-    expect(named(link)[0]).toEqual(['confirmation', 2 * minute + 2 * second]);
-  });
-
-  test('a link waits for a webhook’s connection beside what was awaited anyway', () => {
-    const link = asked();
-    receiveWebhook(link, start + 2 * minute);
-    expect(named(link).map(([name]) => name)).toEqual(['confirmation', 'code reminder', 'code', 'link']);
-    expect(waitingUntil(link)).toBe(start + minute + hour);
-  });
-
-  test('a link waits never longer than the end of everything', () => {
-    const link = asked({ totalWait: '30m' });
-    expect(waitingUntil(link)).toBe(start + 30 * minute);
-  });
-
-  test('a link waits for the service’s answer alone once a wait is over', () => {
-    const link = asked();
-    endWait(link, 'code', start + 2 * hour);
-    expect(deadlinesOf(link)).toEqual([{ name: 'confirmation', at: atOnce }]);
-    expect(waitingUntil(link)).toBeUndefined();
-    recordNoAnswer(link, link.claim, start + 3 * hour);
-    expect(named(link)).toEqual([['confirmation', 3 * hour + 2 * second]]);
-  });
-
-  test('a link waits for nothing once it has ended', () => {
-    const link = claimed();
-    end(link, 'failed', start + hour);
-    expect(deadlinesOf(link)).toEqual([]);
-    expect(waitingUntil(link)).toBeUndefined();
-  });
 });
 
 test('the service is asked for a connection with the provider, or for a new one of those that the user could choose', () => {

@@ -19,21 +19,11 @@ import {
   endWait,
   raise,
 } from '../../../workflows/link/link.js';
-import {
-  asked,
-  claimed,
-  day,
-  entries,
-  handedOut,
-  held,
-  hour,
-  minute,
-  opened,
-  openedForAny,
-  second,
-  start,
-} from './links.js';
+import * as links from './links.js';
 import { resolvePolicy } from '../../../protocol/policies.js';
+
+const { asked, claimed, entries, handedOut, held, looked, opened, openedForAny } = links;
+const { day, hour, minute, second, start } = links;
 
 const error = (errorType?: string): LinkReport => ({ state: 'error', ...(errorType !== undefined && { errorType }) });
 const newConnection = new Date(start + 3 * minute).toISOString();
@@ -46,31 +36,17 @@ function receiveAll(link: Link, ...reports: LinkReport[]): void {
 describe('a link that starts', () => {
   test('waits for the password from its start, without a token, and has nothing to notify', () => {
     expect(opened()).toMatchObject({
-      userId: 'user-1',
-      provider: 'invented_watch',
-      phase: 'awaiting_password',
-      startedAt: start,
-      since: start,
-      wrongCodes: 0,
-      failedLogins: 0,
-      attention: [],
-      outbox: [],
-      journal: [],
+      ...{ userId: 'user-1', provider: 'invented_watch', phase: 'awaiting_password', startedAt: start, since: start },
+      ...{ wrongCodes: 0, failedLogins: 0, attention: [], outbox: [], journal: [] },
     });
-    expect(opened()).not.toHaveProperty('token');
-    expect(opened()).not.toHaveProperty('outcome');
+    for (const none of ['token', 'outcome']) expect(opened()).not.toHaveProperty(none);
   });
 
   test('goes on with what was carried over, and takes null for nothing', () => {
     const carried = asked();
-    expect(openLink({ userId: 'user-1', provider: 'invented_watch', carried }, start + day)).toEqual(carried);
-    const sent = {
-      userId: 'user-1',
-      provider: 'invented_watch',
-      carried: null,
-      redirectUrl: null,
-      policy: resolvePolicy('link'),
-    };
+    const input = { userId: 'user-1', provider: 'invented_watch' };
+    expect(openLink({ ...input, carried }, start + day)).toEqual(carried);
+    const sent = { ...input, carried: null, redirectUrl: null, policy: resolvePolicy('link') };
     expect(openLink(sent as never, start)).toEqual(opened());
   });
 
@@ -96,9 +72,8 @@ describe('a token', () => {
   });
 
   test('is usable to its end for the code of a login that it carries', () => {
-    const link = asked();
-    expect(hasUsableToken(link, start + 10 * minute - 1)).toBe(true);
-    expect(hasUsableToken(link, start + 10 * minute)).toBe(false);
+    expect(hasUsableToken(asked(), start + 10 * minute - 1)).toBe(true);
+    expect(hasUsableToken(asked(), start + 10 * minute)).toBe(false);
   });
 
   test('a token that is new means a new login: what was asked before no longer counts', () => {
@@ -109,30 +84,30 @@ describe('a token', () => {
     expect(entries(link)).toEqual(['link made', 'code asked by sms', 'new link made']);
   });
 
-  test('a token that is requested at once leaves the wait as the start set it; a later one restarts it', () => {
-    for (const [after, since] of [
-      [59 * second, 0],
-      [minute, minute],
-      [hour, hour],
-    ] as const) {
-      const link = opened();
-      giveToken(link, { ...held, expiresAt: start + day }, start + after);
-      expect(link.since).toBe(start + since);
-    }
+  test.each([
+    [59, 0],
+    [60, 60],
+    [3600, 3600],
+  ])('a token that is requested %i s after the start lets the wait begin after %i s', (after, since) => {
+    const link = opened();
+    giveToken(link, { ...held, expiresAt: start + day }, start + after * second);
+    expect(link.since).toBe(start + since * second);
   });
 
-  test('a token that is new within the first minute restarts the wait of a login that has begun or failed', () => {
-    for (const [report, after] of [
-      [{ state: 'pending_provider_mfa' }, 0],
-      [{ state: 'pending_provider_mfa' }, 20 * second],
-      [error('provider_credential_error'), 20 * second],
-    ] as const) {
+  test.each<[LinkReport, number]>([
+    [{ state: 'pending_provider_mfa' }, 0],
+    [{ state: 'pending_provider_mfa' }, 20],
+    [error('provider_credential_error'), 20],
+  ])(
+    'a token that is new within the first minute restarts the wait of a login that has begun or failed: %j',
+    (...given) => {
+      const [report, after] = given;
       const link = handedOut();
-      receiveResult(link, report, start + after);
+      receiveResult(link, report, start + after * second);
       giveToken(link, { ...held, expiresAt: start + hour }, start + 40 * second);
       expect(link).toMatchObject({ phase: 'awaiting_password', since: start + 40 * second });
-    }
-  });
+    },
+  );
 
   test('a token that is new follows the advice to start over, which is no longer shown; what went wrong still is', () => {
     const link = asked();
@@ -145,28 +120,24 @@ describe('a token', () => {
 });
 
 describe('a code that is requested', () => {
+  const byMail = { method: 'email', hint: 't***@example.com' };
   test.each([
     [{ method: 'sms', hint: '***23' }, 'code asked by sms'],
     [{ method: 'carrier_pigeon' }, 'code asked by carrier_pigeon'],
     [{ hint: 'look at your phone' }, 'code asked'],
     [undefined, 'code asked'],
-  ])('a code that is requested by %j is awaited from then on', (providerMfa, said) => {
+  ])('by %j is awaited from then on', (providerMfa, said) => {
     const link = handedOut();
     receiveResult(link, { state: 'pending_provider_mfa', ...(providerMfa && { providerMfa }) }, start + minute);
     expect(link).toMatchObject({ phase: 'awaiting_code', since: start + minute, mfa: providerMfa ?? {} });
     expect(entries(link).at(-1)).toBe(said);
   });
 
-  test('a code that is requested once more is awaited again, with the new hint, and is not an error', () => {
+  test('once more is awaited again, with the new hint, and is not an error', () => {
     const link = asked();
-    receiveAll(link, error('incorrect_mfa_code'), {
-      state: 'pending_provider_mfa',
-      providerMfa: { method: 'email', hint: 't***@example.com' },
-    });
-    expect(link).toMatchObject({ phase: 'awaiting_code', since: start + 4 * minute, mfa: { method: 'email' } });
-    expect(link).not.toHaveProperty('errorType');
-    expect(link).not.toHaveProperty('consequence');
-    expect(link.wrongCodes).toBe(1);
+    receiveAll(link, error('incorrect_mfa_code'), { state: 'pending_provider_mfa', providerMfa: byMail });
+    expect(link).toMatchObject({ phase: 'awaiting_code', since: start + 4 * minute, mfa: byMail, wrongCodes: 1 });
+    for (const none of ['errorType', 'consequence']) expect(link).not.toHaveProperty(none);
   });
 });
 
@@ -207,14 +178,10 @@ describe('failed logins', () => {
 
   test.each(['error_of_next_year', undefined, 'constructor', '__proto__', 'invalid_token_2'])(
     'failed logins of an unknown type are counted, and bring no token that may be spoilt: %s',
-    (errorType) => {
+    (errorType = 'unrecognised') => {
       const link = handedOut({ maxPasswordAttempts: 2 });
-      receiveAll(link, error(errorType));
-      expect(link).toMatchObject({
-        failedLogins: 1,
-        consequence: 'start_over',
-        errorType: errorType ?? 'unrecognised',
-      });
+      receiveAll(link, error(errorType === 'unrecognised' ? undefined : errorType));
+      expect(link).toMatchObject({ failedLogins: 1, consequence: 'start_over', errorType });
       expect(link).not.toHaveProperty('token');
       receiveAll(link, error(errorType));
       expect(link.outcome).toBe('failed');
@@ -223,36 +190,35 @@ describe('failed logins', () => {
 });
 
 describe('an unknown state', () => {
+  const unknown = { state: 'state_of_next_year' };
+
   test('is treated as an unknown error, and the service is read first', () => {
     const link = asked();
-    receiveAll(link, { state: 'state_of_next_year' });
+    receiveAll(link, unknown);
     expect(link).toMatchObject({
-      phase: 'awaiting_password',
-      errorType: 'state_of_next_year',
-      consequence: 'start_over',
-      failedLogins: 1,
+      ...{ phase: 'awaiting_password', errorType: unknown.state, consequence: 'start_over', failedLogins: 1 },
       claim: { by: 'doubt' },
     });
     expect(link).not.toHaveProperty('token');
-    recordConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
+    looked(link, 'none', 3 * minute);
     expect(link).not.toHaveProperty('claim');
     expect(link.outcome).toBeUndefined();
   });
 
-  test('an unknown state with a connection behind it is connected', () => {
+  test('with a connection behind it is connected', () => {
     const link = asked();
-    receiveAll(link, { state: 'state_of_next_year' });
-    recordConnection(link, { found: 'new' }, link.claim, start + 3 * minute);
+    receiveAll(link, unknown);
+    looked(link, 'new', 3 * minute);
     expect(link.outcome).toBe('connected');
     expect(link).not.toHaveProperty('errorType');
   });
 
   test('ends the link once it has come as often as logins may fail, and the service shows nothing', () => {
     const link = asked({ maxPasswordAttempts: 1 });
-    receiveAll(link, { state: 'state_of_next_year' });
+    receiveAll(link, unknown);
     expect(link.outcome).toBeUndefined();
-    recordConnection(link, { found: 'older' }, link.claim, start + 3 * minute);
-    expect(link).toMatchObject({ outcome: 'failed', errorType: 'state_of_next_year' });
+    looked(link, 'older', 3 * minute);
+    expect(link).toMatchObject({ outcome: 'failed', errorType: unknown.state });
   });
 });
 
@@ -260,13 +226,13 @@ describe('a success', () => {
   test('is read for at once and then at growing intervals, until its time is over', () => {
     const link = claimed();
     const claimedAt = start + 2 * minute;
-    const looks: number[] = [];
+    const reads: number[] = [];
     while (link.claim) {
       const at = Math.max(confirmAt(link) ?? 0, claimedAt);
-      looks.push((at - claimedAt) / second);
-      recordConnection(link, { found: 'none' }, link.claim, at);
+      reads.push((at - claimedAt) / second);
+      looked(link, 'none', at - start);
     }
-    expect(looks).toEqual([0, 2, 4, 8, 16, 32, 64, 120]);
+    expect(reads).toEqual([0, 2, 4, 8, 16, 32, 64, 120]);
     expect(link).toMatchObject({ phase: 'awaiting_password', since: claimedAt + 2 * minute });
     expect(link.attention).toMatchObject([{ reason: 'connection_unconfirmed' }]);
     expect(link).not.toHaveProperty('token');
@@ -274,7 +240,7 @@ describe('a success', () => {
 
   test('a success that an older connection could explain is read for as patiently', () => {
     const link = claimed();
-    recordConnection(link, { found: 'older', createdAt: '2020-01-01T00:00:00.000Z' }, link.claim, start + 2 * minute);
+    looked(link, 'older', 2 * minute, { createdAt: '2020-01-01T00:00:00.000Z' });
     expect(link).toMatchObject({ phase: 'confirming', claim: { reads: 1 } });
     expect(link).not.toHaveProperty('connectedAt');
   });
@@ -290,7 +256,7 @@ describe('a success', () => {
   test('a success that is dropped does not take a later login away', () => {
     const link = claimed();
     receiveResult(link, error('provider_credential_error'), start + 3 * minute);
-    recordConnection(link, { found: 'none' }, link.claim, start + 5 * minute);
+    looked(link, 'none', 5 * minute);
     expect(link).toMatchObject({ phase: 'awaiting_password', since: start + 3 * minute, token: held });
     expect(link.attention).toMatchObject([{ reason: 'connection_unconfirmed' }]);
   });
@@ -300,11 +266,10 @@ describe('a success', () => {
     receiveAll(link, error('incorrect_mfa_code'));
     raise(link, 'connection_unconfirmed', start);
     raise(link, 'notifications_undelivered', start);
-    recordConnection(link, { found: 'new' }, link.claim, start + 9 * minute);
+    looked(link, 'new', 9 * minute);
     expect(link.attention).toMatchObject([{ reason: 'notifications_undelivered' }]);
-    for (const gone of ['errorType', 'consequence', 'connectedAt', 'mfa', 'token', 'claim']) {
-      expect(link).not.toHaveProperty(gone);
-    }
+    const gone = ['errorType', 'consequence', 'connectedAt', 'mfa', 'token', 'claim'];
+    for (const each of gone) expect(link).not.toHaveProperty(each);
   });
 });
 
@@ -315,9 +280,9 @@ describe('a webhook', () => {
       const link = asked();
       receiveWebhook(link, start + 4 * minute);
       expect(link).toMatchObject({ phase: 'awaiting_code', claim: { by: 'webhook', reads: 0 } });
-      recordConnection(link, { found }, link.claim, start + 4 * minute);
+      looked(link, found, 4 * minute);
       expect(link.claim).toMatchObject({ by: 'webhook', reads: 1 });
-      recordConnection(link, { found }, link.claim, start + 6 * minute);
+      looked(link, found, 6 * minute);
       expect(link).not.toHaveProperty('claim');
       expect(link).toMatchObject({ phase: 'awaiting_code', token: held, attention: [] });
     },
@@ -328,10 +293,10 @@ describe('a webhook', () => {
     (found) => {
       const link = asked();
       doubt(link, start + 3 * minute);
-      const looked = link.claim;
+      const { claim } = link;
       receiveWebhook(link, start + 4 * minute);
-      if (found) recordConnection(link, { found }, looked, start + 4 * minute);
-      else recordNoAnswer(link, looked, start + 4 * minute);
+      if (found) recordConnection(link, { found }, claim, start + 4 * minute);
+      else recordNoAnswer(link, claim, start + 4 * minute);
       expect(link.claim).toEqual({ by: 'webhook', at: start + 4 * minute, reads: 0 });
       expect(confirmAt(link)).toBe(atOnce);
     },
@@ -339,24 +304,17 @@ describe('a webhook', () => {
 
   test('starts the reads for a reported success at once, and does not make it less certain', () => {
     const link = claimed();
-    recordConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
+    looked(link, 'none', 3 * minute);
     receiveWebhook(link, start + 3 * minute);
     expect(link.claim).toEqual({ by: 'success', at: start + 3 * minute, reads: 0 });
     expect(confirmAt(link)).toBe(atOnce);
   });
 
-  test('replaces a doubt', () => {
-    const link = asked();
-    doubt(link, start + 3 * minute);
-    receiveWebhook(link, start + 4 * minute);
-    expect(link.claim).toMatchObject({ by: 'webhook' });
-  });
-});
-
-describe('a doubt', () => {
-  test('does not weaken a reported success, nor what a webhook reported', () => {
+  test('replaces a doubt, and is not weakened by one; neither is a reported success', () => {
     const reported = asked();
+    doubt(reported, start + minute);
     receiveWebhook(reported, start + 2 * minute);
+    expect(reported.claim).toMatchObject({ by: 'webhook' });
     for (const link of [claimed(), reported]) {
       const before = structuredClone(link.claim);
       doubt(link, start + 3 * minute);
@@ -371,9 +329,8 @@ describe('a wait that is over', () => {
   test('ends connected if the user connected without a webhook', () => {
     const link = asked();
     endWait(link, 'code', over);
-    recordConnection(link, { found: 'new', createdAt: newConnection }, link.claim, over);
+    looked(link, 'new', over - start, { createdAt: newConnection });
     expect(link).toMatchObject({ outcome: 'connected' });
-    expect(link).not.toHaveProperty('waitedFor');
   });
 
   test('does not end while the service cannot be read, except after a day of that', () => {
@@ -392,7 +349,7 @@ describe('a wait that is over', () => {
     receiveResult(link, { state: 'pending_provider_mfa' }, over + 2 * minute);
     endWait(link, 'link', over + 3 * minute);
     receiveWebhook(link, over + 4 * minute);
-    recordConnection(link, { found: 'none' }, link.claim, over + 7 * minute);
+    looked(link, 'none', over - start + 7 * minute);
     expect(link).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
   });
 
@@ -401,9 +358,9 @@ describe('a wait that is over', () => {
     receiveWebhook(reported, start + 2 * minute);
     for (const link of [claimed(), reported]) {
       endWait(link, 'link', start + 3 * minute);
-      recordConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
+      looked(link, 'none', 3 * minute);
       expect(link.outcome).toBeUndefined();
-      recordConnection(link, { found: 'none' }, link.claim, start + 4 * minute);
+      looked(link, 'none', 4 * minute);
       expect(link).toMatchObject({ outcome: 'expired', waitedFor: 'link' });
     }
   });
@@ -421,37 +378,29 @@ describe('an error that ends the link', () => {
     expect(link).toMatchObject({ outcome, errorType });
   });
 
-  test.each<[string, () => Link]>([
-    [
-      'webhook',
-      () => {
-        const link = asked();
-        receiveWebhook(link, start + 4 * minute);
-        return link;
-      },
-    ],
-    ['success', () => claimed()],
-    [
-      'doubt',
-      () => {
-        const link = asked();
-        doubt(link, start + 4 * minute);
-        return link;
-      },
-    ],
-  ])('is settled by a read first if a connection may have been made: %s', (by, make) => {
-    for (const errorType of ['user_cancelled', 'unsupported_region', 'duplicate_connection']) {
-      const link = make();
+  const inDoubt = asked();
+  doubt(inDoubt, start + 4 * minute);
+  const reported = asked();
+  receiveWebhook(reported, start + 4 * minute);
+  const all = [
+    ['webhook', reported],
+    ['success', claimed()],
+    ['doubt', inDoubt],
+  ] as const;
+  const errors = ['user_cancelled', 'unsupported_region', 'duplicate_connection'];
+
+  test.each(all.flatMap(([by, link]) => errors.map((errorType) => [by, errorType, link] as const)))(
+    'is settled by a read first if a connection may have been made: %s, %s',
+    (by, errorType, before) => {
+      const link = structuredClone(before);
       receiveResult(link, error(errorType), atTheEnd);
       expect(link).toMatchObject({ claim: { by }, ending: { since: atTheEnd } });
       expect(link.outcome).toBeUndefined();
-      const connected = structuredClone(link);
-      recordConnection(connected, { found: 'new' }, connected.claim, atTheEnd);
-      expect(connected.outcome).toBe('connected');
-      recordConnection(link, { found: 'none' }, link.claim, atTheEnd + 5 * minute);
+      expect(looked(structuredClone(link), 'new', 5 * minute).outcome).toBe('connected');
+      looked(link, 'none', 10 * minute);
       expect(link).toMatchObject({ outcome: errorType === 'user_cancelled' ? 'cancelled' : 'failed', errorType });
-    }
-  });
+    },
+  );
 
   test.each(['token_consumed', 'duplicate_connection'])('may hide a connection itself: %s', (errorType) => {
     const link = asked();
@@ -464,10 +413,10 @@ describe('an error that ends the link', () => {
 test('what the service shows changes nothing if nothing is awaited, unless it is the connection', () => {
   const link = asked();
   const before = structuredClone(link);
-  for (const found of ['none', 'older'] as const) recordConnection(link, { found }, link.claim, start + hour);
+  for (const found of ['none', 'older'] as const) looked(link, found, hour);
   recordNoAnswer(link, link.claim, start + hour);
   expect(link).toEqual(before);
-  recordConnection(link, { found: 'new', createdAt: newConnection }, link.claim, start + hour);
+  looked(link, 'new', hour, { createdAt: newConnection });
   expect(link.outcome).toBe('connected');
 });
 
@@ -485,7 +434,7 @@ describe('an end', () => {
     const link = asked();
     receiveAll(link, error('incorrect_mfa_code'));
     endWait(link, 'code', start + hour);
-    recordConnection(link, { found: 'none' }, link.claim, start + hour);
+    looked(link, 'none', hour);
     expect(link).toMatchObject({ outcome: 'expired', phase: 'expired', waitedFor: 'code' });
     expect(JSON.stringify(link)).not.toContain('invented-token');
     expect(link.outbox).toEqual([
@@ -514,18 +463,14 @@ describe('an end', () => {
 });
 
 test('an end names the provider that the user chose, and the error that it ends with', () => {
-  const connected = openedForAny();
-  recordConnection(connected, { found: 'new', slug: 'oura' }, undefined, start);
-  const named = opened();
-  recordConnection(named, { found: 'new', slug: 'oura' }, undefined, start);
-  const unnamed = openedForAny();
-  recordConnection(unnamed, { found: 'new' }, undefined, start);
+  const connected = looked(openedForAny(), 'new', 0, { slug: 'oura' });
+  const named = looked(opened(), 'new', 0, { slug: 'oura' });
+  const unnamed = looked(openedForAny(), 'new', 0);
   const refused = asked();
   receiveAll(refused, error('unsupported_region'));
-  const data = [connected, named, unnamed, refused].map(({ outbox: [ended] }) => ended?.data);
   const any = { userId: 'user-1', provider: connected.provider, outcome: 'connected' };
   const watch = { userId: 'user-1', provider: 'invented_watch' };
-  expect(data).toEqual([
+  expect([connected, named, unnamed, refused].map(({ outbox: [ended] }) => ended?.data)).toEqual([
     { ...any, chosenProvider: 'oura' },
     { ...watch, outcome: 'connected' },
     any,

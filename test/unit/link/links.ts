@@ -1,5 +1,5 @@
 import type { LinkPolicy } from '../../../protocol/link/policy.js';
-import { receiveResult, giveToken, openLink, type Link } from '../../../workflows/link/link.js';
+import { receiveResult, giveToken, openLink, recordConnection, type Link } from '../../../workflows/link/link.js';
 import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* Links in the states that the tests of the pure decisions begin with. Everything here is invented. */
@@ -47,3 +47,9 @@ export function claimed(policy: LinkPolicy = {}): Link {
 }
 
 export const entries = ({ journal }: Link): string[] => journal.map(({ what }) => what);
+
+/** The service shows this to a read for what is claimed, so long after the start. */
+export function looked(link: Link, found: 'new' | 'older' | 'none', after: number, more: object = {}): Link {
+  recordConnection(link, { found, ...more }, link.claim, start + after);
+  return link;
+}

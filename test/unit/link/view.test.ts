@@ -1,19 +1,24 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LinkReport } from '../../../protocol/link/messages.js';
 import {
   receiveResult,
   loseToken,
   giveToken,
+  openLink,
+  raise,
   type Link,
   doubt,
-  recordConnection,
   end,
   endUnlessConnected,
 } from '../../../workflows/link/link.js';
-import { codeAnswerOf, resultOf, stateOf } from '../../../workflows/link/view.js';
-import { asked, claimed, handedOut, held, hour, minute, opened, start } from './links.js';
+import { caseFileOf, codeAnswerOf, resultOf, stateOf } from '../../../workflows/link/view.js';
+import { asked, claimed, handedOut, held, hour, looked, minute, opened, start } from './links.js';
 
 const at = (span: number) => new Date(start + span).toISOString();
+const fileOf = (link: Link) => caseFileOf(stateOf(link));
+const error = (errorType: string): LinkReport => ({ state: 'error', errorType });
+const asksForCode = { state: 'pending_provider_mfa' };
 
 /** After this answer to a code. */
 function answered(report: LinkReport, link: Link = asked()): Link {
@@ -21,18 +26,28 @@ function answered(report: LinkReport, link: Link = asked()): Link {
   return link;
 }
 
+/** Nobody did what the link waited for. */
+function expired(waitedFor: 'password' | 'code' | 'link' = 'code'): Link {
+  const link = asked();
+  endUnlessConnected(link, { outcome: 'expired', waitedFor }, start + hour);
+  return link;
+}
+
+function cancelled(): Link {
+  const link = asked();
+  end(link, 'cancelled', start + hour);
+  return link;
+}
+
+/** Shown by the service two minutes after the start. */
+const connected = () => looked(claimed(), 'new', 3 * minute, { createdAt: at(2 * minute) });
+
 describe('the state', () => {
   test('shows where the link stands, until when it waits, and how often the user may still try', () => {
     expect(stateOf(asked())).toEqual({
-      userId: 'user-1',
-      provider: 'invented_watch',
-      phase: 'awaiting_code',
-      startedAt: at(0),
-      until: at(minute + hour),
-      mfa: { method: 'sms', hint: '***23' },
-      codeAttemptsLeft: 3,
-      passwordAttemptsLeft: 5,
-      attention: [],
+      ...{ userId: 'user-1', provider: 'invented_watch', phase: 'awaiting_code', startedAt: at(0) },
+      ...{ until: at(minute + hour), mfa: { method: 'sms', hint: '***23' } },
+      ...{ codeAttemptsLeft: 3, passwordAttemptsLeft: 5, attention: [] },
       timeline: [
         { at: at(0), what: 'link made' },
         { at: at(minute), what: 'code asked by sms' },
@@ -40,33 +55,28 @@ describe('the state', () => {
     });
   });
 
-  test('the state never has the token or its page in it', () => {
-    for (const link of [opened(), handedOut(), asked(), claimed(), answered({ state: 'error', errorType: 'x' })]) {
-      expect(JSON.stringify([stateOf(link), codeAnswerOf(link), resultOf(link)])).not.toMatch(/invented-token|https:/);
+  test('never has the token or its page in it, nor have an answer, a result or a case file', () => {
+    for (const link of [opened(), handedOut(), asked(), claimed(), answered(error('x'))]) {
+      const shown = JSON.stringify([stateOf(link), codeAnswerOf(link), resultOf(link)]);
+      expect(shown + fileOf(link)).not.toMatch(/invented-token|https:/);
     }
+    expect(fileOf(asked()), 'nor the hint').not.toMatch(/23/);
   });
 
   test('waits for nothing any more once it has ended', () => {
-    const link = asked();
-    endUnlessConnected(link, { outcome: 'expired', waitedFor: 'code' }, start + hour);
-    expect(stateOf(link)).toMatchObject({ phase: 'expired', outcome: 'expired', waitedFor: 'code' });
-    expect(stateOf(link)).not.toHaveProperty('until');
-    expect(stateOf(link)).not.toHaveProperty('mfa');
+    expect(stateOf(expired())).toMatchObject({ phase: 'expired', outcome: 'expired', waitedFor: 'code' });
+    for (const gone of ['until', 'mfa']) expect(stateOf(expired())).not.toHaveProperty(gone);
   });
 });
 
 describe('the answer to a code', () => {
   test.each<[string, LinkReport, object]>([
-    [
-      'wrong_code',
-      { state: 'error', errorType: 'incorrect_mfa_code' },
-      { attemptsLeft: 2, errorType: 'incorrect_mfa_code' },
-    ],
-    ['asked_again', { state: 'pending_provider_mfa' }, { attemptsLeft: 3 }],
+    ['wrong_code', error('incorrect_mfa_code'), { attemptsLeft: 2, errorType: 'incorrect_mfa_code' }],
+    ['asked_again', asksForCode, { attemptsLeft: 3 }],
     ['confirming', { state: 'success' }, {}],
-    ['ask_credentials_again', { state: 'error', errorType: 'provider_api_error' }, { errorType: 'provider_api_error' }],
-    ['start_over', { state: 'error', errorType: 'token_expired' }, { errorType: 'token_expired' }],
-    ['start_over', { state: 'error', errorType: 'error_of_next_year' }, { errorType: 'error_of_next_year' }],
+    ['ask_credentials_again', error('provider_api_error'), { errorType: 'provider_api_error' }],
+    ['start_over', error('token_expired'), { errorType: 'token_expired' }],
+    ['start_over', error('error_of_next_year'), { errorType: 'error_of_next_year' }],
     ['start_over', { state: 'error' }, { errorType: 'unrecognised' }],
     ['start_over', { state: 'state_of_next_year' }, { errorType: 'state_of_next_year' }],
   ])('is %s after %j', (outcome, report, more) => {
@@ -74,67 +84,115 @@ describe('the answer to a code', () => {
     expect(codeAnswerOf(link)).toEqual({ attemptsLeft: 3, ...more, outcome, state: stateOf(link) });
   });
 
-  test('is confirming while a success may still show, whatever was received since', () => {
-    for (const errorType of ['incorrect_mfa_code', 'token_consumed', 'provider_api_error']) {
-      const link = answered({ state: 'error', errorType }, claimed());
-      expect(codeAnswerOf(link).outcome).toBe('confirming');
-    }
-  });
+  test.each(['incorrect_mfa_code', 'token_consumed', 'provider_api_error'])(
+    'is confirming while a success may still show, whatever was received since: %s',
+    (errorType) => expect(codeAnswerOf(answered(error(errorType), claimed())).outcome).toBe('confirming'),
+  );
 
   test('is connected once the service shows that', () => {
-    const link = answered({ state: 'success' });
-    recordConnection(link, { found: 'new', createdAt: at(2 * minute) }, link.claim, start + 3 * minute);
-    expect(codeAnswerOf(link)).toMatchObject({ outcome: 'connected', state: { outcome: 'connected' } });
-    expect(codeAnswerOf(link)).not.toHaveProperty('errorType');
+    expect(codeAnswerOf(connected())).toMatchObject({ outcome: 'connected', state: { outcome: 'connected' } });
+    expect(codeAnswerOf(connected())).not.toHaveProperty('errorType');
   });
 
   test('is a wrong code even if it was the last, with no attempt left', () => {
-    const link = answered({ state: 'error', errorType: 'incorrect_mfa_code' }, asked({ maxCodeAttempts: 1 }));
+    const link = answered(error('incorrect_mfa_code'), asked({ maxCodeAttempts: 1 }));
     expect(codeAnswerOf(link)).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 0, state: { outcome: 'failed' } });
   });
 
   test('is unknown if the service’s answer was lost, even after an earlier wrong code', () => {
-    const link = answered({ state: 'error', errorType: 'incorrect_mfa_code' });
+    const link = answered(error('incorrect_mfa_code'));
     delete link.consequence;
     link.errorType = 'answer_lost';
     doubt(link, start + 3 * minute);
-    recordConnection(link, { found: 'none' }, link.claim, start + 3 * minute);
+    looked(link, 'none', 3 * minute);
     expect(codeAnswerOf(link)).toMatchObject({ outcome: 'unknown', errorType: 'answer_lost', attemptsLeft: 2 });
   });
 
   test('is start_over if the login is lost with its token', () => {
-    const link = answered({ state: 'error', errorType: 'invalid_token' });
+    const link = answered(error('invalid_token'));
     loseToken(link);
     expect(codeAnswerOf(link)).toMatchObject({ outcome: 'start_over', errorType: 'token_missing' });
   });
 
   test('has nothing of what was advised before a new token', () => {
-    const link = answered({ state: 'error', errorType: 'token_expired' });
+    const link = answered(error('token_expired'));
     giveToken(link, { ...held, expiresAt: start + hour }, start + 5 * minute);
-    receiveResult(link, { state: 'pending_provider_mfa' }, start + 6 * minute);
-    receiveResult(link, { state: 'pending_provider_mfa' }, start + 7 * minute);
+    for (const after of [6, 7]) receiveResult(link, asksForCode, start + after * minute);
     expect(codeAnswerOf(link)).toMatchObject({ outcome: 'asked_again' });
   });
 });
 
 describe('the result', () => {
   test('names the connection’s own time', () => {
-    const link = claimed();
-    recordConnection(link, { found: 'new', createdAt: at(2 * minute) }, link.claim, start + 3 * minute);
+    const link = connected();
     expect(resultOf(link)).toEqual({ ...stateOf(link), connectedAt: at(2 * minute) });
     expect(resultOf(link)).toMatchObject({ outcome: 'connected', phase: 'connected', timeline: link.journal });
   });
 
   test('names what went wrong, or what the user did not do', () => {
-    const failed = answered({ state: 'error', errorType: 'unsupported_region' });
+    const failed = answered(error('unsupported_region'));
     expect(resultOf(failed)).toMatchObject({ outcome: 'failed', errorType: 'unsupported_region' });
-    const expired = asked();
-    endUnlessConnected(expired, { outcome: 'expired', waitedFor: 'code' }, start + hour);
-    expect(resultOf(expired)).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
-    const cancelled = asked();
-    end(cancelled, 'cancelled', start + hour);
+    expect(resultOf(expired())).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
     // What was asked for, such as the end of a telephone number, is not kept.
-    expect(resultOf(cancelled)).toEqual(stateOf(cancelled));
-    expect(resultOf(cancelled)).not.toHaveProperty('mfa');
+    const link = cancelled();
+    expect(resultOf(link)).toEqual(stateOf(link));
+    expect(resultOf(link)).not.toHaveProperty('mfa');
+  });
+});
+
+describe('the case file says in words', () => {
+  test('where the link is, what it waits for until when, what is wrong, and what happened', () => {
+    const link = answered(error('incorrect_mfa_code'));
+    raise(link, 'notifications_undelivered', start + 3 * minute);
+    expect(fileOf(link).split('\n')).toEqual([
+      '### Awaiting code',
+      '',
+      'Provider `invented_watch`, user `user-1`',
+      '',
+      '**Waits for** the code sent by sms until 2026-03-01 11:02:00, attempts left: 2',
+      '',
+      '**Attention** notifications undelivered since 2026-03-01 10:03:00',
+      '',
+      '| When (UTC) | What happened |',
+      '| --- | --- |',
+      '| 2026-03-01 10:00:00 | Link made |',
+      '| 2026-03-01 10:01:00 | Code asked by sms |',
+      '| 2026-03-01 10:02:00 | Error incorrect mfa code |',
+      '| 2026-03-01 10:03:00 | Attention raised: notifications undelivered |',
+    ]);
+  });
+
+  test.each([
+    ['Waits for', 'the user to log in at the provider until 2026-03-02 10:00:00', handedOut()],
+    ['Waits for', 'the service to show the connection', claimed()],
+    ['Outcome', 'connected', connected()],
+    ['Outcome', 'cancelled', cancelled()],
+    ['Outcome', 'failed: `unsupported_region`', answered(error('unsupported_region'))],
+    ['Outcome', 'expired: the user did not log in', expired('password')],
+    ['Outcome', 'expired: the user did not enter the code', expired('code')],
+    ['Outcome', 'expired: it took too long', expired('link')],
+  ])('%s %s', (what, said, link) => {
+    expect(fileOf(link)).toMatch(new RegExp(`^\\*\\*${what}\\*\\* ${said}(, attempts left: 5)?$`, 'm'));
+  });
+
+  test('hostile text in one line, which breaks no table or code span', () => {
+    const evil = ['|', '`', '\n', '<b>', '[x](javascript:1)', '**', '&#124;', '\\', '\u2028', '🙂', '](', '# x'].join(
+      '',
+    );
+    const any = fc.oneof(fc.constant(evil), fc.string({ minLength: 1, maxLength: 64, unit: 'binary' }));
+    fc.assert(
+      fc.property(any, any, any, (state, errorType, method) => {
+        const link = openLink({ userId: 'user-1', provider: 'invented_watch' }, start);
+        const before = fileOf(link).split('\n').length;
+        receiveResult(link, { ...asksForCode, providerMfa: { method, hint: state } }, start);
+        receiveResult(link, { state }, start);
+        receiveResult(link, error(errorType), start);
+        const lines = fileOf(link).split('\n');
+        expect(lines).toHaveLength(before + link.journal.length);
+        for (const line of lines.filter((text) => text.startsWith('| 2'))) expect(line.split('|')).toHaveLength(4);
+        expect(lines.filter((text) => text.startsWith('#'))).toHaveLength(1);
+        expect(fileOf(link)).not.toMatch(/[<>[\]\\&]/);
+      }),
+    );
   });
 });
