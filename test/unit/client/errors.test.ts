@@ -11,31 +11,24 @@ import {
 import { CancelledFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import * as appointmentErrors from '../../../client/appointments/errors.js';
-import * as matchReviewErrors from '../../../client/match-reviews/errors.js';
-import { MatchReviewInterrupted, matchReviewErrorMap } from '../../../client/match-reviews/errors.js';
-import { AppointmentInterrupted, appointmentErrorMap } from '../../../client/appointments/errors.js';
 import * as errors from '../../../client/errors.js';
-import { LabOperationsError } from '../../../service/lab-operations-error.js';
-import { toClientError, UnexpectedFailure } from '../../../client/errors.js';
+import { errors as client } from '../../../client/index.js';
 import * as linkErrors from '../../../client/links/errors.js';
-import { LinkFailed, LinkInterrupted, linkErrorMap } from '../../../client/links/errors.js';
-import * as orderErrors from '../../../client/orders/errors.js';
-import { forwardedTo, OrderInterrupted, orderErrorMap } from '../../../client/orders/errors.js';
-import * as reportErrors from '../../../client/reports/errors.js';
-import { ReportInterrupted, reportErrorMap } from '../../../client/reports/errors.js';
+import * as matchReviewErrors from '../../../client/match-reviews/errors.js';
 import { notificationErrorMap } from '../../../client/notifications/errors.js';
 import * as operatorErrors from '../../../client/operators/errors.js';
-import { OperatorCallInterrupted, operatorErrorMap } from '../../../client/operators/errors.js';
+import * as orderErrors from '../../../client/orders/errors.js';
+import * as reportErrors from '../../../client/reports/errors.js';
 import * as userErrors from '../../../client/users/errors.js';
-import { userErrorMap } from '../../../client/users/errors.js';
-import { errors as client } from '../../../client/index.js';
+import { LabOperationsError } from '../../../service/lab-operations-error.js';
 import { projectFolder } from '../../rig/processes.js';
 
-const details = {
-  status: 422,
-  fields: [{ field: 'patient_details.dob', message: 'is not a date' }],
-  reason: 'refused',
-};
+const { toClientError, UnexpectedFailure } = errors;
+const { forwardedTo, orderErrorMap } = orderErrors;
+const { linkErrorMap } = linkErrors;
+
+const fields = [{ field: 'patient_details.dob', message: 'is not a date' }];
+const details = { status: 422, fields, reason: 'refused' };
 const failureOf = (type: string) => ApplicationFailure.nonRetryable(`a ${type}`, type, details);
 
 /** As an update rejects, and as a workflow's result does. */
@@ -56,115 +49,63 @@ const ofTheService = {
   CommandTimedOut: 'ServiceDown',
 };
 
+/** The client's error has the name of the failure. */
+const byTheirNames = (...names: string[]) => Object.fromEntries(names.map((name) => [name, name]));
+
 const ofOrders: Record<string, string> = {
   ...ofTheService,
-  ReferenceInvalid: 'OrderInvalid',
-  PolicyInvalid: 'OrderInvalid',
-  InvalidCommand: 'OrderInvalid',
-  OrderMovedOn: 'OrderMovedOn',
-  AlreadyResolved: 'AlreadyResolved',
-  OrderRefused: 'OrderRefused',
-  ServiceRefused: 'OrderRefused',
-  PhysicianRequired: 'PhysicianRequired',
-  AmbiguousOrder: 'AmbiguousOrder',
-  PlacingCancelled: 'PlacingCancelled',
-  RegistrationRefused: 'RegistrationRefused',
-  RegisteredAnotherOrder: 'RegisteredAnotherOrder',
-  CancelRefused: 'CancelRefused',
-  NothingToAcknowledge: 'NothingToAcknowledge',
-  AlarmOutdated: 'AlarmOutdated',
-  NothingToResolve: 'NothingToResolve',
-  NotReplaceable: 'NotReplaceable',
-  ReplacementLimitReached: 'ReplacementLimitReached',
-  OrderEnded: 'OrderEnded',
-  AcceptedUpdateCompletedWorkflow: 'OrderEnded',
-  OrderNotInChain: 'OrderNotInChain',
-  OrderNotFound: 'OrderNotFound',
-  AttemptOutdated: 'ServiceDown',
-  OrderUnclaimed: 'ServiceDown',
+  ...byTheirNames('OrderMovedOn', 'AlreadyResolved', 'OrderRefused', 'PhysicianRequired', 'AmbiguousOrder'),
+  ...byTheirNames('PlacingCancelled', 'RegistrationRefused', 'RegisteredAnotherOrder', 'CancelRefused'),
+  ...byTheirNames('NothingToAcknowledge', 'AlarmOutdated', 'NothingToResolve', 'NotReplaceable'),
+  ...byTheirNames('ReplacementLimitReached', 'OrderEnded', 'OrderNotInChain', 'OrderNotFound'),
+  ...{ ReferenceInvalid: 'OrderInvalid', PolicyInvalid: 'OrderInvalid', InvalidCommand: 'OrderInvalid' },
+  ...{ ServiceRefused: 'OrderRefused', AcceptedUpdateCompletedWorkflow: 'OrderEnded' },
+  ...{ AttemptOutdated: 'ServiceDown', OrderUnclaimed: 'ServiceDown' },
 };
 
 const ofLinks: Record<string, string> = {
   ...ofTheService,
-  PolicyInvalid: 'LinkInvalid',
-  InvalidCommand: 'LinkInvalid',
-  InvalidCode: 'InvalidCode',
-  LinkRefused: 'LinkRefused',
-  LinkFailed: 'LinkFailed',
-  LinkEnded: 'LinkEnded',
-  AcceptedUpdateCompletedWorkflow: 'LinkEnded',
+  ...byTheirNames('InvalidCode', 'LinkRefused', 'LinkFailed', 'LinkEnded'),
+  ...{ PolicyInvalid: 'LinkInvalid', InvalidCommand: 'LinkInvalid', AcceptedUpdateCompletedWorkflow: 'LinkEnded' },
 };
 
 const ofReports: Record<string, string> = {
   ...ofTheService,
-  ReferenceInvalid: 'ReportInvalid',
-  ReferenceConflict: 'ReportReferenceConflict',
-  PolicyInvalid: 'ReportInvalid',
-  InvalidCommand: 'ReportInvalid',
-  SignedUrlRefused: 'SignedUrlRefused',
-  ReportFileRefused: 'ReportFileRefused',
-  ReportRefused: 'ReportRefused',
-  ReportSubmissionExpired: 'ReportSubmissionExpired',
-  ReportSubmissionCancelled: 'ReportSubmissionCancelled',
-  ReportEnded: 'ReportEnded',
-  AcceptedUpdateCompletedWorkflow: 'ReportEnded',
+  ...byTheirNames('SignedUrlRefused', 'ReportFileRefused', 'ReportRefused', 'ReportSubmissionExpired'),
+  ...byTheirNames('ReportSubmissionCancelled', 'ReportEnded'),
+  ...{ ReferenceInvalid: 'ReportInvalid', PolicyInvalid: 'ReportInvalid', InvalidCommand: 'ReportInvalid' },
+  ...{ ReferenceConflict: 'ReportReferenceConflict', AcceptedUpdateCompletedWorkflow: 'ReportEnded' },
 };
 
 const ofOperators: Record<string, string> = {
   ...ofTheService,
-  Unauthorized: 'ManagementKeyRefused',
-  InvalidCommand: 'OperatorCallInvalid',
-  WebhookRefused: 'WebhookRefused',
-  WebhookNotFound: 'WebhookNotFound',
-  ManagementKeyMissing: 'ManagementKeyMissing',
-  EncryptionRequired: 'EncryptionRequired',
-  RejectedEventNotFound: 'RejectedEventNotFound',
-  RejectedEventSettled: 'RejectedEventSettled',
-  StoreNotConfigured: 'StoreNotConfigured',
-  StoreUnavailable: 'StoreUnavailable',
+  ...byTheirNames('WebhookRefused', 'WebhookNotFound', 'ManagementKeyMissing', 'EncryptionRequired'),
+  ...byTheirNames('RejectedEventNotFound', 'RejectedEventSettled', 'StoreNotConfigured', 'StoreUnavailable'),
+  ...{ Unauthorized: 'ManagementKeyRefused', InvalidCommand: 'OperatorCallInvalid' },
 };
 
 const ofAppointments: Record<string, string> = {
   ...ofTheService,
-  InvalidCommand: 'AppointmentInvalid',
-  AppointmentEnded: 'AppointmentEnded',
-  AcceptedUpdateCompletedWorkflow: 'AppointmentEnded',
-  AddressMissing: 'AddressMissing',
-  AvailabilityRefused: 'AvailabilityRefused',
-  SlotUnavailable: 'SlotGone',
-  BookingKeyExpired: 'SlotGone',
-  BookingRefused: 'BookingRefused',
-  ServiceRefused: 'BookingRefused',
-  AppointmentExists: 'AppointmentExists',
-  NothingBooked: 'NothingBooked',
-  RescheduleRefused: 'RescheduleRefused',
-  CancellationRefused: 'CancellationRefused',
-  AttemptOutdated: 'ServiceDown',
+  ...byTheirNames('AppointmentEnded', 'AddressMissing', 'AvailabilityRefused', 'BookingRefused', 'AppointmentExists'),
+  ...byTheirNames('NothingBooked', 'RescheduleRefused', 'CancellationRefused'),
+  ...{ InvalidCommand: 'AppointmentInvalid', AcceptedUpdateCompletedWorkflow: 'AppointmentEnded' },
+  ...{ SlotUnavailable: 'SlotGone', BookingKeyExpired: 'SlotGone', ServiceRefused: 'BookingRefused' },
+  ...{ AttemptOutdated: 'ServiceDown' },
 };
 
 const ofMatchReviews: Record<string, string> = {
   ...ofTheService,
-  InvalidCommand: 'MatchReviewInvalid',
-  ReviewEnded: 'MatchReviewEnded',
-  AcceptedUpdateCompletedWorkflow: 'MatchReviewEnded',
-  ActionNotAllowed: 'DecisionNotAllowed',
-  DecisionRefused: 'DecisionRefused',
-  ServiceRefused: 'DecisionRefused',
+  ...{ InvalidCommand: 'MatchReviewInvalid', ReviewEnded: 'MatchReviewEnded', ActionNotAllowed: 'DecisionNotAllowed' },
+  ...{ AcceptedUpdateCompletedWorkflow: 'MatchReviewEnded' },
+  ...{ DecisionRefused: 'DecisionRefused', ServiceRefused: 'DecisionRefused' },
 };
 
 const ofDeletions: Record<string, string> = {
-  InvalidCommand: 'DeletionInvalid',
-  PolicyInvalid: 'DeletionInvalid',
-  UserHasRunningWork: 'UserHasRunningWork',
-  UserUnknown: 'UserUnknown',
-  DeletionRefused: 'DeletionRefused',
-  GraceNotBegun: 'GraceNotBegun',
-  GraceEnded: 'GraceEnded',
-  NothingToUndo: 'NothingToUndo',
-  AcceptedUpdateCompletedWorkflow: 'GraceEnded',
-  UndoRefused: 'UndoRefused',
-  Unauthorized: 'ServiceAccessDenied',
-  CommandTimedOut: 'ServiceDown',
+  ...byTheirNames('UserHasRunningWork', 'UserUnknown', 'DeletionRefused', 'GraceNotBegun', 'GraceEnded'),
+  ...byTheirNames('NothingToUndo', 'UndoRefused'),
+  ...{ InvalidCommand: 'DeletionInvalid', PolicyInvalid: 'DeletionInvalid' },
+  ...{ AcceptedUpdateCompletedWorkflow: 'GraceEnded' },
+  ...{ Unauthorized: 'ServiceAccessDenied', CommandTimedOut: 'ServiceDown' },
 };
 
 const ofDeliveries = { InvalidCommand: 'NotificationsInvalid', NotificationNotFound: 'NotificationNotFound' };
@@ -172,10 +113,10 @@ const ofDeliveries = { InvalidCommand: 'NotificationsInvalid', NotificationNotFo
 const areas = [
   { workflows: ['placeKitOrder', 'kitOrder'], names: ofOrders, words: orderErrorMap, unnamed: ['OrderForwarded'] },
   { workflows: ['linkProvider'], names: ofLinks, words: linkErrorMap, unnamed: [] },
-  { workflows: ['submitReport', 'parsingJob'], names: ofReports, words: reportErrorMap, unnamed: [] },
-  { workflows: ['operatorCall'], names: ofOperators, words: operatorErrorMap, unnamed: [] },
-  { workflows: ['bookAppointment'], names: ofAppointments, words: appointmentErrorMap, unnamed: [] },
-  { workflows: ['matchReview'], names: ofMatchReviews, words: matchReviewErrorMap, unnamed: [] },
+  { workflows: ['submitReport', 'parsingJob'], names: ofReports, words: reportErrors.reportErrorMap, unnamed: [] },
+  { workflows: ['operatorCall'], names: ofOperators, words: operatorErrors.operatorErrorMap, unnamed: [] },
+  { workflows: ['bookAppointment'], names: ofAppointments, words: appointmentErrors.appointmentErrorMap, unnamed: [] },
+  { workflows: ['matchReview'], names: ofMatchReviews, words: matchReviewErrors.matchReviewErrorMap, unnamed: [] },
 ];
 
 function exportedBy(module: object, name: string): unknown {
@@ -196,7 +137,7 @@ async function documentedTypes(workflow: string): Promise<string[]> {
 
 describe('the client error for a failure', () => {
   const others = [
-    { names: ofDeletions, words: userErrorMap },
+    { names: ofDeletions, words: userErrors.userErrorMap },
     { names: ofDeliveries, words: notificationErrorMap },
   ];
   const named = [...areas, ...others].flatMap(({ names, words }) =>
@@ -217,7 +158,7 @@ describe('the client error for a failure', () => {
   test('has the error type of a link that failed, if there is one', () => {
     const [rejection] = rejections('LinkFailed');
     expect(toClientError(rejection, linkErrorMap)).toMatchObject({ errorType: 'refused' });
-    expect(new LinkFailed('failed').errorType).toBe('unknown');
+    expect(new linkErrors.LinkFailed('failed').errorType).toBe('unknown');
   });
 
   test('exists for every documented type; only a forwarded command is followed instead', async () => {
@@ -232,11 +173,8 @@ describe('the client error for a failure', () => {
 
   test('has no fields and no status if the failure has no details', () => {
     const bare = ApplicationFailure.nonRetryable('ended', 'OrderEnded');
-    expect(toClientError(new WorkflowUpdateFailedError('failed', bare), orderErrorMap)).toMatchObject({
-      name: 'OrderEnded',
-      fields: [],
-      status: undefined,
-    });
+    const error = toClientError(new WorkflowUpdateFailedError('failed', bare), orderErrorMap);
+    expect(error).toMatchObject({ name: 'OrderEnded', fields: [], status: undefined });
   });
 
   test.each(['Invented', 'Error', 'constructor', 'toString', '__proto__', ''])(
@@ -254,12 +192,9 @@ describe('the client error for a failure', () => {
   );
 
   test('exists for a command that was cancelled with its workflow', () => {
-    const cancelled = new WorkflowUpdateFailedError(
-      'Workflow Update failed',
-      new CancelledFailure('cancelled by hand'),
-    );
-    expect(toClientError(cancelled, orderErrorMap)).toBeInstanceOf(OrderInterrupted);
-    expect(toClientError(cancelled, linkErrorMap)).toBeInstanceOf(LinkInterrupted);
+    const cancelled = new WorkflowUpdateFailedError('failed', new CancelledFailure('cancelled by hand'));
+    expect(toClientError(cancelled, orderErrorMap)).toBeInstanceOf(orderErrors.OrderInterrupted);
+    expect(toClientError(cancelled, linkErrorMap)).toBeInstanceOf(linkErrors.LinkInterrupted);
   });
 
   test('exists for a query that the worker does not know or was not allowed to answer', () => {
@@ -272,12 +207,12 @@ describe('the client error for a failure', () => {
     for (const cause of [new TerminatedFailure('terminated by hand'), new CancelledFailure('cancelled by hand')]) {
       const failed = new WorkflowFailedError('Workflow execution failed', cause, 'NON_RETRYABLE_FAILURE');
       for (const [words, word] of [
-        [orderErrorMap, OrderInterrupted],
-        [linkErrorMap, LinkInterrupted],
-        [reportErrorMap, ReportInterrupted],
-        [operatorErrorMap, OperatorCallInterrupted],
-        [appointmentErrorMap, AppointmentInterrupted],
-        [matchReviewErrorMap, MatchReviewInterrupted],
+        [orderErrorMap, orderErrors.OrderInterrupted],
+        [linkErrorMap, linkErrors.LinkInterrupted],
+        [reportErrors.reportErrorMap, reportErrors.ReportInterrupted],
+        [operatorErrors.operatorErrorMap, operatorErrors.OperatorCallInterrupted],
+        [appointmentErrors.appointmentErrorMap, appointmentErrors.AppointmentInterrupted],
+        [matchReviewErrors.matchReviewErrorMap, matchReviewErrors.MatchReviewInterrupted],
       ] as const) {
         const error = toClientError(failed, words);
         expect(error).toBeInstanceOf(word);
@@ -292,22 +227,12 @@ describe('the client error for a failure', () => {
 });
 
 /** Exports that are not errors. */
-const inner = new Set([
-  'toClientError',
-  'orderErrorMap',
-  'linkErrorMap',
-  'forwardedTo',
-  'reportErrorMap',
-  'operatorErrorMap',
-  'appointmentErrorMap',
-  'matchReviewErrorMap',
-  'userErrorMap',
-]);
+const isInner = (name: string) => ['toClientError', 'forwardedTo'].includes(name) || name.endsWith('ErrorMap');
 
 const modules = [errors, orderErrors, linkErrors, reportErrors, operatorErrors, appointmentErrors, matchReviewErrors];
 
 test.each([...modules, userErrors])('every error that a caller may get can be imported by a backend', (area) => {
-  const exported = Object.keys(area).filter((name) => !inner.has(name));
+  const exported = Object.keys(area).filter((name) => !isInner(name));
   expect(exported.length).toBeGreaterThan(3);
   for (const name of exported) expect(exportedBy(client, name), name).toBe(exportedBy(area, name));
 });

@@ -71,6 +71,12 @@ async function reviewDeciding(answers: unknown[], others: Answers = {}): Promise
 }
 
 const lost = { failure: { type: 'AnswerLost' } };
+const ours = (of?: MatchReviewSnapshot) => ({ ...shown(of), isOurs: true });
+const theirs = (of?: MatchReviewSnapshot) => ({ ...shown(of), isOurs: false });
+const gaveOrder = { order, isOurs: true };
+
+/** A webhook says that there is news. */
+const remark = (review: Life) => review.signal('matchReviewReported', reported('pending_customer_review').argument);
 
 /** The result of an earlier run of the review. */
 const earlier = {
@@ -86,11 +92,8 @@ describe('a review that nobody decides', () => {
       ...['0h match_review.review_needed', '0h match_review.attention_raised decision_needed'],
       ...['24h match_review.review_reminder 1', '72h match_review.review_reminder 2'],
     ]);
-    expect(
-      readsOf(review)
-        .slice(0, 6)
-        .map((seconds) => seconds / 3600),
-    ).toEqual([1, 3, 7, 15, 24, 36]);
+    const hours = readsOf(review).map((seconds) => seconds / 3600);
+    expect(hours.slice(0, 6)).toEqual([1, 3, 7, 15, 24, 36]);
   });
 
   test('by the service’s staff needs a person after a week', async () => {
@@ -176,8 +179,7 @@ describe('a run', () => {
       ['matchReviewReported', reported('pending_customer_review').argument],
       ['reviewRequested', {}],
     ] as const) {
-      const review = await life(item());
-      review.answers['notify'] = unavailable;
+      const review = await life(item(), { notify: unavailable });
       await review.run.cancel();
       await review.settle();
       expect(await stateOf(review)).toMatchObject({ outcome: 'abandoned' });
@@ -194,9 +196,8 @@ describe('a run', () => {
   });
 
   test('that is cancelled and requested at once is followed', async () => {
-    const review = await life(item());
-    review.answers['readMatchReview'] = silent;
-    await review.signal('matchReviewReported', reported('pending_customer_review').argument);
+    const review = await life(item(), { readMatchReview: silent });
+    await remark(review);
     await review.run.cancel();
     await review.signal('reviewRequested', {});
     await review.given({ readMatchReview: shown(item()) });
@@ -206,8 +207,7 @@ describe('a run', () => {
   test('that the product requested reads the review again at once', async () => {
     const review = await life(rejected, {}, { policy });
     expect(review.events).toEqual(['0h match_review.ended rejected', '0h completed']);
-    const again = await life(rejected, { notify: unavailable });
-    again.answers['readMatchReview'] = shown(item());
+    const again = await life(rejected, { notify: unavailable, readMatchReview: shown(item()) });
     await again.signal('reviewRequested', {});
     expect(readsOf(again)).toEqual([0]);
     expect(again.run.end).toBeUndefined();
@@ -250,10 +250,8 @@ describe('what is there already', () => {
   });
 
   test('has the policy that the product requests', async () => {
-    const requested = {
-      name: 'reviewRequested',
-      argument: { policy: policyOf('match review', { decisionReminders: ['5h'] }) },
-    };
+    const later = policyOf('match review', { decisionReminders: ['5h'] });
+    const requested = { name: 'reviewRequested', argument: { policy: later } };
     const identifyMatchReview = found(item(), { previous: earlier });
     const begun = new Life(opening, { identifyMatchReview, readMatchReview: shown(item()) });
     const review = await (await begun.start({ rawResultId, policy }, requested)).until(10);
@@ -262,8 +260,7 @@ describe('what is there already', () => {
 
   test('that ended as before is not announced again, nor is its order brought again', async () => {
     const announced = [`${rawResultId}/accepted/ended`];
-    const previous = { outcome: 'accepted', resolvedOrderId: orderId, announced };
-    const review = await after(previous, accepted);
+    const review = await after({ outcome: 'accepted', resolvedOrderId: orderId, announced }, accepted);
     expect(review.events).toEqual(['0h completed']);
     expect(review.calls).toEqual(['0h identifyMatchReview']);
   });
@@ -293,7 +290,7 @@ describe('what is there already', () => {
 
 describe('a decision', () => {
   test('to accept gives the result to its order, whose workflow is notified, and ends the review', async () => {
-    const { sent, decideMatchReview } = deciding({ order, isOurs: true });
+    const { sent, decideMatchReview } = deciding(gaveOrder);
     const forwarded: unknown[] = [];
     const forwardOrder = (_now: number, given: unknown) => void forwarded.push(given);
     const review = await life(item(), { decideMatchReview, forwardOrder });
@@ -321,14 +318,14 @@ describe('a decision', () => {
     const { review } = await reviewDeciding([{ order: { ...order, userId: undefined }, isOurs: true }]);
     const reply = await review.update('accept');
     expect(reply).toMatchObject({ value: { decision: { action: 'accept' }, resolvedOrderId: orderId } });
-    expect(reply).not.toHaveProperty('value.resolvedUserId');
-    expect(reply).not.toHaveProperty('value.decision.orderId');
-    expect(reply).not.toHaveProperty('value.decision.userId');
+    for (const none of ['resolvedUserId', 'decision.orderId', 'decision.userId']) {
+      expect(reply).not.toHaveProperty(`value.${none}`);
+    }
   });
 
   test('to reject ends the review, also if the service does not say by whom', async () => {
     for (const decided of [rejected, over({}), over({ resolvedOrderId: orderId })]) {
-      const { sent, review } = await reviewDeciding([{ item: decided, isOurs: true }]);
+      const { sent, review } = await reviewDeciding([ours(decided)]);
       expect(await review.update('reject')).toMatchObject({ value: { phase: 'rejected' } });
       expect(sent).toEqual([{ action: 'reject', rawResultId, mayBeOurs: false }]);
       expect(review.events.slice(3)).toEqual(['0h match_review.ended rejected', '0h completed']);
@@ -337,7 +334,7 @@ describe('a decision', () => {
   });
 
   test('to reject that leaves the review open does not end it', async () => {
-    const { review } = await reviewDeciding([{ item: withStaff, isOurs: true }]);
+    const { review } = await reviewDeciding([ours(withStaff)]);
     expect(await review.update('reject')).toMatchObject({ value: { phase: 'with_service' } });
     expect(review.run.end).toBeUndefined();
   });
@@ -353,37 +350,31 @@ describe('a decision', () => {
   });
 
   test('that was made before is answered at once, also while another one is in doubt', async () => {
-    const { sent, review } = await reviewDeciding([{ item: withStaff, isOurs: true }, lost]);
+    const { sent, review } = await reviewDeciding([ours(withStaff), lost], { readMatchReview: shown(withStaff) });
     await review.update('markUnsure');
-    review.answers['readMatchReview'] = shown(withStaff);
     await review.update('reject');
     expect(await review.update('markUnsure')).toMatchObject({ value: { decision: { action: 'unsure' } } });
     expect(sent).toHaveLength(2);
   });
 
   test('on a review that was never read says nothing of its status', async () => {
-    const { review } = await reviewDeciding([{ order, isOurs: true }], { identifyMatchReview: { notifies: true } });
+    const { review } = await reviewDeciding([gaveOrder], { identifyMatchReview: { notifies: true } });
     const reply = await review.update('accept');
     expect(reply).toMatchObject({ value: { phase: 'accepted' } });
     expect(reply).not.toHaveProperty('value.status');
   });
 
   test('that was made twice at once is one; another order or user is another', async () => {
-    const { sent, decideMatchReview } = deciding({ order, isOurs: true });
+    const { sent, decideMatchReview } = deciding(gaveOrder);
     const review = await life(item(), { decideMatchReview: silent, notify: unavailable });
-    await review.update('accept', { orderId });
-    for (const given of [
-      { orderId: orderId.toUpperCase(), note: 'another' },
-      { orderId: 'order-2' },
-      { orderId, userId },
-      {},
-    ]) {
+    const same = { orderId: orderId.toUpperCase(), note: 'another' };
+    for (const given of [{ orderId }, same, { orderId: 'order-2' }, { orderId, userId }, {}]) {
       await review.update('accept', given);
     }
     await review.given({ decideMatchReview });
-    expect(review.run.replies.map(({ refused }) => refused)).toEqual([
-      ...[undefined, undefined, 'ReviewEnded', 'ReviewEnded', 'ReviewEnded'],
-    ]);
+    const others = review.run.replies.slice(2).map(({ refused }) => refused);
+    expect(review.run.replies.slice(0, 2)).toMatchObject(Array(2).fill({ value: { phase: 'accepted' } }));
+    expect(others).toEqual(Array(3).fill('ReviewEnded'));
     expect(sent).toHaveLength(1);
     // The end is not announced yet: these are refused before they are in the history, or answered as before.
     expect(await review.update('accept', { orderId })).toMatchObject({ value: { phase: 'accepted' } });
@@ -401,7 +392,7 @@ describe('a decision', () => {
     ['reject', { orderId }],
     ['markUnsure', { userId }],
   ])('that is wrong is refused before it is in the history: %s %j', async (name, given) => {
-    const { sent, review } = await reviewDeciding([{ order, isOurs: true }]);
+    const { sent, review } = await reviewDeciding([gaveOrder]);
     expect(await refusalOf(review.update(name, given))).toBe('InvalidCommand');
     expect(review.run.refusals).toMatchObject([{ fields: [{ field: Object.keys(given)[0] }] }]);
     expect(review.run.accepted).toEqual([]);
@@ -409,37 +400,37 @@ describe('a decision', () => {
   });
 
   test('may have a note of five thousand characters', async () => {
-    const { sent, decideMatchReview } = deciding({ order, isOurs: true });
     const note = '𝔸'.repeat(5000);
-    await (await life(item(), { decideMatchReview })).update('accept', { note });
+    const { sent, review } = await reviewDeciding([gaveOrder]);
+    await review.update('accept', { note });
     expect(sent).toMatchObject([{ note }]);
   });
 
   test('that the service answers without showing the review is made', async () => {
-    const { review } = await reviewDeciding([{ isOurs: true }]);
+    const { review } = await reviewDeciding([ours()]);
     expect(await review.update('reject')).toMatchObject({ value: { decision: { action: 'reject' } } });
   });
 
   test('to leave it to the staff is not one to reject, whatever they have made of it by then', async () => {
-    const { review } = await reviewDeciding([{ item: over({}), isOurs: true }]);
+    const { review } = await reviewDeciding([ours(over({}))]);
     expect(await review.update('markUnsure')).toMatchObject({ value: { phase: 'resolved' } });
   });
 
   test('to reject what somebody else has accepted is refused', async () => {
-    const { review } = await reviewDeciding([{ item: accepted, isOurs: false }], { readOrder: order });
+    const { review } = await reviewDeciding([theirs(accepted)], { readOrder: order });
     expect(await refusalOf(review.update('reject'))).toBe('ReviewEnded');
     expect(review.run.end).toMatchObject({ result: { phase: 'accepted' } });
   });
 
   test('on a review that the service did not show last is not ours before it was sent', async () => {
-    const { sent, review } = await reviewDeciding([{ item: rejected, isOurs: true }]);
+    const { sent, review } = await reviewDeciding([ours(rejected)]);
     await report(review, undefined);
     await review.update('reject');
     expect(sent).toMatchObject([{ mayBeOurs: false }]);
   });
 
   test('that somebody else has made already is refused, and what is shown is what there is', async () => {
-    const { review } = await reviewDeciding([{ item: rejected, isOurs: false }]);
+    const { review } = await reviewDeciding([theirs(rejected)]);
     expect(await refusalOf(review.update('accept'))).toBe('ReviewEnded');
     expect(review.run.refusals).toEqual([{ fields: [], reason: 'rejected' }]);
     expect(review.run.end).toMatchObject({ result: { phase: 'rejected' } });
@@ -447,29 +438,25 @@ describe('a decision', () => {
     expect(review.run.shown.details).not.toContain('Decided');
   });
 
-  test('on a review that somebody else has left to the staff is refused with that', async () => {
-    const { review } = await reviewDeciding([{ item: withStaff, isOurs: false }]);
-    await review.update('accept');
-    expect(review.run.refusals).toEqual([{ fields: [], reason: 'pending_ops_review' }]);
-  });
+  const previous = { ...earlier, outcome: 'rejected', announced: [`${rawResultId}/rejected/ended`] };
+  const endedBefore = { identifyMatchReview: found(item(), { previous }) };
+  const { status: _status, ...withoutStatus } = item({ allowedActions: [] });
 
-  test('on a review without a status is refused without a reason that it knows', async () => {
-    const { status: _status, ...without } = item({ allowedActions: [] });
-    const { review } = await reviewDeciding([{ item: without, isOurs: false }]);
-    await review.update('accept');
-    expect(review.run.refusals).toEqual([{ fields: [], reason: 'unknown' }]);
-  });
-
-  test('on a review that the service does not show any more is refused', async () => {
-    const { review } = await reviewDeciding([{ isOurs: false }]);
+  test.each<[string, object, string, Answers?]>([
+    ['that somebody else has left to the staff is refused with that', theirs(withStaff), 'pending_ops_review'],
+    ['without a status is refused without a reason that it knows', theirs(withoutStatus), 'unknown'],
+    ['that the service does not show any more is refused', theirs(), 'gone'],
+    ['that is not believed to be open again is refused, too late', theirs(withStaff), 'unknown', endedBefore],
+  ])('on a review %s', async (_what, answer, reason, answers) => {
+    const { review } = await reviewDeciding([answer], answers);
     expect(await refusalOf(review.update('reject'))).toBe('ReviewEnded');
-    expect(review.run.refusals).toEqual([{ fields: [], reason: 'gone' }]);
-    expect(readsOf(review)).toEqual([0]);
+    expect(review.run.refusals).toEqual([{ fields: [], reason }]);
+    expect(readsOf(review)).toEqual(answers ? [] : [0]);
   });
 
   test('that the service refuses is not in doubt, and shows that it knows something else: it is read', async () => {
-    const { review } = await reviewDeciding([{ failure: { type: 'ActionNotAllowed' } }]);
-    review.answers['readMatchReview'] = shown(withStaff);
+    const refusal = { failure: { type: 'ActionNotAllowed' } };
+    const { review } = await reviewDeciding([refusal], { readMatchReview: shown(withStaff) });
     expect(await refusalOf(review.update('accept'))).toBe('ActionNotAllowed');
     expect(readsOf(review)).toEqual([0]);
     expect(await stateOf(review)).toMatchObject({ phase: 'with_service' });
@@ -477,27 +464,14 @@ describe('a decision', () => {
   });
 
   test('on a review whose end an earlier run announced shows that it is open again', async () => {
-    const previous = { ...earlier, outcome: 'rejected', announced: [`${rawResultId}/rejected/ended`] };
-    const { review } = await reviewDeciding([{ item: rejected, isOurs: true }], {
-      identifyMatchReview: found(item(), { previous }),
-    });
+    const { review } = await reviewDeciding([ours(rejected)], endedBefore);
     await review.update('reject');
     expect(review.announced.at(-1)?.id).toBe(`${rawResultId}/rejected.2/ended`);
   });
 
-  test('that comes too late for a review that is not believed to be open again is refused', async () => {
-    const previous = { ...earlier, outcome: 'rejected', announced: [`${rawResultId}/rejected/ended`] };
-    const { review } = await reviewDeciding([{ item: withStaff, isOurs: false }], {
-      identifyMatchReview: found(item(), { previous }),
-    });
-    await review.update('accept');
-    expect(review.run.refusals).toEqual([{ fields: [], reason: 'unknown' }]);
-  });
-
   test('that is answered ends the silence: what follows does not wait for the next poll', async () => {
-    const { review } = await reviewDeciding([{ order: { ...order, orderId }, isOurs: true }]);
-    review.answers['readMatchReview'] = unavailable;
-    await review.signal('matchReviewReported', reported('pending_customer_review').argument);
+    const { review } = await reviewDeciding([gaveOrder], { readMatchReview: unavailable });
+    await remark(review);
     await review.update('accept');
     expect(review.events.at(-1)).toBe('0h completed');
     expect(review.run.logged).toEqual(['warn: match review could not be read']);
@@ -520,7 +494,7 @@ describe('a decision that is not answered', () => {
   });
 
   test('holds up the next one until then, and is sent again as one that may be ours', async () => {
-    const { sent, review } = await reviewDeciding([lost, { item: rejected, isOurs: true }]);
+    const { sent, review } = await reviewDeciding([lost, ours(rejected)]);
     await review.update('reject');
     await review.given({ readMatchReview: unavailable }, 10 / 3600);
     await review.update('reject');
@@ -532,75 +506,63 @@ describe('a decision that is not answered', () => {
   });
 
   test('may be ours only if the next is the same, and only while that is not known', async () => {
-    const another = deciding(lost, { order, isOurs: true });
-    const review = await life(item(), another);
-    await review.update('reject');
-    review.answers['readMatchReview'] = unavailable;
-    await review.update('accept');
-    await review.until(0.01);
+    const another = await reviewDeciding([lost, gaveOrder]);
+    await another.review.update('reject');
+    await another.review.given({ readMatchReview: unavailable });
+    await another.review.update('accept');
+    await another.review.until(0.01);
     expect(another.sent).toMatchObject([{ action: 'reject' }, { action: 'accept', mayBeOurs: false }]);
-    const settled = deciding(lost, { item: rejected, isOurs: true });
-    const open = await life(item(), settled);
-    await open.update('reject');
-    await open.until(0.02);
-    expect(readsOf(open)).toEqual([0, 35]);
-    await open.update('reject');
-    expect(settled.sent).toMatchObject([{ mayBeOurs: false }, { mayBeOurs: false }]);
+    const { sent, review } = await reviewDeciding([lost, ours(rejected)]);
+    await review.update('reject');
+    await review.until(0.02);
+    expect(readsOf(review)).toEqual([0, 35]);
+    await review.update('reject');
+    expect(sent).toMatchObject([{ mayBeOurs: false }, { mayBeOurs: false }]);
   });
 
   test('is not ours once the service shows that it did not happen', async () => {
-    const { sent, review } = await reviewDeciding([lost, { item: withStaff, isOurs: true }]);
+    const { sent, review } = await reviewDeciding([lost, ours(withStaff)]);
     await review.update('markUnsure');
     await review.update('markUnsure');
     await review.until(0.01);
     expect(sent).toMatchObject([{ mayBeOurs: false }, { mayBeOurs: false }]);
-    review.answers['readMatchReview'] = shown(withStaff);
     const before = readsOf(review).length;
-    expect(readsOf(await review.until(0.9))).toHaveLength(before);
+    expect(readsOf(await review.given({ readMatchReview: shown(withStaff) }, 0.9))).toHaveLength(before);
   });
 
   test('is in doubt no longer once another one is answered', async () => {
-    const { review } = await reviewDeciding([lost, { item: withStaff, isOurs: true }]);
+    const { review } = await reviewDeciding([lost, ours(withStaff)]);
     await review.update('markUnsure');
-    review.answers['readMatchReview'] = unavailable;
+    await review.given({ readMatchReview: unavailable });
     await review.update('markUnsure');
     expect(readsOf(await review.until(0.9))).toEqual([0, 35]);
   });
 
   test('may be ours while the service does not show the review', async () => {
-    const { sent, review } = await reviewDeciding([lost, { order, isOurs: true }]);
+    const { sent, review } = await reviewDeciding([lost, gaveOrder]);
     await review.update('reject');
-    review.answers['readMatchReview'] = shown();
+    await review.given({ readMatchReview: shown() });
     await review.update('reject');
     await review.until(0.01);
     expect(sent).toMatchObject([{ mayBeOurs: false }, { mayBeOurs: true }]);
   });
 
-  test('and was carried out is not sent again', async () => {
+  test.each<[string, MatchReviewSnapshot, object, object | undefined]>([
+    ['was carried out is not sent again', accepted, { value: { phase: 'accepted' } }, { action: 'accept', orderId }],
+    ['was overtaken by somebody else is refused', rejected, { refused: 'ReviewEnded' }, undefined],
+  ])('and %s', async (_what, after, reply, decision) => {
     const { sent, review } = await reviewDeciding([lost], { readOrder: order });
-    review.answers['readMatchReview'] = shown(item());
     await review.update('accept', { orderId });
-    review.answers['readMatchReview'] = shown(accepted);
+    await review.given({ readMatchReview: shown(after) });
     await review.update('accept', { orderId });
     await review.until(0.01);
     expect(sent).toHaveLength(1);
-    expect(review.run.replies.at(-1)).toMatchObject({ value: { phase: 'accepted', decision: { action: 'accept' } } });
-  });
-
-  test('and was overtaken by somebody else is refused', async () => {
-    const { sent, review } = await reviewDeciding([lost]);
-    await review.update('accept');
-    review.answers['readMatchReview'] = shown(rejected);
-    await review.update('accept');
-    await review.until(0.01);
-    expect(sent).toHaveLength(1);
-    expect(review.run.replies.at(-1)).toEqual({ name: 'accept', refused: 'ReviewEnded' });
-    expect(review.run.end).not.toHaveProperty('result.decision');
+    expect(review.run.replies.at(-1)).toMatchObject(reply);
+    expect((review.run.end as { result?: { decision?: object } }).result?.decision).toEqual(decision);
   });
 
   test('is asked about later if the service is silent, and in doubt until it has answered', async () => {
-    const { review } = await reviewDeciding([lost]);
-    review.answers['readMatchReview'] = unavailable;
+    const { review } = await reviewDeciding([lost], { readMatchReview: unavailable });
     await review.update('reject');
     await review.until(1.5);
     await review.given({ readMatchReview: shown(over({})) }, 10);
@@ -608,7 +570,7 @@ describe('a decision that is not answered', () => {
   });
 
   test('and whose review is open after that is in doubt no longer', async () => {
-    const { review } = await reviewDeciding([lost, { item: rejected, isOurs: true }]);
+    const { review } = await reviewDeciding([lost, ours(rejected)]);
     await review.update('reject');
     await review.until(1);
     const before = readsOf(review).length;
@@ -617,33 +579,32 @@ describe('a decision that is not answered', () => {
     expect(readsOf(review)).toHaveLength(before);
   });
 
-  test('to accept is carried out if the result was given to an order that was made again for that one', async () => {
-    const again = { ...order, orderId: 'order-2', parentId: orderId, origin: 'recreation' };
-    const { decideMatchReview } = deciding(lost);
-    const read: unknown[] = [];
-    const readOrder = (_now: number, id: unknown) => {
-      read.push(id);
-      return again;
-    };
-    const review = await life(item(), { decideMatchReview, readOrder });
+  const again = { ...order, orderId: 'order-2', parentId: orderId, origin: 'recreation' };
+
+  /** The service shows that a decision without an answer gave the result to an order, which is read. */
+  async function acceptedFor(readOrder: unknown): Promise<Life> {
+    const { review } = await reviewDeciding([lost], { readOrder });
     await review.update('accept', { orderId });
-    await review.given({ readMatchReview: shown({ ...accepted, resolvedOrderId: 'order-2' }) }, 0.01);
+    return review.given({ readMatchReview: shown({ ...accepted, resolvedOrderId: 'order-2' }) }, 0.01);
+  }
+
+  test('to accept is carried out if the result was given to an order that was made again for that one', async () => {
+    const read: unknown[] = [];
+    const readOrder = (_now: number, id: unknown) => (read.push(id), again);
+    const { run } = await acceptedFor(readOrder);
     expect(read[0]).toBe('order-2');
-    expect(review.run.end).toMatchObject({ result: { decision: { action: 'accept', orderId } } });
-    const slow = await life(item(), { ...deciding(lost), readOrder: silent });
-    await slow.update('accept', { orderId });
-    await slow.given({ readMatchReview: shown({ ...accepted, resolvedOrderId: 'order-2' }) }, 0.01);
-    expect(slow.run.calls.map(({ call }) => call.name)).toEqual(['readOrder']);
-    const others = await life(item(), { ...deciding(lost), readOrder: { ...again, parentId: 'order-3' } });
-    await others.update('accept', { orderId });
-    await others.given({ readMatchReview: shown({ ...accepted, resolvedOrderId: 'order-2' }) }, 0.01);
-    expect(others.run.end).not.toHaveProperty('result.decision');
-    const unknown = await life(item(), { ...deciding(lost), readOrder: null });
-    await unknown.update('accept', { orderId });
-    expect(
-      (await unknown.given({ readMatchReview: shown({ ...accepted, resolvedOrderId: 'order-2' }) }, 0.01)).run.end,
-    ).not.toHaveProperty('result.decision');
+    expect(run.end).toMatchObject({ result: { decision: { action: 'accept', orderId } } });
+    expect((await acceptedFor(silent)).run.calls).toMatchObject([{ call: { name: 'readOrder' } }]);
   });
+
+  test.each([{ ...again, parentId: 'order-3' }, null])(
+    'to accept is not carried out for another order: %j',
+    async (of) => {
+      const { run } = await acceptedFor(of);
+      expect(run.end).toBeDefined();
+      expect(run.end).not.toHaveProperty('result.decision');
+    },
+  );
 
   test('is in doubt as well if nobody has ever reported or shown the review', async () => {
     const answers = { identifyMatchReview: found(), readMatchReview: shown(), ...deciding(lost) };
@@ -656,7 +617,7 @@ describe('a decision that is not answered', () => {
   test('counts as carried out by what a webhook reported if the service does not show the review', async () => {
     const { review } = await reviewDeciding([lost]);
     await review.update('reject');
-    review.answers['readMatchReview'] = shown();
+    await review.given({ readMatchReview: shown() });
     await review.signal('matchReviewReported', reported('resolved', { resolutionAction: 'rejected' }).argument);
     expect(review.run.end).toMatchObject({ result: { phase: 'rejected', decision: { action: 'reject' } } });
   });
@@ -664,18 +625,11 @@ describe('a decision that is not answered', () => {
 
 describe('a decision after another one that is not answered', () => {
   test('is in doubt as long as the first one would be, and may be ours when it is repeated', async () => {
-    const { sent, review } = await reviewDeciding([
-      { item: withStaff, isOurs: true },
-      lost,
-      {
-        item: rejected,
-        isOurs: true,
-      },
-    ]);
-    review.answers['readMatchReview'] = shown(withStaff);
+    const decisions = [ours(withStaff), lost, ours(rejected)];
+    const { sent, review } = await reviewDeciding(decisions, { readMatchReview: shown(withStaff) });
     await review.update('markUnsure');
     await review.update('reject');
-    review.answers['readMatchReview'] = unavailable;
+    await review.given({ readMatchReview: unavailable });
     await review.update('reject');
     await review.until(0.01);
     expect(decisionsOf(review)).toEqual([0, 0, 35]);
@@ -683,9 +637,8 @@ describe('a decision after another one that is not answered', () => {
   });
 
   test('is the decision if the service shows that it was carried out', async () => {
-    const { review } = await reviewDeciding([{ item: withStaff, isOurs: true }, lost]);
+    const { review } = await reviewDeciding([ours(withStaff), lost], { readMatchReview: shown(rejected) });
     await review.update('markUnsure');
-    review.answers['readMatchReview'] = shown(rejected);
     await review.update('reject');
     expect(review.run.end).toMatchObject({ result: { phase: 'rejected', decision: { action: 'reject' } } });
   });
@@ -723,9 +676,8 @@ describe('a review that is over', () => {
     const review = await life(item(), { readOrder: unavailable });
     await report(review, accepted);
     expect(review.run.logged).toEqual(['warn: the order of a match review could not be read']);
-    review.answers['readOrder'] = order;
     expect(review.run.end).toBeUndefined();
-    await review.until(10);
+    await review.given({ readOrder: order }, 10);
     expect(review.secondsOf('readOrder')).toEqual([0, 7200]);
     expect(review.events.at(-1)).toBe('2h completed');
     const never = await life(item(), { readOrder: unavailable });
@@ -739,11 +691,8 @@ describe('a review that is over', () => {
     await report(review, undefined);
     expect(readsOf(await review.until(10))).toEqual([0, 600]);
     expect(review.events.slice(2)).toEqual([
-      ...[
-        '0.167h match_review.attention_cleared decision_needed',
-        '0.167h match_review.ended gone',
-        '0.167h completed',
-      ],
+      '0.167h match_review.attention_cleared decision_needed',
+      ...['0.167h match_review.ended gone', '0.167h completed'],
     ]);
   });
 
@@ -760,8 +709,8 @@ describe('a review that is over', () => {
   test('is followed until a contradiction was read', async () => {
     const review = await life(item(), { notify: unavailable });
     await report(review, over({}));
-    review.answers['readMatchReview'] = unavailable;
-    await review.signal('matchReviewReported', reported('pending_customer_review').argument);
+    await review.given({ readMatchReview: unavailable });
+    await remark(review);
     await review.until(0.5);
     expect(review.run.end).toBeUndefined();
     await review.given({ readMatchReview: shown(over({})) }, 10);
