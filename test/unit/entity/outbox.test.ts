@@ -24,10 +24,22 @@ interface Attempt {
   mayBeBehind: boolean;
 }
 
-/** A receiver that notes for what it is called; without an answer it says nothing. */
+interface HandOver {
+  notifications: Notification[];
+  refused: { notification: Notification }[];
+  isPromised: boolean;
+}
+
+/** A receiver that notes for what it is called, and what is handed over; without an answer it says nothing. */
 class Receiver {
   readonly attempts: Attempt[] = [];
-  answer: (sent: Notification[]) => unknown = () => unavailable;
+  /** What nobody took, what was refused, and whether there is a receiver. */
+  readonly handed: unknown[] = [];
+  answer: (sent: Notification[]) => unknown;
+
+  constructor(answer: (sent: Notification[]) => unknown = () => unavailable) {
+    this.answer = answer;
+  }
 
   notify = (now: number, call: { notifications: Notification[]; mayBeBehind: boolean }, { within = 0 }) => {
     const { notifications, mayBeBehind } = call;
@@ -35,6 +47,19 @@ class Receiver {
     this.attempts.push({ at, sends: notifications.map(briefly), hours: within / hour, mayBeBehind });
     return this.answer(notifications);
   };
+
+  handOverNotifications = (_now: number, { notifications, refused, isPromised }: HandOver) => {
+    this.handed.push([notifications.map(briefly), refused.map((each) => briefly(each.notification)), isPromised]);
+    return null;
+  };
+
+  get answers(): Answers {
+    return { notify: this.notify, handOverNotifications: this.handOverNotifications };
+  }
+
+  get sent(): string[][] {
+    return this.attempts.map(({ sends }) => sends);
+  }
 }
 
 function briefly({ type, data }: Notification): string {
@@ -43,9 +68,7 @@ function briefly({ type, data }: Notification): string {
 }
 
 const outcome = (more: Partial<NotifyOutcome>): NotifyOutcome => ({
-  delivered: [],
-  refused: [],
-  handedOver: false,
+  ...{ delivered: [], refused: [], handedOver: false },
   ...more,
 });
 const takes = (sent: Notification[]) => outcome({ delivered: sent.map(({ id }) => id) });
@@ -54,20 +77,6 @@ const underWay = ({ run }: Life) =>
   run.calls
     .filter(({ call }) => call.name === 'notify')
     .map(({ call }) => (call.argument as { notifications: Notification[] }).notifications.map(briefly));
-
-interface HandOver {
-  notifications: Notification[];
-  refused: { notification: Notification }[];
-  isPromised: boolean;
-}
-
-/** Notes what is handed over: what nobody took, what was refused, and whether there is a receiver. */
-function handingOver(handed: unknown[]) {
-  return (_now: number, { notifications, refused, isPromised }: HandOver) => {
-    handed.push([notifications.map(briefly), refused.map((each) => briefly(each.notification)), isPromised]);
-    return null;
-  };
-}
 
 describe('a receiver that does not answer', () => {
   test('is called for as long as the policy says, again every ten minutes, and needs a person until it is back', async () => {
@@ -99,43 +108,37 @@ describe('a receiver that does not answer', () => {
     ['ten minutes if a shorter pause was asked for', 60_000, [0, 10, 20]],
     ['as long as the receiver asks for', 2_400_000, [0, 40, 80]],
   ])('is called again after %s', async (_how, retryAfterMs, tries) => {
-    const receiver = new Receiver();
     const details = { fields: [], ...(retryAfterMs !== undefined && { retryAfterMs }) };
-    receiver.answer = () => ({ failure: { type: 'NotificationRefused', isFinal: false, details } });
-    await (await placed({ notify: receiver.notify })).until(minutes(85));
+    const receiver = new Receiver(() => ({ failure: { type: 'NotificationRefused', isFinal: false, details } }));
+    await (await placed(receiver.answers)).until(minutes(85));
     expect(receiver.attempts.slice(0, 3).map(({ at }) => Math.round(at * 60))).toEqual(tries);
   });
 
   test('takes what it takes: the rest of a batch is sent again', async () => {
-    const receiver = new Receiver();
+    const receiver = new Receiver((sent) => takes(sent.slice(0, 1)));
     const life = await placed({ notify: silent });
     await reported(life, pathTo('awaiting_registration'));
     await reported(life, pathTo('transit_customer'));
-    receiver.answer = (sent) => takes(sent.slice(0, 1));
-    await life.given({ notify: receiver.notify });
-    expect(receiver.attempts.map(({ sends }) => sends)).toEqual([
-      ['preparing'],
-      ['awaiting_registration', 'in_transit_to_customer'],
-      ['in_transit_to_customer'],
-    ]);
+    await life.given(receiver.answers);
+    const [first, second, third] = ['preparing', 'awaiting_registration', 'in_transit_to_customer'];
+    expect(receiver.sent).toEqual([[first], [second, third], [third]]);
   });
 
   test('that is taken whole is over, though a replay gives an id another time than the one that was sent', async () => {
-    const receiver = new Receiver();
-    receiver.answer = (sent) => takes(sent.map((each) => ({ ...each, id: `${each.id}, a moment earlier` })));
-    await placed({ notify: receiver.notify });
+    const earlier = (sent: Notification[]) => sent.map((each) => ({ ...each, id: `${each.id}, a moment earlier` }));
+    const receiver = new Receiver((sent) => takes(earlier(sent)));
+    await placed(receiver.answers);
     expect(receiver.attempts).toHaveLength(1);
   });
 
   test('has twenty at most in one call', async () => {
-    const receiver = new Receiver();
-    receiver.answer = takes;
+    const receiver = new Receiver(takes);
     const life = await placed({ notify: silent });
     const trouble = Array.from({ length: 13 }, () => ['problem_in_transit_customer', 'out_for_delivery']).flat();
     const statuses = [...pathTo('transit_customer'), ...trouble];
     for (let count = 2; count <= statuses.length; count += 1) await reported(life, statuses.slice(0, count));
-    await life.given({ notify: receiver.notify });
-    const counts = receiver.attempts.map(({ sends }) => sends.length);
+    await life.given(receiver.answers);
+    const counts = receiver.sent.map(({ length }) => length);
     expect(counts.slice(0, 2)).toEqual([1, 20]);
     expect(counts[2]).toBeGreaterThan(0);
     expect(counts).toHaveLength(3);
@@ -146,6 +149,7 @@ describe('an alarm', () => {
   test('calls back the attempts that others wait for, and is sent with them', async () => {
     const life = await placed({ notify: silent });
     await reported(life, pathTo('transit_customer'));
+    expect(life.run.commands).not.toContain('requestCancelActivity');
     expect(underWay(life)).toEqual([['preparing']]);
     await life.until(0.5);
     await alarm(life);
@@ -174,13 +178,6 @@ describe('an alarm', () => {
     expect(life.run.shown.attributes['LabAttention']).toEqual(['critical_result']);
   });
 
-  test('alone ends attempts: another notification waits for them', async () => {
-    const life = await placed({ notify: silent });
-    await reported(life, pathTo('transit_customer'));
-    expect(life.run.commands).not.toContain('requestCancelActivity');
-    expect(underWay(life)).toEqual([['preparing']]);
-  });
-
   test('waits for nothing if nothing is under way', async () => {
     const life = await placed();
     await alarm(life);
@@ -189,10 +186,9 @@ describe('an alarm', () => {
   });
 
   test('ends the pause of a receiver that did not answer, once, however long a pause it asked for', async () => {
-    const receiver = new Receiver();
     const details = { fields: [], retryAfterMs: hour };
-    receiver.answer = () => ({ failure: { type: 'NotificationRefused', isFinal: false, details } });
-    const life = await placed({ notify: receiver.notify });
+    const receiver = new Receiver(() => ({ failure: { type: 'NotificationRefused', isFinal: false, details } }));
+    const life = await placed(receiver.answers);
     await life.until(minutes(2));
     await alarm(life);
     await life.until(1);
@@ -201,10 +197,9 @@ describe('an alarm', () => {
   });
 
   test('that waited before, without room in the batch, ends no attempts either', async () => {
-    const receiver = new Receiver();
-    const life = await placed({ notify: receiver.notify });
+    const life = await placed(new Receiver().answers);
     // Both are in one batch.
-    life.answers['notify'] = silent;
+    await life.given({ notify: silent });
     await alarm(life);
     const { length } = life.run.summaries;
     await life.until(minutes(30));
@@ -212,48 +207,40 @@ describe('an alarm', () => {
   });
 });
 
-describe('a notification that the receiver refuses for good', () => {
-  test('is handed over, and is not sent again; the ones after it are sent', async () => {
-    const receiver = new Receiver();
-    const handed: unknown[] = [];
-    receiver.answer = ([notification]) => outcome({ refused: [{ notification, status: 422 } as never] });
-    const life = await placed({ notify: receiver.notify, handOverNotifications: handingOver(handed) });
-    expect(handed).toEqual([[[], ['preparing'], true]]);
-    expect(life.run.summaries.at(-1)).toBe('hand over 1 notifications');
-    receiver.answer = takes;
-    await reported(life, pathTo('awaiting_registration'));
-    await life.until(1);
-    expect(receiver.attempts.map(({ sends }) => sends)).toEqual([['preparing'], ['awaiting_registration']]);
-    expect(handed).toHaveLength(1);
-  });
+test('a notification that the receiver refuses for good is handed over, and not sent again; the ones after it are', async () => {
+  const receiver = new Receiver(([notification]) => outcome({ refused: [{ notification, status: 422 } as never] }));
+  const life = await placed(receiver.answers);
+  expect(receiver.handed).toEqual([[[], ['preparing'], true]]);
+  expect(life.run.summaries.at(-1)).toBe('hand over 1 notifications');
+  receiver.answer = takes;
+  await reported(life, pathTo('awaiting_registration'));
+  await life.until(1);
+  expect(receiver.sent).toEqual([['preparing'], ['awaiting_registration']]);
+  expect(receiver.handed).toHaveLength(1);
 });
 
-describe('notifications of an earlier run that are still being delivered', () => {
-  test('are not overtaken: all that follow go the same way', async () => {
-    const receiver = new Receiver();
-    const handed: unknown[] = [];
-    receiver.answer = () => outcome({ handedOver: true });
-    const life = await placed({ notify: receiver.notify, handOverNotifications: handingOver(handed) });
-    await reported(life, pathTo('awaiting_registration'));
-    await reported(life, pathTo('transit_customer'));
-    expect(receiver.attempts).toHaveLength(1);
-    expect(handed).toEqual([
-      [['awaiting_registration'], [], true],
-      [['in_transit_to_customer'], [], true],
-    ]);
-    await reported(life, happyPath);
-    expect(handed).toHaveLength(3);
-    expect(life.events).toEqual(['0h completed']);
-  });
+test('notifications of an earlier run that are still being delivered are not overtaken: all that follow go the same way', async () => {
+  const { answers, attempts, handed } = new Receiver(() => outcome({ handedOver: true }));
+  const life = await placed(answers);
+  await reported(life, pathTo('awaiting_registration'));
+  await reported(life, pathTo('transit_customer'));
+  expect(attempts).toHaveLength(1);
+  expect(handed).toEqual([
+    [['awaiting_registration'], [], true],
+    [['in_transit_to_customer'], [], true],
+  ]);
+  await reported(life, happyPath);
+  expect(handed).toHaveLength(3);
+  expect(life.events).toEqual(['0h completed']);
 });
 
 test('a hand-over whose answer was refused is repeated: the workflow goes on', async () => {
-  const handed: unknown[] = [];
   const lost = { failure: { type: 'AnswerLost', isFinal: false } };
-  const life = await placed({ notify: () => outcome({ handedOver: true }), handOverNotifications: lost });
+  const { answers, handed } = new Receiver(() => outcome({ handedOver: true }));
+  const life = await placed({ ...answers, handOverNotifications: lost });
   await reported(life, pathTo('transit_customer'));
   await alarm(life);
-  await life.given({ handOverNotifications: handingOver(handed) }, minutes(3));
+  await life.given(answers, minutes(3));
   expect(handed).toEqual([
     [['in_transit_to_customer'], [], true],
     [['order.critical_result', 'critical_result'], [], true],
@@ -262,8 +249,8 @@ test('a hand-over whose answer was refused is repeated: the workflow goes on', a
 
 describe('an end', () => {
   test('by an operator hands over what is undelivered, too, an alarm above all', async () => {
-    const handed: unknown[] = [];
-    const life = await placed({ notify: unavailable, handOverNotifications: handingOver(handed) });
+    const { answers, handed } = new Receiver();
+    const life = await placed(answers);
     await alarm(life);
     await life.run.cancel();
     await life.until(minutes(2));
@@ -273,12 +260,12 @@ describe('an end', () => {
   });
 
   test('by an operator hands over an alarm, too, that comes while the rest is handed over', async () => {
-    const handed: unknown[] = [];
+    const { answers, handed } = new Receiver();
     const life = await placed({ notify: silent, handOverNotifications: silent });
     await life.run.cancel();
     await life.until(minutes(2));
     await alarm(life);
-    await life.given({ handOverNotifications: handingOver(handed) });
+    await life.given({ ...answers, notify: silent });
     await life.until(minutes(4));
     expect(life.run.end).toEqual({ kind: 'failed', type: 'cancelled' });
     expect(handed).toEqual([
@@ -288,8 +275,8 @@ describe('an end', () => {
   });
 
   test('by an operator still delivers an alarm that comes then, if the receiver answers', async () => {
-    const handed: unknown[] = [];
-    const life = await placed({ notify: silent, handOverNotifications: handingOver(handed) });
+    const { answers, handed } = new Receiver();
+    const life = await placed({ ...answers, notify: silent });
     await life.run.cancel();
     await alarm(life);
     delete life.answers['notify'];
@@ -299,8 +286,8 @@ describe('an end', () => {
   });
 
   test('waits a minute for the receiver, then hands over what is left, in its order', async () => {
-    const handed: unknown[] = [];
-    const life = await placed({ notify: silent, handOverNotifications: handingOver(handed) });
+    const { answers, handed } = new Receiver();
+    const life = await placed({ ...answers, notify: silent });
     await reported(life, pathTo('delivered_to_lab'));
     await reported(life, happyPath);
     expect(life.run.summaries.at(-1)).toBe('until the product is notified');
@@ -316,15 +303,13 @@ describe('an end', () => {
   });
 
   test('ends the pause of a receiver that did not answer, once', async () => {
-    const receiver = new Receiver();
-    const handed: unknown[] = [];
-    const life = await placed({ notify: receiver.notify, handOverNotifications: handingOver(handed) });
+    const { answers, attempts, handed } = new Receiver();
+    const life = await placed(answers);
     await life.until(minutes(5));
     await reported(life, happyPath);
-    expect(receiver.attempts.map(({ at }) => at)).toEqual([0, 5 / 60]);
+    expect(attempts.map(({ at }) => at)).toEqual([0, 5 / 60]);
     await life.until(minutes(20));
-    expect(receiver.attempts).toHaveLength(2);
-    expect(handed).toHaveLength(1);
+    expect([attempts.length, handed.length]).toEqual([2, 1]);
     expect(life.events).toEqual(['0.1h completed']);
   });
 
@@ -350,7 +335,7 @@ describe('an end', () => {
     expect(life.events).toContain('193h order.ended failed');
     expect(life.events.at(-1)).toBe('193h order.phase_changed awaiting_registration');
     // An end that comes later ends the pause of the receiver, as if there had been none before it.
-    life.answers['notify'] = unavailable;
+    await life.given({ notify: unavailable });
     const attempts = () => life.calls.filter((call) => call.endsWith('notify')).length;
     await reported(life, [...lost, 'with_customer', 'transit_lab']);
     expect(attempts()).toBe(1);
@@ -359,55 +344,50 @@ describe('an end', () => {
   });
 });
 
-test('a deployment without a receiver keeps nothing and calls nobody', async () => {
+test('a deployment without a receiver keeps nothing, calls nobody, and has nothing to take along to the next run', async () => {
   const life = await placed({ notify: unavailable }, {}, false);
   await reported(life, pathTo('transit_customer'));
   await reported(life, happyPath);
   expect(life.calls).toEqual([]);
   expect(life.events).toEqual(['0h completed']);
+  const next = await placed({}, {}, false);
+  expect(await takenAlong(next)).toEqual([]);
 });
 
-test('a deployment without a receiver has nothing to take along to the next run either', async () => {
-  const life = await placed({}, {}, false);
+/** Types of the notifications that the next run is given, when a kit is on its way. */
+async function takenAlong(life: Life): Promise<string[]> {
   life.run.suggestNewRun();
   await reported(life, pathTo('transit_customer'));
-  expect(life.run.end).toMatchObject({ kind: 'continued', input: { carried: { outbox: [] } } });
-});
+  const { input } = life.run.end as { input: { carried: { outbox: Notification[] } } };
+  return input.carried.outbox.map(({ type }) => type);
+}
 
-test.each([true, false])(
-  'what waits until it is known whether there is a receiver (%s) is sent, or dropped',
-  async (notifies) => {
-    const snapshot = shownAt(['ordered']);
+describe('before it is known whether there is a receiver', () => {
+  const snapshot = shownAt(['ordered']);
+  const input = { rootOrderId: orderId, policy: resolvePolicy('order') };
+  const known = (notifies: boolean) => ({
+    readChain: { snapshots: [snapshot], gone: false, rootOrderId: orderId, notifies },
+  });
+
+  test.each([true, false])('what is announced waits, and is then sent, or dropped: %s', async (notifies) => {
     const life = new Life(opening, { readOrder: snapshot, readChain: silent });
-    const signal = {
-      name: 'criticalResultReported',
-      argument: { orderId, interpretation: 'critical', order: snapshot },
-    };
-    await life.start({ rootOrderId: orderId, policy: resolvePolicy('order') }, signal);
+    const argument = { orderId, interpretation: 'critical', order: snapshot };
+    await life.start(input, { name: 'criticalResultReported', argument });
     await life.until(minutes(5));
     expect(life.events).toEqual([]);
-    await life.given({ readChain: { snapshots: [snapshot], gone: false, rootOrderId: orderId, notifies } });
+    await life.given(known(notifies));
     expect(life.events.includes('0.083h order.critical_result')).toBe(notifies);
-    life.run.suggestNewRun();
-    await reported(life, pathTo('transit_customer'));
-    const { input } = life.run.end as { input: { carried: { outbox: Notification[] } } };
-    expect(input.carried.outbox.map(({ type }) => type)).toEqual(notifies ? ['order.phase_changed'] : []);
-  },
-);
+    expect(await takenAlong(life)).toEqual(notifies ? ['order.phase_changed'] : []);
+  });
 
-test('what was announced before it is known that there is no receiver is dropped', async () => {
-  const life = new Life(opening, { readChain: unavailable });
-  const snapshot = shownAt(['ordered']);
-  await life.start(
-    { rootOrderId: orderId, policy: resolvePolicy('order') },
-    { name: 'orderChanged', argument: snapshot },
-  );
-  await life.until(30);
-  expect(life.run.shown.attributes['LabAttention']).toEqual(['order_unreadable']);
-  await life.given({ readChain: { snapshots: [snapshot], gone: false, rootOrderId: orderId, notifies: false } }, 31);
-  life.run.suggestNewRun();
-  await reported(life, pathTo('transit_customer'));
-  expect(life.run.end).toMatchObject({ kind: 'continued', input: { carried: { outbox: [] } } });
+  test('attention is raised, and dropped if there is none', async () => {
+    const life = new Life(opening, { readChain: unavailable });
+    await life.start(input, { name: 'orderChanged', argument: snapshot });
+    await life.until(30);
+    expect(life.run.shown.attributes['LabAttention']).toEqual(['order_unreadable']);
+    await life.given(known(false), 31);
+    expect(await takenAlong(life)).toEqual([]);
+  });
 });
 
 test('the digest of a text is the same in every release, because ids are made of it', () => {
@@ -416,26 +396,28 @@ test('the digest of a text is the same in every release, because ids are made of
 
 describe('a deletion', () => {
   const deletion = { workflow: deleteUser, type: 'deleteUser', workflowId: `delete-user/${userId}`, now: start };
-  const policy = resolvePolicy('deletion');
+  const input = { userId, policy: resolvePolicy('deletion') };
   const usual: Answers = {
-    findRunningWork: { work: [], notifies: true },
-    findEarlierDeletion: {},
-    readUser: { standing: 'present' },
-    scheduleDeletion: 'accepted',
-    undoDeletion: null,
+    ...{ findRunningWork: { work: [], notifies: true }, findEarlierDeletion: {}, readUser: { standing: 'present' } },
+    ...{ scheduleDeletion: 'accepted', undoDeletion: null, handOverNotifications: null },
   };
 
   async function requested(answers: Answers): Promise<Life> {
-    const life = new Life(deletion, { ...usual, handOverNotifications: null, ...answers });
-    const input = { userId, policy };
+    const life = new Life(deletion, { ...usual, ...answers });
     await life.run.start(input, [], { name: 'request', argument: input });
     return life.settle();
   }
 
+  /** The deletion is undone and requested again, while its product is notified. */
+  async function again(life: Life, meanwhile: Answers = {}): Promise<void> {
+    await life.update('undo');
+    await life.given(meanwhile);
+    await life.update('request', input);
+  }
+
   test('that is undone before it is known whether there is a receiver hands its end over at once', async () => {
-    const handed: unknown[] = [];
-    const answers = { findRunningWork: silent, handOverNotifications: handingOver(handed), notify: silent };
-    const life = await requested(answers);
+    const { answers, handed } = new Receiver();
+    const life = await requested({ ...answers, findRunningWork: silent, notify: silent });
     const [search] = life.run.calls;
     await life.run.answer(search?.seq ?? 0, 'findRunningWork', unavailable);
     await life.update('undo');
@@ -444,42 +426,32 @@ describe('a deletion', () => {
   });
 
   test('that follows another one in its run sends what is left of that one first, in the same way', async () => {
-    const receiver = new Receiver();
-    receiver.answer = takes;
-    const life = await requested({ notify: receiver.notify });
-    life.answers['notify'] = silent;
-    await life.update('undo');
-    await life.update('request', { userId, policy });
-    await life.given({ notify: receiver.notify });
+    const receiver = new Receiver(takes);
+    const life = await requested(receiver.answers);
+    await life.given({ notify: silent });
+    await again(life);
+    await life.given(receiver.answers);
     expect(receiver.attempts.map(({ mayBeBehind }) => mayBeBehind)).toEqual([true, false, false]);
-    const handed: unknown[] = [];
-    receiver.answer = () => outcome({ handedOver: true });
-    const behind = await requested({ notify: receiver.notify, handOverNotifications: silent });
-    await behind.update('undo');
-    await behind.update('request', { userId, policy });
-    await behind.given({ handOverNotifications: handingOver(handed) });
-    expect(receiver.attempts).toHaveLength(4);
-    expect(handed).toHaveLength(2);
+    const { answers, attempts, handed } = new Receiver(() => outcome({ handedOver: true }));
+    const behind = await requested({ ...answers, handOverNotifications: silent });
+    await again(behind);
+    await behind.given(answers);
+    expect([attempts.length, handed.length]).toEqual([1, 2]);
   });
 
   test('that does not know its work yet sends what is left of the one before it all the same', async () => {
     const life = await requested({ notify: silent });
-    await life.update('undo');
-    life.answers['findRunningWork'] = silent;
-    await life.update('request', { userId, policy });
+    await again(life, { findRunningWork: silent });
     delete life.answers['notify'];
     await life.settle();
     expect(life.events).toEqual(['0h user.deletion_scheduled', '0h user.deletion_undone']);
   });
 
   test('that follows another one knows that the receiver has taken something before', async () => {
-    const receiver = new Receiver();
-    receiver.answer = takes;
-    const life = await requested({ notify: receiver.notify });
+    const receiver = new Receiver(takes);
+    const life = await requested(receiver.answers);
     receiver.answer = () => unavailable;
-    await life.update('undo');
-    life.answers['findRunningWork'] = silent;
-    await life.update('request', { userId, policy });
+    await again(life, { findRunningWork: silent });
     await life.until(minutes(11));
     expect(receiver.attempts.map(({ at, mayBeBehind }) => [at * 60, mayBeBehind])).toEqual([
       [0, true],
@@ -489,18 +461,16 @@ describe('a deletion', () => {
   });
 
   test('that begins while what is left of the one before it is handed over does not overtake that', async () => {
-    const receiver = new Receiver();
-    receiver.answer = takes;
-    const handed: unknown[] = [];
+    const receiver = new Receiver(takes);
     const life = await requested({});
-    Object.assign(life.answers, { notify: silent, handOverNotifications: silent });
+    await life.given({ notify: silent, handOverNotifications: silent });
     await life.update('undo');
     await life.until(minutes(1));
-    await life.update('request', { userId, policy });
-    await life.given({ notify: receiver.notify, handOverNotifications: handingOver(handed) });
+    await life.update('request', input);
+    await life.given(receiver.answers);
     // The attempt that was under way.
-    expect(receiver.attempts.map(({ sends }) => sends)).toEqual([['user.deletion_undone']]);
-    expect(handed).toEqual([
+    expect(receiver.sent).toEqual([['user.deletion_undone']]);
+    expect(receiver.handed).toEqual([
       [['user.deletion_undone'], [], true],
       [['user.deletion_scheduled'], [], true],
     ]);
