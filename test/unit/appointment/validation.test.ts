@@ -55,34 +55,30 @@ test.each([...names.map((name): [Name, object] => [name, {}]), ...taken])('%s ta
   expect(refusedField(name, given)).toBeUndefined();
 });
 
+const refused: [Name, string, unknown[]][] = [
+  [
+    'findSlots',
+    'startDate',
+    ['2026-3-2', '2026-13-01', '2026-02-30', 'x2026-03-02', '2026-03-02T00:00:00Z', 20_260_302],
+  ],
+  ['findSlots', 'siteCodes', [[], ['a', 'b', 'c', 'd'], [''], [7], ['a', 7], 'a']],
+  ['findSlots', 'zipCode', ['8500', '850041', '85004-', '85004-12345', 85_004]],
+  ['findSlots', 'radius', [0, 15, '25']],
+  ['chooseSlot', 'slotId', ['', 'tomorrow', undefined, 7]],
+  ['chooseSlot', 'notes', ['x'.repeat(1001), 7]],
+  ['requestAppointment', 'notes', ['x'.repeat(1001), 7]],
+  ['requestAppointment', 'provider', ['', 'a b', 'x'.repeat(65), undefined, 7]],
+  ['cancel', 'notes', ['x'.repeat(1001), 7]],
+  ['cancel', 'reasonId', ['', 7]],
+  ['cancel', 'rebook', ['yes', 1]],
+];
+
 test.each<[Name, object, string]>([
-  ...['2026-3-2', '2026-13-01', '2026-02-30', 'x2026-03-02', '2026-03-02T00:00:00Z', 20_260_302, null].map(
-    (startDate): [Name, object, string] => ['findSlots', { startDate }, 'startDate'],
+  ...refused.flatMap(([name, field, values]) =>
+    [...values, null].map((value): [Name, object, string] => [name, { [field]: value }, field]),
   ),
-  ...[[], ['a', 'b', 'c', 'd'], [''], [7], ['a', 7], 'a', null].map((siteCodes): [Name, object, string] => [
-    'findSlots',
-    { siteCodes },
-    'siteCodes',
-  ]),
-  ...['8500', '850041', '85004-', '85004-12345', 85_004, null].map((zipCode): [Name, object, string] => [
-    'findSlots',
-    { zipCode },
-    'zipCode',
-  ]),
-  ...[0, 15, '25', null].map((radius): [Name, object, string] => ['findSlots', { radius }, 'radius']),
   ['findSlots', { siteCodes: ['a'], zipCode: '85004' }, 'siteCodes'],
   ['findSlots', { siteCodes: ['a'], radius: 25 }, 'siteCodes'],
-  ...['', 'tomorrow', undefined, 7].map((id): [Name, object, string] => ['chooseSlot', { slotId: id }, 'slotId']),
-  ...['chooseSlot', 'requestAppointment', 'cancel'].flatMap((name) =>
-    ['x'.repeat(1001), 7, null].map((notes): [Name, object, string] => [name as Name, { notes }, 'notes']),
-  ),
-  ...['', 'a b', 'x'.repeat(65), undefined, 7].map((provider): [Name, object, string] => [
-    'requestAppointment',
-    { provider },
-    'provider',
-  ]),
-  ...['', 7, null].map((reasonId): [Name, object, string] => ['cancel', { reasonId }, 'reasonId']),
-  ...['yes', 1, null].map((rebook): [Name, object, string] => ['cancel', { rebook }, 'rebook']),
 ])('%s refuses %j, naming %s', (name, given, field) => {
   expect(refusedField(name, given)).toBe(field);
 });

@@ -1,23 +1,12 @@
 import { Client, Connection } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
-import {
-  errors,
-  LabOperations,
-  type OrderPolicy,
-  type OrderSelection,
-  type PolicyChange,
-} from '../../../client/index.js';
+import { errors, LabOperations, type PolicyChange } from '../../../client/index.js';
+import { rejection } from '../service/recording-server.js';
 
 /** Nothing listens there: whatever is refused here is refused before anything is sent. */
 const temporal = new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) });
 const lab = new LabOperations(temporal, { deadline: '300ms' });
 const { orders, reports, users } = lab;
-
-const refusalOf = (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
-    () => expect.unreachable('it was not refused'),
-    (error: unknown) => error,
-  );
 
 interface Invalid extends Error {
   readonly fields: readonly { readonly field: string }[];
@@ -25,7 +14,7 @@ interface Invalid extends Error {
 
 /** The fields that the refusal names. */
 async function faultsOf(call: Promise<unknown>, kind: new (...args: never[]) => Invalid): Promise<string[]> {
-  const refusal = await refusalOf(call);
+  const refusal = await rejection(call);
   expect(refusal).toBeInstanceOf(kind);
   return (refusal as Invalid).fields.map(({ field }) => field);
 }
@@ -34,20 +23,17 @@ describe('a deletion is refused before anything is started', () => {
   const faultsIn = (input: object) => faultsOf(users.requestDeletion(input as never), errors.DeletionInvalid);
 
   test.each([undefined, null, 7, '', '..', 'a/b', "x' OR '1", 'x'.repeat(129)])(
-    'a deletion is refused before anything is started with the user id %j',
+    'with the user id %j',
     async (userId) => {
       expect(await faultsIn({ userId })).toEqual(['userId']);
       await expect(users.deletion(userId as string)).rejects.toBeInstanceOf(errors.DeletionInvalid);
     },
   );
 
-  test('a deletion is refused before anything is started with all its faults named at once', async () => {
+  test('with all its faults named at once, and with fields that nobody reads, such as a part of the policy', async () => {
     const policy = { onRunningWork: 'shrug', reminderBefore: 'soon', grace: '9d' };
     const faults = await faultsIn({ userId: 7, clientUserId: 8, policy });
     expect(faults).toEqual(['userId', 'clientUserId', 'policy', 'policy', 'policy']);
-  });
-
-  test('a deletion is refused if the request has fields that nobody reads, such as a part of the policy', async () => {
     expect(await faultsIn({ userId: 'user-1', onRunningWork: 'cancel' })).toEqual(['onRunningWork']);
   });
 });
@@ -75,27 +61,20 @@ describe('an order is refused before anything is started', () => {
   const faultsIn = (changes: object, options: object = {}) =>
     faultsOf(orders.place({ ...input, ...changes } as never, options), errors.OrderInvalid);
 
+  const references = [undefined, null, 1001, '', 'with space', 'x'.repeat(129), 'a/b'];
+  const policies = [{ graceDays: 2 }, { version: 3 }, { version: '1' }, 'default', []];
   test.each<[object, string]>([
-    ...[undefined, null, 1001, '', 'with space', 'x'.repeat(129), 'a/b'].map((reference): [object, string] => [
-      { reference },
-      'reference',
-    ]),
+    ...references.map((reference): [object, string] => [{ reference }, 'reference']),
     ...[undefined, null, 'text'].map((order): [object, string] => [{ order }, 'order']),
     [{ kind: 'express' }, 'kind'],
     [{ order: { ...kit, passthrough: 'mine' } }, 'order.passthrough'],
     [{ order: { ...kit, user_id: 'somebody@example.com' } }, 'order.user_id'],
-  ])('an order is refused before anything is started with %j', async (changes, field) => {
-    expect(await faultsIn(changes)).toEqual([field]);
+    ...policies.map((policy): [object, string] => [{ policy }, 'policy']),
+  ])('with %j', async (changes, field) => {
+    expect(new Set(await faultsIn(changes))).toEqual(new Set([field]));
   });
 
-  test.each([[{ graceDays: 2 }], [{ version: 3 }], [{ version: '1' }], ['default'], [[]]])(
-    'an order is refused before anything is started with the policy %j',
-    async (policy) => {
-      expect(new Set(await faultsIn({ policy }))).toEqual(new Set(['policy']));
-    },
-  );
-
-  test('an order is refused before anything is started with all its faults named at once', async () => {
+  test('with all its faults named at once', async () => {
     const order = { ...kit, shipping_details: { ...shippingDetails, zip: '' } };
     const policy = { returnDeadline: 'soon', onLost: 'shrug' };
     const faults = await faultsIn({ reference: 7, order, policy });
@@ -106,23 +85,24 @@ describe('an order is refused before anything is started', () => {
     [{}, 'markers'],
     [[null], 'markers.0'],
     [[{ id: 14, aoe: { questions: [null] } }, { name: 'without an id' }], 'markers.1'],
-  ])('an order is refused before anything is started with the markers %j', async (markers, field) => {
+  ])('with the markers %j', async (markers, field) => {
     expect(await faultsIn({}, { markers })).toEqual([field]);
   });
 
   test.each([[undefined], [[]], [[{ marker_id: 14, question_id: 501, answer: 'noon' }]]])(
-    'an order is refused before anything is started with the answers %j to a question of its markers',
+    'with the answers %j to a question of its markers',
     async (answers) => {
       const answerable = [{ id: 1, code: 'AM', value: 'Morning' }];
       const question = { id: 501, required: true, type: 'choice', answers: answerable };
-      const markers = [{ id: 14, aoe: { questions: [question] } }];
       const { receiver_name: _name, ...address } = shippingDetails;
-      const details = { first_name: 'Testpatient', last_name: 'Invented', dob: '1971-03-17', gender: 'female' };
-      const patient = {
-        patient_details: { ...details, phone_number: '+12175550100', email: 'testpatient@example.com' },
-        patient_address: address,
+      const order = {
+        ...{ user_id: 'user-1', lab_test_id: 'test-1', patient_address: address, aoe_answers: answers },
+        patient_details: {
+          ...{ first_name: 'Testpatient', last_name: 'Invented', dob: '1971-03-17', gender: 'female' },
+          ...{ phone_number: '+12175550100', email: 'testpatient@example.com' },
+        },
       };
-      const order = { user_id: 'user-1', lab_test_id: 'test-1', ...patient, aoe_answers: answers };
+      const markers = [{ id: 14, aoe: { questions: [question] } }];
       const [first] = await faultsIn({ kind: 'with_patient', order }, { markers });
       expect(first).toMatch(/^order\.aoe_answers/);
     },
@@ -149,11 +129,11 @@ describe('a report is refused before anything is started', () => {
     [{ file: { url: 'file:///etc/passwd' } }, 'file.url'],
     [{ file: { url: 'https://' } }, 'file.url'],
     [{ file: { url: 'https://files.example.com/a.pdf', headersFrom: '' } }, 'file.headersFrom'],
-  ])('a report is refused before anything is started with %j', async (changes, field) => {
+  ])('with %j', async (changes, field) => {
     expect(await faultsOf(submit(changes), errors.ReportInvalid)).toEqual([field]);
   });
 
-  test('a report is refused before anything is started with all its faults named at once', async () => {
+  test('with all its faults named at once', async () => {
     const changes = { reference: '', userId: '', file: {}, needsHumanReview: 'yes', policy: { firstPoll: 'soon' } };
     const faults = await faultsOf(submit(changes), errors.ReportInvalid);
     expect(faults).toEqual(['reference', 'file', 'policy', 'userId', 'needsHumanReview']);
@@ -166,7 +146,7 @@ describe('a report is refused before anything is started', () => {
   ])(
     'the signed URL %s is refused while payloads are not encrypted, and the refusal does not repeat it',
     async (url) => {
-      const refusal = await refusalOf(submit({ file: { url } }));
+      const refusal = await rejection(submit({ file: { url } }));
       expect(refusal).toBeInstanceOf(errors.SignedUrlRefused);
       expect((refusal as errors.SignedUrlRefused).fields).toMatchObject([{ field: 'file.url' }]);
       expect(String(refusal)).not.toMatch(/abc|password/);
@@ -175,22 +155,15 @@ describe('a report is refused before anything is started', () => {
 });
 
 test('a link, an appointment or a review is refused before anything is started, with every invalid field named', async () => {
-  const link = {
-    userId: 'a b',
-    provider: '',
-    redirectUrl: 'nowhere',
-    policy: { codeWait: 0, unknown: 1 },
-    onError: 'x',
-  };
+  const page = { redirectUrl: 'nowhere', onError: 'x' };
+  const link = { userId: 'a b', provider: '', ...page, policy: { codeWait: 0, unknown: 1 } };
   const visit = { orderId: 'a/b', policy: { confirmationWait: '3d' } };
   const review = { rawResultId: 'a/b' };
   expect(await faultsOf(lab.links.start(link as never), errors.LinkInvalid)).toEqual([
     ...['userId', 'provider', 'redirectUrl', 'onError', 'policy', 'policy'],
   ]);
-  expect(await faultsOf(lab.appointments.start(visit as never), errors.AppointmentInvalid)).toEqual([
-    'orderId',
-    'policy',
-  ]);
+  const faults = await faultsOf(lab.appointments.start(visit as never), errors.AppointmentInvalid);
+  expect(faults).toEqual(['orderId', 'policy']);
   await expect(lab.matchReviews.start(review)).rejects.toBeInstanceOf(errors.MatchReviewInvalid);
   await expect(lab.matchReviews.get(review)).rejects.toBeInstanceOf(errors.MatchReviewNotFound);
   await expect(lab.appointments.get(visit)).rejects.toBeInstanceOf(errors.AppointmentNotFound);
@@ -211,15 +184,10 @@ test.each([
 });
 
 describe('a change of the policy of many orders', () => {
-  async function changeAll(
-    selection: unknown,
-    policy: unknown = { shippingDeadline: '8d' },
-    among = orders,
-  ): Promise<{ changes: PolicyChange[]; error: unknown }> {
+  async function changeAll(selection: unknown, policy: unknown = { shippingDeadline: '8d' }, among = orders) {
     const changes: PolicyChange[] = [];
     try {
-      for await (const change of among.setPolicy(selection as OrderSelection, policy as OrderPolicy))
-        changes.push(change);
+      for await (const change of among.setPolicy(selection as never, policy as never)) changes.push(change);
     } catch (error) {
       return { changes, error };
     }
@@ -227,12 +195,9 @@ describe('a change of the policy of many orders', () => {
   }
 
   test.each<[unknown, string]>([
-    [undefined, 'selection'],
-    [null, 'selection'],
-    [{}, 'selection'],
-    [{ all: false }, 'selection'],
-    [{ all: undefined }, 'selection'],
-    [{ all: true, userId: 'user-1' }, 'selection'],
+    ...[undefined, null, {}, { all: false }, { all: undefined }, { all: true, userId: 'user-1' }].map(
+      (selection): [unknown, string] => [selection, 'selection'],
+    ),
     [{ userId: undefined }, 'userId'],
     [{ phase: null }, 'phase'],
     [{ phase: 'preparing', userId: undefined }, 'userId'],
