@@ -2,23 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLabService } from '../../client/index.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
-import { findBrowser, installBrowser } from '../../tools/browser.js';
+import { installBrowser } from '../../tools/browser.js';
 import { patientDetails, personal } from '../rig/cast.js';
 import { eventually } from '../rig/eventually.js';
-import { findPostgres } from '../rig/postgres.js';
-import { address, examplePages, patient, phaseOf, receiver } from './example-pages.js';
+import { address, browser, examplePages, patient, phaseOf, postgres, receiver } from './example-pages.js';
 import { provider, rightCode, wrongCode } from './linked-user.js';
-import { encryptionKeys, patience, stack } from './stack.js';
+import { patience } from './stack.js';
 import type { Visitor } from './visitor.js';
 
 /*
- * The pages of examples/backend, in the Chromium of this machine if there is one. The stories say what a person does on the pages;
- * what else happens in the world, the stand-in of the lab service does.
+ * The pages of examples/backend. The stories say what a person does on the pages; what else happens in the world, the stand-in of the
+ * lab service does. Two of them play in the Chromium of this machine, if there is one: they show what only a browser does.
  */
 
-const [postgres, browser] = await Promise.all([findPostgres(), findBrowser()]);
-const lab = stack({ encryptionKeys });
-const pages = examplePages(lab, { encryptionKeys, postgres, browser });
+const { lab, pages } = examplePages();
 
 function trackingNumber(text: string): string {
   const [, number = ''] = /To you\s+\S+\s+(\S+)/.exec(text) ?? [];
@@ -30,11 +27,11 @@ function utcIn(choice: string): string {
   return /\d\d:\d\d UTC/.exec(choice)?.[0] ?? `no time in ${choice}`;
 }
 
-const driver = browser === undefined ? `by HTTP (${installBrowser}),` : 'in a browser,';
+const driver = browser === undefined ? `by HTTP (${installBrowser})` : 'in a browser';
 
-describe(`${driver}`, () => {
+describe(`pages, ${driver}:`, () => {
   test('a customer orders a kit, registers it and reads the results, and nobody else sees the order', async () => {
-    const customer = await pages.newCustomer();
+    const customer = await pages.newBrowserCustomer();
     const { path, orderId } = await pages.order(customer, 'Metabolic kit', { ...receiver, ...address });
     await expect.poll(() => phaseOf(customer, path), patience).toBe('awaiting registration');
     const open = await customer.leaveOpen();
@@ -149,7 +146,7 @@ describe(`${driver}`, () => {
   });
 
   test('a customer uploads a report, under no name that the upload brings, and reads its values', async () => {
-    const customer = await pages.newCustomer();
+    const customer = await pages.newBrowserCustomer();
     await customer.open('/reports');
     const file = { name: '../../name.pdf', type: 'application/pdf', content: samplePdf([]) };
     await customer.send('Upload', { File: file });

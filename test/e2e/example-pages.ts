@@ -3,79 +3,87 @@ import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, expect, inject } from 'vitest';
 import { inventedOrgId } from '../../sandbox/lab-service/organisation.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { freePort } from '../../sandbox/temporal/ports.js';
+import { findBrowser } from '../../tools/browser.js';
 import { patientDetails, shippingDetails } from '../rig/cast.js';
-import { startPostgres, type PostgresServer } from '../rig/postgres.js';
-import { startProcess, type StartedProcess } from '../rig/processes.js';
+import { findPostgres, startPostgres, type PostgresServer } from '../rig/postgres.js';
+import { projectFolder, startProcess, type StartedProcess } from '../rig/processes.js';
 import { newDatabase } from '../rig/stores.js';
-import { patience, type Stack } from './stack.js';
-import { visitorsIn, type Visitor, type Visitors } from './visitor.js';
+import { encryptionKeys, patience, stack, type Stack } from './stack.js';
+import { browserVisitors, type BrowserVisitors } from './visitor-browser.js';
+import { HttpVisitor } from './visitor-http.js';
+import type { Visitor } from './visitor.js';
 
 const staffKey = 'invented-staff-key';
 
-export interface ExampleOptions {
-  encryptionKeys: string;
-  /** PostgreSQL's programs: without them no health data are kept. */
-  postgres: string | undefined;
-  /** Without it, visitors come by HTTP. */
-  browser: string | undefined;
-}
+export const [postgres, browser] = await Promise.all([findPostgres(), findBrowser()]);
 
 /** A visitor who is signed in with an account of their own. */
-export interface Customer extends Visitor {
-  userId: string;
-  account: string;
-}
+export type Customer<By extends Visitor = HttpVisitor> = By & { userId: string; account: string };
 
 export interface ExamplePages {
   newCustomer(): Promise<Customer>;
-  newStaff(): Promise<Visitor>;
+  /** One who comes with a Chromium; without one on this machine, by HTTP as the others do. */
+  newBrowserCustomer(): Promise<Customer<Visitor>>;
+  newStaff(): Promise<HttpVisitor>;
   /** Orders a test on its page and waits until the service has the order. */
-  order(customer: Customer, name: string, fields: Record<string, string>): Promise<{ path: string; orderId: string }>;
+  order(
+    customer: Customer<Visitor>,
+    name: string,
+    fields: Record<string, string>,
+  ): Promise<{ path: string; orderId: string }>;
   /** The addresses of all pages that were opened. */
   addresses(): readonly string[];
   /** What the backend has written. */
   log(): string;
 }
 
-interface Parts {
-  visitors: Visitors;
-  backend: StartedProcess;
-  url: string;
-  database: PostgresServer | undefined;
-}
-
-/** Runs examples/backend for the tests of a file. Call it at the top, below `stack`. */
-export function examplePages(lab: Stack, options: ExampleOptions): ExamplePages {
+/** Runs examples/backend for the tests of a file. Call it at the top, instead of `stack`. Without PostgreSQL no health data are kept. */
+export function examplePages(): { lab: Stack; pages: ExamplePages } {
   const reports = mkdtempSync(join(tmpdir(), 'backend-example-'));
-  let parts: Parts | undefined;
-  const up = (): Parts => {
-    if (!parts) throw new Error('The backend is started before the tests: use it inside them.');
-    return parts;
-  };
+  const worker: Record<string, string> = { REPORT_ROOT: reports };
+  const store: Record<string, string> = {};
+  const addresses: string[] = [];
+  let [url, database, backend, inBrowser]: [string, PostgresServer?, StartedProcess?, BrowserVisitors?] = [''];
   beforeAll(async () => {
-    parts = await start(lab, reports, options);
+    url = `http://127.0.0.1:${await freePort()}`;
+    if (postgres !== undefined) {
+      database = await startPostgres(postgres);
+      Object.assign(store, { DATABASE_URL: (await newDatabase(database.url)).databaseUrl, HEALTH_DATA: '' });
+    }
+    Object.assign(worker, store, { NOTIFY_URL: `${url}/notifications` });
+  });
+  const lab = stack({ encryptionKeys, worker });
+  beforeAll(async () => {
+    if (database) {
+      const webhookUrl = await lab.startIngress({ ...store, LABOPS_ENCRYPTION_KEYS: encryptionKeys });
+      await lab.sandbox.changeSettings({ webhookUrl });
+    }
+    backend = await start({ ...lab.workerEnv, PORT: new URL(url).port });
+    if (browser !== undefined) inBrowser = await browserVisitors(browser, addresses);
   });
   afterAll(async () => {
-    await parts?.visitors.close();
+    await inBrowser?.close();
     await lab.worker.stop();
-    await parts?.database?.stop();
+    await database?.stop();
     await rm(reports, { recursive: true });
   });
-  return {
-    newCustomer: async () => {
-      const visitor = await up().visitors.visitor(up().url);
-      const account = `account-${randomUUID()}`;
-      await visitor.open('/');
-      await visitor.send('Sign in', { Account: account });
-      const { user_id: userId } = await lab.labs.users.resolve(account);
-      return Object.assign(visitor, { account, userId });
-    },
+  const signedIn = async <By extends Visitor>(visitor: By): Promise<Customer<By>> => {
+    const account = `account-${randomUUID()}`;
+    await visitor.open('/');
+    await visitor.send('Sign in', { Account: account });
+    const { user_id: userId } = await lab.labs.users.resolve(account);
+    return Object.assign(visitor, { account, userId });
+  };
+  const pages: ExamplePages = {
+    newCustomer: () => signedIn(new HttpVisitor(url, addresses)),
+    newBrowserCustomer: async () => signedIn((await inBrowser?.visitor(url)) ?? new HttpVisitor(url, addresses)),
     newStaff: async () => {
-      const visitor = await up().visitors.visitor(up().url);
+      const visitor = new HttpVisitor(url, addresses);
       await visitor.open('/staff');
       await visitor.send('Sign in', { 'Staff key': staffKey });
       return visitor;
@@ -89,35 +97,21 @@ export function examplePages(lab: Stack, options: ExampleOptions): ExamplePages 
       const [placed] = await lab.ordersOf(customer.userId);
       return { path, orderId: placed?.order.id ?? '' };
     },
-    addresses: () => up().visitors.addresses(),
-    log: () => up().backend.output(),
+    addresses: () => addresses,
+    log: () => backend?.output() ?? '',
   };
+  return { lab, pages };
 }
 
-async function start(lab: Stack, reports: string, options: ExampleOptions): Promise<Parts> {
-  const { encryptionKeys, postgres, browser } = options;
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const database = postgres === undefined ? undefined : await startPostgres(postgres);
-  const store = database ? await keepHealthData(lab, database.url, encryptionKeys) : {};
-  const own = { PORT: String(port), REPORT_ROOT: reports, STAFF_KEY: staffKey };
+async function start(env: Record<string, string | undefined>): Promise<StartedProcess> {
+  const outfile = join(inject('buildFolder'), 'backend-example.js');
+  const bundled = { bundle: true, format: 'esm', platform: 'node', packages: 'external' } as const;
+  await build({ absWorkingDir: projectFolder, entryPoints: ['examples/backend/server.ts'], outfile, ...bundled });
   const team = { LABOPS_ORG_ID: inventedOrgId, LABOPS_TEAM_ID: inventedTeamId, LABOPS_ENVIRONMENT: 'sandbox' };
-  const backend = await startProcess(process.execPath, ['--import', 'tsx', 'examples/backend/server.ts'], {
-    env: { ...lab.workerEnv, ...own, ...team, ...store },
+  return startProcess(process.execPath, [outfile], {
+    env: { ...env, ...team, STAFF_KEY: staffKey },
     ready: /listening/,
   });
-  await lab.worker.stop();
-  await lab.startWorker({ NOTIFY_URL: `${url}/notifications`, REPORT_ROOT: reports, ...store });
-  return { visitors: await visitorsIn(browser), backend, url, database };
-}
-
-/** Health data go to a database of their own, through an ingress that has it. */
-async function keepHealthData(lab: Stack, url: string, encryptionKeys: string): Promise<Record<string, string>> {
-  const { databaseUrl } = await newDatabase(url);
-  const store = { DATABASE_URL: databaseUrl, HEALTH_DATA: '' };
-  const webhookUrl = await lab.startIngress({ ...store, LABOPS_ENCRYPTION_KEYS: encryptionKeys });
-  await lab.sandbox.changeSettings({ webhookUrl });
-  return store;
 }
 
 /** The phase that a page shows. */

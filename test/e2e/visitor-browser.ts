@@ -1,15 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import { chromium, type BrowserContext, type Locator, type Page } from 'playwright-core';
 import { patienceMs } from '../rig/patience.js';
-import type { ChosenFile, Visitor, Visitors } from './visitor.js';
+import type { ChosenFile, Visitor } from './visitor.js';
 
-/** Visitors in a real browser, each with a profile of their own. */
-export async function browserVisitors(executablePath: string): Promise<Visitors> {
+export interface BrowserVisitors {
+  visitor(baseURL: string): Promise<Visitor>;
+  close(): Promise<void>;
+}
+
+/**
+ * Visitors in a real browser, each with a profile of their own.
+ *
+ * @param addresses takes those of all pages that they open
+ */
+export async function browserVisitors(executablePath: string, addresses: string[]): Promise<BrowserVisitors> {
   // In a container the browser runs as root, which its sandbox refuses; it opens the example's own pages only.
   const browser = await chromium.launch({ executablePath, chromiumSandbox: false });
-  const addresses: string[] = [];
   return {
-    addresses: () => addresses,
     visitor: async (baseURL) => {
       const context = await browser.newContext({ baseURL, javaScriptEnabled: false });
       context.setDefaultTimeout(patienceMs);
@@ -47,16 +54,11 @@ function visitorIn(context: BrowserContext, page: Page): Visitor {
       return phase ?? page.locator('body').innerText();
     },
     address: async (text) => (await link(text).getAttribute('href')) ?? '',
-    choices: async (label) => {
-      const texts = await labelled(page.locator('form'), label).locator('option').allInnerTexts();
-      return texts.map((text) => text.trim()).filter((text) => text !== '');
-    },
     faultOf: async (label) => labelled(page.locator('form'), label).locator('.fault').innerText(),
     download: async (text) => {
       const [download] = await Promise.all([page.waitForEvent('download'), link(text).click()]);
       return readFile(await download.path());
     },
-    post: async (path, data) => void (await context.request.post(path, { data })),
     leaveOpen: () => leaveOpen(context, page),
   };
 }

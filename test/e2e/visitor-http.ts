@@ -1,16 +1,7 @@
-import type { ChosenFile, Visitor, Visitors } from './visitor.js';
+import type { ChosenFile, Visitor } from './visitor.js';
 
-/** Visitors without a browser: they read the pages, fill in the forms, keep cookies and follow redirects. */
-export function httpVisitors(): Visitors {
-  const addresses: string[] = [];
-  return {
-    addresses: () => addresses,
-    visitor: (baseUrl) => Promise.resolve(new HttpVisitor(baseUrl, addresses)),
-    close: () => Promise.resolve(),
-  };
-}
-
-class HttpVisitor implements Visitor {
+/** A visitor without a browser: reads the pages, fills in the forms, keeps cookies and follows redirects. */
+export class HttpVisitor implements Visitor {
   readonly #baseUrl: string;
   readonly #addresses: string[];
   #cookie = '';
@@ -18,6 +9,7 @@ class HttpVisitor implements Visitor {
   #status = 0;
   #page = '';
 
+  /** @param addresses takes those of all pages that are opened */
   constructor(baseUrl: string, addresses: string[]) {
     this.#baseUrl = baseUrl;
     this.#addresses = addresses;
@@ -71,6 +63,7 @@ class HttpVisitor implements Visitor {
     return Promise.resolve(attribute(found, 'href') ?? '');
   }
 
+  /** The choices of a field. */
   choices(label: string): Promise<string[]> {
     const found = formsOf(this.#page).flatMap((form) => labelled(form, label) ?? []);
     const texts = optionsOf(found[0] ?? '').map(({ text }) => text);
@@ -87,6 +80,7 @@ class HttpVisitor implements Visitor {
     return Buffer.from(await response.arrayBuffer());
   }
 
+  /** What a script of the page posts. */
   async post(path: string, body: unknown): Promise<void> {
     const headers = { 'content-type': 'application/json' };
     await this.#request(path, { method: 'POST', body: JSON.stringify(body), headers }, false);

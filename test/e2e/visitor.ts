@@ -1,6 +1,3 @@
-import { browserVisitors } from './visitor-browser.js';
-import { httpVisitors } from './visitor-http.js';
-
 /** A file as a person chooses it. */
 export interface ChosenFile {
   name: string;
@@ -22,25 +19,9 @@ export interface Visitor {
   phase(): Promise<string>;
   /** The address that a link leads to. */
   address(link: string): Promise<string>;
-  /** The choices of a field. */
-  choices(label: string): Promise<string[]>;
   /** What stands beside a field as its fault. */
   faultOf(label: string): Promise<string>;
   download(link: string): Promise<Buffer>;
-  /** What a script of the page posts. */
-  post(path: string, body: unknown): Promise<void>;
   /** The page as it is now, left open with its scripts: its phase changes by itself. */
   leaveOpen(): Promise<{ phase(): Promise<string> }>;
-}
-
-export interface Visitors {
-  visitor(baseUrl: string): Promise<Visitor>;
-  /** The addresses of all pages that were opened. */
-  addresses(): readonly string[];
-  close(): Promise<void>;
-}
-
-/** In a Chromium; without one, by HTTP. */
-export async function visitorsIn(browser: string | undefined): Promise<Visitors> {
-  return browser === undefined ? httpVisitors() : browserVisitors(browser);
 }
