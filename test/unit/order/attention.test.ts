@@ -1,138 +1,80 @@
 import { describe, expect, test } from 'vitest';
+import type { AttentionReason } from '../../../protocol/order/state.js';
 import { clear, clearAnswered, raise } from '../../../workflows/order/announcements.js';
 import { learn, openChain, type Chain } from '../../../workflows/order/chain.js';
 import { shownOrderAttention } from '../../../workflows/order/view.js';
 import { announcedBy, caseOf, daysAfterStart, eventsOf, happyPath, kitOf, pathTo, start } from './histories.js';
 
-const notified = (chain: Chain) => announcedBy(chain).map(({ id }) => id);
+/* How a question is raised, counted and cleared, whatever it is about: test/unit/entity/attention.test.ts. */
+
+const chainAt = (...statuses: string[]) => caseOf([kitOf('order-1', statuses)]);
+const ask = (chain: Chain, reason: AttentionReason, key = 'order-1') =>
+  raise(chain, { key, reason, orderId: 'order-1' }, start);
+
+/** The questions that are left once the order has come so far. */
+function leftAfter(chain: Chain, ...statuses: string[]): string[] {
+  learn(chain, kitOf('order-1', statuses));
+  clearAnswered(chain, start);
+  return chain.attention.map(({ key }) => key);
+}
 
 describe('attention', () => {
-  const key = 'order-1/9.results_overdue';
-  const question = { key, reason: 'results_overdue', orderId: 'order-1' } as const;
-
-  test('is raised once per question, and notified with an id that comes from the question', () => {
-    const chain = caseOf([kitOf('order-1', pathTo('delivered_to_lab'))]);
-    raise(chain, question, start);
-    raise(chain, question, start + 1);
+  test('is raised once per question, shown without its key, and notified with an id that comes from the question', () => {
+    const chain = chainAt(...pathTo('delivered_to_lab'));
+    const key = 'order-1/9.results_overdue';
+    for (let times = 0; times < 2; times += 1) ask(chain, 'results_overdue', key);
     const shown = { reason: 'results_overdue', orderId: 'order-1', since: daysAfterStart(0) };
-    expect(chain.attention).toEqual([{ key, time: 1, ...shown }]);
     expect(shownOrderAttention(chain)).toEqual([shown]);
-    expect(announcedBy(chain)).toHaveLength(1);
-    expect(announcedBy(chain)).toMatchObject([
-      { id: `${key}.results_overdue/attention_raised`, at: daysAfterStart(0), type: 'attention_raised' },
-    ]);
-    expect(announcedBy(chain)[0]?.data).toEqual(shown);
-  });
-
-  test('attention that was cleared and is raised again is another question: raised and cleared under ids of its own', () => {
-    const chain = caseOf([kitOf('order-1', ['ordered'])]);
-    const late = { key: 'order-1/late_arrival', reason: 'late_arrival', orderId: 'order-1' } as const;
-    for (let time = 1; time <= 3; time++) {
-      raise(chain, late, start + time);
-      raise(chain, late, start + time);
-      clear(chain, ({ reason }) => reason === 'late_arrival', start + time);
-    }
-    expect(notified(chain)).toEqual([
-      'order-1/late_arrival.late_arrival/attention_raised',
-      'order-1/late_arrival.late_arrival/attention_cleared',
-      'order-1/late_arrival.late_arrival.2/attention_raised',
-      'order-1/late_arrival.late_arrival.2/attention_cleared',
-      'order-1/late_arrival.late_arrival.3/attention_raised',
-      'order-1/late_arrival.late_arrival.3/attention_cleared',
-    ]);
-    expect(announcedBy(chain).at(-1)?.data).not.toHaveProperty('time');
-    expect(chain.raised).toEqual({ 'order-1/late_arrival.late_arrival': 3 });
+    const about = { at: daysAfterStart(0), type: 'attention_raised', orderId: 'order-1', rootOrderId: 'order-1' };
+    const id = `${key}.results_overdue/attention_raised`;
+    expect(announcedBy(chain)).toEqual([{ id, ...about, data: shown }]);
   });
 
   test('is counted by key and reason, and goes on counting after continue-as-new', () => {
-    const chain = caseOf([kitOf('order-1', ['ordered'])]);
-    raise(chain, { key: 'k', reason: 'problem_persists', orderId: 'order-1' }, start);
-    raise(chain, { key: 'k', reason: 'replacement_failed', orderId: 'order-1' }, start);
+    const chain = chainAt('ordered');
+    ask(chain, 'problem_persists');
+    ask(chain, 'replacement_failed');
     clear(chain, () => true, start);
     const carried = openChain({ rootOrderId: 'order-1', carried: JSON.parse(JSON.stringify(chain)) as unknown }, start);
-    raise(carried, { key: 'k', reason: 'replacement_failed', orderId: 'order-1' }, start);
-    raise(carried, { key: 'other', reason: 'replacement_failed', orderId: 'order-1' }, start);
-    expect(notified(carried).filter((id) => id.endsWith('/attention_raised'))).toEqual([
-      'k.problem_persists/attention_raised',
-      'k.replacement_failed/attention_raised',
-      'k.replacement_failed.2/attention_raised',
-      'other.replacement_failed/attention_raised',
-    ]);
+    ask(carried, 'replacement_failed');
+    expect(announcedBy(carried).at(-1)).toMatchObject({ id: 'order-1.replacement_failed.2/attention_raised' });
   });
 
-  test('stays while its deadline stands, and is cleared and notified when the order moves', () => {
-    const chain = caseOf([kitOf('order-1', pathTo('delivered_to_lab'))]);
-    raise(chain, question, start);
-    clearAnswered(chain, start);
-    expect(chain.attention).toHaveLength(1);
-    learn(chain, kitOf('order-1', [...pathTo('delivered_to_lab'), 'sample_with_lab.testkit.partial_results']));
-    clearAnswered(chain, start);
-    expect(chain.attention).toHaveLength(1);
-    learn(
-      chain,
-      kitOf('order-1', [...pathTo('delivered_to_lab'), 'sample_with_lab.testkit.partial_results', 'completed']),
-    );
-    clearAnswered(chain, start + 5);
-    expect(chain.attention).toEqual([]);
-    expect(announcedBy(chain).at(-1)).toMatchObject({
-      type: 'attention_cleared',
-      at: new Date(start + 5).toISOString(),
-    });
+  const atLab = pathTo('delivered_to_lab');
+  const results = 'order-1/9.results_overdue';
+  test('stays while its deadline stands, and is cleared when the order moves', () => {
+    const chain = chainAt(...atLab);
+    ask(chain, 'results_overdue', results);
+    expect(leftAfter(chain, ...atLab)).toEqual([results]);
+    expect(leftAfter(chain, ...atLab, 'sample_with_lab.testkit.partial_results')).toEqual([results]);
+    expect(leftAfter(chain, ...atLab, 'sample_with_lab.testkit.partial_results', 'completed')).toEqual([]);
   });
 
-  test('attention for the time to return ends when the kit is sent back, and is raised again if it comes back', () => {
-    const back = ['transit_lab', 'with_customer'];
-    const chain = caseOf([kitOf('order-1', pathTo('testkit_registered'))]);
-    const asked = (id: number) =>
-      ({ key: `order-1/${id}.return_overdue`, reason: 'return_overdue', orderId: 'order-1' }) as const;
-    raise(chain, asked(5), start);
-    learn(chain, kitOf('order-1', [...pathTo('testkit_registered'), ...back]));
-    clearAnswered(chain, start);
-    expect(chain.attention).toEqual([]);
-    raise(chain, asked(8), start);
-    clearAnswered(chain, start);
-    expect(chain.attention).toMatchObject([{ key: 'order-1/8.return_overdue', time: 1 }]);
+  test('for the time to return ends when the kit is sent back, and is raised again if it comes back', () => {
+    const back = [...pathTo('testkit_registered'), 'transit_lab', 'with_customer'];
+    const chain = chainAt(...pathTo('testkit_registered'));
+    ask(chain, 'return_overdue', 'order-1/5.return_overdue');
+    expect(leftAfter(chain, ...back)).toEqual([]);
+    ask(chain, 'return_overdue', 'order-1/8.return_overdue');
+    expect(leftAfter(chain, ...back)).toEqual(['order-1/8.return_overdue']);
   });
 
   test('is cleared when a person gives more time', () => {
-    const chain = caseOf([kitOf('order-1', [...pathTo('transit_customer'), 'lost'])]);
-    raise(chain, { key: 'order-1/4.decision', reason: 'decision_needed', orderId: 'order-1' }, start);
-    clearAnswered(chain, start);
-    expect(chain.attention).toHaveLength(1);
+    const lost = [...pathTo('transit_customer'), 'lost'];
+    const chain = chainAt(...lost);
+    ask(chain, 'decision_needed', 'order-1/4.decision');
+    expect(leftAfter(chain, ...lost)).toEqual(['order-1/4.decision']);
     chain.patience.push({ key: 'order-1/4.decision', since: daysAfterStart(5) });
-    clearAnswered(chain, start);
-    expect(chain.attention).toEqual([]);
+    expect(leftAfter(chain, ...lost)).toEqual([]);
   });
 
-  test('attention that no event resolves stays until it is cleared by name', () => {
-    const chain = caseOf([kitOf('order-1', ['ordered'])]);
-    raise(chain, { key: 'order-1', reason: 'registered_another_order', orderId: 'order-1' }, start);
-    learn(chain, kitOf('order-1', happyPath));
-    clearAnswered(chain, start);
-    expect(chain.attention).toHaveLength(1);
-    clear(chain, ({ reason }) => reason === 'registered_another_order', start);
-    expect(chain.attention).toEqual([]);
+  test('that no event resolves stays', () => {
+    const chain = chainAt('ordered');
+    ask(chain, 'registered_another_order');
+    expect(leftAfter(chain, ...happyPath)).toEqual(['order-1']);
   });
 
-  test('attention that was not raised is not cleared: nobody is notified', () => {
-    const chain = caseOf([kitOf('order-1', ['ordered'])]);
-    clear(chain, () => true, start);
-    expect(announcedBy(chain)).toEqual([]);
-    expect(chain.journal).toEqual([]);
-  });
-
-  test('is noted in the journal when it is raised and when it is cleared, once each', () => {
-    const chain = caseOf([kitOf('order-1', pathTo('delivered_to_lab'))]);
-    raise(chain, question, start);
-    raise(chain, question, start + 1);
-    clear(chain, () => true, start + 2);
-    expect(chain.journal).toEqual([
-      { at: new Date(start).toISOString(), orderId: 'order-1', what: 'attention raised: results overdue' },
-      { at: new Date(start + 2).toISOString(), orderId: 'order-1', what: 'attention cleared: results overdue' },
-    ]);
-  });
-
-  test('attention for an order that was never reported is notified about the current one', () => {
+  test('for an order that was never reported is notified about the current one', () => {
     const chain = caseOf([{ orderId: 'order-1', events: eventsOf('ordered'), userId: 'user-1' }]);
     raise(chain, { key: 'order-9', reason: 'reference_conflict', orderId: 'order-9' }, start);
     expect(announcedBy(chain)).toMatchObject([{ orderId: 'order-1', userId: 'user-1', data: { orderId: 'order-9' } }]);

@@ -1,46 +1,52 @@
 import { describe, expect, test } from 'vitest';
-import type { OrderState } from '../../../protocol/order/state.js';
-import type { OrderSnapshot } from '../../../service/order-snapshot.js';
-import { Life, silent, unavailable, type Answers } from '../life.js';
-import { day, happyPath, kitOf, pathTo, start, transactionOf } from './histories.js';
+import type { OrderPolicy } from '../../../protocol/order/policy.js';
+import { silent, unavailable, type Answers } from '../life.js';
+import { day, happyPath, pathTo } from './histories.js';
 import {
+  atLab,
   attentionIn,
   awaited,
+  conflict,
+  hidden,
+  lateLife,
   life,
+  lost,
   newId,
   notFound,
-  opening,
   orderId,
+  type OrderLife,
+  redraw,
   refusal,
-  report,
+  registered,
+  registration,
+  replaced,
+  shipped,
+  showing,
   shownAt,
-  stateIn,
+  spoiled,
+  stuck,
+  transaction,
+  wait,
 } from './lives.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
 
-/* The lives of chains: what is about one of two orders is not about the other, and what was asked before an answer counts for what came. */
-
-const transaction = transactionOf({ id: orderId, origin: 'initial' }, { id: newId, origin: 'redraw' });
-const spoiled = [...pathTo('delivered_to_lab'), 'sample_error'];
-
-const redraw = (statuses: readonly string[]): OrderSnapshot =>
-  kitOf(newId, statuses, { userId: 'user-1', origin: 'redraw', parentId: orderId, transaction });
+/*
+ * The lives of chains: what is about one of two orders is not about the other, what was asked before an answer counts for what came, and
+ * of several things that are due at once each has its turn.
+ */
 
 /** The first sample cannot be used; the second order is its redraw. The service shows both unless it is said otherwise. */
-async function redrawn(statuses: readonly string[], answers: Answers = {}): Promise<Life> {
-  const readOrder = (_now: number, id: string) => (id === newId ? redraw(statuses) : shownAt(spoiled, { transaction }));
+async function redrawn(statuses: readonly string[], answers: Answers = {}): Promise<OrderLife> {
+  const readOrder = showing(redraw(statuses), shownAt(spoiled, { transaction }));
   const order = await life(spoiled, {}, { readOrder, ...answers });
   return order.signal('orderChanged', redraw(statuses));
 }
 
-const stateOf = async ({ run }: Life) => (await run.query('state')) as OrderState;
-const questionsOf = async (of: Life) => (await stateOf(of)).attention.map(({ reason, orderId: of }) => [reason, of]);
-const since = ({ events }: Life, count: number) => events.slice(count);
-const resultOf = ({ run }: Life) => (run.end as unknown as { result: OrderState }).result;
-
+const questionsOf = async (of: OrderLife) =>
+  (await of.state()).attention.map(({ reason, orderId: of }) => [reason, of]);
 /** Another reference claims the order. */
-const conflict = { reference: 'ref-2', policy: resolvePolicy('order'), adopted: true, notifies: true };
-const claim = (of: Life) => of.signal('orderPlaced', { ...conflict, snapshot: shownAt(awaited) });
+const claim = (of: OrderLife) => of.signal('orderPlaced', { ...conflict, snapshot: shownAt(awaited) });
+/** The service does not find the order that it should cancel. */
+const unknown = refusal('OrderRefused', notFound);
 
 describe('an order that the service does not know', () => {
   test('has been shown meanwhile: the time until that is believed begins again', async () => {
@@ -48,15 +54,13 @@ describe('an order that the service does not know', () => {
     await order.until(120.1);
     order.answers['readOrder'] = shownAt(['ordered']);
     await order.until(121);
-    expect(since(order, 1)).toEqual(['120.167h order.attention_raised shipping_overdue']);
+    expect(order.events.slice(1)).toEqual(['120.167h order.attention_raised shipping_overdue']);
     order.answers['readOrder'] = null;
     await order.until(143);
     expect(order.calls).toEqual(['120h readOrder', '120.167h readOrder', '142.926h readOrder']);
     expect(order.run.end).toBeUndefined();
-    expect((await order.until(144)).events.slice(-2)).toEqual([
-      '143.093h order.ended order_gone',
-      '143.093h completed',
-    ]);
+    const ended = ['143.093h order.ended order_gone', '143.093h completed'];
+    expect((await order.until(144)).events.slice(-2)).toEqual(ended);
   });
 
   test('but that has brought its results meanwhile has ended with them', async () => {
@@ -67,27 +71,27 @@ describe('an order that the service does not know', () => {
     await order.signal('orderChanged', shownAt(happyPath));
     order.answers['readOrder'] = null;
     await order.settle();
-    expect(resultOf(order)).toMatchObject({ outcome: 'completed' });
+    expect(order.result).toMatchObject({ outcome: 'completed' });
     expect(order.events.join()).not.toContain('ended');
   });
 
   test('is not the one that a redraw follows: that one may be gone, and the redraw is not asked for', async () => {
-    const order = await redrawn(['ordered'], { cancelOrder: refusal('OrderRefused', notFound), readOrder: null });
+    const order = await redrawn(['ordered'], { cancelOrder: unknown, readOrder: null });
     await order.update('cancel', { orderId });
     await order.until(1);
     await order.update('cancel', { orderId });
     expect(order.calls).toEqual(['0h cancelOrder', '0h readOrder', '1h cancelOrder', '1h readOrder']);
-    expect(await stateOf(order)).not.toHaveProperty('outcome');
+    expect(await order.state()).not.toHaveProperty('outcome');
   });
 
   test('is missed for as long as it is missing itself, whatever is read of another', async () => {
-    const order = await redrawn(['ordered'], { cancelOrder: refusal('OrderRefused', notFound), readOrder: null });
+    const order = await redrawn(['ordered'], { cancelOrder: unknown, readOrder: null });
     await order.update('cancel', { orderId });
     await order.until(1);
     await order.update('cancel', { orderId: newId });
     await order.until(1.1);
     await order.update('cancel', { orderId });
-    expect(await stateOf(order)).not.toHaveProperty('outcome');
+    expect(await order.state()).not.toHaveProperty('outcome');
     expect(order.calls).toHaveLength(6);
     await order.until(2);
     expect(order.calls.slice(6)).toEqual(['1.167h readOrder']);
@@ -97,24 +101,20 @@ describe('an order that the service does not know', () => {
 
 describe('an order that cannot be read', () => {
   test('because the service refuses to show it needs a person at once, and is read again a day later', async () => {
-    const refused = refusal('ServiceRefused', { fields: [], status: 400 });
-    const order = await life(['ordered'], {}, { readOrder: refused });
+    const order = await life(['ordered'], {}, { readOrder: hidden });
     await order.until(140);
-    expect(since(order, 1)).toEqual(['120h order.attention_raised order_unreadable']);
+    expect(order.events.slice(1)).toEqual(['120h order.attention_raised order_unreadable']);
     order.answers['readOrder'] = shownAt(['ordered']);
     await order.until(145);
     expect(order.calls).toEqual(['120h readOrder', '144h readOrder']);
-    expect(since(order, 2)).toEqual([
+    expect(order.events.slice(2)).toEqual([
       '144h order.attention_cleared order_unreadable',
       '144h order.attention_raised shipping_overdue',
     ]);
   });
 
   test('has its own time: what could not be read of another does not count', async () => {
-    const order = await redrawn(['ordered'], {
-      cancelOrder: refusal('OrderRefused', notFound),
-      readOrder: unavailable,
-    });
+    const order = await redrawn(['ordered'], { cancelOrder: unknown, readOrder: unavailable });
     await order.until(145);
     expect(await questionsOf(order)).toEqual([['order_unreadable', newId]]);
     await order.update('cancel', { orderId });
@@ -122,8 +122,8 @@ describe('an order that cannot be read', () => {
   });
 
   test('is not read at once because another was read', async () => {
-    const order = await redrawn(['ordered'], { cancelOrder: refusal('OrderRefused', notFound) });
-    order.answers['readOrder'] = (_now: number, id: string) => (id === newId ? unavailable : shownAt(spoiled));
+    const order = await redrawn(['ordered'], { cancelOrder: unknown });
+    order.answers['readOrder'] = showing(unavailable, shownAt(spoiled));
     await order.until(120);
     expect(order.calls).toEqual(['120h readOrder']);
     await order.update('cancel', { orderId });
@@ -134,65 +134,62 @@ describe('an order that cannot be read', () => {
     const order = await life(['ordered'], {}, { readOrder: unavailable });
     await order.until(145);
     expect(await questionsOf(order)).toEqual([['order_unreadable', orderId]]);
-    expect(attentionIn(await order.update('resolveProblem', { orderId, decision: 'wait' }))).toEqual([]);
+    expect(attentionIn(await order.update('resolveProblem', wait))).toEqual([]);
   });
 
   test('gets more time as soon as its limit is reached, also while it is being read', async () => {
     const order = await life(['ordered'], {}, { readOrder: silent });
     await order.until(120);
-    await order.update('resolveProblem', { orderId, decision: 'wait' });
+    await order.update('resolveProblem', wait);
     order.answers['readOrder'] = shownAt(['ordered']);
     await order.settle();
-    expect(since(await order.until(239), 1)).toEqual([]);
+    expect((await order.until(239)).events).toHaveLength(1);
   });
 });
 
 describe('a command', () => {
+  const other = { failure: { type: 'RegisteredAnotherOrder' } };
+
   test('answers the question of its own order only: another kit that was registered in place of another', async () => {
-    const order = await redrawn(awaited, { registerKit: refusal('RegisteredAnotherOrder') });
-    const registration = { sample_id: 'SAMPLE-1' };
+    const order = await redrawn(awaited, { registerKit: other });
     for (const of of [orderId, newId]) await order.update('register', { orderId: of, registration });
-    order.answers['registerKit'] = redraw([...awaited, 'testkit_registered']);
+    order.answers['registerKit'] = redraw(registered);
     await order.update('register', { orderId: newId, registration });
     expect(await questionsOf(order)).toEqual([['registered_another_order', orderId]]);
   });
 
   test('that registers the right kit leaves every other question open', async () => {
-    const order = await life(awaited, {}, { registerKit: refusal('RegisteredAnotherOrder'), notify: unavailable });
+    const order = await life(awaited, {}, { registerKit: other, notify: unavailable });
     await claim(order);
-    const registration = { sample_id: 'SAMPLE-1' };
     await order.update('register', { registration });
-    const others = ['notifications_undelivered', 'reference_conflict'];
-    expect(attentionIn(await order.update('resolveProblem', { orderId, decision: 'wait' })).toSorted()).toEqual([
-      'notifications_undelivered',
-      'registered_another_order',
-    ]);
+    const open = attentionIn(await order.update('resolveProblem', wait)).toSorted();
+    expect(open).toEqual(['notifications_undelivered', 'registered_another_order']);
     await order.signal('orderPlaced', { ...conflict, reference: 'ref-3', snapshot: shownAt(awaited) });
-    order.answers['registerKit'] = shownAt([...awaited, 'testkit_registered']);
-    expect(attentionIn(await order.update('register', { registration })).toSorted()).toEqual(others);
+    order.answers['registerKit'] = shownAt(registered);
+    const left = attentionIn(await order.update('register', { registration })).toSorted();
+    expect(left).toEqual(['notifications_undelivered', 'reference_conflict']);
   });
 
   test('that cancels at last leaves every other question open', async () => {
     const order = await life(['ordered'], {}, { cancelOrder: refusal('CancelRefused') }, { cancelRequested: true });
     await claim(order);
-    expect((await questionsOf(order)).map(([reason]) => reason)).toEqual(['cancellation_failed', 'reference_conflict']);
+    expect(await order.reasons()).toEqual(['cancellation_failed', 'reference_conflict']);
     // The service takes its time to show it.
     order.answers['cancelOrder'] = shownAt(['ordered']);
     expect(attentionIn(await order.update('cancel'))).toEqual(['reference_conflict']);
   });
 
   test('to wait is about its own order: one that asks nothing, or asked before, is refused', async () => {
+    const waiting = (order: OrderLife, of: string) => order.update('resolveProblem', { ...wait, orderId: of });
     const order = await redrawn(['ordered']);
     await order.until(121);
     expect(await questionsOf(order)).toEqual([['shipping_overdue', newId]]);
-    const wait = (of: string) => order.update('resolveProblem', { orderId: of, decision: 'wait' });
-    expect(await wait(orderId)).toMatchObject({ refused: 'NothingToResolve' });
-    expect(attentionIn(await wait(newId))).toEqual([]);
+    expect(await waiting(order, orderId)).toMatchObject({ refused: 'NothingToResolve' });
+    expect(attentionIn(await waiting(order, newId))).toEqual([]);
     const claimed = await redrawn(['ordered']);
     await claim(claimed);
-    const answer = (of: string) => claimed.update('resolveProblem', { orderId: of, decision: 'wait' });
-    expect(await answer(newId)).toMatchObject({ refused: 'NothingToResolve' });
-    expect(attentionIn(await answer(orderId))).toEqual([]);
+    expect(await waiting(claimed, newId)).toMatchObject({ refused: 'NothingToResolve' });
+    expect(attentionIn(await waiting(claimed, orderId))).toEqual([]);
   });
 
   test('to give up learns of every kit first, and is refused if the order has got its results meanwhile', async () => {
@@ -207,81 +204,171 @@ describe('a command', () => {
       { name: 'replaceKit', refused: 'OrderRefused' },
       { name: 'resolveProblem', refused: 'OrderEnded' },
     ]);
-    expect(resultOf(order)).toMatchObject({ outcome: 'completed' });
-  });
-
-  test('that is still being carried out when the order turns out to be of another chain is answered, and shows nothing', async () => {
-    const order = await life(awaited, {}, { registerKit: silent });
-    await order.update('register', { registration: { sample_id: 'SAMPLE-1' } });
-    await order.signal('replacementPlaced', { rootOrderId: newId, snapshot: shownAt(awaited) });
-    order.answers['registerKit'] = shownAt([...awaited, 'testkit_registered']);
-    await order.settle();
-    expect(stateIn(order.run.replies[0])).toMatchObject({ registered: true });
-    expect(order.run.shown.details).toMatch(/^Passes on what it receives/);
-  });
-});
-
-describe('a run that a webhook starts', () => {
-  const policy = resolvePolicy('order');
-  const ours = shownAt(awaited, { passthrough: 'labops:-:ref-1:1' });
-  const readChain = { snapshots: [ours], gone: false, rootOrderId: orderId, notifies: true };
-  const cancelled = shownAt([...awaited, 'cancelled']);
-  const placed = { reference: 'ref-1', policy, adopted: false, notifies: true, snapshot: ours };
-
-  test('waits for the hand-over, unless somebody has a command for the order', async () => {
-    const order = await new Life(opening, { readChain, cancelOrder: cancelled }).start(
-      { rootOrderId: orderId, policy },
-      { name: 'orderChanged', argument: ours },
-    );
-    await order.until(0.1);
-    expect(order.calls).toEqual([]);
-    expect(stateIn(await order.update('cancel'))).toMatchObject({ phase: 'cancelled' });
-    expect(order.calls).toEqual(['0.1h readChain', '0.1h cancelOrder']);
-  });
-
-  test('goes on waiting for it if that command could not be answered in time', async () => {
-    const order = await new Life(opening, { resolvePolicy: silent, readChain }).start(
-      { rootOrderId: orderId },
-      { name: 'orderChanged', argument: ours },
-    );
-    await order.update('cancel');
-    await order.until(0.06);
-    expect(order.run.replies).toEqual([{ name: 'cancel', refused: 'ServiceUnavailable' }]);
-    order.answers['resolvePolicy'] = policy;
-    await order.settle();
-    await order.signal('orderPlaced', placed);
-    expect(order.calls).toEqual(['0.06h resolvePolicy']);
-    expect(await stateOf(order)).toMatchObject({ reference: 'ref-1' });
-  });
-
-  test('of another chain asks the service no more than that, however late the order is', async () => {
-    const order = new Life({ ...opening, now: start + 10 * day }, { readChain: { ...readChain, rootOrderId: newId } });
-    await order.start({ rootOrderId: orderId, policy }, { name: 'orderChanged', argument: shownAt(['ordered']) });
-    expect(order.calls).toEqual(['0h readChain', '0h forwardOrder']);
-  });
-
-  test('of another chain acknowledges nothing: a caller who asks before that is known is answered then', async () => {
-    const order = new Life(opening, { readChain: silent });
-    await order.start(
-      { rootOrderId: orderId, policy },
-      { name: 'criticalResultReported', argument: { orderId, interpretation: 'critical' } },
-    );
-    await order.update('acknowledgeCriticalResult', { orderId, by: 'nurse-17', outcome: 'confirmed' });
-    expect(order.run.replies).toEqual([]);
-    order.answers['readChain'] = { ...readChain, rootOrderId: newId };
-    await order.settle();
-    expect(order.run.replies).toEqual([{ name: 'acknowledgeCriticalResult', refused: 'OrderForwarded' }]);
+    expect(order.result).toMatchObject({ outcome: 'completed' });
   });
 });
 
 test('an order whose end was not reported is read before its chain ends with the redraw', async () => {
-  const order = await life(pathTo('delivered_to_lab'));
-  await report(order, pathTo('delivered_to_lab'), { transaction });
+  const order = await life(atLab);
+  await order.report(atLab, { transaction });
   await order.signal('orderChanged', redraw(['ordered']));
   order.answers['readOrder'] = silent;
   await order.signal('orderChanged', redraw(happyPath));
   expect(order.run.end).toBeUndefined();
   order.answers['readOrder'] = shownAt(spoiled, { transaction });
   await order.settle();
-  expect(resultOf(order)).toMatchObject({ outcome: 'completed', chain: [{ phase: 'failed' }, { phase: 'completed' }] });
+  expect(order.result).toMatchObject({ outcome: 'completed', chain: [{ phase: 'failed' }, { phase: 'completed' }] });
+});
+
+describe('an order that names one that cannot be read', () => {
+  const shown = shownAt(['ordered'], { transaction });
+
+  async function naming(second: unknown, policy: OrderPolicy = {}): Promise<OrderLife> {
+    const order = await life(['ordered'], policy, { readOrder: showing(second, shown) });
+    return order.signal('orderChanged', shown);
+  }
+
+  test('is not decided on before that one was read', async () => {
+    const order = await naming(unavailable);
+    await order.until(130);
+    expect(order.happened()).toEqual(['phase_changed preparing', 'attention_raised order_unreadable']);
+    const count = order.calls.length;
+    await order.signal('orderPlaced', { ...conflict, snapshot: shown });
+    await order.update('resolveProblem', wait);
+    expect(order.calls).toHaveLength(count);
+    order.answers['readOrder'] = showing(redraw(['ordered']), shown);
+    await order.until(140);
+    expect(await order.state()).toMatchObject({ orderId: newId, attention: [{ reason: 'shipping_overdue' }] });
+  });
+
+  test('looks for it again when it would have been read again, though it has moved on', async () => {
+    const order = await naming(hidden);
+    await order.until(130);
+    await order.report(shipped, { transaction });
+    order.answers['readOrder'] = showing(hidden, shownAt(shipped, { transaction }));
+    await order.until(200);
+    expect(order.calls).toEqual(['0h readOrder', '120h readOrder', '142.759h readOrder']);
+  });
+
+  test('looks for it again each day while it is overdue', async () => {
+    const order = await naming(hidden);
+    await order.until(24 * 6);
+    expect(order.calls).toEqual(['0h readOrder', '120h readOrder', '142.759h readOrder', '142.759h readOrder']);
+    order.answers['readOrder'] = showing(redraw(['ordered']), shown);
+    await order.until(24 * 7);
+    expect(await order.state()).toMatchObject({ orderId: newId });
+  });
+
+  test('does not look for it when it is given up', async () => {
+    const order = await naming(hidden, { giveUpAfter: '5d' });
+    await order.until(121);
+    order.run.now += 30 * day;
+    await order.until(24 * 40);
+    expect(order.calls).toEqual(['0h readOrder', '120h readOrder', '841h readOrder']);
+    expect(order.happened().slice(-2)).toEqual(['ended unresolved', 'completed']);
+  });
+
+  test('goes on waiting for it though it has got its results, if a critical one keeps it open', async () => {
+    const order = await life(atLab, {}, { readOrder: unavailable });
+    const critical = { interpretation: 'critical', transaction };
+    await order.signal('orderChanged', shownAt(happyPath, critical));
+    await order.signal('orderChanged', shownAt(happyPath, { ...critical, sampleId: 'SAMPLE-1' }));
+    expect(order.calls).toEqual(['0h readOrder']);
+  });
+
+  test('is not decided on if that one is reported while the first is read', async () => {
+    const order = await life(['ordered'], {}, { readOrder: silent });
+    await order.until(120);
+    await order.signal('orderChanged', redraw(['ordered']));
+    order.answers['readOrder'] = showing(redraw(['ordered']), shown);
+    await order.settle();
+    expect(order.calls.slice(0, 2)).toEqual(['120h readOrder', '120h readOrder']);
+    expect(await questionsOf(order)).toEqual([['shipping_overdue', newId]]);
+  });
+
+  test('only as it is read for a decision is not decided on before', async () => {
+    const order = await life(['ordered'], {}, { readOrder: showing(redraw(awaited), shown) });
+    await order.until(120);
+    expect(order.calls.slice(0, 2)).toEqual(['120h readOrder', '120h readOrder']);
+    expect((await order.state()).attention).toMatchObject([{ orderId: newId }]);
+    expect(order.happened().filter((event) => event.includes('raised'))).toHaveLength(1);
+  });
+});
+
+describe('an order that only an open critical result keeps open', () => {
+  const critical = shownAt(happyPath, { interpretation: 'critical' });
+
+  test('is not looked for any more', async () => {
+    const order = await life(['ordered'], {}, { cancelOrder: unknown, readOrder: null });
+    await order.update('cancel');
+    await order.signal('orderChanged', critical);
+    await order.until(1.5);
+    expect(order.calls).toEqual(['0h cancelOrder', '0h readOrder']);
+    expect(order.run.end).toBeUndefined();
+  });
+
+  test('needs nobody any more because it could not be read', async () => {
+    const order = await life(['ordered'], {}, { readOrder: unavailable });
+    await order.until(145);
+    await order.signal('orderChanged', critical);
+    expect(await order.reasons()).toEqual(['critical_result']);
+  });
+});
+
+describe('after a long time without a worker', () => {
+  /** No worker was there for so many days. */
+  async function after(days: number, statuses: readonly string[], policy: OrderPolicy, answers: Answers = {}) {
+    const order = await life(statuses, policy, { replaceKitOrder: replaced, ...answers });
+    order.run.now += days * day;
+    return order.until(24 * days + 1);
+  }
+
+  test('a kit that failed by the policy is not given up or asked about, too', async () => {
+    const order = await after(100, stuck, { onProblem: 'fail' });
+    expect(order.happened()).toEqual(['phase_changed in_transit_to_customer', 'ended failed', 'completed']);
+  });
+
+  test('a kit that is replaced is not asked about, nor given up while its replacement is ordered', async () => {
+    const order = await after(100, stuck, { onProblem: 'replace', giveUpAfter: '300d' });
+    expect(order.happened()).not.toContain('attention_raised delivery_overdue');
+    const waiting = await after(100, stuck, { onProblem: 'replace' }, { replaceKitOrder: silent });
+    expect(waiting.happened()).toEqual(['phase_changed in_transit_to_customer']);
+    expect(await waiting.state()).not.toHaveProperty('outcome');
+  });
+
+  test('nobody is reminded of an order that is given up', async () => {
+    const order = await after(1, pathTo('with_customer'), { giveUpAfter: '1d' });
+    order.run.now += 200 * day;
+    await order.until(24 * 202);
+    expect(order.happened(1)).toEqual(['attention_raised registration_overdue', 'ended unresolved', 'completed']);
+  });
+
+  test('a replacement that failed may succeed at last before the order is given up', async () => {
+    const policy = { onProblem: 'replace', giveUpAfter: '5d' } as const;
+    const order = await life(stuck, policy, { replaceKitOrder: refusal('OrderRefused') });
+    await order.until(24 * 15 - 1);
+    order.answers['replaceKitOrder'] = silent;
+    await order.until(24 * 15);
+    expect(await order.state()).not.toHaveProperty('outcome');
+    const createdAt = '2024-03-16T10:00:00.000Z';
+    const events = [{ id: 1, at: createdAt, status: 'received.testkit.ordered' }];
+    order.answers['replaceKitOrder'] = { snapshot: { ...replaced.snapshot, createdAt, events } };
+    await order.settle();
+    expect(order.happened()).not.toContain('ended unresolved');
+  });
+});
+
+test('an order that moved on is not read again for what it had missed', async () => {
+  const order = await life(['ordered']);
+  await order.until(130);
+  await order.report(shipped);
+  await order.until(200);
+  expect(order.calls).toEqual(['120h readOrder']);
+});
+
+test('a kit about which a person has to decide is left alone until then', async () => {
+  const order = await lateLife(lost);
+  await order.until(24 * 30);
+  expect(order.calls).toEqual(['72h readOrder']);
+  expect(order.run.summaries).not.toContain('read again');
 });

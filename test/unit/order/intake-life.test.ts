@@ -1,63 +1,68 @@
 import { describe, expect, test } from 'vitest';
 import type { OrderPolicy } from '../../../protocol/order/policy.js';
-import type { OrderState } from '../../../protocol/order/state.js';
-import { Life, silent } from '../life.js';
-import { happyPath, kitOf, pathTo, transactionOf } from './histories.js';
+import { resolvePolicy } from '../../../protocol/policies.js';
+import { silent, unavailable } from '../life.js';
+import { day, happyPath, pathTo } from './histories.js';
 import {
+  alarm,
+  atLab,
   attentionIn,
   awaited,
+  begun,
   lateLife,
   life,
   lost,
   newId,
-  opening,
   orderId,
-  report,
+  ours,
+  type OrderLife,
+  placed,
+  policy,
+  reading,
+  redraw,
+  resolvingPolicy,
   shipped,
   shownAt,
   stateIn,
+  stuck,
 } from './lives.js';
-import { resolvePolicy as policyOf } from '../../../protocol/policies.js';
 
 /* The lives of orders of which something unusual is reported, or whose policy changes. */
 
-const policy = policyOf('order');
-const stateOf = async ({ run }: Life) => (await run.query('state')) as OrderState;
-const problemsOf = ({ run }: Life) => run.logged.filter((line) => !line.startsWith('debug'));
-const resultOf = ({ run }: Life) => (run.end as unknown as { result: object }).result;
+const problemsOf = ({ run }: OrderLife) => run.logged.filter((line) => !line.startsWith('debug'));
+const cancelled = [...awaited, 'cancelled'];
 
 describe('a report', () => {
+  const noSnapshot = 'a signal was dropped: it has no order snapshot';
+  const noHandOver = 'a hand-over was dropped: it lacks reference, policy or order';
+  const noRoot = 'a replacement was dropped: it does not name the root of its chain';
+
   test.each([
-    ['orderChanged', null, 'a signal was dropped: it has no order snapshot'],
-    ['orderChanged', { orderId }, 'a signal was dropped: it has no order snapshot'],
+    ['orderChanged', null, noSnapshot],
+    ['orderChanged', { orderId }, noSnapshot],
     ['criticalResultReported', {}, 'a critical result was dropped: it names no order'],
-    ['orderPlaced', null, 'a hand-over was dropped: it lacks reference, policy or order'],
-    ['orderPlaced', { reference: 'a b', policy }, 'a hand-over was dropped: it lacks reference, policy or order'],
-    ['orderPlaced', { reference: 'ref-2' }, 'a hand-over was dropped: it lacks reference, policy or order'],
-    ['replacementPlaced', null, 'a replacement was dropped: it does not name the root of its chain'],
-    [
-      'replacementPlaced',
-      { rootOrderId: orderId, snapshot: shownAt(awaited) },
-      'a replacement was dropped: it does not name the root of its chain',
-    ],
-    ['replacementPlaced', { rootOrderId: newId }, 'a replacement was dropped: it does not name the root of its chain'],
+    ['orderPlaced', null, noHandOver],
+    ['orderPlaced', { reference: 'a b', policy }, noHandOver],
+    ['orderPlaced', { reference: 'ref-2' }, noHandOver],
+    ['replacementPlaced', null, noRoot],
+    ['replacementPlaced', { rootOrderId: orderId, snapshot: shownAt(awaited) }, noRoot],
+    ['replacementPlaced', { rootOrderId: newId }, noRoot],
   ])('that cannot be used is logged and changes nothing: %s %j', async (name, argument, problem) => {
     const order = await lateLife(awaited);
-    const before = await stateOf(order);
+    const before = await order.state();
     await order.signal(name, argument);
     expect(problemsOf(order)).toEqual([`error: ${problem}`]);
-    expect(await stateOf(order)).toEqual(before);
+    expect(await order.state()).toEqual(before);
     expect(order.events).toHaveLength(1);
   });
 
   test('that hands an order over without showing it is dropped while nobody has shown it', async () => {
-    const placed = { reference: 'ref-1', policy, adopted: false, notifies: true };
-    const order = new Life(opening, { readChain: silent });
-    await order.start({ rootOrderId: orderId, policy }, { name: 'orderPlaced', argument: placed });
-    expect(problemsOf(order)).toEqual(['error: a hand-over was dropped: it lacks reference, policy or order']);
+    const signal = { name: 'orderPlaced', argument: placed };
+    const order = await begun(undefined, { readChain: silent, signal });
+    expect(problemsOf(order)).toEqual([`error: ${noHandOver}`]);
     await order.signal('orderChanged', shownAt(awaited));
     await order.signal('orderPlaced', { ...placed, reference: 'ref-2' });
-    expect(await stateOf(order)).toMatchObject({ reference: 'ref-2' });
+    expect(await order.state()).toMatchObject({ reference: 'ref-2' });
   });
 
   test('that was taken in before costs nothing', async () => {
@@ -68,66 +73,65 @@ describe('a report', () => {
   });
 
   test('of a critical result stands for its order until that is read', async () => {
-    const order = new Life(opening, { readChain: silent });
-    const argument = { orderId, interpretation: 'critical', userId: 'user-2', sampleId: 'SAMPLE-2' };
-    await order.start({ rootOrderId: orderId, policy }, { name: 'criticalResultReported', argument });
-    expect(await stateOf(order)).toMatchObject({ userId: 'user-2', sampleId: 'SAMPLE-2' });
+    const about = { userId: 'user-2', sampleId: 'SAMPLE-2' };
+    const signal = { ...alarm, argument: { ...alarm.argument, ...about } };
+    expect(await (await begun(undefined, { readChain: silent, signal })).state()).toMatchObject(about);
     const shown = await life(awaited);
-    await shown.signal('criticalResultReported', { orderId, interpretation: 'critical', order: shownAt(happyPath) });
-    expect(await stateOf(shown)).toMatchObject({ phase: 'completed' });
+    await shown.signal(alarm.name, { ...alarm.argument, order: shownAt(happyPath) });
+    expect(await shown.state()).toMatchObject({ phase: 'completed' });
   });
 });
 
 describe('an order that was given up', () => {
-  const givenUp = async (given: OrderPolicy, statuses: readonly string[] = ['ordered']): Promise<Life> => {
-    const order = await life(statuses, given, {});
-    await order.until(239);
+  /** Nobody has been notified of it yet. */
+  const givenUp = async (): Promise<OrderLife> => {
+    const order = await (await life(['ordered'], { giveUpAfter: '5d' })).until(239);
     order.answers['notify'] = silent;
-    return order.until(240);
+    await order.until(240);
+    expect(await order.state()).toMatchObject({ outcome: 'unresolved' });
+    return order;
   };
 
   test('is followed again if it moves before everybody is notified', async () => {
-    const order = await givenUp({ giveUpAfter: '5d' });
-    expect(await stateOf(order)).toMatchObject({ outcome: 'unresolved' });
-    await report(order, shipped);
-    expect(await stateOf(order)).not.toHaveProperty('outcome');
+    const order = await givenUp();
+    await order.report(shipped);
+    expect(await order.state()).not.toHaveProperty('outcome');
     delete order.answers['notify'];
     await order.settle();
     expect(order.run.end).toBeUndefined();
-    await report(order, [...shipped, 'lost']);
+    await order.report(lost);
     await order.update('resolveProblem', { orderId, decision: 'abandon' });
     expect(order.events.at(-2)).toBe('240h order.ended abandoned');
   });
 
   test('is followed again with the redraw that is reported, and not for a report without an event', async () => {
-    const order = await givenUp({ giveUpAfter: '5d' });
+    const order = await givenUp();
     const count = order.calls.length;
-    await report(order, ['ordered'], { sampleId: 'SAMPLE-1' });
+    await order.report(['ordered'], { sampleId: 'SAMPLE-1' });
     expect(order.calls).toHaveLength(count);
-    expect(await stateOf(order)).toMatchObject({ outcome: 'unresolved' });
-    const transaction = transactionOf({ id: orderId, origin: 'initial' }, { id: newId, origin: 'redraw' });
+    expect(await order.state()).toMatchObject({ outcome: 'unresolved' });
     const createdAt = '2024-03-11T10:00:00.000Z';
     const events = [{ id: 1, at: createdAt, status: 'received.testkit.ordered' }];
-    const redraw = kitOf(newId, [], { origin: 'redraw', parentId: orderId, transaction, createdAt, events });
-    await order.signal('orderChanged', redraw);
-    expect(await stateOf(order)).not.toHaveProperty('outcome');
+    await order.signal('orderChanged', redraw([], { createdAt, events }));
+    expect(await order.state()).not.toHaveProperty('outcome');
   });
 
-  test('is not followed again if it only fails, or has a problem', async () => {
-    for (const status of ['lost', 'problem_in_transit_customer']) {
-      const order = await givenUp({ giveUpAfter: '5d' });
-      await report(order, [...shipped, status]);
-      expect(await stateOf(order)).toMatchObject({ outcome: 'unresolved' });
-    }
+  test.each([
+    ['fails', lost],
+    ['has a problem', stuck],
+  ])('is not followed again if it only %s', async (_how, statuses) => {
+    const order = await givenUp();
+    await order.report(statuses);
+    expect(await order.state()).toMatchObject({ outcome: 'unresolved' });
   });
 
   test('by a person is left alone, until the service ends it', async () => {
     const order = await life(['ordered'], {}, { notify: silent });
     await order.update('resolveProblem', { orderId, decision: 'abandon' });
-    await report(order, shipped);
-    expect(await stateOf(order)).toMatchObject({ outcome: 'abandoned' });
-    await report(order, [...shipped, 'cancelled']);
-    expect(await stateOf(order)).toMatchObject({ outcome: 'cancelled' });
+    await order.report(shipped);
+    expect(await order.state()).toMatchObject({ outcome: 'abandoned' });
+    await order.report([...shipped, 'cancelled']);
+    expect(await order.state()).toMatchObject({ outcome: 'cancelled' });
   });
 
   test('because it was gone is followed again as soon as it is reported, also with a problem', async () => {
@@ -135,45 +139,35 @@ describe('an order that was given up', () => {
     await order.until(120);
     order.answers['notify'] = silent;
     await order.until(120.17);
-    expect(await stateOf(order)).toMatchObject({ outcome: 'order_gone' });
-    await report(order, [...shipped, 'problem_in_transit_customer']);
-    expect(await stateOf(order)).not.toHaveProperty('outcome');
+    expect(await order.state()).toMatchObject({ outcome: 'order_gone' });
+    await order.report(stuck);
+    expect(await order.state()).not.toHaveProperty('outcome');
   });
 });
 
 describe('a hand-over', () => {
-  const handOver = { reference: 'ref-1', policy, adopted: false, notifies: true, snapshot: shownAt(awaited) };
+  const handOver = { ...placed, snapshot: shownAt(awaited) };
 
   test('that comes again changes nothing, and one of another reference needs a person and cancels nothing', async () => {
-    const order = await life(awaited, { shippingDeadline: '8d' }, { cancelOrder: shownAt([...awaited, 'cancelled']) });
+    const order = await life(awaited, { shippingDeadline: '8d' }, { cancelOrder: shownAt(cancelled) });
     await order.signal('orderPlaced', handOver);
-    expect(await order.run.query('state')).toMatchObject({ waiting: { until: '2024-03-09T10:00:00.000Z' } });
+    expect(await order.state()).toMatchObject({ waiting: { until: '2024-03-09T10:00:00.000Z' } });
     await order.signal('orderPlaced', { ...handOver, reference: 'ref-2', cancelRequested: true });
     expect(order.calls).toEqual([]);
-    expect(await stateOf(order)).toMatchObject({
-      reference: 'ref-1',
-      attention: [{ reason: 'reference_conflict', orderId }],
-    });
-    await order.signal('orderPlaced', { ...handOver, cancelRequested: true });
-    expect(order.calls).toEqual(['0h cancelOrder']);
-    await order.signal('orderPlaced', { ...handOver, cancelRequested: true });
-    expect(order.calls).toEqual(['0h cancelOrder']);
+    const asked = { reason: 'reference_conflict', orderId };
+    expect(await order.state()).toMatchObject({ reference: 'ref-1', attention: [asked] });
+    for (let times = 0; times < 2; times += 1) {
+      await order.signal('orderPlaced', { ...handOver, cancelRequested: true });
+      expect(order.calls).toEqual(['0h cancelOrder']);
+    }
   });
 
   test('keeps the settings that were changed before it came', async () => {
-    const ours = shownAt(awaited, { passthrough: 'labops:-:ref-1:1' });
-    const resolvePolicy = (_now: number, { policy: given, base }: { policy: object; base: object }) => ({
-      ...base,
-      ...given,
-    });
-    const readChain = { snapshots: [ours], gone: false, rootOrderId: orderId, notifies: true };
-    const order = await new Life(opening, { resolvePolicy, readChain, readOrder: ours }).start(
-      { rootOrderId: orderId, policy },
-      { name: 'orderChanged', argument: ours },
-    );
-    await order.update('setPolicy', { policy: { shippingDeadline: 8 * 86_400_000 } });
-    const given = policyOf('order', { shippingDeadline: '6d', giveUpAfter: '5d' });
-    await order.signal('orderPlaced', { ...handOver, snapshot: ours, policy: given });
+    const shown = { readChain: reading({ snapshots: [ours(awaited)] }), readOrder: ours(awaited) };
+    const order = await begun(ours(awaited), { ...shown, resolvePolicy: resolvingPolicy });
+    await order.update('setPolicy', { policy: { shippingDeadline: '8d' } });
+    const given = resolvePolicy('order', { shippingDeadline: '6d', giveUpAfter: '5d' });
+    await order.signal('orderPlaced', { ...handOver, reference: 'ref-9', policy: given });
     expect((await order.until(24 * 14)).events.slice(1)).toEqual([
       '192h order.attention_raised shipping_overdue',
       '240h order.registration_reminder 1',
@@ -183,15 +177,10 @@ describe('a hand-over', () => {
   });
 
   test('with another time between reminders counts that from the reminder before', async () => {
-    const readChain = { snapshots: [shownAt(awaited)], gone: false, rootOrderId: orderId, notifies: true };
-    const order = new Life(opening, { readChain });
-    const alarm = { name: 'criticalResultReported', argument: { orderId, interpretation: 'critical' } };
-    await order.start({ rootOrderId: orderId, policy }, { name: 'orderChanged', argument: shownAt(awaited) }, alarm);
+    const order = await begun(shownAt(awaited), { signal: alarm });
     await order.until(1.5);
-    await order.signal('orderPlaced', {
-      ...handOver,
-      policy: policyOf('order', { criticalResultReminder: '2h' }),
-    });
+    const given = resolvePolicy('order', { criticalResultReminder: '2h' });
+    await order.signal('orderPlaced', { ...handOver, policy: given });
     await order.until(6);
     expect(order.events.filter((event) => event.includes('reminder'))).toEqual([
       '1h order.critical_result_reminder 1',
@@ -200,53 +189,44 @@ describe('a hand-over', () => {
     ]);
   });
 
-  test('that is later than a run of its order does not believe the answer of its creation', async () => {
-    const earlierRun = { runId: '0c9a0000-0000-4000-8000-0000000000a1' };
-    const ended = [...awaited, 'cancelled'];
-    const readChain = { snapshots: [shownAt(ended)], gone: false, rootOrderId: orderId, notifies: true };
-    const order = new Life(opening, { readChain });
-    const argument = { ...handOver, snapshot: shownAt(['ordered']) };
-    await order.start({ rootOrderId: orderId, policy, earlierRun }, { name: 'orderPlaced', argument });
-    expect(order.calls).toEqual(['0h readChain']);
-    expect(order.events).toContain('0h order.phase_changed cancelled');
-    expect(order.events.join()).not.toContain('preparing');
-  });
-
-  test('that only takes over reads what came before it', async () => {
-    const readChain = { snapshots: [shownAt(shipped)], gone: false, rootOrderId: orderId, notifies: true };
-    const order = new Life(opening, { readChain });
-    const argument = { ...handOver, adopted: true };
-    await order.start({ rootOrderId: orderId, policy }, { name: 'orderPlaced', argument });
-    expect(order.calls).toEqual(['0h readChain']);
-    expect(await stateOf(order)).toMatchObject({ phase: 'in_transit_to_customer' });
-  });
+  test.each([
+    ['is later than a run of its order', { earlierRun: { runId: '0c9a0000-0000-4000-8000-0000000000a1' } }, {}],
+    ['only takes over', {}, { adopted: true }],
+  ])(
+    'that %s reads what came before it, and does not believe the answer of its creation',
+    async (_what, input, more) => {
+      const argument = { ...handOver, snapshot: shownAt(['ordered']), ...more };
+      const readChain = reading({ snapshots: [shownAt(cancelled)] });
+      const order = await begun(undefined, { readChain, signal: { name: 'orderPlaced', argument } }, input);
+      expect(order.calls).toEqual(['0h readChain']);
+      expect(order.happened()).toEqual(['cancellation', 'phase_changed cancelled', 'completed']);
+    },
+  );
 
   test('of a deployment that notifies nobody announces nothing', async () => {
     const order = await life(awaited, {}, {}, { notifies: false });
-    await report(order, shipped);
+    await order.report(shipped);
     expect(order.events).toEqual([]);
   });
 
-  test('is followed by one for another chain, whose reference counts from then on, if it has one', async () => {
-    for (const [reference, expected] of [
-      ['ref-7', 'ref-7'],
-      ['a b', 'ref-1'],
-      [undefined, 'ref-1'],
-    ]) {
-      const order = await life(awaited);
-      await order.signal('replacementPlaced', { rootOrderId: newId, snapshot: shownAt(shipped), reference });
-      expect(await stateOf(order)).toMatchObject({ reference: expected, phase: 'in_transit_to_customer' });
-    }
+  test.each([
+    ['ref-7', 'ref-7'],
+    ['a b', 'ref-1'],
+    [undefined, 'ref-1'],
+  ])('is followed by one for another chain with the reference %j: from then on %s counts', async (given, counts) => {
+    const order = await life(awaited);
+    await order.signal('replacementPlaced', { rootOrderId: newId, snapshot: shownAt(shipped), reference: given });
+    expect(await order.state()).toMatchObject({ reference: counts, phase: 'in_transit_to_customer' });
   });
 });
 
 describe('the policy', () => {
-  const dayMs = 86_400_000;
-  const resolvePolicy = (_now: number, { policy: given, base }: { policy: object; base: typeof policy }) =>
-    policyOf('order', given, base);
+  const changing = { resolvePolicy: resolvingPolicy };
+  const longer = { policy: { shippingDeadline: '8d' } };
+  const change = (order: OrderLife, given: OrderPolicy) => order.update('setPolicy', { policy: given });
 
   test('of an order is changed at once: what was overdue and is not any more needs nobody, until it is again', async () => {
-    const order = await life(['ordered'], {}, { resolvePolicy });
+    const order = await life(['ordered'], {}, changing);
     await order.until(121);
     expect(order.events.at(-1)).toBe('120h order.attention_raised shipping_overdue');
     const changes = { shippingDeadline: '8d', giveUpAfter: '1d', onLost: null };
@@ -254,7 +234,7 @@ describe('the policy', () => {
     expect(attentionIn(reply)).toEqual([]);
     expect(stateIn(reply)).toMatchObject({ waiting: { until: '2024-03-09T10:00:00.000Z' } });
     expect(order.run.shown.details).toContain('the product changed the policy: giveUpAfter, shippingDeadline');
-    await order.update('setPolicy', { policy: { shippingDeadline: '8d' } });
+    await order.update('setPolicy', longer);
     expect(order.run.shown.details.match(/changed the policy/g)).toHaveLength(1);
     expect((await order.until(24 * 10)).events.slice(-4)).toEqual([
       '121h order.attention_cleared shipping_overdue',
@@ -262,69 +242,58 @@ describe('the policy', () => {
       '216h order.ended unresolved',
       '216h completed',
     ]);
-    expect(resultOf(order)).toMatchObject({ policy: { onLost: 'ask', giveUpAfter: dayMs } });
+    expect(order.result).toMatchObject({ policy: { onLost: 'ask', giveUpAfter: day } });
   });
 
   test('leaves alone what it does not move: a question that stands, and reminders that were sent', async () => {
-    const overdue = await life(['ordered'], {}, { resolvePolicy });
-    await overdue.until(121);
-    await overdue.update('setPolicy', { policy: { giveUpAfter: '90d' } });
+    const overdue = await (await life(['ordered'], {}, changing)).until(121);
+    await change(overdue, { giveUpAfter: '90d' });
     expect(overdue.events.slice(1)).toEqual(['120h order.attention_raised shipping_overdue']);
-    const reminded = await lateLife(pathTo('with_customer'), {}, { resolvePolicy });
-    await reminded.until(24 * 8);
-    await reminded.update('setPolicy', { policy: { giveUpAfter: '90d' } });
+    const reminded = await (await lateLife(pathTo('with_customer'), {}, changing)).until(24 * 8);
+    await change(reminded, { giveUpAfter: '90d' });
     expect(reminded.events.slice(1)).toEqual(['168h order.registration_reminder 1']);
   });
 
   test('is not changed before it is known whose order it is, and not asked for if it is another’s or has ended', async () => {
-    const early = await new Life(opening, { readChain: silent, resolvePolicy }).start({ rootOrderId: orderId, policy });
-    const change = { policy: { shippingDeadline: '8d' } };
-    await early.update('setPolicy', change);
+    const early = await begun(undefined, { readChain: silent, ...changing });
+    await early.update('setPolicy', longer);
     expect(early.run.accepted).toEqual(['setPolicy']);
     await early.signal('orderChanged', shownAt(awaited));
-    const ended = shownAt([...awaited, 'cancelled']);
-    early.answers['readChain'] = { snapshots: [ended], gone: false, rootOrderId: orderId, notifies: true };
+    early.answers['readChain'] = reading({ snapshots: [shownAt(cancelled)] });
     await early.settle();
     expect(early.run.replies).toEqual([{ name: 'setPolicy', refused: 'OrderEnded' }]);
-    expect(early.calls.join()).not.toContain('resolvePolicy');
-    const other = await new Life(opening, { readChain: silent }).start({ rootOrderId: orderId, policy });
-    await other.signal('orderChanged', shownAt(awaited));
+    expect(early.callsOf('resolvePolicy')).toEqual([]);
+    const other = await begun(shownAt(awaited), { readChain: silent });
     await other.update('cancel');
     await other.signal('replacementPlaced', { rootOrderId: newId, snapshot: shownAt(awaited) });
     expect(other.run.replies).toEqual([{ name: 'cancel', refused: 'OrderForwarded' }]);
-    expect(await other.update('setPolicy', change)).toEqual({ name: 'setPolicy', refused: 'OrderForwarded' });
+    expect(await other.update('setPolicy', longer)).toEqual({ name: 'setPolicy', refused: 'OrderForwarded' });
     expect(other.run.accepted).toEqual(['cancel']);
   });
 
   test('asks at once about what it makes overdue', async () => {
-    const order = await life(['ordered'], {}, { resolvePolicy });
-    await order.until(30);
-    await order.update('setPolicy', { policy: { shippingDeadline: '1d' } });
+    const order = await (await life(['ordered'], {}, changing)).until(30);
+    await change(order, { shippingDeadline: '1d' });
     await order.until(30.0001);
     expect(order.calls).toEqual(['30h resolvePolicy', '30h readOrder']);
     expect(order.events.at(-1)).toBe('30h order.attention_raised shipping_overdue');
   });
 
   test('that no longer waits for a read ends that waiting', async () => {
-    const order = await life(
-      ['ordered'],
-      {},
-      { resolvePolicy, readOrder: { failure: { type: 'ServiceUnavailable' } } },
-    );
-    await order.until(145);
-    expect((await stateOf(order)).attention).toMatchObject([{ reason: 'order_unreadable' }]);
-    expect(attentionIn(await order.update('setPolicy', { policy: { shippingDeadline: '8d' } }))).toEqual([]);
+    const order = await (await life(['ordered'], {}, { ...changing, readOrder: unavailable })).until(145);
+    expect(await order.reasons()).toEqual(['order_unreadable']);
+    expect(attentionIn(await order.update('setPolicy', longer))).toEqual([]);
   });
 
   test('is worked out again if another change came meanwhile', async () => {
     const order = await life(['ordered'], {}, { resolvePolicy: silent });
-    await order.update('setPolicy', { policy: { shippingDeadline: '8d' } });
-    await order.update('setPolicy', { policy: { giveUpAfter: '3d' } });
-    order.answers['resolvePolicy'] = resolvePolicy;
+    await order.update('setPolicy', longer);
+    await change(order, { giveUpAfter: '3d' });
+    order.answers['resolvePolicy'] = resolvingPolicy;
     await order.settle();
     expect(order.calls).toEqual(['0h resolvePolicy', '0h resolvePolicy', '0h resolvePolicy']);
     await order.until(24 * 20);
-    expect(resultOf(order)).toMatchObject({ policy: { shippingDeadline: 8 * dayMs, giveUpAfter: 3 * dayMs } });
+    expect(order.result).toMatchObject({ policy: { shippingDeadline: 8 * day, giveUpAfter: 3 * day } });
     expect(order.events.slice(1)).toEqual([
       '192h order.attention_raised shipping_overdue',
       '264h order.ended unresolved',
@@ -335,7 +304,7 @@ describe('the policy', () => {
   test.each([[undefined], [{}], [{ policy: 7 }], [{ policy: { onLost: null } }], [{ policy: { version: 2 } }]])(
     'is not changed by %j',
     async (command) => {
-      const order = await life(['ordered'], {}, { resolvePolicy });
+      const order = await life(['ordered'], {}, changing);
       expect(await order.update('setPolicy', command)).toEqual({ name: 'setPolicy', refused: 'InvalidCommand' });
       expect(order.run.refusals.at(-1)).toMatchObject({ fields: [{ field: 'policy' }] });
       expect(order.run.accepted).toEqual([]);
@@ -345,40 +314,29 @@ describe('the policy', () => {
 
   test('of an order that has ended is not changed, also if it ends while the change is worked out', async () => {
     const order = await life(['ordered'], {}, { notify: silent, resolvePolicy: silent });
-    const change = { policy: { shippingDeadline: '8d' } };
-    await order.update('setPolicy', change);
-    await report(order, ['ordered', 'cancelled']);
-    order.answers['resolvePolicy'] = resolvePolicy;
+    await order.update('setPolicy', longer);
+    await order.report(['ordered', 'cancelled']);
+    order.answers['resolvePolicy'] = resolvingPolicy;
     await order.settle();
-    expect(order.run.replies).toEqual([{ name: 'setPolicy', refused: 'OrderEnded' }]);
-    expect(await order.update('setPolicy', change)).toEqual({ name: 'setPolicy', refused: 'OrderEnded' });
-    const last = { policy: { notificationDeadline: '1d' } };
-    expect(await order.update('setPolicy', last)).toEqual({ name: 'setPolicy', refused: 'OrderEnded' });
+    const refused = { name: 'setPolicy', refused: 'OrderEnded' };
+    expect(order.run.replies).toEqual([refused]);
+    expect(await order.update('setPolicy', longer)).toEqual(refused);
+    expect(await change(order, { notificationDeadline: '1d' })).toEqual(refused);
     expect(order.run.accepted).toEqual(['setPolicy']);
-    expect(await order.run.query('policyPreview', change.policy)).toMatchObject({ refused: { type: 'OrderEnded' } });
-  });
-
-  test('of an order of another chain is not changed', async () => {
-    const order = await life(awaited, {}, { resolvePolicy });
-    await order.signal('replacementPlaced', { rootOrderId: newId, snapshot: shownAt(awaited) });
-    const reply = await order.update('setPolicy', { policy: { shippingDeadline: '8d' } });
-    expect(reply).toEqual({ name: 'setPolicy', refused: 'OrderForwarded' });
+    expect(await order.run.query('policyPreview', longer.policy)).toMatchObject({ refused: { type: 'OrderEnded' } });
   });
 
   test('of an order with an open critical result is changed as far as it still counts', async () => {
-    const order = await life(pathTo('delivered_to_lab'), {}, { resolvePolicy });
-    const open = await order.signal('criticalResultReported', { orderId, interpretation: 'critical' });
-    await open.update('setPolicy', { policy: { resultsDeadline: '20d' } });
-    expect(order.run.replies.at(-1)).toMatchObject({ name: 'setPolicy', value: {} });
-    await report(order, happyPath, { interpretation: 'critical' });
-    expect(await order.update('setPolicy', { policy: { resultsDeadline: '1d' } })).toEqual({
-      ...{ name: 'setPolicy', refused: 'OrderEnded' },
-    });
+    const order = await life(atLab, {}, changing);
+    await order.signal(alarm.name, alarm.argument);
+    expect(await change(order, { resultsDeadline: '20d' })).toMatchObject({ name: 'setPolicy', value: {} });
+    await order.report(happyPath, { interpretation: 'critical' });
+    expect(await change(order, { resultsDeadline: '1d' })).toEqual({ name: 'setPolicy', refused: 'OrderEnded' });
     expect(order.run.refusals.at(-1)).toMatchObject({ reason: 'completed' });
     const count = order.events.length;
     await order.until(1.5);
-    const more = { notificationDeadline: '1d', criticalResultReminder: '2h', resultsDeadline: '1d' };
-    expect(stateIn(await order.update('setPolicy', { policy: more }))).toMatchObject({ outcome: 'completed' });
+    const more = { notificationDeadline: '1d', criticalResultReminder: '2h', resultsDeadline: '1d' } as const;
+    expect(stateIn(await change(order, more))).toMatchObject({ outcome: 'completed' });
     await order.until(6);
     expect(order.events.slice(count)).toEqual([
       '1h order.critical_result_reminder 1',
@@ -388,10 +346,9 @@ describe('the policy', () => {
   });
 
   test('is previewed with all that would come at another time, or not at all any more, and nothing is changed', async () => {
-    const order = await life(['ordered'], {}, { resolvePolicy });
-    await order.until(121);
-    const before = await stateOf(order);
-    expect(await order.run.query('policyPreview', { shippingDeadline: '8d' })).toEqual({
+    const order = await (await life(['ordered'], {}, changing)).until(121);
+    const before = await order.state();
+    expect(await order.run.query('policyPreview', longer.policy)).toEqual({
       before: before.waiting,
       after: expect.objectContaining({ until: '2024-03-09T10:00:00.000Z' }) as unknown,
       moved: [
@@ -402,25 +359,28 @@ describe('the policy', () => {
     expect(await order.run.query('policyPreview', { giveUpAfter: '1d' })).toMatchObject({
       moved: [{ name: 'give_up', before: '2024-05-05T10:00:00.000Z', after: '2024-03-07T10:00:00.000Z' }],
     });
-    expect(await stateOf(order)).toEqual(before);
-    for (const unclear of [8, '8', 691_200_000, '691200000', '999ms']) {
-      const given = { shippingDeadline: unclear };
-      expect(await order.run.query('policyPreview', given)).toMatchObject({ refused: { type: 'InvalidCommand' } });
-    }
+    expect(await order.state()).toEqual(before);
+    for (const shippingDeadline of [8, '8', 691_200_000, '691200000', '999ms'])
+      expect(await order.run.query('policyPreview', { shippingDeadline })).toMatchObject({
+        refused: { type: 'InvalidCommand' },
+      });
     const wrong = await order.run.query('policyPreview', { shippingDeadline: -1, unknown: 2 });
     expect(wrong).toMatchObject({ refused: { type: 'InvalidCommand', details: { fields: [{ field: 'policy' }] } } });
     expect(JSON.stringify(wrong)).toMatch(/shippingDeadline must be .+; unknown is not a policy setting/);
   });
 
-  test('is not previewed before an order was reported', async () => {
-    const order = await new Life(opening, { readChain: silent }).start({ rootOrderId: orderId, policy });
-    const preview = await order.run.query('policyPreview', { shippingDeadline: '8d' });
-    expect(preview).toMatchObject({ refused: { type: 'OrderNotFound' } });
+  test('is previewed also before it is resolved, but not before an order was reported', async () => {
+    const order = await begun(undefined, { resolvePolicy: silent }, { policy: undefined });
+    const refused = { refused: { type: 'OrderNotFound' } };
+    expect(await order.run.query('policyPreview', longer.policy)).toMatchObject(refused);
+    await order.signal('orderChanged', shownAt(['ordered']));
+    const moved = { moved: [{ name: 'shipping_overdue' }] };
+    expect(await order.run.query('policyPreview', longer.policy)).toMatchObject(moved);
   });
 
   test('with another reminder of a critical result moves it in the preview, and only there', async () => {
-    const order = await life(pathTo('delivered_to_lab'), {}, { resolvePolicy });
-    await order.signal('criticalResultReported', { orderId, interpretation: 'critical' });
+    const order = await life(atLab, {}, changing);
+    await order.signal(alarm.name, alarm.argument);
     await order.until(1.5);
     expect(await order.run.query('policyPreview', { criticalResultReminder: '4h' })).toMatchObject({
       moved: [
@@ -430,25 +390,4 @@ describe('the policy', () => {
     await order.until(2);
     expect(order.events.at(-1)).toBe('2h order.critical_result_reminder 2');
   });
-});
-
-test('a replacement whose webhook comes before its answer is known by its number, whatever the answer is', async () => {
-  const order = await lateLife(lost, {}, { replaceKitOrder: silent });
-  await order.update('replaceKit', { orderId });
-  const passthrough = `labops:${orderId}:ref-1:2`;
-  await order.signal(
-    'orderChanged',
-    kitOf('00000000-0000-4000-8000-00000000000c', awaited, { passthrough: `labops:${orderId}:ref-1:3` }),
-  );
-  await order.signal(
-    'orderChanged',
-    kitOf('00000000-0000-4000-8000-00000000000d', awaited, { passthrough: `labops:${newId}:ref-1:2` }),
-  );
-  await order.signal('orderChanged', kitOf(newId, awaited, { passthrough }));
-  order.answers['replaceKitOrder'] = { failure: { type: 'ServiceUnavailable', isFinal: false } };
-  await order.settle();
-  const { chain } = stateIn(order.run.replies[0]);
-  expect(chain.find((each) => each.orderId === newId)).toMatchObject({ origin: 'replacement', replaces: orderId });
-  expect(chain.filter(({ origin }) => origin === 'replacement')).toHaveLength(1);
-  expect(problemsOf(order)).toEqual([]);
 });

@@ -3,51 +3,43 @@ import { labPhaseKey, labReferenceKey, labUserIdKey } from '../../../protocol/se
 import { placeKitOrder } from '../../../workflows/order/placing.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 import { start } from './histories.js';
-import { orderId, refusal, shownAt } from './lives.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { asking, orderId, policy, refusal, shownAt } from './lives.js';
 
 /* The lives of placings: what the service is asked, what a caller who cancels is answered, and when a person is asked. */
 
-const policy = resolvePolicy('order');
 const userId = '00000000-0000-4000-8000-0000000000AA';
 const order = { user_id: userId, lab_test_id: 'test-1' };
 const input = { reference: 'ref-1', kind: 'unregistered', order, policy };
 const snapshot = shownAt(['ordered']);
 const placed = { snapshot, adopted: false, handedOver: true };
+const found = { snapshot, adopted: true };
 const opening = { workflow: placeKitOrder, type: 'placeKitOrder', workflowId: 'place-kit-order/ref-1', now: start };
 
 async function place(answers: Answers, given: unknown = input, more: object = {}): Promise<Life> {
   return new Life({ ...opening, ...more }, answers).start(given);
 }
 
-/** Each call with what it was asked. */
-function asked(): { of: (name: string, answer: unknown) => unknown; calls: unknown[] } {
-  const calls: unknown[] = [];
-  const of = (name: string, answer: unknown) => (_now: number, argument: unknown) => {
-    calls.push([name, argument]);
-    return answer;
-  };
-  return { of, calls };
-}
-
-const minutes = (count: number) => count / 60;
 const calledBack = { failure: { ended: 'called_back' } };
 const unauthorized = refusal('Unauthorized');
 const stateOf = ({ run }: Life) => run.query('state');
 const failed = (type: string) => ({ kind: 'failed', type });
-const cancelled = { outcome: 'cancelled', reference: 'ref-1' };
 const done = { kind: 'completed', result: { orderId, adopted: false } };
+/** What the caller who cancels is answered. */
+const cancelled = { name: 'cancel', value: { outcome: 'cancelled', reference: 'ref-1' } };
+const wasPlaced = { name: 'cancel', value: { outcome: 'placed', orderId } };
+const handOver = { reference: 'ref-1', policy, snapshot, adopted: true, labTestId: 'test-1' };
 
-/** The creation is under way and is called back by a cancellation. */
-async function cancel(of: Life, comesTo: unknown = calledBack): Promise<void> {
-  await of.update('cancel');
-  of.answers['createKitOrder'] = comesTo;
-  await of.settle();
+/** A placing whose creation is under way when it is cancelled, and called back by that. */
+async function cancelling(answers: Answers, comesTo: unknown = calledBack): Promise<Life> {
+  const placing = await place({ createKitOrder: silent, ...answers });
+  await placing.update('cancel');
+  placing.answers['createKitOrder'] = comesTo;
+  return placing.settle();
 }
 
 describe('a placing', () => {
   test('asks the service once, for the user as ids are written here, and shows whose it is', async () => {
-    const { of, calls } = asked();
+    const { asked, answers: createKitOrder } = asking(placed);
     const placing = await place({ createKitOrder: silent });
     expect(await stateOf(placing)).toEqual({
       ...{ phase: 'placing', reference: 'ref-1', userId: userId.toLowerCase(), attention: [] },
@@ -57,23 +49,12 @@ describe('a placing', () => {
       details: 'Places the order at the lab service, once.',
       attributes: { LabReference: 'ref-1', LabPhase: 'placing', LabUserId: userId.toLowerCase() },
     });
-    // What the start has set is not set again.
-    const attributes = [
-      { key: labReferenceKey, value: 'ref-1' },
-      { key: labPhaseKey, value: 'placing' },
-      { key: labUserIdKey, value: userId.toLowerCase() },
-    ];
-    for (const count of [2, 3]) {
-      const { run } = await place({ createKitOrder: silent }, input, { attributes: attributes.slice(0, count) });
-      expect(run.shown).toEqual(placing.run.shown);
-      expect(run.commands.includes('upsertWorkflowSearchAttributes')).toBe(count === 2);
-    }
-    placing.answers['createKitOrder'] = of('createKitOrder', placed);
+    placing.answers['createKitOrder'] = createKitOrder;
     await placing.settle();
     const request = { kind: 'unregistered', order: { ...order, user_id: userId.toLowerCase() } };
     const { creationTimeout, creationSettling } = policy;
     const about = { reference: 'ref-1', since: '2024-03-01T10:00:00.000Z', creationTimeout, creationSettling, policy };
-    expect(calls).toEqual([['createKitOrder', { request, triedBefore: false, ...about }]]);
+    expect(asked).toEqual([{ request, triedBefore: false, ...about }]);
     expect(placing.calls).toEqual(['0h createKitOrder']);
     expect(placing.run.summaries).toEqual(['order ref-1']);
     expect(placing.run.end).toEqual(done);
@@ -83,11 +64,22 @@ describe('a placing', () => {
     expect(await stateOf(placing)).toMatchObject({ orderId });
   });
 
+  test.each([2, 3])('sets no search attribute again that the start has set: %i of 3', async (count) => {
+    const attributes = [
+      { key: labReferenceKey, value: 'ref-1' },
+      { key: labPhaseKey, value: 'placing' },
+      { key: labUserIdKey, value: userId.toLowerCase() },
+    ];
+    const { run } = await place({ createKitOrder: silent }, input, { attributes: attributes.slice(0, count) });
+    const shown = { LabReference: 'ref-1', LabPhase: 'placing', LabUserId: userId.toLowerCase() };
+    expect(run.shown.attributes).toEqual(shown);
+    expect(run.commands.includes('upsertWorkflowSearchAttributes')).toBe(count === 2);
+  });
+
   test.each([false, undefined])('hands over what its attempt has not: %s', async (handedOver) => {
-    const { of, calls } = asked();
-    const found = { snapshot, adopted: true, handedOver };
-    const placing = await place({ createKitOrder: found, handOver: of('handOver', null) });
-    expect(calls).toEqual([['handOver', { reference: 'ref-1', policy, snapshot, adopted: true, labTestId: 'test-1' }]]);
+    const { asked, answers } = asking(null);
+    const placing = await place({ createKitOrder: { ...found, handedOver }, handOver: answers });
+    expect(asked).toEqual([handOver]);
     expect(placing.run.end).toEqual({ kind: 'completed', result: { orderId, adopted: true } });
     expect(placing.run.summaries.at(-1)).toBe(`hand over ${orderId}`);
   });
@@ -100,24 +92,19 @@ describe('a placing', () => {
     expect(placing.calls).toEqual(['0h resolvePolicy', '0h createKitOrder']);
   });
 
-  test.each([
+  test.each<[string, object | null, string?]>([
     ['ReferenceInvalid', null],
-    ['ReferenceInvalid', { reference: 7 }],
-    ['ReferenceInvalid', { reference: 'ref 1' }],
+    ['ReferenceInvalid', { reference: 7 }, 'place-kit-order/7'],
+    ['ReferenceInvalid', { reference: 'ref 1' }, 'place-kit-order/ref 1'],
     ['ReferenceInvalid', { reference: 'ref-2' }],
     ['InvalidCommand', { kind: undefined }],
     ['InvalidCommand', { kind: 'another' }],
     ['InvalidCommand', { order: null }],
     ['InvalidCommand', { order: 'test-1' }],
-  ])('without a usable input fails as %s: %j', async (type, given) => {
-    const placing = await place({ createKitOrder: placed }, given && { ...input, ...given });
+  ])('without a usable input fails as %s: %j', async (type, given, workflowId = opening.workflowId) => {
+    const placing = await place({ createKitOrder: placed }, given && { ...input, ...given }, { workflowId });
     expect(placing.run.end).toMatchObject(failed(type));
     expect(placing.calls).toEqual([]);
-  });
-
-  test.each([7, 'ref 1'])('whose ID has an unusable reference fails, too: %s', async (reference) => {
-    const placing = await place({}, { ...input, reference }, { workflowId: `place-kit-order/${reference}` });
-    expect(placing.run.end).toMatchObject(failed('ReferenceInvalid'));
   });
 
   test('fails with what the service refused; if it cannot choose among orders, a person has to', async () => {
@@ -125,30 +112,24 @@ describe('a placing', () => {
     expect(refused.run.end).toMatchObject(failed('OrderRefused'));
     expect(refused.run.shown.attributes).not.toHaveProperty('LabAttention');
     expect(await stateOf(refused)).not.toHaveProperty('outcome');
-    const ambiguous = await place({ createKitOrder: refusal('AmbiguousOrder') });
-    expect(ambiguous.run.end).toMatchObject(failed('AmbiguousOrder'));
-    expect(ambiguous.run.shown.attributes).toMatchObject({ LabAttention: ['ambiguous_order'] });
     const delayed = await place({ createKitOrder: unavailable });
     delayed.answers['createKitOrder'] = refusal('AmbiguousOrder');
     await delayed.until(0.2);
+    expect(delayed.run.end).toMatchObject(failed('AmbiguousOrder'));
     expect(delayed.run.shown.attributes).toMatchObject({ LabAttention: ['ambiguous_order'] });
   });
 
   test('hands its order over again until a worker can read that it did, and looks again for what a cancellation left', async () => {
-    const refused = { failure: { type: 'AnswerLost', isFinal: false } };
-    const answers = { createKitOrder: { ...placed, handedOver: false }, handOver: refused };
-    const placing = await (await place(answers)).until(minutes(3));
+    const lost = { failure: { type: 'AnswerLost', isFinal: false } };
+    const placing = await place({ createKitOrder: { ...placed, handedOver: false }, handOver: lost });
+    await placing.until(0.05);
     expect(placing.calls.filter((call) => call.endsWith('handOver'))).toHaveLength(4);
     placing.answers['handOver'] = null;
-    expect((await placing.until(minutes(4))).run.end).toEqual(done);
+    expect((await placing.until(0.1)).run.end).toEqual(done);
 
-    const cancelledOne = await place({ createKitOrder: silent, findKitOrder: refused });
-    await cancel(cancelledOne);
-    await cancelledOne.until(minutes(10));
-    cancelledOne.answers['findKitOrder'] = { snapshot, adopted: true };
-    expect((await cancelledOne.until(minutes(11))).run.replies).toEqual([
-      { name: 'cancel', value: { outcome: 'placed', orderId } },
-    ]);
+    const cancelledOne = await (await cancelling({ findKitOrder: lost })).until(0.16);
+    cancelledOne.answers['findKitOrder'] = found;
+    expect((await cancelledOne.until(0.2)).run.replies).toEqual([wasPlaced]);
   });
 
   test('of an order whose id no workflow can have fails, and hands nothing over', async () => {
@@ -166,13 +147,10 @@ describe('a placing that the service does not take', () => {
   ])(
     'goes on (%s), looks for what came of the attempts before, and needs a person meanwhile',
     async (type, failure) => {
-      const { of, calls } = asked();
-      const placing = await place({ createKitOrder: of('createKitOrder', failure) });
+      const { asked, answers: createKitOrder } = asking(failure);
+      const placing = await place({ createKitOrder });
       await placing.until(0.2);
-      expect(calls).toMatchObject([
-        ['createKitOrder', { triedBefore: false }],
-        ['createKitOrder', { triedBefore: true }],
-      ]);
+      expect(asked).toMatchObject([{ triedBefore: false }, { triedBefore: true }]);
       expect(placing.calls).toEqual(['0h createKitOrder', '0.167h createKitOrder']);
       expect(await stateOf(placing)).toMatchObject({
         attention: [{ reason: 'placing_delayed', since: '2024-03-01T10:00:00.000Z' }],
@@ -189,8 +167,8 @@ describe('a placing that the service does not take', () => {
 
   test('pauses for as long as the service asks, and no shorter than a creation takes to settle', async () => {
     const details = { fields: [], retryAfterMs: 3_600_000 };
-    const asking = await place({ createKitOrder: { failure: { type: 'ServiceBusy', isFinal: false, details } } });
-    expect((await asking.until(1.1)).calls).toEqual(['0h createKitOrder', '1h createKitOrder']);
+    const busy = await place({ createKitOrder: { failure: { type: 'ServiceBusy', isFinal: false, details } } });
+    expect((await busy.until(1.1)).calls).toEqual(['0h createKitOrder', '1h createKitOrder']);
   });
 
   test('goes on if the key was refused, and says what a person has to correct', async () => {
@@ -202,52 +180,57 @@ describe('a placing that the service does not take', () => {
     placing.answers['createKitOrder'] = unavailable;
     await placing.until(0.2);
     expect(await stateOf(placing)).toMatchObject({ waiting: { for: 'the lab service to accept the order' } });
-    placing.answers['createKitOrder'] = placed;
-    await placing.until(0.4);
-    expect(placing.run.end).toEqual(done);
   });
 
-  test('goes on if its search for earlier orders was refused once, and fails with that if it is refused again', async () => {
+  describe('because its search for earlier orders was refused', () => {
     const searchRefused = refusal('SearchRefused', { fields: [], reason: 'no such user' });
-    const placing = await place({ createKitOrder: searchRefused });
-    expect(await stateOf(placing)).toMatchObject({ attention: [{ reason: 'placing_delayed' }] });
-    placing.answers['createKitOrder'] = unavailable;
-    await placing.until(0.2);
-    placing.answers['createKitOrder'] = searchRefused;
-    await placing.until(0.4);
-    expect(placing.run.end).toBeUndefined();
-    await placing.until(0.6);
-    expect(placing.run.end).toMatchObject(failed('OrderRefused'));
-    const fresh = await place({ createKitOrder: silent });
-    await fresh.signal('creationProgress', 'nothing_sent');
-    fresh.answers['createKitOrder'] = searchRefused;
-    await fresh.settle();
-    expect(fresh.run.end).toMatchObject(failed('OrderRefused'));
-    const refusedBefore = await place({ createKitOrder: searchRefused, findKitOrder: searchRefused });
-    await cancel(refusedBefore);
-    await refusedBefore.until(0.1);
-    expect(refusedBefore.run.replies, 'the second search may have come too soon').toEqual([]);
-    await refusedBefore.until(1);
-    expect(refusedBefore.run.replies).toEqual([{ name: 'cancel', refused: 'OrderRefused' }]);
-    const cancelledOne = await place({ createKitOrder: silent, findKitOrder: searchRefused });
-    await cancel(cancelledOne);
-    await cancelledOne.until(0.1);
-    expect(cancelledOne.run.replies).toEqual([]);
-    await cancelledOne.until(1);
-    expect(cancelledOne.run.replies).toEqual([{ name: 'cancel', refused: 'OrderRefused' }]);
-    expect(cancelledOne.run.refusals).toMatchObject([{ reason: 'no such user' }]);
+
+    test('goes on once, and fails if it is refused again in the next round', async () => {
+      const placing = await place({ createKitOrder: searchRefused });
+      expect(await stateOf(placing)).toMatchObject({ attention: [{ reason: 'placing_delayed' }] });
+      placing.answers['createKitOrder'] = unavailable;
+      await placing.until(0.2);
+      placing.answers['createKitOrder'] = searchRefused;
+      await placing.until(0.4);
+      expect(placing.run.end).toBeUndefined();
+      await placing.until(0.6);
+      expect(placing.run.end).toMatchObject(failed('OrderRefused'));
+    });
+
+    test('fails at once if nothing was sent: there is no order that it would miss', async () => {
+      const placing = await place({ createKitOrder: silent });
+      await placing.signal('creationProgress', 'nothing_sent');
+      placing.answers['createKitOrder'] = searchRefused;
+      await placing.settle();
+      expect(placing.run.end).toMatchObject(failed('OrderRefused'));
+    });
+
+    test.each([
+      ['was refused before', searchRefused],
+      ['was under way', calledBack],
+    ])(
+      'searches twice after its cancellation, too, if it %s: the first search may come too soon',
+      async (_what, comesTo) => {
+        const placing = await cancelling({ findKitOrder: searchRefused }, comesTo);
+        await placing.until(0.1);
+        expect(placing.run.replies).toEqual([]);
+        await placing.until(1);
+        expect(placing.run.replies).toEqual([{ name: 'cancel', refused: 'OrderRefused' }]);
+        expect(placing.run.refusals).toMatchObject([{ reason: 'no such user' }]);
+      },
+    );
   });
 
   test('goes on in the next run if its history grows long, which looks for what came of the attempts before', async () => {
-    const { of, calls } = asked();
+    const { asked, answers: createKitOrder } = asking(placed);
     const placing = new Life(opening, { createKitOrder: unavailable, resolvePolicy: policy });
     placing.run.suggestNewRun();
     await placing.start({ ...input, policy: {} });
     expect(placing.run.end).toBeUndefined();
     await placing.until(0.2);
     expect(placing.run.end).toMatchObject({ kind: 'continued', input });
-    const next = await place({ createKitOrder: of('createKitOrder', placed) }, input, { continuedFrom: 'run-1' });
-    expect(calls).toMatchObject([['createKitOrder', { triedBefore: true }]]);
+    const next = await place({ createKitOrder }, input, { continuedFrom: 'run-1' });
+    expect(asked).toMatchObject([{ triedBefore: true }]);
     expect(next.run.end).toEqual(done);
   });
 });
@@ -256,8 +239,10 @@ describe('a placing that is cancelled', () => {
   test('ends at once if nothing was sent', async () => {
     const placing = await place({ createKitOrder: silent });
     await placing.signal('creationProgress', 'nothing_sent');
-    await cancel(placing);
-    expect(placing.run.replies).toEqual([{ name: 'cancel', value: cancelled }]);
+    await placing.update('cancel');
+    placing.answers['createKitOrder'] = calledBack;
+    await placing.settle();
+    expect(placing.run.replies).toEqual([cancelled]);
     expect(placing.run.end).toMatchObject(failed('PlacingCancelled'));
     expect(placing.calls).toEqual(['0h createKitOrder']);
     expect(await stateOf(placing)).toMatchObject({ outcome: 'cancelled' });
@@ -268,25 +253,27 @@ describe('a placing that is cancelled', () => {
     await placing.update('cancel');
     placing.answers['resolvePolicy'] = calledBack;
     await placing.settle();
-    expect(placing.run.replies).toEqual([{ name: 'cancel', value: cancelled }]);
+    expect(placing.run.replies).toEqual([cancelled]);
   });
 
   test('looks for the order that may have been created, once that has settled, and finds none', async () => {
-    const { of, calls } = asked();
-    const placing = await place({ createKitOrder: silent, findKitOrder: of('findKitOrder', null) });
+    const { asked, answers: findKitOrder } = asking(null);
+    const placing = await place({ createKitOrder: silent, findKitOrder });
     await placing.signal('creationProgress', 'sending');
     // Of an attempt that was given up.
     await placing.signal('creationProgress', 'nothing_sent');
-    await cancel(placing);
+    await placing.update('cancel');
+    placing.answers['createKitOrder'] = calledBack;
+    await placing.settle();
     expect(await stateOf(placing)).toMatchObject({
       waiting: { for: 'the service to show whether an order was created before the cancellation' },
     });
     expect(placing.run.replies).toEqual([]);
     await placing.until(1);
     expect(placing.calls).toEqual(['0h createKitOrder', '0.013h findKitOrder']);
-    expect(calls).toMatchObject([['findKitOrder', { triedBefore: true, reference: 'ref-1' }]]);
+    expect(asked).toMatchObject([{ triedBefore: true, reference: 'ref-1' }]);
     expect(placing.run.summaries.at(-1)).toBe('order ref-1, if there is one');
-    expect(placing.run.replies).toEqual([{ name: 'cancel', value: cancelled }]);
+    expect(placing.run.replies).toEqual([cancelled]);
     expect(placing.run.end).toMatchObject(failed('PlacingCancelled'));
   });
 
@@ -294,29 +281,24 @@ describe('a placing that is cancelled', () => {
     ['finds it there', calledBack],
     ['has just got it', placed],
   ])('hands the order over with the cancellation if it %s', async (_how, comesTo) => {
-    const { of, calls } = asked();
-    const findKitOrder = { snapshot, adopted: true };
-    const placing = await place({ createKitOrder: silent, findKitOrder, handOver: of('handOver', null) });
-    await cancel(placing, comesTo);
+    const { asked, answers } = asking(null);
+    const placing = await cancelling({ findKitOrder: found, handOver: answers }, comesTo);
     await placing.until(1);
-    expect(calls).toMatchObject([['handOver', { reference: 'ref-1', snapshot, cancelRequested: true }]]);
-    expect(placing.run.replies).toEqual([{ name: 'cancel', value: { outcome: 'placed', orderId } }]);
+    expect(asked).toMatchObject([{ reference: 'ref-1', snapshot, cancelRequested: true }]);
+    expect(placing.run.replies).toEqual([wasPlaced]);
     expect(placing.run.end).toMatchObject({ kind: 'completed', result: { orderId } });
     expect(placing.calls.includes('0.013h findKitOrder')).toBe(comesTo === calledBack);
   });
 
   test('waits for a key that the service accepts, and fails if it refuses the search', async () => {
-    const waiting = await place({ createKitOrder: silent, findKitOrder: unauthorized });
-    await cancel(waiting);
+    const waiting = await cancelling({ findKitOrder: unauthorized });
     await waiting.until(0.1);
     expect(await stateOf(waiting)).toMatchObject({ attention: [{ reason: 'placing_delayed' }] });
     waiting.answers['findKitOrder'] = null;
     await waiting.until(1);
     expect(waiting.calls).toEqual(['0h createKitOrder', '0.013h findKitOrder', '0.179h findKitOrder']);
-    expect(waiting.run.replies).toEqual([{ name: 'cancel', value: cancelled }]);
-    const refused = await place({ createKitOrder: silent, findKitOrder: refusal('AmbiguousOrder') });
-    await cancel(refused);
-    await refused.until(1);
+    expect(waiting.run.replies).toEqual([cancelled]);
+    const refused = await (await cancelling({ findKitOrder: refusal('AmbiguousOrder') })).until(1);
     expect(refused.run.replies).toEqual([{ name: 'cancel', refused: 'AmbiguousOrder' }]);
     expect(refused.run.end).toMatchObject(failed('AmbiguousOrder'));
   });
@@ -325,39 +307,35 @@ describe('a placing that is cancelled', () => {
     const placing = await place({ createKitOrder: unavailable, findKitOrder: null });
     await placing.signal('creationProgress', 'nothing_sent');
     await placing.update('cancel');
-    expect(placing.run.replies).toEqual([{ name: 'cancel', value: cancelled }]);
+    expect(placing.run.replies).toEqual([cancelled]);
     expect(placing.calls).toEqual(['0h createKitOrder']);
   });
 
   test('while the service refuses the order has failed with that', async () => {
-    const placing = await place({ createKitOrder: silent, findKitOrder: null });
-    await cancel(placing, refusal('OrderRefused'));
+    const placing = await cancelling({ findKitOrder: null }, refusal('OrderRefused'));
     expect(placing.run.replies).toEqual([{ name: 'cancel', refused: 'OrderRefused' }]);
     expect(placing.run.end).toMatchObject(failed('OrderRefused'));
-    const failing = await place({ createKitOrder: silent, findKitOrder: null });
-    await cancel(failing, unavailable);
-    expect(await stateOf(failing)).toMatchObject({ attention: [] });
-    expect(failing.calls).toEqual(['0h createKitOrder']);
-    await failing.until(1);
-    expect(failing.run.replies).toEqual([{ name: 'cancel', value: cancelled }]);
   });
 
-  test('by an operator looks for the order, too: it ends as cancelled, or as placed without a request to cancel', async () => {
-    const none = await place({ createKitOrder: silent, findKitOrder: null });
-    await none.run.cancel();
-    none.answers['createKitOrder'] = calledBack;
-    await none.settle();
-    await none.until(1);
-    expect(none.calls).toEqual(['0h createKitOrder', '0.013h findKitOrder']);
-    expect(none.run.end).toMatchObject(failed('cancelled'));
-    const { of, calls } = asked();
-    const found = { snapshot, adopted: true };
-    const one = await place({ createKitOrder: silent, findKitOrder: found, handOver: of('handOver', null) });
-    await one.run.cancel();
-    one.answers['createKitOrder'] = calledBack;
-    await one.settle();
-    await one.until(1);
-    expect(one.run.end).toMatchObject({ kind: 'completed', result: { orderId, adopted: true } });
-    expect(calls).toEqual([['handOver', { reference: 'ref-1', policy, snapshot, adopted: true, labTestId: 'test-1' }]]);
+  test('while the service does not answer looks for the order, and asks nobody', async () => {
+    const placing = await cancelling({ findKitOrder: null }, unavailable);
+    expect(await stateOf(placing)).toMatchObject({ attention: [] });
+    expect(placing.calls).toEqual(['0h createKitOrder']);
+    await placing.until(1);
+    expect(placing.run.replies).toEqual([cancelled]);
+  });
+
+  test.each([
+    ['as cancelled if there is none', null, failed('cancelled')],
+    ['as placed, without a request to cancel', found, { kind: 'completed', result: { orderId, adopted: true } }],
+  ])('by an operator looks for the order, too: it ends %s', async (_how, findKitOrder, end) => {
+    const { asked, answers } = asking(null);
+    const placing = await place({ createKitOrder: silent, findKitOrder, handOver: answers });
+    await placing.run.cancel();
+    placing.answers['createKitOrder'] = calledBack;
+    await (await placing.settle()).until(1);
+    expect(placing.calls.slice(0, 2)).toEqual(['0h createKitOrder', '0.013h findKitOrder']);
+    expect(placing.run.end).toMatchObject(end);
+    expect(asked).toEqual(findKitOrder === null ? [] : [handOver]);
   });
 });
