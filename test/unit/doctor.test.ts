@@ -21,20 +21,28 @@ import { rejection, serving } from './service/recording-server.js';
 
 const { DescribeNamespaceResponse, DescribeTaskQueueResponse } = proto.temporal.api.workflowservice.v1;
 
-test('a worker without keys is named while it polls, and no longer when it has been replaced', async () => {
-  let secondsAgo = 60;
-  const { client, close } = await clientAnsweredWith((method) => {
-    if (method !== 'DescribeTaskQueue') return undefined;
-    const poller = (identity: string, ago: number) => ({
+/** A Temporal that answers so. */
+async function temporalAnswering(answer: Parameters<typeof clientAnsweredWith>[0]) {
+  const { client, close } = await clientAnsweredWith(answer);
+  onTestFinished(close);
+  return { connection: client.connection as Connection, address: '', namespace: 'default', skewMs: () => undefined };
+}
+
+const polledBy = (...pollers: [identity: string, secondsAgo: number][]) =>
+  DescribeTaskQueueResponse.encode({
+    pollers: pollers.map(([identity, ago]) => ({
       identity,
       lastAccessTime: { seconds: Long.fromNumber(Math.floor(Date.now() / 1000) - ago) },
-    });
-    const pollers = [poller('4711@old-host', secondsAgo), poller(workerIdentity(true), 0)];
-    return DescribeTaskQueueResponse.encode({ pollers }).finish();
-  });
-  onTestFinished(close);
-  const connection = client.connection as Connection;
-  const temporal = { connection, address: '', namespace: 'default', skewMs: () => undefined };
+    })),
+  }).finish();
+
+const matching = (pattern: RegExp | string) => expect.stringMatching(pattern) as string;
+
+test('a worker without keys is named while it polls, and no longer when it has been replaced', async () => {
+  let secondsAgo = 60;
+  const temporal = await temporalAnswering((method) =>
+    method === 'DescribeTaskQueue' ? polledBy(['4711@old-host', secondsAgo], [workerIdentity(true), 0]) : undefined,
+  );
   const keyRing = parseKeyRing(`invented:${randomBytes(32).toString('base64')}`);
   const checked = () => encryption(temporal, { keyRing, encryption: 'required', taskQueue: 'queue' });
   const found = 'A worker polls the task queue without keys, but keys are set here: 4711@old-host.';
@@ -45,19 +53,14 @@ test('a worker without keys is named while it polls, and no longer when it has b
 
 test('a retention is compared with how far reconciliation looks back, which grows with the pause between its passes', async () => {
   const ttl = { seconds: Long.fromNumber(10 * 86_400) };
-  const { client, close } = await clientAnsweredWith(() =>
+  const temporal = await temporalAnswering(() =>
     DescribeNamespaceResponse.encode({ config: { workflowExecutionRetentionTtl: ttl } }).finish(),
   );
-  onTestFinished(close);
-  const connection = client.connection as Connection;
-  const temporal = { connection, address: '', namespace: 'default', skewMs: () => undefined };
   const checked = (reconcileEveryMinutes: number) =>
     retention(temporal, { echoesPassthrough: true, reconcileEveryMinutes });
   expect(await checked(60)).toMatchObject({ status: 'ok', found: 'Ended workflows are retained for 10 days.' });
-  expect(await checked(7 * 1440)).toMatchObject({
-    status: 'warning',
-    remedy: expect.stringMatching(/^Keep them for at least 15 days: /) as string,
-  });
+  const remedy = matching(/^Keep them for at least 15 days: /);
+  expect(await checked(7 * 1440)).toMatchObject({ status: 'warning', remedy });
 });
 
 test.each([
@@ -67,20 +70,14 @@ test.each([
 ])(
   'a schedule that is missing is created by a worker at its start: one that polled %j seconds ago is restarted',
   async (polls, verb) => {
-    const { client, close } = await clientAnsweredWith((method) => {
-      if (method === 'DescribeSchedule') return { code: 5, details: 'schedule not found' };
-      const at = (ago: number) => ({
-        lastAccessTime: { seconds: Long.fromNumber(Math.floor(Date.now() / 1000) - ago) },
-      });
-      return DescribeTaskQueueResponse.encode({ pollers: polls.map(at) }).finish();
-    });
-    onTestFinished(close);
-    const connection = client.connection as Connection;
-    const temporal = { connection, address: '', namespace: 'default', skewMs: () => undefined };
-    expect(await reconciliation(temporal, { taskQueue: 'queue', reconcileEveryMinutes: 60 })).toMatchObject({
-      status: 'fault',
-      remedy: expect.stringMatching(`^${verb} a worker: `) as string,
-    });
+    const temporal = await temporalAnswering((method) =>
+      method === 'DescribeSchedule'
+        ? { code: 5, details: 'schedule not found' }
+        : polledBy(...polls.map((ago): [string, number] => ['', ago])),
+    );
+    const remedy = matching(`^${verb} a worker: `);
+    const checked = await reconciliation(temporal, { taskQueue: 'queue', reconcileEveryMinutes: 60 });
+    expect(checked).toMatchObject({ status: 'fault', remedy });
   },
 );
 
@@ -88,11 +85,10 @@ test.each(['Keyword', 'KeywordList', 'Datetime'])(
   'a namespace without room for search attributes of type %s cannot be used by a worker',
   async (type) => {
     const details = `Unable to create search attributes: cannot have more than 3 search attribute of type ${type}.`;
-    const { client, close } = await clientAnsweredWith((method) =>
+    const { connection } = await temporalAnswering((method) =>
       method === 'AddSearchAttributes' ? { code: 3, details } : undefined,
     );
-    onTestFinished(close);
-    const error = await rejection(ensureSearchAttributes(client.connection, 'shared'));
+    const error = await rejection(ensureSearchAttributes(connection, 'shared'));
     expect(error).toBeInstanceOf(SearchAttributesMissing);
     expect((error as Error).message).toMatch(new RegExp(`no room .+ of type ${type}.+ Give it a namespace of its own`));
   },
@@ -104,37 +100,26 @@ test('a codec server is asked to decrypt, and a missing token, other keys or its
   const server = await startCodecServer(config, pino({ level: 'silent' }));
   const { url } = server;
   const bearer = { url, authorization: `Bearer ${token}` };
-  expect(await codecServer(bearer, parseKeyRing(keys))).toMatchObject({ status: 'ok' });
-  expect(await codecServer({ url }, parseKeyRing(keys))).toMatchObject({
-    status: 'fault',
-    remedy: expect.stringContaining('TEMPORAL_CODEC_AUTH') as string,
-  });
   const other = parseKeyRing(`other:${randomBytes(32).toString('base64')}`);
-  expect(await codecServer(bearer, other)).toMatchObject({
-    status: 'fault',
-    remedy: 'Give it the LABOPS_ENCRYPTION_KEYS of the workers.',
-  });
-  expect(await codecServer({ ...bearer, url: `${url}/decode` }, other)).toMatchObject({
-    status: 'fault',
-    found: 'The codec server answered 404.',
-  });
+  const faultOf = async (...given: Parameters<typeof codecServer>) => {
+    const { status, found, remedy } = (await codecServer(...given)) as { [key: string]: string };
+    return status === 'fault' ? `${found} ${remedy}` : status;
+  };
+  expect(await faultOf(bearer, parseKeyRing(keys))).toBe('ok');
+  expect(await faultOf({ url }, parseKeyRing(keys))).toContain('TEMPORAL_CODEC_AUTH');
+  expect(await faultOf(bearer, other)).toMatch(/ Give it the LABOPS_ENCRYPTION_KEYS of the workers\.$/);
+  expect(await faultOf({ ...bearer, url: `${url}/decode` }, other)).toMatch(/^The codec server answered 404\. /);
   await server.close();
-  expect(await codecServer(bearer, other)).toMatchObject({
-    status: 'fault',
-    found: expect.stringMatching(/cannot be reached/) as string,
-  });
+  expect(await faultOf(bearer, other)).toMatch(/cannot be reached/);
   const { baseUrl: page } = await serving((_request, response) => response.end('<html>'));
-  expect(await codecServer({ url: page }, other)).toMatchObject({
-    status: 'fault',
-    found: 'What answers there takes the request and does not decrypt.',
-  });
+  const taken = 'What answers there takes the request and does not decrypt. ';
+  expect(await faultOf({ url: page }, other)).toContain(taken);
   const secret = 'sEcReT';
   for (const wrong of [
     { url: `http://user:${secret}@127.0.0.1:9` },
     { url, authorization: `Bearer ${secret}\nmore` },
   ]) {
-    const { status, found, remedy } = (await codecServer(wrong, other)) as { [key: string]: string };
-    expect({ status, quotes: `${found} ${remedy}`.includes(secret) }).toEqual({ status: 'fault', quotes: false });
+    expect(await faultOf(wrong, other)).not.toMatch(new RegExp(`^ok$|${secret}`));
   }
   expect(await codecServer(undefined, other)).toMatchObject({ status: 'not_checked' });
 });
@@ -143,7 +128,7 @@ test('what is missing in this shell is not said of the workers, which may have i
   for (const verdict of [await notificationTarget(undefined), await database({})]) {
     expect(verdict).toMatchObject({
       status: 'warning',
-      found: expect.stringMatching(/ is not set here: .*with these settings/) as string,
+      found: matching(/ is not set here: .*with these settings/),
     });
   }
 });

@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ApplicationFailure, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure, TerminatedFailure, RetryState } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import { projectFolder } from '../../rig/processes.js';
-import { errors as client } from '../../../client/index.js';
+import { errors } from '../../../client/index.js';
 import { toClientError } from '../../../client/errors.js';
+import { answerToUndo } from '../../../client/users/deletion-handle.js';
 import { userErrorMap } from '../../../client/users/errors.js';
 
 test('every failure type that is documented for a deletion has a client error', async () => {
@@ -20,11 +22,29 @@ test('every failure type that is documented for a deletion has a client error', 
 
 test('an unknown deletion is not found', () => {
   const error = toClientError(new WorkflowNotFoundError('not found', 'delete-user/user-1', undefined), userErrorMap);
-  expect(error).toBeInstanceOf(client.DeletionNotFound);
+  expect(error).toBeInstanceOf(errors.DeletionNotFound);
 });
 
 test('running work is named by the error', () => {
   const workflows = [{ workflowId: 'kit-order/1', name: 'kitOrder' }];
   const failure = ApplicationFailure.nonRetryable('no', 'UserHasRunningWork', { fields: [], workflows });
   expect(toClientError(new WorkflowUpdateFailedError('failed', failure), userErrorMap)).toMatchObject({ workflows });
+});
+
+const failed = (cause: Error) =>
+  new WorkflowFailedError('The workflow failed', cause, RetryState.NON_RETRYABLE_FAILURE);
+
+test.each(['Unauthorized', 'FeatureNotEnabled', 'PolicyInvalid', 'DeletionRefused', 'UserUnknown'])(
+  'a deletion that failed with %s leaves nothing to undo, also once the reason is corrected',
+  (type) => {
+    const answer = answerToUndo(failed(ApplicationFailure.nonRetryable('invented', type)));
+    expect(answer).toBeInstanceOf(errors.NothingToUndo);
+  },
+);
+
+test('another end of a deletion says nothing about what there is to undo, and neither does a call that got no answer', () => {
+  const unanswered = new errors.TimedOut('invented');
+  expect(answerToUndo(unanswered)).toBe(unanswered);
+  const terminated = failed(new TerminatedFailure('invented'));
+  expect(answerToUndo(terminated)).toBe(terminated);
 });

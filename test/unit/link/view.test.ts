@@ -3,12 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { LinkReport } from '../../../protocol/link/messages.js';
 import {
   receiveResult,
-  loseToken,
   giveToken,
   openLink,
   raise,
   type Link,
-  doubt,
   end,
   endUnlessConnected,
 } from '../../../workflows/link/link.js';
@@ -88,31 +86,6 @@ describe('the answer to a code', () => {
     'is confirming while a success may still show, whatever was received since: %s',
     (errorType) => expect(codeAnswerOf(answered(error(errorType), claimed())).outcome).toBe('confirming'),
   );
-
-  test('is connected once the service shows that', () => {
-    expect(codeAnswerOf(connected())).toMatchObject({ outcome: 'connected', state: { outcome: 'connected' } });
-    expect(codeAnswerOf(connected())).not.toHaveProperty('errorType');
-  });
-
-  test('is a wrong code even if it was the last, with no attempt left', () => {
-    const link = answered(error('incorrect_mfa_code'), asked({ maxCodeAttempts: 1 }));
-    expect(codeAnswerOf(link)).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 0, state: { outcome: 'failed' } });
-  });
-
-  test('is unknown if the service’s answer was lost, even after an earlier wrong code', () => {
-    const link = answered(error('incorrect_mfa_code'));
-    delete link.consequence;
-    link.errorType = 'answer_lost';
-    doubt(link, start + 3 * minute);
-    looked(link, 'none', 3 * minute);
-    expect(codeAnswerOf(link)).toMatchObject({ outcome: 'unknown', errorType: 'answer_lost', attemptsLeft: 2 });
-  });
-
-  test('is start_over if the login is lost with its token', () => {
-    const link = answered(error('invalid_token'));
-    loseToken(link);
-    expect(codeAnswerOf(link)).toMatchObject({ outcome: 'start_over', errorType: 'token_missing' });
-  });
 
   test('has nothing of what was advised before a new token', () => {
     const link = answered(error('token_expired'));

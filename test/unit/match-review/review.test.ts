@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isCarriedOut, openPhaseOf, outcomeOf } from '../../../protocol/match-review/lifecycle.js';
 import { atOnce } from '../../../workflows/entity/alarm.js';
-import { recordNoAnswer } from '../../../workflows/entity/polling.js';
 import { announceEnd, announceNews } from '../../../workflows/match-review/announcements.js';
 import { deadlinesOf } from '../../../workflows/match-review/deadlines.js';
 import {
@@ -13,7 +12,7 @@ import {
   recordRead,
 } from '../../../workflows/match-review/review.js';
 import { caseFileOf, stateOf } from '../../../workflows/match-review/view.js';
-import { day, hour, item, readCase, start } from './reviews.js';
+import { hour, item, readCase, start } from './reviews.js';
 
 const rawResultId = 'result-1';
 
@@ -57,15 +56,6 @@ test.each([
 );
 
 describe('a webhook', () => {
-  test('is read, also if it says what is known, and changes nothing by itself', () => {
-    const review = readCase();
-    learnFromWebhook(review, { rawResultId, status: 'pending_customer_review' });
-    expect(deadlinesOf(review)[0]).toMatchObject({ name: 'read_the_review', at: atOnce });
-    learnFromWebhook(review, { rawResultId, status: 'resolved', resolvedOrderId: 'order-1' });
-    expect(stateOf(review)).toMatchObject({ phase: 'awaiting_decision', status: 'pending_customer_review' });
-    expect(deadlinesOf(review)[0]).toMatchObject({ name: 'read_the_review', at: atOnce });
-  });
-
   test('counts if the service no longer shows the review, the furthest one whatever came last', () => {
     const review = readCase();
     learnFromWebhook(review, { rawResultId, status: 'resolved', resolvedOrderId: 'order-1' });
@@ -73,23 +63,6 @@ describe('a webhook', () => {
     recordAbsence(review, false, review.received, start + 1);
     expect(stateOf(review)).toMatchObject({ outcome: 'matched', status: 'resolved', resolvedOrderId: 'order-1' });
   });
-
-  test('that comes while the review is read has it read again', () => {
-    const review = readCase();
-    learnFromWebhook(review, { rawResultId, status: 'pending_ops_review' });
-    recordRead(review, item(), 0, start + hour);
-    expect(deadlinesOf(review)[0]?.at).toBe(atOnce);
-    recordRead(review, item(), review.received, start + hour);
-    expect(deadlinesOf(review)[0]?.at).toBeGreaterThan(start + hour);
-  });
-});
-
-test('a review that is not shown stays open until that is believed', () => {
-  const review = readCase();
-  recordAbsence(review, false, 0, start + hour);
-  expect(review.ending).toBeUndefined();
-  recordAbsence(review, true, 0, start + 2 * hour);
-  expect(review.ending).toBe('gone');
 });
 
 describe('an end', () => {
@@ -105,19 +78,6 @@ describe('an end', () => {
     expect(mayContradict(review)).toBe(false);
     recordRead(review, item({ status: 'resolved' }), review.received, start + hour);
     expect(review.ending).toBe('matched');
-  });
-
-  test('that is not one is taken back, and the next one is announced, too', () => {
-    const review = readCase();
-    recordAbsence(review, true, 0, start + hour);
-    announceEnd(review, start + hour);
-    announceEnd(review, start + hour);
-    learnFromWebhook(review, { rawResultId, status: 'pending_customer_review' });
-    recordRead(review, item(), review.received, start + 2 * hour);
-    expect(stateOf(review)).not.toHaveProperty('outcome');
-    recordAbsence(review, true, review.received, start + 3 * hour);
-    announceEnd(review, start + 3 * hour);
-    expect(review.announced).toEqual(['result-1/gone/ended', 'result-1/gone.2/ended']);
   });
 
   test.each([
@@ -189,32 +149,6 @@ test('a status that is absent or unknown waits for a person if anything may be d
     expect(openPhaseOf(status, [])).toBe('unknown');
   }
   expect(openPhaseOf('pending_ops_review', ['reject'])).toBe('with_service');
-});
-
-test('each read without news doubles the pause, and a silent service is not asked at once again', () => {
-  const review = readCase();
-  const pause = () => (deadlinesOf(review).find(({ name }) => name === 'read_the_review')?.at ?? 0) - review.lookedAt;
-  expect(pause()).toBe(hour);
-  recordRead(review, item(), 0, start + hour);
-  expect(pause()).toBe(2 * hour);
-  learnFromWebhook(review, { rawResultId, status: 'resolved' });
-  recordNoAnswer(review, start + 3 * hour);
-  expect(pause()).toBe(4 * hour);
-  for (let n = 0; n < 9; n += 1) recordNoAnswer(review, start + day);
-  expect(pause()).toBe(12 * hour);
-});
-
-test('a person is reminded only while a person has to decide, and again when the review comes back', () => {
-  const review = readCase();
-  const names = () => deadlinesOf(review).map(({ name, at }) => `${name} ${(at - start) / day}`);
-  expect(names().slice(1)).toEqual(['decision_reminder 1', 'decision_reminder 3']);
-  recordRead(review, item({ status: 'pending_ops_review', allowedActions: [] }), 0, start + day);
-  expect(names().slice(1)).toEqual(['service_review 8']);
-  review.decision = { action: 'unsure' };
-  recordRead(review, item(), 0, start + 2 * day - 60_000);
-  recordRead(review, item(), 0, start + 2 * day);
-  expect(names().slice(1)).toEqual(['decision_reminder 3', 'decision_reminder 5']);
-  expect(review.decision).toBeUndefined();
 });
 
 test('the case file names the decision that is needed, and quotes nothing that could end a line', () => {

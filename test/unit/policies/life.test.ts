@@ -34,13 +34,6 @@ async function appointment(given: unknown, requested?: unknown): Promise<Life & 
 
 const ends = ({ events }: Life) => events.filter((event) => event.includes('ended'));
 
-test('a part of a policy is resolved once, before anything else is asked', async () => {
-  const run = await appointment({ choiceWait: '2d' });
-  expect(run.calls).toEqual(['0h resolvePolicy', '0h identifyAppointment']);
-  expect(run.asked).toEqual([{ choiceWait: '2d' }]);
-  expect(ends(await run.until(1000))).toEqual(['48h appointment.ended expired']);
-});
-
 test('a policy that is wrong is ignored, and said to be: the defaults count, or the policy before it', async () => {
   const run = await appointment({ choiceWait: 'soon' });
   expect(run.asked).toEqual([{ choiceWait: 'soon' }, {}]);
@@ -60,13 +53,6 @@ test('a policy that came while another one was resolved is the one that counts',
   await late.run.start({ orderId, policy: { choiceWait: '2d' } });
   await late.run.signal({ name: 'bookingRequested', argument: { policy: { choiceWait: '4d' } } });
   expect(ends(await (await late.settle()).until(1000))).toEqual(['96h appointment.ended expired']);
-});
-
-test('a link that is started with a wrong policy fails, and says so', async () => {
-  const opening = { workflow: linkProvider, type: 'linkProvider', workflowId: 'link-provider/user-1/oura', now: start };
-  const link = new Life(opening, { resolvePolicy: invalid });
-  await link.start({ userId: 'user-1', provider: 'oura', policy: { codeWait: 'soon' } });
-  expect(link.events).toEqual(['0h failed: PolicyInvalid']);
 });
 
 test('a new link after the end of another asks for its policy only if that is a part of one, and for as long as a caller waits', async () => {
