@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { defaultDataConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { describe, expect, test } from 'vitest';
+import type { WorkflowClientInterceptor } from '@temporalio/client';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { LabOperations } from '../../../client/index.js';
 import { clientAnsweredWith, type GrpcStatus } from '../../rig/grpc-answers.js';
 import { rejection } from '../service/recording-server.js';
@@ -11,11 +12,11 @@ import { rejection } from '../service/recording-server.js';
 const { UpdateWorkflowExecutionResponse, ExecuteMultiOperationResponse } = proto.temporal.api.workflowservice.v1;
 
 const userId = randomUUID();
-const answered = { phase: 'undone' };
+const undone = { phase: 'undone' };
 const completed = UpdateWorkflowExecutionResponse.create({
   stage: 3,
   updateRef: { updateId: 'any', workflowExecution: { workflowId: 'any', runId: 'any' } },
-  outcome: { success: { payloads: [defaultDataConverter.payloadConverter.toPayload(answered)] } },
+  outcome: { success: { payloads: [defaultDataConverter.payloadConverter.toPayload(undone)] } },
 });
 const answers: Record<string, Uint8Array> = {
   UpdateWorkflowExecution: UpdateWorkflowExecutionResponse.encode(completed).finish(),
@@ -27,29 +28,22 @@ const answers: Record<string, Uint8Array> = {
 /** A server that ends every update so, or only the first `times`; with the IDs of the updates that came. */
 async function endingUpdates(end: GrpcStatus, times = Infinity) {
   const ids: (string | undefined)[] = [];
-  const { client, close } = await clientAnsweredWith(
-    (method) => {
-      const answer = answers[method];
-      return answer && ids.length <= times ? end : answer;
-    },
+  const workflow = [
     {
-      interceptors: {
-        workflow: [
-          {
-            startUpdate: (input, next) => {
-              ids.push(input.options.updateId);
-              return next(input);
-            },
-            startUpdateWithStart: (input, next) => {
-              ids.push(input.updateOptions.updateId);
-              return next(input);
-            },
-          },
-        ],
+      startUpdate: (input, next) => {
+        ids.push(input.options.updateId);
+        return next(input);
       },
-    },
-  );
-  return { lab: new LabOperations(client, { encryption: 'optional' }), ids, close };
+      startUpdateWithStart: (input, next) => {
+        ids.push(input.updateOptions.updateId);
+        return next(input);
+      },
+    } satisfies WorkflowClientInterceptor,
+  ];
+  const answered = (method: string) => (answers[method] && ids.length <= times ? end : answers[method]);
+  const { client, close } = await clientAnsweredWith(answered, { interceptors: { workflow } });
+  onTestFinished(close);
+  return { lab: new LabOperations(client, { encryption: 'optional' }), ids };
 }
 
 const failedTask: GrpcStatus = {
@@ -69,10 +63,9 @@ const commands: [string, (lab: LabOperations) => Promise<unknown>][] = [
 
 describe.each(unaccepted)('$details:', (end) => {
   test.each(commands)('%s is sent again under the same ID', async (name, command) => {
-    const { lab, ids, close } = await endingUpdates(end, 2);
+    const { lab, ids } = await endingUpdates(end, 2);
     const answer = await command(lab);
-    await close();
-    expect(answer).toMatchObject(name === 'an update' ? answered : { requested: answered });
+    expect(answer).toMatchObject(name === 'an update' ? undone : { requested: undone });
     expect(ids).toHaveLength(3);
     expect(ids[0]).toBeTypeOf('string');
     expect(new Set(ids).size).toBe(1);
@@ -99,9 +92,8 @@ test.each<[string, GrpcStatus, string, RegExp]>([
     /^No answer within .+ms\. The command was sent and may still be carried out: /,
   ],
 ])('an update %s', async (_name, end, name, message) => {
-  const { lab, close } = await endingUpdates(end);
+  const { lab } = await endingUpdates(end);
   const error = await rejection(lab.notifications.discard('kit-order/invented', ['invented'], { deadline: '700ms' }));
-  await close();
   expect(error).toMatchObject({ name });
   expect((error as Error).message).toMatch(message);
 });

@@ -32,24 +32,27 @@ interface Attempt {
 }
 
 /** A receiver that notes for which batch it is called, and for how many hours. */
-function noting(attempts: Attempt[], outcome: (batch: string[]) => unknown = () => unavailable) {
-  return (now: number, { notifications }: { notifications: Notification[] }, { within = 0 }: { within?: number }) => {
-    attempts.push({ at: (now - start) / hour, ids: ids(notifications), hours: within / hour });
-    return outcome(ids(notifications));
+function noting(outcome: (batch: string[]) => unknown = () => unavailable) {
+  const attempts: Attempt[] = [];
+  const notify = (now: number, call: { notifications: Notification[] }, { within = 0 }: { within?: number }) => {
+    attempts.push({ at: (now - start) / hour, ids: ids(call.notifications), hours: within / hour });
+    return outcome(ids(call.notifications));
   };
+  return { attempts, notify };
 }
 
 const taken = (delivered: string[]): NotifyOutcome => ({ delivered, refused: [], handedOver: false });
 /** Takes all but these, which it refuses for good. */
 const refusing =
   (...refused: string[]) =>
-  (_now: number, { notifications }: { notifications: Notification[] }): NotifyOutcome => ({
-    delivered: ids(notifications).filter((id) => !refused.includes(id)),
-    refused: notifications
-      .filter(({ id }) => refused.includes(id))
-      .map((each) => ({ notification: each, status: 422 })),
-    handedOver: false,
-  });
+  (_now: number, { notifications }: { notifications: Notification[] }): NotifyOutcome => {
+    const [set, delivered] = [true, false].map((is) => notifications.filter(({ id }) => refused.includes(id) === is));
+    return {
+      delivered: ids(delivered ?? []),
+      refused: (set ?? []).map((each) => ({ notification: each, status: 422 })),
+      handedOver: false,
+    };
+  };
 
 const leftBy = (notifications: unknown, refused: unknown = []) => ({
   name: 'notificationsLeft',
@@ -72,11 +75,11 @@ const attentionOf = ({ run }: Life) => run.shown.attributes['LabAttention'];
 describe('a delivery', () => {
   test('sends what is left in its order, twenty at a time and the alarms first of those behind them, and ends', async () => {
     const numbers = Array.from({ length: 25 }, (_, index) => `n${index + 1}`);
-    const attempts: Attempt[] = [];
     const behind: unknown[] = [];
+    const { attempts, notify: note } = noting(taken);
     const notify = (now: number, call: { notifications: Notification[]; mayBeBehind: boolean }, options: object) => {
       behind.push(call.mayBeBehind);
-      return noting(attempts, taken)(now, call, options);
+      return note(now, call, options);
     };
     const life = await delivery([...named(...numbers), alarm('alarm')], { notify });
     const first = [...numbers.slice(0, 19), 'alarm'];
@@ -88,16 +91,16 @@ describe('a delivery', () => {
   });
 
   test('sends twenty at a time, too, if all of them are alarms', async () => {
-    const attempts: Attempt[] = [];
+    const { attempts, notify } = noting(taken);
     const alarms = Array.from({ length: 22 }, (_, index) => alarm(`alarm${index}`));
-    await delivery([...named('a'), ...alarms], { notify: noting(attempts, taken) });
+    await delivery([...named('a'), ...alarms], { notify });
     expect(attempts.map((each) => each.ids)).toEqual([ids(alarms.slice(0, 20)), ['a', 'alarm20', 'alarm21']]);
   });
 
   test('counts an alarm that comes first among the twenty', async () => {
-    const attempts: Attempt[] = [];
+    const { attempts, notify } = noting(taken);
     const numbers = Array.from({ length: 20 }, (_, index) => `n${index}`);
-    await delivery([alarm('alarm'), ...named(...numbers)], { notify: noting(attempts, taken) });
+    await delivery([alarm('alarm'), ...named(...numbers)], { notify });
     expect(attempts.map((each) => each.ids.length)).toEqual([20, 1]);
   });
 
@@ -126,10 +129,8 @@ describe('a delivery', () => {
   });
 
   test('may have up to ten years', async () => {
-    const life = await new Life(opening, { notify: unavailable }).start(
-      { source, giveUpAfter: 3_650 * 24 * hour },
-      leftBy(named('a')),
-    );
+    const input = { source, giveUpAfter: 3_650 * 24 * hour };
+    const life = await new Life(opening, { notify: unavailable }).start(input, leftBy(named('a')));
     expect((await stateOf(life)).triedUntil).toBe('2036-02-27T10:00:00.000Z');
   });
 
@@ -159,8 +160,8 @@ describe('a delivery', () => {
 
 describe('a receiver that does not answer', () => {
   test('is called in rounds of a day with ten minutes between them, until the time of each notification is over', async () => {
-    const attempts: Attempt[] = [];
-    const life = await delivery(named('a'), { notify: noting(attempts) });
+    const { attempts, notify } = noting();
+    const life = await delivery(named('a'), { notify });
     await life.until(1);
     expect(attempts.slice(0, 3)).toEqual([0, 1, 2].map((n) => ({ at: n / 6, ids: ['a'], hours: 24 })));
     await handOver(life, named('b'));
@@ -190,26 +191,22 @@ describe('a receiver that does not answer', () => {
   });
 
   test('is given a second at least', async () => {
-    const attempts: Attempt[] = [];
-    const life = await new Life(opening, { notify: noting(attempts) }).start(
-      { source, giveUpAfter: 500 },
-      leftBy(named('a')),
-    );
+    const { attempts, notify } = noting();
+    const life = await new Life(opening, { notify }).start({ source, giveUpAfter: 500 }, leftBy(named('a')));
     expect(attempts).toEqual([{ at: 0, ids: ['a'], hours: 1 / 3600 }]);
     expect((await life.until(1)).events).toEqual(['0.167h completed']);
   });
 
   test('has only the first of a batch counted out: what it took is not sent again', async () => {
-    const attempts: Attempt[] = [];
-    const notify = noting(attempts, (batch) => taken(batch.slice(0, 1)));
+    const { attempts, notify } = noting((batch) => taken(batch.slice(0, 1)));
     const life = await delivery(named('a', 'b'), { notify });
     expect(attempts.map((each) => each.ids)).toEqual([['a', 'b'], ['b']]);
     expect(resultOf(life)).toMatchObject({ delivered: 2 });
   });
 
   test('gets an alarm at once, anything else after the pause', async () => {
-    const attempts: Attempt[] = [];
-    const life = await delivery(named('a'), { notify: noting(attempts) });
+    const { attempts, notify } = noting();
+    const life = await delivery(named('a'), { notify });
     await life.until(0.05);
     await handOver(life, named('b'));
     expect(attempts).toHaveLength(1);
@@ -301,8 +298,8 @@ describe('a notification that the receiver refuses for good', () => {
 
 describe('an operator', () => {
   test('ends a pause: what is left is sent at once', async () => {
-    const attempts: Attempt[] = [];
-    const life = await delivery(named('a'), { notify: noting(attempts) });
+    const { attempts, notify } = noting();
+    const life = await delivery(named('a'), { notify });
     await life.until(0.05);
     expect(await life.update('resend', {})).toMatchObject({ value: { undelivered: [{ id: 'a' }] } });
     expect(attempts.map((each) => each.at)).toEqual([0, 0.05]);
@@ -333,10 +330,8 @@ describe('an operator', () => {
     expect(details).toContain('Undelivered notifications of `kit-order/a`: **56**, retried until 2026-03-03 10:00:00');
     expect(details).toContain('| `n0` | labops.order.phase_changed | 2026-03-01 09:00:00 |  |');
     expect(details.split('\n').filter((line) => line.startsWith('| `n'))).toHaveLength(50);
-    expect(attributes).toMatchObject({
-      LabAttention: ['notifications_undelivered'],
-      LabAttentionSince: new Date(start),
-    });
+    const undelivered = { LabAttention: ['notifications_undelivered'], LabAttentionSince: new Date(start) };
+    expect(attributes).toMatchObject(undelivered);
     await life.until(0.1);
     await life.given({ notify: refusing() }, 0.2);
     expect(life.run.shown.details).toContain('| `r` | labops.order.phase_changed | 2026-03-01 09:00:00 | 410 |');
