@@ -1,45 +1,38 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { linkResultOf } from '../../../protocol/link/link-report.js';
+import { linkResultOf, readCode } from '../../../protocol/link/link-report.js';
+
+const cancelled = { state: 'error', errorType: 'user_cancelled' };
+const byMail = { method: 'email', hint: 't***@example.com' };
+const longest = { method: 'm'.repeat(64), hint: 'h'.repeat(200) };
 
 describe('the answer to a password is read', () => {
-  test('the answer to a password is read with our own field names', () => {
-    const report = { state: 'pending_provider_mfa', providerMfa: { method: 'sms', hint: '***23' } };
-    expect(linkResultOf(report)).toEqual(report);
-    expect(linkResultOf({ state: 'error', errorType: 'user_cancelled' })).toEqual({
-      state: 'error',
-      errorType: 'user_cancelled',
-    });
+  test.each<[string, object, object]>([
+    ['with our own field names', { state: 'pending_provider_mfa', providerMfa: byMail }, { providerMfa: byMail }],
+    ['with our own name of an error', cancelled, cancelled],
+    [
+      'with the service’s field names',
+      {
+        ...{ state: 'pending_provider_mfa', redirect_url: null, error_type: null, error: null, provider_mfa: byMail },
+        ...{ provider: 'invented_watch', connected: false, provider_id: null },
+      },
+      { providerMfa: byMail },
+    ],
+    [
+      'with its error type, and nothing else of an error: texts may quote anything',
+      { state: 'error', error_type: 'user_cancelled', error: 'no such user: Testperson' },
+      cancelled,
+    ],
+  ])('%s', (_how, answer, read) => {
+    expect(linkResultOf(answer)).toEqual({ state: 'pending_provider_mfa', ...read });
   });
 
-  test('the answer to a password is read with the service’s field names', () => {
-    const answer = {
-      state: 'pending_provider_mfa',
-      redirect_url: null,
-      error_type: null,
-      error: null,
-      provider_mfa: { method: 'email', hint: 't***@example.com' },
-      provider: 'invented_watch',
-      connected: false,
-      provider_id: null,
-    };
-    expect(linkResultOf(answer)).toEqual({
-      state: 'pending_provider_mfa',
-      providerMfa: { method: 'email', hint: 't***@example.com' },
-    });
-  });
-
-  test('the answer to a password is read with its error type, and nothing else of an error: texts may quote anything', () => {
-    const answer = { state: 'error', error_type: 'provider_credential_error', error: 'no such user: Testperson' };
-    expect(linkResultOf(answer)).toEqual({ state: 'error', errorType: 'provider_credential_error' });
-  });
-
-  test('the answer to a password may be read twice', () => {
+  test('twice like once', () => {
     const once = linkResultOf({ state: 'error', error_type: 'x', provider_mfa: { hint: 'y' }, more: 1 });
     expect(linkResultOf(once)).toEqual(once);
   });
 
-  test.each([
+  test.each<[unknown, object | undefined]>([
     [{ method: 'sms' }, { method: 'sms' }],
     [{ hint: 'look at your phone' }, { hint: 'look at your phone' }],
     [{ method: 5, hint: 'a' }, { hint: 'a' }],
@@ -47,38 +40,25 @@ describe('the answer to a password is read', () => {
     [{ method: 'm'.repeat(65), hint: 'h'.repeat(201) }, { method: 'unrecognised' }],
     [{ method: 'text to +12175550100' }, { method: 'unrecognised' }],
     [{ method: '' }, undefined],
-    [
-      { method: 'm'.repeat(64), hint: 'h'.repeat(200) },
-      { method: 'm'.repeat(64), hint: 'h'.repeat(200) },
-    ],
+    [longest, longest],
     [{}, undefined],
     ['sms', undefined],
     [[{ method: 'sms' }], undefined],
-  ])('the answer to a password is read with as much of %j as can be read', (given, read) => {
+  ])('with as much of %j as can be read', (given, read) => {
     for (const name of ['providerMfa', 'provider_mfa']) {
       expect(linkResultOf({ state: 'pending_provider_mfa', [name]: given })?.providerMfa).toEqual(read);
     }
   });
 
-  test.each([[''], [5], [{}], [null]])('the answer to a password is read without an invalid error type: %j', (type) => {
+  test.each([[''], [5], [{}], [null]])('without an invalid error type: %j', (type) => {
     expect(linkResultOf({ state: 'error', error_type: type })).toEqual({ state: 'error' });
-    expect(linkResultOf({ state: 'error', errorType: type, error_type: 'user_cancelled' })).toEqual({
-      state: 'error',
-      errorType: 'user_cancelled',
-    });
+    expect(linkResultOf({ state: 'error', errorType: type, error_type: 'user_cancelled' })).toEqual(cancelled);
   });
 
   test.each([
-    'e'.repeat(65),
-    'no such user: testperson@example.com',
-    'Testperson Invented',
-    '+12175550100',
-    '12175550100',
-    'a\nb',
-    '_error',
-    'fehlgeschlägen',
-    ' ',
-  ])('the answer to a password is read without unknown words, which could be about the person: %j', (text) => {
+    ...['e'.repeat(65), 'no such user: testperson@example.com', 'Testperson Invented', '+12175550100', '12175550100'],
+    ...['a\nb', '_error', 'fehlgeschlägen', ' '],
+  ])('without unknown words, which could be about the person: %j', (text) => {
     expect(linkResultOf({ state: text })).toEqual({ state: 'unrecognised' });
     for (const name of ['errorType', 'error_type']) {
       expect(linkResultOf({ state: 'error', [name]: text })).toEqual({ state: 'error', errorType: 'unrecognised' });
@@ -88,47 +68,63 @@ describe('the answer to a password is read', () => {
   });
 
   test.each(['e', 'E2', 'error_of_next_year', 'error-2', 'error.of.next.year', 'e'.repeat(64)])(
-    'the answer to a password is read with an unknown word in lower case: %s',
+    'with an unknown word in lower case: %s',
     (word) => {
-      const read = word.toLowerCase();
+      const read = { state: word.toLowerCase(), errorType: word.toLowerCase() };
       expect(linkResultOf({ state: word, errorType: word, providerMfa: { method: word } })).toEqual({
-        state: read,
-        errorType: read,
-        providerMfa: { method: read },
+        ...read,
+        providerMfa: { method: read.state },
       });
     },
   );
+
+  test.each([
+    ...[undefined, null, '', 'success', 5, true, [], ['success'], {}, { State: 'success' }],
+    ...[{ state: null }, { state: '' }, { state: 5 }, { state: ['success'] }],
+  ])('as no answer if it has no state: %j', (value) => {
+    expect(linkResultOf(value)).toBeUndefined();
+  });
+
+  test('with keys that reach for prototypes as data', () => {
+    const hostile: unknown = JSON.parse('{"__proto__":{"state":"success"},"constructor":{"state":"success"}}');
+    expect(linkResultOf(hostile)).toBeUndefined();
+    const polluting = '{"state":"error","__proto__":{"errorType":"x"},"error_type":"user_cancelled"}';
+    const read = linkResultOf(JSON.parse(polluting));
+    expect(read).toEqual(cancelled);
+    expect(Object.getPrototypeOf(read)).toBe(Object.prototype);
+  });
+
+  test('whatever arrives: nothing throws, and what is kept is short words and a hint', () => {
+    const words = fc.oneof(fc.anything(), fc.string({ maxLength: 300 }));
+    const mfa = fc.oneof(fc.anything(), fc.record({ method: words, hint: words }));
+    const types = { error_type: words, errorType: words };
+    const answer = fc.record({ state: words, ...types, provider_mfa: mfa, providerMfa: mfa });
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), answer), (value) => {
+        const read = linkResultOf(value);
+        for (const word of [read?.state, read?.errorType, read?.providerMfa?.method]) {
+          expect(word ?? 'none').toMatch(/^[A-Za-z][\w.-]{0,63}$/);
+        }
+        expect((read?.providerMfa?.hint ?? '').length).toBeLessThanOrEqual(200);
+        expect(Object.keys(read ?? {}).every((key) => ['state', 'errorType', 'providerMfa'].includes(key))).toBe(true);
+      }),
+    );
+  });
 });
 
-test.each([
-  ...[undefined, null, '', 'success', 5, true, [], ['success'], {}, { State: 'success' }],
-  ...[{ state: null }, { state: '' }, { state: 5 }, { state: ['success'] }],
-])('as no answer if it has no state: %j', (value) => {
-  expect(linkResultOf(value)).toBeUndefined();
-});
-
-test('keys that reach for prototypes are data', () => {
-  const hostile: unknown = JSON.parse('{"__proto__":{"state":"success"},"constructor":{"state":"success"}}');
-  expect(linkResultOf(hostile)).toBeUndefined();
-  const polluting: unknown = JSON.parse(
-    '{"state":"error","__proto__":{"errorType":"x"},"error_type":"user_cancelled"}',
+describe('a code', () => {
+  test.each(['123456', '123 456', '123-456', '0', '12345!', '１２３４５６', 'códe1', 'correct horse'])(
+    'is sent as it was typed, without blanks around it, which pasting adds: %j',
+    (given) => {
+      expect(readCode(given)).toBe(given);
+      expect(readCode(` ${given}\n`)).toBe(given);
+    },
   );
-  expect(linkResultOf(polluting)).toEqual({ state: 'error', errorType: 'user_cancelled' });
-  expect(Object.getPrototypeOf(linkResultOf(polluting))).toBe(Object.prototype);
-});
 
-test('whatever arrives, nothing throws, and what is kept is short words and a hint', () => {
-  const words = fc.oneof(fc.anything(), fc.string({ maxLength: 300 }));
-  const mfa = fc.oneof(fc.anything(), fc.record({ method: words, hint: words }));
-  const answer = fc.record({ state: words, error_type: words, errorType: words, provider_mfa: mfa, providerMfa: mfa });
-  fc.assert(
-    fc.property(fc.oneof(fc.anything(), answer), (value) => {
-      const read = linkResultOf(value);
-      for (const word of [read?.state, read?.errorType, read?.providerMfa?.method]) {
-        expect(word ?? 'none').toMatch(/^[A-Za-z][\w.-]{0,63}$/);
-      }
-      expect((read?.providerMfa?.hint ?? '').length).toBeLessThanOrEqual(200);
-      expect(Object.keys(read ?? {}).every((key) => ['state', 'errorType', 'providerMfa'].includes(key))).toBe(true);
-    }),
-  );
+  test.each([
+    ...['', '   ', '\n', '1'.repeat(100_000)],
+    ...[123456, null, undefined, true, {}, ['123456'], { toString: () => '123456' }],
+  ])('is never %j', (given) => {
+    expect(readCode(given)).toBeUndefined();
+  });
 });

@@ -12,7 +12,7 @@ import {
   recordRead,
 } from '../../../workflows/match-review/review.js';
 import { caseFileOf, stateOf } from '../../../workflows/match-review/view.js';
-import { hour, item, readCase, start } from './reviews.js';
+import { day, hour, item, readCase, start } from './reviews.js';
 
 const rawResultId = 'result-1';
 
@@ -78,6 +78,19 @@ describe('an end', () => {
     expect(mayContradict(review)).toBe(false);
     recordRead(review, item({ status: 'resolved' }), review.received, start + hour);
     expect(review.ending).toBe('matched');
+  });
+
+  test('that is not one is taken back, and the next one is announced, too', () => {
+    const review = readCase();
+    recordAbsence(review, true, 0, start + hour);
+    announceEnd(review, start + hour);
+    announceEnd(review, start + hour);
+    learnFromWebhook(review, { rawResultId, status: 'pending_customer_review' });
+    recordRead(review, item(), review.received, start + 2 * hour);
+    expect(stateOf(review)).not.toHaveProperty('outcome');
+    recordAbsence(review, true, review.received, start + 3 * hour);
+    announceEnd(review, start + 3 * hour);
+    expect(review.announced).toEqual(['result-1/gone/ended', 'result-1/gone.2/ended']);
   });
 
   test.each([
@@ -149,6 +162,19 @@ test('a status that is absent or unknown waits for a person if anything may be d
     expect(openPhaseOf(status, [])).toBe('unknown');
   }
   expect(openPhaseOf('pending_ops_review', ['reject'])).toBe('with_service');
+});
+
+test('a person is reminded only while a person has to decide, and again when the review comes back', () => {
+  const review = readCase();
+  const names = () => deadlinesOf(review).map(({ name, at }) => `${name} ${(at - start) / day}`);
+  expect(names().slice(1)).toEqual(['decision_reminder 1', 'decision_reminder 3']);
+  recordRead(review, item({ status: 'pending_ops_review', allowedActions: [] }), 0, start + day);
+  expect(names().slice(1)).toEqual(['service_review 8']);
+  review.decision = { action: 'unsure' };
+  recordRead(review, item(), 0, start + 2 * day - 60_000);
+  recordRead(review, item(), 0, start + 2 * day);
+  expect(names().slice(1)).toEqual(['decision_reminder 3', 'decision_reminder 5']);
+  expect(review.decision).toBeUndefined();
 });
 
 test('the case file names the decision that is needed, and quotes nothing that could end a line', () => {
