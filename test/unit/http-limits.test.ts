@@ -17,22 +17,15 @@ afterEach(async () => {
 
 /** A tenth of a second in place of seconds; the order of the two timeouts is that of the real limits. */
 const short: HttpLimits = {
-  headersTimeoutMs: 300,
-  requestTimeoutMs: 1_500,
-  checkEveryMs: 50,
-  keepAliveMs: 300,
-  maxConnections: 100,
+  ...{ headersTimeoutMs: 300, requestTimeoutMs: 1_500, checkEveryMs: 50, keepAliveMs: 300, maxConnections: 100 },
 };
+const long = { headersTimeoutMs: 50_000, requestTimeoutMs: 55_000, keepAliveMs: 60_000 };
 const silent = pino({ level: 'silent' });
 
 async function ingressOn(limits: HttpLimits, log: Logger = silent) {
   const config = readIngressConfig({
-    TEMPORAL_ADDRESS: `127.0.0.1:${await closedPort()}`,
-    WEBHOOK_SECRETS: secret,
-    INGRESS_HOST: '127.0.0.1',
-    INGRESS_DRAIN_SECONDS: '0',
-    INGRESS_PORT: '0',
-    SHUTDOWN_GRACE_SECONDS: '0',
+    ...{ TEMPORAL_ADDRESS: `127.0.0.1:${await closedPort()}`, WEBHOOK_SECRETS: secret, INGRESS_HOST: '127.0.0.1' },
+    ...{ INGRESS_DRAIN_SECONDS: '0', INGRESS_PORT: '0', SHUTDOWN_GRACE_SECONDS: '0' },
   });
   return startIngress(config, log, { limits });
 }
@@ -113,12 +106,7 @@ describe.each(Object.keys(servers) as (keyof typeof servers)[])('the %s ends', (
   });
 
   test('connections beyond its limit', async () => {
-    const where = await serving(name, {
-      ...short,
-      headersTimeoutMs: 50_000,
-      requestTimeoutMs: 55_000,
-      maxConnections: 1,
-    });
+    const where = await serving(name, { ...short, ...long, maxConnections: 1 });
     const first = connect(where.port, where.host);
     await new Promise((resolve) => first.once('connect', resolve));
     expect(await endedAfter(where, '')).toBeLessThan(40_000);
@@ -126,7 +114,6 @@ describe.each(Object.keys(servers) as (keyof typeof servers)[])('the %s ends', (
   });
 });
 
-const long = { headersTimeoutMs: 50_000, requestTimeoutMs: 55_000, keepAliveMs: 60_000 };
 const probe = 'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
 
 test('an answered connection may wait for its next request for five seconds', () => {

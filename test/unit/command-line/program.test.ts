@@ -17,13 +17,13 @@ import { RecordedTerminal } from './recording-terminal.js';
 const neverConnects: Connect = () => Promise.reject(new Error('it connected'));
 
 async function labops(line: string, terminal = new RecordedTerminal(), connect = neverConnects) {
-  const code = await run(
-    line.split(' ').filter((word) => word !== ''),
-    terminal,
-    connect,
-  );
+  const words = line.split(' ').filter((word) => word !== '');
+  const code = await run(words, terminal, connect);
   return { code, stdout: terminal.stdout, stderr: terminal.stderr };
 }
+
+/** A client whose Temporal is nowhere. */
+const unconnected = () => new LabOperations(new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }));
 
 function leaves(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
@@ -46,16 +46,13 @@ describe('wrong usage exits with 2, prints nothing on standard output, and says 
     ['orders list --limt 3', /unknown option '--limt'/],
     ['orders list --phase bogus', /Unknown phase bogus\. Known phases: placing, preparing, awaiting_registration, /],
     ['orders list --attention bogus', /Unknown reason bogus\. Known reasons: registration_overdue, /],
-    [
-      'webhooks list --org-id o --team-id t --environment bogus',
-      /'bogus' is invalid\. Allowed choices are production, sandbox/,
-    ],
-    ['orders list --limit 0', /must be a whole number above 0/],
-    ['orders list --limit 1.5', /must be a whole number above 0/],
+    ['webhooks list --org-id o --team-id t --environment bogus', /Allowed choices are production, sandbox/],
+    ...['0', '1.5'].map((n): [string, RegExp] => [`orders list --limit ${n}`, /must be a whole number above 0/]),
     ['orders list --timeout soon', /must be a duration with its unit, such as 90s or 5m, from 1s to 365d/],
-    ...['0s', '20', '20 ', '1.5', '999ms', '366d'].map(
-      (span) => [`orders list --timeout ${span}`, /must be a duration/] as [string, RegExp],
-    ),
+    ...['0s', '20', '20 ', '1.5', '999ms', '366d'].map((span): [string, RegExp] => [
+      `orders list --timeout ${span}`,
+      /must be a duration/,
+    ]),
     ['orders show', /Give one order: its id, or --reference/],
     ['orders set-policy --file policy.json', /Name the orders/],
     ['orders set-policy --file policy.json --all --user user-1', /Name the orders/],
@@ -91,9 +88,8 @@ describe('wrong usage exits with 2, prints nothing on standard output, and says 
     expect(stderr).toMatch(said);
     const inJson = await labops(`${line} --json`);
     expect(inJson).toMatchObject({ code: 2, stdout: '' });
-    expect(JSON.parse(inJson.stderr)).toMatchObject({
-      error: { name: 'UsageError', message: expect.any(String) as string },
-    });
+    const message = expect.any(String) as string;
+    expect(JSON.parse(inJson.stderr)).toMatchObject({ error: { name: 'UsageError', message } });
   });
 });
 
@@ -137,8 +133,7 @@ describe('a file', () => {
     const text = '\uFEFF{ "unknown": true }';
     for (const path of ['order.json', '-']) {
       const terminal = new RecordedTerminal({ files: { 'order.json': text, '-': text } });
-      const lab = new LabOperations(new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }));
-      const { stderr } = await labops(`orders place --file ${path}`, terminal, () => Promise.resolve(lab));
+      const { stderr } = await labops(`orders place --file ${path}`, terminal, async () => unconnected());
       expect(stderr).toMatch(/^OrderInvalid: /);
     }
   });
@@ -148,7 +143,7 @@ describe('a file', () => {
     ['orders register order-1 --file -', { sample_id: 17 }, 'RegistrationRefused'],
     ['reports submit --file -', {}, 'ReportInvalid'],
   ])('that breaks a rule is wrong usage: %s', async (line, content, name) => {
-    const lab = new LabOperations(new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }));
+    const lab = unconnected();
     // Its chain is not looked up: what breaks a rule is refused before anything is sent.
     Object.assign(lab.orders, { get: () => Promise.resolve(new KitOrderHandle(undefined as never, {})) });
     const terminal = new RecordedTerminal({ files: { '-': JSON.stringify(content) } });
@@ -196,11 +191,8 @@ describe('a failure', () => {
   });
 
   test('replaces the line of progress', async () => {
-    const { code, stdout, stderr } = await labops(
-      'orders list',
-      new RecordedTerminal({ isWatched: true }),
-      unreachable,
-    );
+    const watched = new RecordedTerminal({ isWatched: true });
+    const { code, stdout, stderr } = await labops('orders list', watched, unreachable);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('connecting… 0 s');
     const [, error] = stderr.split('\r\u001B[2K').slice(-2);
@@ -353,14 +345,12 @@ describe('labops orders set-policy', () => {
     { name: 'give_up', before: '2026-03-07T00:00:00.000Z' },
   ];
   const changed = { rootOrderId: 'order-1', reference: 'mine-1', before: waiting, after: waiting, moved };
-  const refused = {
-    rootOrderId: 'order-2',
-    error: new errors.OrderInvalid('creationSettling must be longer', { fields: [] }),
-  };
+  const error = new errors.OrderInvalid('creationSettling must be longer', { fields: [] });
+  const refused = { rootOrderId: 'order-2', error };
 
   /** @param last what it ends with, if something goes wrong for every order */
   async function setPolicy(more: string, changes: PolicyChange[], last?: Error) {
-    const lab = new LabOperations(new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }));
+    const lab = unconnected();
     const selections: unknown[] = [];
     Object.assign(lab.orders, {
       async *setPolicy(selection: unknown) {
@@ -386,17 +376,14 @@ describe('labops orders set-policy', () => {
   test('says the same as JSON', async () => {
     const { code, stdout } = await setPolicy('--all --dry-run --json', [changed, refused]);
     expect(code).toBe(1);
-    const error = expect.objectContaining({ name: 'OrderInvalid', message: refused.error.message }) as unknown;
-    const failed = [{ rootOrderId: 'order-2', error }];
+    const shown = expect.objectContaining({ name: 'OrderInvalid', message: error.message }) as unknown;
+    const failed = [{ rootOrderId: 'order-2', error: shown }];
     expect(JSON.parse(stdout)).toEqual({ orders: [changed], failed, dryRun: true });
   });
 
   test.each(['', '--json'])('names what was changed before an error that concerns every order: %s', async (json) => {
-    const { code, stdout, stderr } = await setPolicy(
-      `--all ${json}`,
-      [changed],
-      new errors.TemporalUnreachable('away'),
-    );
+    const away = new errors.TemporalUnreachable('away');
+    const { code, stdout, stderr } = await setPolicy(`--all ${json}`, [changed], away);
     expect(code).toBe(1);
     expect(stdout).toContain('order-1');
     expect(stderr).toContain('TemporalUnreachable');
@@ -423,13 +410,9 @@ test.each(['', ' '])('a TASK_QUEUE of %j is not set', (blank) => {
 });
 
 test.skipIf(!existsSync('/dev/full'))('labops fails if a full disk does not take its answer', async () => {
-  const written = promisify(execFile)('sh', ['-c', `${process.execPath} labops.js --version > /dev/full`], {
-    cwd: projectFolder,
-  });
-  await expect(written).rejects.toMatchObject({
-    code: 1,
-    stderr: 'The answer could not be written (ENOSPC).\n',
-  });
+  const command = `${process.execPath} labops.js --version > /dev/full`;
+  const written = promisify(execFile)('sh', ['-c', command], { cwd: projectFolder });
+  await expect(written).rejects.toMatchObject({ code: 1, stderr: 'The answer could not be written (ENOSPC).\n' });
 });
 
 test('the flags of the connection reach it, in the words of `temporal`', async () => {
