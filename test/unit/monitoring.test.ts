@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Client, ScheduleNotFoundError } from '@temporalio/client';
 import { pino } from 'pino';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { answers } from '../../client/webhooks/answers.js';
 import { watchFleet } from '../../workers/monitoring/fleet.js';
@@ -60,43 +60,39 @@ test('every alert has a heading in the docs, and names it as its runbook', async
   );
 });
 
-test('the answer to a probe that fails shows nothing of the error, which is in the log', async () => {
+/** A program's monitoring, with what was logged. */
+async function monitored() {
   const lines: string[] = [];
   const log = pino({}, { write: (line) => void lines.push(line) });
   const monitoring = await startMonitoring({ host: '127.0.0.1', port: 0 }, log);
-  try {
-    monitoring?.watch({ ready: () => Promise.reject(new Error('invented-key is not valid')) });
-    const { metricsUrl } = JSON.parse(lines[0] ?? '') as { metricsUrl: string };
-    const answer = await fetch(new URL('/ready', metricsUrl));
-    expect(answer.status).toBe(500);
-    expect(await answer.text()).toMatch(/the log says why/);
-    expect(lines.join('')).toContain('invented-key');
-  } finally {
-    await monitoring?.close();
-  }
+  onTestFinished(async () => monitoring?.close());
+  return { lines, log, monitoring };
+}
+
+test('the answer to a probe that fails shows nothing of the error, which is in the log', async () => {
+  const { lines, monitoring } = await monitored();
+  monitoring?.watch({ ready: () => Promise.reject(new Error('invented-key is not valid')) });
+  const { metricsUrl } = JSON.parse(lines[0] ?? '') as { metricsUrl: string };
+  const answer = await fetch(new URL('/ready', metricsUrl));
+  expect(answer.status).toBe(500);
+  expect(await answer.text()).toMatch(/the log says why/);
+  expect(lines.join('')).toContain('invented-key');
 });
 
 test('a webhook to another path is logged and counted as refused: its endpoint has a wrong address', async () => {
-  const lines: string[] = [];
-  const log = pino({}, { write: (line) => void lines.push(line) });
-  const monitoring = await startMonitoring({ host: '127.0.0.1', port: 0 }, log);
+  const { lines, log, monitoring } = await monitored();
   const settings = { INGRESS_HOST: '127.0.0.1', INGRESS_PORT: '0', INGRESS_DRAIN_SECONDS: '0' };
   const temporal = { TEMPORAL_ADDRESS: `127.0.0.1:${await closedPort()}` };
-  const ingress = await startIngress(readIngressConfig({ WEBHOOK_SECRETS: secret, ...settings, ...temporal }), log, {
-    monitoring,
-  });
-  try {
-    const answer = await fetch(`${ingress.url}/webhooks/?patient=invented`, signed('{}'));
-    expect([answer.status, await answer.text()]).toEqual([404, '{"message":"There is nothing here"}']);
-    expect((await fetch(`${ingress.url}/favicon.ico`)).status).toBe(404);
-    const samples = samplesOf((await monitoring?.registry.metrics()) ?? '');
-    expect(valueOf(samples, 'labops_webhooks_total', { answer: 'wrong_path', result: 'refused' })).toBe(1);
-    expect(lines.filter((line) => /another path/.test(line))).toEqual([expect.stringContaining('"level":40')]);
-    expect(lines.join('')).not.toContain('patient');
-  } finally {
-    await ingress.close();
-    await monitoring?.close();
-  }
+  const config = readIngressConfig({ WEBHOOK_SECRETS: secret, ...settings, ...temporal });
+  const ingress = await startIngress(config, log, { monitoring });
+  onTestFinished(() => ingress.close());
+  const answer = await fetch(`${ingress.url}/webhooks/?patient=invented`, signed('{}'));
+  expect([answer.status, await answer.text()]).toEqual([404, '{"message":"There is nothing here"}']);
+  expect((await fetch(`${ingress.url}/favicon.ico`)).status).toBe(404);
+  const samples = samplesOf((await monitoring?.registry.metrics()) ?? '');
+  expect(valueOf(samples, 'labops_webhooks_total', { answer: 'wrong_path', result: 'refused' })).toBe(1);
+  expect(lines.filter((line) => /another path/.test(line))).toEqual([expect.stringContaining('"level":40')]);
+  expect(lines.join('')).not.toContain('patient');
 });
 
 test('the panels of a task queue also show its side queues, which have activities and no workflows', async () => {

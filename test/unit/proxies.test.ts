@@ -19,6 +19,9 @@ import { answering, rejection } from './service/recording-server.js';
 /* One rule for all connections: which proxy, and never for this machine. */
 
 const proxy = 'http://proxy.example:3128';
+const secret = 'whsec_YW4taW52ZW50ZWQta2V5LXdpdGgtMzItYnl0ZXM=';
+/** The worker's own connection. */
+const native = (address: string) => connectNatively({ address, namespace: 'default', connection: { address } });
 const both = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'grpc_proxy'];
 const everywhere = Object.fromEntries(both.map((name) => [name, proxy]));
 
@@ -74,11 +77,7 @@ describe('the proxy for an address', () => {
     const message = 'https_proxy is not the address of a proxy (http://host:port)';
     expect(() => proxyFor('grpc://temporal.example:7233', wrong)).toThrow(message);
     expect(() => readTemporalSettings({ ...wrong, TEMPORAL_ADDRESS: 'temporal.example:7233' })).toThrow(message);
-    const env = {
-      ...wrong,
-      TEMPORAL_ADDRESS: 'temporal.example:7233',
-      WEBHOOK_SECRETS: 'whsec_YW4taW52ZW50ZWQta2V5LXdpdGgtMzItYnl0ZXM=',
-    };
+    const env = { ...wrong, TEMPORAL_ADDRESS: 'temporal.example:7233', WEBHOOK_SECRETS: secret };
     expect(() => readIngressConfig(env)).toThrow(/https_proxy is not the address of a proxy/);
   });
 });
@@ -118,8 +117,6 @@ async function startProxy(target?: string) {
 }
 
 const event = { id: 'order-1/7/phase_changed' } as CloudEvent;
-const secret = 'whsec_YW4taW52ZW50ZWQta2V5LXdpdGgtMzItYnl0ZXM=';
-
 const calls: [string, (baseUrl: string) => Promise<unknown>][] = [
   [
     'a call of the lab service',
@@ -161,12 +158,7 @@ describe('a connection to Temporal', () => {
     use(name);
     const connection = await Connection.connect(throughProxy({ address: 'temporal.example:7233' }));
     await connection.close();
-    const native = await connectNatively({
-      address: 'temporal.example:7233',
-      namespace: 'default',
-      connection: { address: 'temporal.example:7233' },
-    });
-    await native.close();
+    await (await native('temporal.example:7233')).close();
     expect(new Set(hosts)).toEqual(new Set(['temporal.example:7233']));
   });
 
@@ -177,7 +169,7 @@ describe('a connection to Temporal', () => {
     use(...both);
     const { address } = (client.connection as Connection).options;
     await (await Connection.connect(throughProxy({ address }))).close();
-    await (await connectNatively({ address, namespace: 'default', connection: { address } })).close();
+    await (await native(address)).close();
     expect(hosts).toEqual([]);
   });
 });
@@ -199,7 +191,7 @@ test('the message about an address that cannot be reached names the proxy, witho
   onTestFinished(() => service.close());
   const failed = await Promise.all([
     rejection(LabOperations.connect({ encryption: 'optional' })),
-    rejection(connectNatively({ address, namespace: 'default', connection: { address } })),
+    rejection(native(address)),
     rejection(service.users.get('1')),
     rejection(new MockActivityEnvironment().run(() => senderTo({ url: 'http://product.example', secret }).send(event))),
   ]);

@@ -32,20 +32,14 @@ test('the results of a redraw are those of its transaction: its own are only wha
   expect(paths).toEqual(['/v3/order/order-2', '/v3/order_transaction/transaction-1/result']);
 });
 
+const replacement: ChainLink = { ...successor, origin: 'replacement' };
+const redraw: ChainLink = { ...successor, origin: 'redraw' };
+const ofSecond = '/v3/order/order-2/result';
+
 test.each<[string, ChainLink[], object, string[]]>([
   ['an order without a redraw', [initial], { id: 'order-1' }, ['/v3/order/order-1/result']],
-  [
-    'a replacement, which has a transaction of its own',
-    [initial, { ...successor, origin: 'replacement' }],
-    inTransaction,
-    ['/v3/order/order-2/result'],
-  ],
-  [
-    'a redraw that shows no transaction',
-    [initial, { ...successor, origin: 'redraw' }],
-    { id: 'order-2' },
-    ['/v3/order/order-2', '/v3/order/order-2/result'],
-  ],
+  ['a replacement, which has a transaction of its own', [initial, replacement], inTransaction, [ofSecond]],
+  ['a redraw that shows no transaction', [initial, redraw], { id: 'order-2' }, ['/v3/order/order-2', ofSecond]],
 ])('the results of %s are its own', async (_what, chain, shown, paths) => {
   expect(await pathsReadFor(chain, shown)).toEqual(paths);
 });

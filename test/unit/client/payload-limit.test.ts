@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { errors, labDataConverter, LabOperations, parseKeyRing } from '../../../client/index.js';
 import { createWebhookHandler } from '../../../client/webhooks/handler.js';
 import type { RejectedEventReceived } from '../../../client/webhooks/rejected-events.js';
@@ -8,11 +8,6 @@ import { clientAnsweredWith } from '../../rig/grpc-answers.js';
 import { kitFor, shippingDetails } from '../../rig/cast.js';
 import { rejection } from '../service/recording-server.js';
 import { orderEvent, secret, signed } from '../webhooks/sending.js';
-
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
 
 const dataConverter = labDataConverter(parseKeyRing(`k:${randomBytes(32).toString('base64')}`));
 
@@ -23,7 +18,7 @@ async function refusing(options = {}): Promise<{ client: Client; sent: string[] 
     if (method !== 'DescribeTaskQueue') sent.push(method);
     return { code: 7, details: 'refused' };
   }, options);
-  closing.push(close);
+  onTestFinished(close);
   return { client, sent };
 }
 
@@ -50,45 +45,35 @@ describe.each(calls)('%s', (_name, call) => {
   ])('%s is refused with its size before it is sent', async (_which, length) => {
     for (const options of [{}, { dataConverter }]) {
       const { client, sent } = await refusing(options);
-      const error = await rejection(call(new LabOperations(client), 'x'.repeat(length)));
+      const error = (await rejection(call(new LabOperations(client), 'x'.repeat(length)))) as errors.CallTooLarge;
       expect(error).toBeInstanceOf(errors.CallTooLarge);
-      expect((error as errors.CallTooLarge).bytes).toBeGreaterThan(length);
-      expect((error as errors.CallTooLarge).message).toContain(String((error as errors.CallTooLarge).bytes));
+      expect(error.bytes).toBeGreaterThan(length);
+      expect(error.message).toContain(String(error.bytes));
       expect(sent).toEqual([]);
     }
   });
 
   test('below the limit is sent', async () => {
     const { client, sent } = await refusing({ dataConverter });
-    expect(await rejection(call(new LabOperations(client), 'x'.repeat(2 * mebibyte - 16_384)))).toMatchObject({
-      name: 'TemporalUnreachable',
-    });
+    const error = await rejection(call(new LabOperations(client), 'x'.repeat(2 * mebibyte - 16_384)));
+    expect(error).toMatchObject({ name: 'TemporalUnreachable' });
     expect(sent).toHaveLength(1);
   });
 });
 
 test('the size is that of the bytes, not of the letters', async () => {
   const { client, sent } = await refusing();
-  const { notifications } = new LabOperations(client);
-  expect(await rejection(notifications.discard('kit-order/invented', ['é'.repeat(mebibyte)]))).toBeInstanceOf(
-    errors.CallTooLarge,
-  );
+  const discarding = new LabOperations(client).notifications.discard('kit-order/invented', ['é'.repeat(mebibyte)]);
+  expect(await rejection(discarding)).toBeInstanceOf(errors.CallTooLarge);
   expect(sent).toEqual([]);
 });
 
 test('an event that becomes too large a signal is set aside, and not sent', async () => {
   const { client, sent } = await refusing({ dataConverter });
   const set: RejectedEventReceived[] = [];
-  const handler = createWebhookHandler({
-    temporal: client,
-    secrets: [secret],
-    maxBytes: 8 * mebibyte,
-    logger: false,
-    rejected: (event) => {
-      set.push(event);
-      return Promise.resolve();
-    },
-  });
+  const rejected = async (event: RejectedEventReceived) => void set.push(event);
+  const usual = { temporal: client, secrets: [secret], logger: false } as const;
+  const handler = createWebhookHandler({ ...usual, maxBytes: 8 * mebibyte, rejected });
   const shipment = { outbound_tracking_number: 'x'.repeat(2 * mebibyte) };
   const event = orderEvent(randomUUID(), { details: { type: 'testkit', data: { shipment } } });
   expect((await handler.handle(signed(event))).status).toBe(204);

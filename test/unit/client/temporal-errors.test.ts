@@ -11,33 +11,26 @@ function grpcError(code: number, details: string): ServiceError {
   return new ServiceError('Failed to start Workflow', { cause });
 }
 
-test.each([
-  [
-    'connect ECONNREFUSED',
-    14,
-    'TemporalUnreachable',
-    /^Temporal cannot be reached at temporal\.example:7233 .+TEMPORAL_ADDRESS/,
-  ],
-  [
-    'Last error: SSL routines:wrong version number',
-    14,
-    'TemporalUnreachable',
-    /check TEMPORAL_TLS and the certificates/,
-  ],
-  ['self-signed certificate', 14, 'TemporalUnreachable', /check TEMPORAL_TLS and the certificates/],
-  ['Request unauthorized.', 7, 'TemporalUnreachable', /refuses the credentials .+TEMPORAL_API_KEY .+namespace labs/],
-  ['no token', 16, 'TemporalUnreachable', /refuses the credentials .+TEMPORAL_API_KEY/],
-  ['namespace rate limit exceeded', 8, 'TemporalUnreachable', /is too busy .+call again later/],
-  ['Namespace labs is not found.', 5, 'TemporalUnreachable', /has no namespace labs: .+TEMPORAL_NAMESPACE/],
+const notReached = /^Temporal cannot be reached at temporal\.example:7233 .+TEMPORAL_ADDRESS/;
+const unsafe = /check TEMPORAL_TLS and the certificates/;
+
+test.each<[string, number, RegExp, string?]>([
+  ['connect ECONNREFUSED', 14, notReached],
+  ['Last error: SSL routines:wrong version number', 14, unsafe],
+  ['self-signed certificate', 14, unsafe],
+  ['Request unauthorized.', 7, /refuses the credentials .+TEMPORAL_API_KEY .+namespace labs/],
+  ['no token', 16, /refuses the credentials .+TEMPORAL_API_KEY/],
+  ['namespace rate limit exceeded', 8, /is too busy .+call again later/],
+  ['Namespace labs is not found.', 5, /has no namespace labs: .+TEMPORAL_NAMESPACE/],
   [
     'search attribute LabPhase is not defined',
     3,
-    'TemporalRefused',
     /not registered in the namespace labs .+start the worker/,
+    'TemporalRefused',
   ],
-  ['Workflow task in failed state', 9, 'WorkerFailing', /read its log/],
-  ['BlobSizeLimit exceeded', 3, 'TemporalRefused', /^Temporal refuses the call \(BlobSizeLimit exceeded\)/],
-])('%s (gRPC %i) is %s', (details, code, name, message) => {
+  ['Workflow task in failed state', 9, /read its log/, 'WorkerFailing'],
+  ['BlobSizeLimit exceeded', 3, /^Temporal refuses the call \(BlobSizeLimit exceeded\)/, 'TemporalRefused'],
+])('%s (gRPC %i): %s', (details, code, message, name = 'TemporalUnreachable') => {
   const rejection = grpcError(code, details);
   const error = temporalErrorOf(rejection, endpoint);
   expect(error).toMatchObject({ name, cause: rejection });
