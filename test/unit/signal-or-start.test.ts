@@ -1,5 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
+import { readEarlierRun, type EarlierRun } from '../../protocol/earlier-run.js';
 import { signalOrStart, startAfter } from '../../protocol/signal-or-start.js';
 import { orderChangedSignal } from '../../protocol/order/messages.js';
 import { kitOrderStart } from '../../protocol/order/start.js';
@@ -69,4 +70,17 @@ describe('a workflow that does not run', () => {
     const late = startAfter({}, workflow, 'queue', start, orderChangedSignal, snapshot);
     await expect(late).rejects.toBeInstanceOf(WorkflowExecutionAlreadyStartedError);
   });
+});
+
+test.each<[unknown, EarlierRun | undefined]>([
+  [{ runId }, { runId }],
+  [{}, {}],
+  [undefined, undefined],
+  [null, undefined],
+  [runId, undefined],
+  [{ runId: 7 }, undefined],
+  [{ runId: 'unknown' }, undefined],
+  [{ run_id: 'run-1' }, undefined],
+])('an input with the earlier run %j is read as %j: only an empty one says that there was none', (given, read) => {
+  expect(readEarlierRun(given)).toEqual(read);
 });

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import type { Command } from 'commander';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Deadline } from '../../../client/call-options.js';
 import type { Connect } from '../../../client/command-line/command-line.js';
 import { createProgram, run, version } from '../../../client/command-line/program.js';
 import { errors, LabOperations, type PolicyChange } from '../../../client/index.js';
@@ -397,6 +398,30 @@ describe('labops orders set-policy', () => {
     const { code, selections } = await setPolicy(options, [changed]);
     expect(code).toBe(0);
     expect(selections).toEqual([selection]);
+  });
+});
+
+describe('labops appointments', () => {
+  test('choose may take as long as a booking, while start takes the usual time', async () => {
+    const deadlines: Deadline[] = [];
+    const connect: Connect = ({ deadline }) => {
+      deadlines.push(deadline);
+      return Promise.reject(new Error('enough is known'));
+    };
+    for (const line of ['choose order-1 --slot invented', 'start order-1']) {
+      expect((await labops(`appointments ${line}`, new RecordedTerminal(), connect)).code).toBe(1);
+    }
+    expect(deadlines).toEqual(['10m', '5m']);
+  });
+
+  test('slots prints a lack of them as a sentence for people, and as an empty list for programs', async () => {
+    const none = { slots: [], timezone: 'America/Phoenix' };
+    const handle = { slots: () => Promise.resolve(none) };
+    const lab = { appointments: { get: () => Promise.resolve(handle) }, close: () => Promise.resolve() } as never;
+    const slots = (line = '') => labops(`appointments slots order-1${line}`, new RecordedTerminal(), async () => lab);
+    expect(await slots()).toMatchObject({ code: 0, stdout: 'No slots in these days.\n' });
+    const { code, stdout } = await slots(' --json');
+    expect([code, JSON.parse(stdout)]).toEqual([0, none]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { StoreFailed } from '../../store/database.js';
 import type { HealthDataStore } from '../../store/health-data-store.js';
-import { openedStore } from '../../store/store-access.js';
+import { openedStore, storeOnDemand } from '../../store/store-access.js';
 import { storeHealth, type StoreHealthOptions } from '../../workers/monitoring/store-health.js';
 
 const counted = (rejectedEvents: number) => ({ rejectedEvents, expiredRejectedEvents: 0 });
@@ -56,4 +56,43 @@ test('a database that does not answer is unavailable, and is not queried by ever
   clock.now = 60_000;
   expect(await health()).toEqual({ healthData: 'unavailable' });
   expect(asked).toBe(1);
+});
+
+function rig() {
+  const events: string[] = [];
+  const state = { isDown: true };
+  const store = { close: () => Promise.resolve(events.push('closed')) } as unknown as HealthDataStore;
+  const access = storeOnDemand(async () => {
+    events.push('opening');
+    await Promise.resolve();
+    if (state.isDown) throw new Error('down');
+    return store;
+  });
+  return { access, events, state, store };
+}
+
+test('a store is opened once for all who need it, when they first do', async () => {
+  const { access, events, state, store } = rig();
+  state.isDown = false;
+  expect(events).toEqual([]);
+  expect(await Promise.all([access.get(), access.get()])).toEqual([store, store]);
+  expect(await access.get()).toBe(store);
+  await access.close();
+  expect(events).toEqual(['opening', 'closed']);
+});
+
+test('a store that could not be opened is tried again by the next caller', async () => {
+  const { access, events, state, store } = rig();
+  await expect(Promise.all([access.get(), access.get()])).rejects.toThrow('down');
+  state.isDown = false;
+  expect(await access.get()).toBe(store);
+  expect(events).toEqual(['opening', 'opening']);
+});
+
+test('a store that was never opened has nothing to close', async () => {
+  const { access, events } = rig();
+  await access.close();
+  await expect(access.get()).rejects.toThrow('down');
+  await access.close();
+  expect(events).toEqual(['opening']);
 });
