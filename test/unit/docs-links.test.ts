@@ -11,12 +11,17 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   .filter((file) => existsSync(join(projectFolder, file)));
 const textOf = (file: string) => readFileSync(join(projectFolder, file), 'utf8');
 
+const slugOf = (words: string) =>
+  words
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-');
+
 /** The anchors that GitHub gives a page's headings: letters, digits, `-` and `_`, and a number after a repeated one. */
 function anchorsOf(page: string): Set<string> {
   const anchors = new Set<string>();
   for (const [, heading = ''] of withoutCode(textOf(page)).matchAll(/^#{1,6} (.+)$/gm)) {
-    const words = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
-    const anchor = words.replaceAll(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-');
+    const anchor = slugOf(heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1'));
     let numbered = anchor;
     for (let n = 1; anchors.has(numbered); n += 1) numbered = `${anchor}-${String(n)}`;
     anchors.add(numbered);
@@ -50,15 +55,9 @@ test('every relative link of a page leads to a file, and every anchor to a headi
 test('every page of docs/ that code or a manifest names exists, and so does the heading', () => {
   const broken: string[] = [];
   for (const file of files.filter((name) => /\.(ts|js|ya?ml|json)$/.test(name) || name === 'Dockerfile')) {
-    for (const [, page = '', anchor, heading] of textOf(file).matchAll(
-      /\b(docs\/[\w/-]+\.md)(?:#([\w-]+)|, ["“]([^"”\n]+)["”])?/g,
-    )) {
-      const slug =
-        anchor ??
-        heading
-          ?.toLowerCase()
-          .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
-          .replaceAll(' ', '-');
+    const named = /\b(docs\/[\w/-]+\.md)(?:#([\w-]+)|, ["“]([^"”\n]+)["”])?/g;
+    for (const [, page = '', anchor, heading] of textOf(file).matchAll(named)) {
+      const slug = anchor ?? (heading === undefined ? undefined : slugOf(heading));
       const why = fault(page, slug);
       if (why !== undefined) broken.push(`${file}: ${page} ${slug ?? ''}: ${why}`);
     }
