@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { AnswerUnreadable, NotFound, ServiceRefused } from '../../../service/errors.js';
-import { answering, rejection, serviceAt, serving } from './recording-server.js';
+import { rejection, serviceAt, serviceWith, serving } from './recording-server.js';
 
 /** A service that answers everything with these bytes. */
-async function serviceWith(bytes: Buffer | string, type?: string) {
+async function documentsOf(bytes: Buffer | string, type?: string) {
   const { baseUrl } = await serving((_request, response) => {
     response.writeHead(200, type === undefined ? {} : { 'content-type': type }).end(bytes);
   });
@@ -15,7 +15,7 @@ test.each([
   [undefined, '%PDF-1.7\ninvented'],
   ['application/octet-stream', '\ufeff\n%PDF-1.4\ninvented'],
 ])('a PDF is known by its first bytes, whatever its type says: %j', async (type, body) => {
-  const documents = await serviceWith(body, type);
+  const documents = await documentsOf(body, type);
   expect((await documents.results('order-1')).toString()).toBe(body);
 });
 
@@ -27,26 +27,21 @@ test.each([
   ['text/html; charset=utf-8', 'invented: %PDF-1.7'],
   ['text/html', '<html>Testperson Invented</html>'],
 ])('anything else is unreadable, and not quoted: %s', async (type, body) => {
-  const documents = await serviceWith(body, type);
+  const documents = await documentsOf(body, type);
   const error = await rejection(documents.results('order-1'));
   expect(error).toBeInstanceOf(AnswerUnreadable);
   expect(String(error)).not.toContain('nvented');
 });
 
 test('a refusal is read as one of any other call', async () => {
-  const { baseUrl } = await answering(({ url }) =>
-    url?.includes('result')
-      ? { status: 404, body: { detail: 'Order not found' } }
-      : { status: 422, body: { detail: [] } },
-  );
-  const { documents } = serviceAt(baseUrl);
-  expect(await rejection(documents.results('order-1'))).toBeInstanceOf(NotFound);
-  expect(await rejection(documents.requisition('order-1'))).toBeInstanceOf(ServiceRefused);
+  const missing = await serviceWith({ status: 404, body: { detail: 'Order not found' } });
+  expect(await rejection(missing.documents.results('order-1'))).toBeInstanceOf(NotFound);
+  const refused = await serviceWith({ status: 422, body: { detail: [] } });
+  expect(await rejection(refused.documents.requisition('order-1'))).toBeInstanceOf(ServiceRefused);
 });
 
 test('a PDF is asked for as such, at the paths of the service', async () => {
-  const { baseUrl, requests } = await answering(() => ({ status: 404, body: {} }));
-  const { documents } = serviceAt(baseUrl);
+  const { documents, requests } = await serviceWith({ status: 404, body: {} });
   const calls = [
     documents.results('order-1'),
     documents.transactionResults('transaction-1'),

@@ -11,40 +11,50 @@ const order = {
 
 const capitals = 'ABCDEF01-2345-4789-8ABC-DEF012345678';
 
+const appointment = { id: 'appointment-1', order_id: 'order-1', event_status: 'scheduled', next_year: [1] };
+const job = { id: 'job-1', status: 'started', failure_reason: null, data: null, is_reviewed: false };
+const ofData = { user_id: 'user-of-data', team_id: 'team-of-data' };
+const changes = ['created', 'updated', 'update'];
+const asOrder = (data: object) => ({ kind: 'order', order: data });
+const asAppointment = (data: object) => ({ kind: 'appointment', orderId: 'order-1', appointment: data });
+const asJob = (data: object) => ({ kind: 'parsing_job', jobId: 'job-1', job: data });
+
+// proves 144-147, 256, 265-268
+test.each<[prefix: string, changes: string[], least: object, read: (data: object) => object]>([
+  ['labtest.order', changes, { id: 'order-1' }, asOrder],
+  ['labtest.order', ['next_year'], { id: 'order-1', events: [] }, asOrder],
+  ['labtest.appointment', [...changes, 'next_year'], appointment, asAppointment],
+  ['lab_report.parsing_job', changes, job, asJob],
+])('%s.%s carries its subject, whose ids count if the envelope has none', (prefix, suffixes, least, read) => {
+  for (const eventType of suffixes.map((suffix) => `${prefix}.${suffix}`)) {
+    const data = { ...least, ...ofData };
+    const envelope = { event_type: eventType, client_user_id: 'free text' };
+    const named = readEvent({ ...envelope, data, user_id: 'user-1', team_id: 'team-1' });
+    expect(named).toEqual({ ...read(data), eventType, userId: 'user-1', teamId: 'team-1' });
+    for (const odd of [undefined, null, '', 7, {}]) {
+      const event = readEvent({ ...envelope, data, user_id: odd, team_id: odd });
+      expect(event).toMatchObject({ ...read(data), eventType, userId: 'user-of-data' });
+    }
+    expect(readEvent({ ...envelope, data: least })).toEqual({ ...read(least), eventType });
+  }
+});
+
+// proves 256
+test.each<[type: string, id: string, more: object]>([
+  ['labtest.order.updated', 'id', {}],
+  ['labtest.result.critical', 'order_id', {}],
+  ['labtest.appointment.created', 'order_id', { id: 'a' }],
+  ['lab_report.parsing_job.updated', 'id', {}],
+])('%s without a usable %s is unreadable, and nothing of it is repeated', (eventType, field, more) => {
+  const odd = ['', null, true, 1.5, ['Testperson']].map((id) => ({ ...more, [field]: id, sample_id: 'Testperson' }));
+  for (const data of [undefined, null, 'Testperson', 5, [], more, ...odd]) {
+    const event = readEvent({ event_type: eventType, data });
+    expect(event).toMatchObject({ kind: 'unreadable', eventType, problem: expect.stringContaining(':') as string });
+    expect(JSON.stringify(event)).not.toContain('Testperson');
+  }
+});
+
 describe('order events', () => {
-  // proves 144-147, 267
-  test.each(['labtest.order.created', 'labtest.order.updated', 'labtest.order.update', 'labtest.order.next_year'])(
-    '%s carries the order in its data',
-    (event_type) => {
-      const event = { event_type, data: order, team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
-      expect(readEvent(event)).toEqual({
-        kind: 'order',
-        eventType: event_type,
-        order,
-        userId: 'user-1',
-        teamId: 'team-1',
-      });
-    },
-  );
-
-  // proves 146, 147, 256
-  test("order events without envelope ids use the order's", () => {
-    expect(readEvent({ event_type: 'labtest.order.updated', data: order })).toMatchObject({
-      kind: 'order',
-      userId: 'user-of-order',
-      teamId: 'team-of-order',
-    });
-  });
-
-  // proves 256, 267
-  test.each(['labtest.order.created', 'labtest.order.updated', 'labtest.order.update'])(
-    'order events with the type %s are still orders without envelope ids and events',
-    (event_type) => {
-      const event = readEvent({ event_type, data: { id: 'order-1' } });
-      expect(event).toEqual({ kind: 'order', eventType: event_type, order: { id: 'order-1' } });
-    },
-  );
-
   test.each([
     { event_type: 'LabTest.Order.Updated', data: order },
     { event_type: 'labtest.order.updated', data: { order, status: 'success', message: 'an invented message' } },
@@ -52,11 +62,8 @@ describe('order events', () => {
     { event_type: 'labtest.order.updated', ...order },
     { event_type: 'labtest.order.updated', data: null, ...order },
   ])('order events in another shape are orders: %j', (body) => {
-    expect(readEvent(body)).toMatchObject({
-      kind: 'order',
-      eventType: 'labtest.order.updated',
-      order: { id: 'order-1' },
-    });
+    const eventType = 'labtest.order.updated';
+    expect(readEvent(body)).toMatchObject({ kind: 'order', eventType, order: { id: 'order-1' } });
   });
 
   test('the UUIDs of orders, of their users and transactions are read in lower case, wherever one order names another', () => {
@@ -86,13 +93,8 @@ describe('order events', () => {
   });
 
   test('order events without an envelope are recognised by id and events', () => {
-    expect(readEvent(order)).toEqual({
-      kind: 'order',
-      eventType: 'order',
-      order,
-      userId: 'user-of-order',
-      teamId: 'team-of-order',
-    });
+    const ids = { userId: 'user-of-order', teamId: 'team-of-order' };
+    expect(readEvent(order)).toEqual({ kind: 'order', eventType: 'order', order, ...ids });
   });
 
   test.each([
@@ -113,29 +115,15 @@ describe('order events', () => {
   });
 
   test('keep only the objects of a list', () => {
-    const events = [
-      null,
-      5,
-      'text',
-      [],
-      [{ id: 9 }],
-      { id: 1, status: 'received.testkit.ordered' },
-      { id: 2, status: {} },
-    ];
+    const listed = { id: 1, status: 'received.testkit.ordered' };
+    const events = [null, 5, 'text', [], [{ id: 9 }], listed, { id: 2, status: {} }];
     const order_transaction = { id: 't', orders: [null, { id: 'order-1' }, 'order-2'] };
-    const event = readEvent({
-      event_type: 'labtest.order.updated',
-      data: { id: 'order-1', events, order_transaction },
+    const data = { id: 'order-1', events, order_transaction };
+    expect(readEvent({ event_type: 'labtest.order.updated', data })).toHaveProperty('order', {
+      id: 'order-1',
+      events: [listed, { id: 2, status: undefined }],
+      order_transaction: { id: 't', orders: [{ id: 'order-1' }] },
     });
-    expect(event).toMatchObject({
-      order: {
-        events: [{ id: 1, status: 'received.testkit.ordered' }, { id: 2 }],
-        order_transaction: { orders: [{ id: 'order-1' }] },
-      },
-    });
-    expect(
-      event.kind === 'order' && [event.order.events?.length, event.order.order_transaction?.orders?.length],
-    ).toEqual([2, 1]);
   });
 
   // proves 3
@@ -154,32 +142,6 @@ describe('order events', () => {
     const relative = '{"event_type":"labtest.order.updated","data":{"id":"order-1","parent_id":12345678901234567890}}';
     const event = readEvent(JSON.parse(relative));
     expect(event.kind === 'order' && event.order.parent_id).toBeUndefined();
-  });
-
-  test.each([
-    undefined,
-    null,
-    'text',
-    5,
-    [],
-    {},
-    { id: '' },
-    { id: null },
-    { id: true },
-    { id: 1.5 },
-    { id: ['order-1'] },
-  ])('order events with the data %j are unreadable', (data) => {
-    expect(readEvent({ event_type: 'labtest.order.updated', data })).toMatchObject({
-      kind: 'unreadable',
-      eventType: 'labtest.order.updated',
-    });
-  });
-
-  test('order events that are unreadable do not repeat what they hold', () => {
-    const data = { id: ['Testperson'], events: 'Testperson', sample_id: ['Testperson'], patient_details: 'Testperson' };
-    const event = readEvent({ event_type: 'labtest.order.updated', data });
-    expect(event.kind).toBe('unreadable');
-    expect(JSON.stringify(event)).not.toContain('Testperson');
   });
 });
 
@@ -213,9 +175,6 @@ describe('critical results', () => {
       userId: 'user-1',
       teamId: 'team-1',
     });
-  });
-
-  test('critical results without envelope ids use those of their data', () => {
     expect(readEvent({ event_type, data })).toMatchObject({ userId: 'user-of-result', teamId: 'team-of-result' });
   });
 
@@ -247,10 +206,8 @@ describe('critical results', () => {
   test('an order in another shape is not an alarm of its own: its interpretation raises one', () => {
     const { id: order_id, ...rest } = order;
     const data = { order_id, ...rest, status: 'completed', interpretation: 'critical' };
-    expect(readEvent({ event_type: 'labtest.order.updated', data })).toMatchObject({
-      kind: 'order',
-      order: { id: 'order-1' },
-    });
+    const event = readEvent({ event_type: 'labtest.order.updated', data });
+    expect(event).toMatchObject({ kind: 'order', order: { id: 'order-1' } });
   });
 
   test('a whole order beside the result is taken, and the status and times are the result’s', () => {
@@ -269,15 +226,6 @@ describe('critical results', () => {
     expect(readEvent({ event_type, data })).toHaveProperty('report.orderId', order.id);
   });
 
-  test.each([undefined, null, 'order-1', [], {}, { order_id: '' }, { order_id: ['Testperson'] }])(
-    'critical results with the data %j name no order: they are unreadable, and nothing of them is repeated',
-    (data) => {
-      const event = readEvent({ event_type, data });
-      expect(event).toMatchObject({ kind: 'unreadable', eventType: event_type });
-      expect(JSON.stringify(event)).not.toContain('Testperson');
-    },
-  );
-
   test('critical results of an unknown kind are order events if their data look like an order', () => {
     const unknown = 'labtest.result.next_year';
     expect(readEvent({ event_type: unknown, data: order })).toMatchObject({ kind: 'order', eventType: unknown });
@@ -286,33 +234,18 @@ describe('critical results', () => {
 });
 
 describe('health data', () => {
-  // proves 7, 144-148, 258, 259
+  // proves 7, 144-149, 258, 259
   test.each(['daily.data.glucose.created', 'daily.data.workout_stream.updated', 'historical.data.sleep.created'])(
-    '%s is kept as it was sent',
+    '%s is kept as it was sent, and has the user of its data if its envelope has none',
     (event_type) => {
       const data = { user_id: 'user-2', source: { slug: 'invented' }, data: [{ value: 1 }] };
       const event = { event_type, data, team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
-      expect(readEvent(event)).toEqual({
-        kind: 'health_data',
-        eventType: event_type,
-        userId: 'user-1',
-        teamId: 'team-1',
-        clientUserId: 'free text',
-        data,
-      });
+      const kept = { kind: 'health_data', eventType: event_type, data };
+      const ids = { userId: 'user-1', teamId: 'team-1', clientUserId: 'free text' };
+      expect(readEvent(event)).toEqual({ ...kept, ...ids });
+      expect(readEvent({ event_type, data })).toEqual({ ...kept, userId: 'user-2' });
     },
   );
-
-  // proves 149
-  test('health data without an envelope user has the user of its data', () => {
-    const data = { user_id: 'user-2' };
-    expect(readEvent({ event_type: 'daily.data.steps.created', data })).toEqual({
-      kind: 'health_data',
-      eventType: 'daily.data.steps.created',
-      userId: 'user-2',
-      data,
-    });
-  });
 });
 
 describe('connections', () => {
@@ -323,15 +256,10 @@ describe('connections', () => {
     '%s names its source, and its data is kept as it was sent',
     (event_type) => {
       const data = { user_id: 'user-2', source: { name: 'Invented', slug: 'invented', logo: '' } };
-      expect(readEvent({ event_type, data, ...envelope })).toEqual({
-        kind: 'connection',
-        eventType: event_type,
-        userId: 'user-1',
-        teamId: 'team-1',
-        clientUserId: 'free text',
-        sourceSlug: 'invented',
-        data,
-      });
+      const kept = { kind: 'connection', eventType: event_type, sourceSlug: 'invented', data };
+      const ids = { userId: 'user-1', teamId: 'team-1', clientUserId: 'free text' };
+      expect(readEvent({ event_type, data, ...envelope })).toEqual({ ...kept, ...ids });
+      expect(readEvent({ event_type, data })).toEqual({ ...kept, userId: 'user-2' });
     },
   );
 
@@ -351,123 +279,20 @@ describe('connections', () => {
   test.each([undefined, null, 'text', [], {}, { source: null }, { source: 5, provider: [] }, { source: { slug: {} } }])(
     'connections with the data %j have no slug',
     (data) => {
-      expect(readEvent({ event_type: 'provider.connection.created', data })).toEqual({
-        kind: 'connection',
-        eventType: 'provider.connection.created',
-        data,
-      });
-    },
-  );
-
-  test.each([undefined, null, '', 5, {}, ['user-1']])(
-    'connections with the envelope user %j have the user of their data',
-    (user_id) => {
-      const data = { user_id: 'user-2', source: 'invented' };
-      const read = readEvent({ event_type: 'provider.connection.created', user_id, data });
-      expect(read).toMatchObject({ userId: 'user-2' });
+      const eventType = 'provider.connection.created';
+      expect(readEvent({ event_type: eventType, data })).toEqual({ kind: 'connection', eventType, data });
     },
   );
 });
 
-describe('appointment events', () => {
-  const appointment = {
-    id: 'appointment-1',
-    order_id: 'order-1',
-    user_id: 'user-of-appointment',
-    event_status: 'scheduled',
-    can_reschedule: true,
-    next_year: [1],
-  };
-
-  // proves 267, 268
-  test.each(['labtest.appointment.created', 'labtest.appointment.updated', 'labtest.appointment.update'])(
-    '%s carries the appointment in its data',
-    (event_type) => {
-      const event = { event_type, data: appointment, team_id: 'team-1', user_id: 'user-1', client_user_id: 'text' };
-      expect(readEvent(event)).toEqual({
-        ...{ kind: 'appointment', eventType: event_type, orderId: 'order-1', appointment },
-        ...{ userId: 'user-1', teamId: 'team-1' },
-      });
-    },
-  );
-
-  // proves 146, 147, 256
-  test("appointment events without envelope ids use the appointment's user, if it has one", () => {
-    const event_type = 'labtest.appointment.next_year';
-    expect(readEvent({ event_type, data: appointment })).toMatchObject({ userId: 'user-of-appointment' });
-    expect(readEvent({ event_type, data: { id: 'a', order_id: 'o' } })).toEqual({
-      ...{ kind: 'appointment', eventType: event_type, orderId: 'o', appointment: { id: 'a', order_id: 'o' } },
-    });
-  });
-
-  // proves 256
-  test.each([undefined, null, 'appointment-1', [], {}, { id: '' }, { id: 'a' }, { id: 'a', order_id: '' }])(
-    'appointment events with the data %j are unreadable, and not quoted',
-    (data) => {
-      const event = readEvent({ event_type: 'labtest.appointment.created', data });
-      expect(event).toMatchObject({ kind: 'unreadable', eventType: 'labtest.appointment.created' });
-      expect(event).toHaveProperty('problem', expect.stringMatching(/^(id|order_id|body): /));
-    },
-  );
-});
-
-describe('parsing job events', () => {
-  const job = { id: 'job-1', status: 'started', failure_reason: null, data: null, is_reviewed: false };
-
-  test.each(['', 7, null])('are about the job if the envelope says %j', (odd) => {
-    const data = { id: 'job-1', status: 'started', user_id: 'user-1', team_id: 'team-1' };
-    const envelope = { event_type: 'lab_report.parsing_job.created', data, user_id: odd, team_id: odd };
-    expect(readEvent(envelope)).toMatchObject({ kind: 'parsing_job', userId: 'user-1', teamId: 'team-1' });
-  });
-
-  // proves 265, 266
-  test.each(['lab_report.parsing_job.created', 'lab_report.parsing_job.updated', 'lab_report.parsing_job.update'])(
-    '%s carries the job in its data',
-    (event_type) => {
-      const event = { event_type, data: job, team_id: 'team-1', user_id: 'user-1', client_user_id: 'free text' };
-      expect(readEvent(event)).toEqual({
-        kind: 'parsing_job',
-        eventType: event_type,
-        jobId: 'job-1',
-        userId: 'user-1',
-        teamId: 'team-1',
-        job,
-      });
-    },
-  );
-
-  test("parsing job events without envelope ids use the job's, if it has some", () => {
-    const event_type = 'lab_report.parsing_job.updated';
-    expect(readEvent({ event_type, data: job })).toEqual({
-      kind: 'parsing_job',
-      eventType: event_type,
-      jobId: 'job-1',
-      job,
-    });
-    const data = { ...job, user_id: 'user-2', team_id: 'team-2' };
-    expect(readEvent({ event_type, data })).toMatchObject({ userId: 'user-2', teamId: 'team-2' });
-  });
-
-  test.each([
-    [{ job_id: 'job-2' }, 'job-2'],
-    [{ id: '', job_id: 'job-2' }, 'job-2'],
-    [{ id: 7 }, '7'],
-    [{ id: 'job-1', job_id: 'job-2' }, 'job-1'],
-  ])('parsing job events with the data %j are about %s', (data, jobId) => {
-    const event = readEvent({ event_type: 'lab_report.parsing_job.created', data });
-    expect(event).toMatchObject({ kind: 'parsing_job', jobId, job: { id: jobId } });
-  });
-
-  test.each([null, undefined, 'job-1', [], {}, { id: null }, { id: '', job_id: '' }, { id: ['Testperson'] }])(
-    'parsing job events with the data %j are unreadable, and nothing of it is repeated',
-    (data) => {
-      for (const action of ['created', 'updated', 'update']) {
-        const event = readEvent({ event_type: `lab_report.parsing_job.${action}`, data });
-        expect(event).toMatchObject({ kind: 'unreadable', eventType: `lab_report.parsing_job.${action}` });
-        expect(JSON.stringify(event)).not.toContain('Testperson');
-      }
-    },
-  );
+test.each([
+  [{ job_id: 'job-2' }, 'job-2'],
+  [{ id: '', job_id: 'job-2' }, 'job-2'],
+  [{ id: 7 }, '7'],
+  [{ id: 'job-1', job_id: 'job-2' }, 'job-1'],
+])('a parsing job with the data %j has the id %s', (data, jobId) => {
+  const event = readEvent({ event_type: 'lab_report.parsing_job.created', data });
+  expect(event).toMatchObject({ kind: 'parsing_job', jobId, job: { id: jobId } });
 });
 
 // proves 268
@@ -506,41 +331,18 @@ test.each([
 describe('whatever arrives,', () => {
   test('nothing throws', () => {
     const types = fc.constantFrom(
-      'labtest.order.updated',
-      'labtest.result.critical',
-      'lab_report.parsing_job.updated',
-      'daily.data.steps.created',
-      'provider.connection.created',
-      'x',
-      undefined,
+      ...['labtest.order.updated', 'labtest.result.critical', 'lab_report.parsing_job.updated'],
+      ...['daily.data.steps.created', 'provider.connection.created', 'x', undefined],
     );
-    const connection = fc.record({ source: fc.anything(), provider: fc.anything(), user_id: fc.anything() });
-    const order = fc.record({
-      id: fc.anything(),
-      events: fc.anything(),
-      order_transaction: fc.anything(),
-      details: fc.anything(),
-    });
-    const job = fc.record({ id: fc.string({ minLength: 1 }), data: fc.anything(), status: fc.anything() });
+    const anything = fc.anything();
+    const connection = fc.record({ source: anything, provider: anything, user_id: anything });
+    const order = fc.record({ id: anything, events: anything, order_transaction: anything, details: anything });
+    const job = fc.record({ id: fc.string({ minLength: 1 }), data: anything, status: anything });
+    const enveloped = fc.record({ event_type: types, data: fc.oneof(anything, order, connection, job) });
     fc.assert(
-      fc.property(
-        fc.oneof(
-          fc.anything(),
-          fc.record({ event_type: types, data: fc.oneof(fc.anything(), order, connection, job) }),
-          order,
-        ),
-        (body) => {
-          expect([
-            'order',
-            'critical_result',
-            'parsing_job',
-            'connection',
-            'health_data',
-            'other',
-            'unreadable',
-          ]).toContain(readEvent(body).kind);
-        },
-      ),
+      fc.property(fc.oneof(anything, enveloped, order), (body) => {
+        expect(readEvent(body).kind).toBeTypeOf('string');
+      }),
     );
   });
 
@@ -549,24 +351,22 @@ describe('whatever arrives,', () => {
     const deep = `${open.repeat(levels)}1${(open === '[' ? ']' : '}').repeat(levels)}`;
     const read = (body: string) => readEvent(JSON.parse(body)).kind;
     expect(read(deep)).toBe(open === '[' ? 'unreadable' : 'other');
-    expect(read(`{"event_type":"labtest.order.updated","x":${deep},"data":{"id":"order-1","x":${deep}}}`)).toBe(
-      'order',
-    );
     expect(read(`{"id":"order-1","events":[{"id":1,"x":${deep}}]}`)).toBe('order');
-    for (const field of ['status', 'events']) {
-      expect
-        .soft(read(`{"event_type":"labtest.order.updated","data":{"id":"order-1","${field}":${deep}}}`), field)
-        .toBe('order');
-    }
     expect(read(`{"id":"order-1","events":[${deep},{"id":1,"status":${deep}}]}`)).toBe('order');
-    expect(read(`{"event_type":"labtest.order.updated","data":{"id":${deep}}}`)).toBe('unreadable');
-    expect(read(`{"event_type":"labtest.order.updated","data":${deep}}`)).toBe('unreadable');
-    expect(read(`{"event_type":"daily.data.steps.created","data":${deep}}`)).toBe('health_data');
-    expect(read(`{"event_type":"provider.connection.created","data":{"source":${deep}}}`)).toBe('connection');
-    for (const field of ['status', 'x', 'data']) {
-      expect
-        .soft(read(`{"event_type":"lab_report.parsing_job.updated","data":{"id":"job-1","${field}":${deep}}}`), field)
-        .toBe('parsing_job');
+    const kinds = [
+      ['labtest.order.updated', `{"id":"order-1","x":${deep}}`, 'order'],
+      ['labtest.order.updated', `{"id":"order-1","status":${deep}}`, 'order'],
+      ['labtest.order.updated', `{"id":"order-1","events":${deep}}`, 'order'],
+      ['labtest.order.updated', `{"id":${deep}}`, 'unreadable'],
+      ['labtest.order.updated', deep, 'unreadable'],
+      ['daily.data.steps.created', deep, 'health_data'],
+      ['provider.connection.created', `{"source":${deep}}`, 'connection'],
+      ['lab_report.parsing_job.updated', `{"id":"job-1","status":${deep}}`, 'parsing_job'],
+      ['lab_report.parsing_job.updated', `{"id":"job-1","x":${deep}}`, 'parsing_job'],
+      ['lab_report.parsing_job.updated', `{"id":"job-1","data":${deep}}`, 'parsing_job'],
+    ] as const;
+    for (const [type, data, kind] of kinds) {
+      expect.soft(read(`{"event_type":"${type}","x":${deep},"data":${data}}`), data.slice(0, 40)).toBe(kind);
     }
   });
 });
@@ -582,11 +382,6 @@ test('an order in an event of a type that nobody documents is an order all the s
 });
 
 test('an appointment without an envelope is not an order: it names one, and its events are its own', () => {
-  const appointment = {
-    id: 'appointment-1',
-    order_id: 'order-1',
-    status: 'cancelled',
-    events: [{ status: 'cancelled' }],
-  };
-  expect(readEvent(appointment)).toEqual({ kind: 'other' });
+  const events = [{ status: 'cancelled' }];
+  expect(readEvent({ ...appointment, status: 'cancelled', events })).toEqual({ kind: 'other' });
 });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -14,7 +14,7 @@ import {
   ServiceUnreachable,
 } from '../../../service/errors.js';
 import { type ServiceConfig, type Transport, createTransport } from '../../../service/http.js';
-import { answering, rejection, serving } from './recording-server.js';
+import { answering, rejection, serving, speakingTcp } from './recording-server.js';
 import { eventually } from '../../rig/eventually.js';
 
 const anything = z.unknown();
@@ -29,58 +29,21 @@ function ping(transport: Transport, options?: { timeoutMs?: number; signal?: Abo
   return transport.request({ method: 'POST', path: '/ping', body: { n: 1 }, answer: anything, options });
 }
 
-/** A TCP server that never speaks by itself. */
-async function silent(onConnection: (socket: Socket) => void = () => undefined): Promise<number> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    onConnection(socket);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
-
 describe('authentication', () => {
-  // proves 171, 244
-  test('a team call carries the team key and no other', async () => {
+  // proves 171, 244-246
+  test.each<[what: string, sent: string, value: string, call: object, config: object]>([
+    ['a team call', 'x-service-api-key', 'sk_invented', {}, {}],
+    ['a call with a link token', 'x-service-link-token', 'lt_invented', { auth: { linkToken: 'lt_invented' } }, {}],
+    ['a management call', 'x-management-key', 'mk_invented', { auth: 'management' }, {}],
+    ['a team call of another brand', 'x-acme-api-key', 'sk_invented', {}, { brand: 'Acme' }],
+    ['a step of another brand', 'x-acme-link-token', 'lt', { auth: { linkToken: 'lt' } }, { brand: 'Acme' }],
+  ])('%s carries its key as %s and no other', async (_what, sent, value, call, config) => {
     const { baseUrl, requests } = await answering(() => ({ body: {} }));
-    await ping(transportTo(baseUrl, { managementKey: 'mk_invented' }));
-    expect(requests[0]?.headers).toMatchObject({ 'x-service-api-key': 'sk_invented' });
-    expect(requests[0]?.headers).not.toHaveProperty('x-management-key');
-  });
-
-  // proves 244, 245
-  test('the brand word is in the header names, in any case', async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: {} }));
-    const transport = transportTo(baseUrl, { brand: 'Acme' });
-    await ping(transport);
-    await transport.request({ method: 'GET', path: '/ping', auth: { linkToken: 'lt_invented' }, answer: anything });
-    expect(requests[0]?.headers).toHaveProperty('x-acme-api-key', 'sk_invented');
-    expect(requests[1]?.headers).toHaveProperty('x-acme-link-token', 'lt_invented');
-  });
-
-  // proves 245
-  test('a link token replaces the team key', async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: {} }));
-    const auth = { linkToken: 'lt_invented' };
-    await transportTo(baseUrl).request({ method: 'GET', path: '/ping', auth, answer: anything });
-    expect(requests[0]?.headers).toHaveProperty('x-service-link-token', 'lt_invented');
-    expect(requests[0]?.headers).not.toHaveProperty('x-service-api-key');
-  });
-
-  // proves 246
-  test('a management call carries the management key instead of the team key', async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: {} }));
-    const transport = transportTo(baseUrl, { managementKey: 'mk_invented' });
-    await transport.request({ method: 'GET', path: '/ping', auth: 'management', answer: anything });
-    expect(requests[0]?.headers).toHaveProperty('x-management-key', 'mk_invented');
-    expect(requests[0]?.headers).not.toHaveProperty('x-service-api-key');
+    const transport = transportTo(baseUrl, { managementKey: 'mk_invented', ...config });
+    await transport.request({ method: 'GET', path: '/ping', answer: anything, ...call });
+    const [{ headers } = { headers: {} }] = requests;
+    expect(headers).toHaveProperty(sent, value);
+    expect(Object.keys(headers).filter((name) => /key|token/.test(name))).toEqual([sent]);
   });
 
   test('a management call without a management key is refused before it is sent', async () => {
@@ -116,13 +79,9 @@ describe('addressing', () => {
     'the value %j, which no path can carry, is refused before it is sent',
     async (id) => {
       const { baseUrl, requests } = await answering(() => ({ body: {} }));
-      const call = transportTo(baseUrl).request({
-        method: 'GET',
-        path: '/user/{id}',
-        params: { id },
-        answer: anything,
-      });
-      expect(await rejection(call)).toMatchObject({ name: 'RequestInvalid', fields: [{ field: 'id' }] });
+      const call = { method: 'GET', path: '/user/{id}', params: { id }, answer: anything } as const;
+      const error = await rejection(transportTo(baseUrl).request(call));
+      expect(error).toMatchObject({ name: 'RequestInvalid', fields: [{ field: 'id' }] });
       expect(requests).toEqual([]);
     },
   );
@@ -199,7 +158,9 @@ describe('a call that was not sent', () => {
   });
 
   test('is unreachable after the connect timeout if a TLS handshake never ends', async () => {
-    const transport = transportTo(`https://127.0.0.1:${await silent()}`, { connectTimeoutMs: 100 });
+    const transport = transportTo((await speakingTcp(() => undefined)).replace('http', 'https'), {
+      connectTimeoutMs: 100,
+    });
     const error = await rejection(ping(transport));
     expect(error).toBeInstanceOf(ServiceUnreachable);
     expect(String(error)).toContain('UND_ERR_CONNECT_TIMEOUT');
@@ -237,22 +198,55 @@ describe('a call that was not sent', () => {
 });
 
 describe('a call whose answer was lost ends', () => {
-  test('a call ends if no answer comes within the headers timeout', async () => {
-    const { baseUrl } = await serving(() => undefined);
-    const error = await rejection(ping(transportTo(baseUrl, { headersTimeoutMs: 50 })));
+  test.each<[string, RequestListener, Partial<ServiceConfig>, status: number | undefined, said: string]>([
+    [
+      'if no answer comes within the headers timeout',
+      () => undefined,
+      { headersTimeoutMs: 50 },
+      undefined,
+      'UND_ERR_HEADERS_TIMEOUT',
+    ],
+    [
+      'if its answer pauses longer than the body timeout, with its status',
+      (_request, response) => response.writeHead(200).write('{"order":'),
+      { bodyTimeoutMs: 50 },
+      200,
+      'UND_ERR_BODY_TIMEOUT',
+    ],
+    ['with the configured whole timeout if it names none', () => undefined, { timeoutMs: 5_000 }, undefined, '5000 ms'],
+    [
+      'if its connection breaks after the request was sent',
+      (request) => request.socket.resetAndDestroy(),
+      {},
+      undefined,
+      'ECONNRESET',
+    ],
+    [
+      'if its connection breaks in the middle of a success',
+      (_request, response) => {
+        response.writeHead(200, { 'content-length': '1000' });
+        response.write('{', () => response.socket?.resetAndDestroy());
+      },
+      {},
+      200,
+      '',
+    ],
+    [
+      'without a status if its connection breaks after an informational answer',
+      (request, response) => {
+        response.writeProcessing();
+        setImmediate(() => request.socket.resetAndDestroy());
+      },
+      {},
+      undefined,
+      '',
+    ],
+  ])('a call ends %s', async (_how, listener, config, status, said) => {
+    const { baseUrl } = await serving(listener);
+    const error = await rejection(ping(transportTo(baseUrl, config)));
     expect(error).toBeInstanceOf(AnswerLost);
-    expect(String(error)).toContain('UND_ERR_HEADERS_TIMEOUT');
-  });
-
-  test('a call ends if its answer pauses longer than the body timeout, with its status', async () => {
-    const { baseUrl } = await serving((_request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.write('{"order":');
-    });
-    const error = await rejection(ping(transportTo(baseUrl, { bodyTimeoutMs: 50 })));
-    expect(error).toBeInstanceOf(AnswerLost);
-    expect(error).toMatchObject({ status: 200 });
-    expect(String(error)).toContain('UND_ERR_BODY_TIMEOUT');
+    expect(error).toMatchObject({ status });
+    expect(String(error)).toContain(said);
   });
 
   test('a call ends with the whole timeout if its answer drips forever, and its connection with it', async () => {
@@ -271,39 +265,9 @@ describe('a call whose answer was lost ends', () => {
     await eventually(() => expect(closed).toBe(true));
   });
 
-  test('a call ends with the configured whole timeout if it names none', async () => {
-    const { baseUrl } = await serving(() => undefined);
-    expect(await rejection(ping(transportTo(baseUrl, { timeoutMs: 5_000 })))).toBeInstanceOf(AnswerLost);
-  });
-
-  test('a call ends if its connection breaks after the request was sent', async () => {
-    const { baseUrl } = await serving((request) => request.socket.resetAndDestroy());
-    const error = await rejection(ping(transportTo(baseUrl)));
-    expect(error).toBeInstanceOf(AnswerLost);
-    expect(error).toMatchObject({ status: undefined });
-  });
-
-  test('a call ends if its connection breaks in the middle of a success', async () => {
-    const { baseUrl } = await serving((_request, response) => {
-      response.writeHead(200, { 'content-length': '1000' });
-      response.write('{', () => response.socket?.resetAndDestroy());
-    });
-    expect(await rejection(ping(transportTo(baseUrl)))).toBeInstanceOf(AnswerLost);
-  });
-
-  test('a call ends without a status if its connection breaks after an informational answer', async () => {
-    const { baseUrl } = await serving((request, response) => {
-      response.writeProcessing();
-      setImmediate(() => request.socket.resetAndDestroy());
-    });
-    const error = await rejection(ping(transportTo(baseUrl)));
-    expect(error).toBeInstanceOf(AnswerLost);
-    expect(error).toMatchObject({ status: undefined });
-  });
-
   test('a call ends if its answer is not HTTP, and quotes nothing of it', async () => {
-    const port = await silent((socket) => void socket.write('Testperson is no HTTP\r\n\r\n'));
-    const error = await rejection(ping(transportTo(`http://127.0.0.1:${port}`)));
+    const baseUrl = await speakingTcp((socket) => void socket.write('Testperson is no HTTP\r\n\r\n'));
+    const error = await rejection(ping(transportTo(baseUrl)));
     expect(error).toBeInstanceOf(AnswerLost);
     expect(inspect(error, { depth: null })).not.toContain('Testperson');
   });

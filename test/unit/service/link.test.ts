@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { AnswerLost, AnswerUnreadable, ServiceRefused, ServiceUnreachable } from '../../../service/errors.js';
-import { linkErrorTypes, type LinkTokenRequest, type Links } from '../../../service/link.js';
+import { AnswerLost, ServiceRefused, ServiceUnreachable } from '../../../service/errors.js';
+import { linkErrorTypes, type Links } from '../../../service/link.js';
 import { isSameSource, sourceSlugOf } from '../../../protocol/link/provider-source.js';
-import { answering, rejection, serviceAt, serving } from './recording-server.js';
+import { readFrom, rejection, serviceAt, serviceWith, serving } from './recording-server.js';
 
 const token = 'lt_invented_token';
 const code = '012345';
@@ -32,51 +32,16 @@ function secretsOf(body: Record<string, string>): string[] {
   return [token, ...Object.entries(body).flatMap(([name, value]) => (name === 'region' ? [] : [value]))];
 }
 
-describe('a link token', () => {
-  const answer = { link_token: token, link_web_url: `https://link.example.com/?token=${token}` };
-
-  // proves 6, 216, 244, 321
-  test('is created with the API key, and the request is sent unchanged', async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: { ...answer, new_field: 1 } }));
-    const request = {
-      user_id: 'user-1',
-      provider: 'invented_watch',
-      redirect_url: 'invented-app://linked',
-      filter_on_providers: ['invented_watch'],
-      on_error: 'redirect',
-      on_close: 'redirect',
-    } satisfies LinkTokenRequest;
-    expect(await serviceAt(baseUrl).links.createToken(request)).toEqual({ ...answer, new_field: 1 });
-    expect(requests[0]).toMatchObject({ method: 'POST', url: '/v2/link/token', body: request });
-    expect(requests[0]?.headers).toHaveProperty('x-service-api-key');
-    expect(requests[0]?.headers).not.toHaveProperty('x-service-link-token');
-  });
-
-  test.each([
-    ['user_id', { user_id: '' }],
-    ['redirect_url', { user_id: 'user-1', redirect_url: '/linked' }],
-    ['on_error', { user_id: 'user-1', on_error: 'stay' }],
-    ['colour', { user_id: 'user-1', colour: 'blue' }],
-  ])('a link token with an invalid %s is not requested', async (field, request) => {
-    const { baseUrl, requests } = await answering(() => ({ body: answer }));
-    const call = serviceAt(baseUrl).links.createToken(request as LinkTokenRequest);
-    expect(await rejection(call)).toMatchObject({ name: 'RequestInvalid', fields: [{ field }] });
-    expect(requests).toEqual([]);
-  });
-
-  test('a link token that is not in the answer is not made up, and nothing else of the answer is quoted', async () => {
-    const { baseUrl } = await answering(() => ({ body: { ...answer, link_token: [token] } }));
-    const error = await rejection(serviceAt(baseUrl).links.createToken({ user_id: 'user-1' }));
-    expect(error).toBeInstanceOf(AnswerUnreadable);
-    expect(inspect(error)).not.toContain(token);
-  });
+test('a link token is created with what the service says of it', async () => {
+  const answer = { link_token: token, link_web_url: `https://link.example.com/?token=${token}`, new_field: 1 };
+  expect(await readFrom(answer, ({ links }) => links.createToken({ user_id: 'user-1' }))).toEqual(answer);
 });
 
 describe.each(steps)('%s', (_name, call, path, body) => {
   // proves 182-185, 245, I12
   test('carries the link token instead of the API key', async () => {
-    const { baseUrl, requests } = await answering(() => ({ body: { state: 'success' } }));
-    await call(serviceAt(baseUrl, { brand: 'Acme' }).links);
+    const { links, requests } = await serviceWith({ body: { state: 'success' } }, { brand: 'Acme' });
+    await call(links);
     expect(requests[0]).toMatchObject({ method: 'POST', url: path, body });
     expect(requests[0]?.headers).toHaveProperty('x-acme-link-token', token);
     expect(requests[0]?.headers).not.toHaveProperty('x-acme-api-key');
@@ -89,8 +54,8 @@ describe.each(steps)('%s', (_name, call, path, body) => {
     ['an object', { error: 'bad', message: secretsOf(body).join().toUpperCase() }],
     ['plain text', `${JSON.stringify(body)} with ${token} was refused`],
   ])('refused in %s rejects without a secret', async (_form, answer) => {
-    const { baseUrl } = await answering(() => ({ status: 422, body: answer }));
-    const error = await rejection(call(serviceAt(baseUrl).links));
+    const { links } = await serviceWith({ status: 422, body: answer });
+    const error = await rejection(call(links));
     expect(error).toBeInstanceOf(ServiceRefused);
     const shown = inspect(error, { depth: null }).toLowerCase();
     for (const secret of secretsOf(body)) expect(shown).not.toContain(secret.toLowerCase());
@@ -98,16 +63,16 @@ describe.each(steps)('%s', (_name, call, path, body) => {
 
   test('shows no secret in an error of the link either', async () => {
     const text = `${token} cannot do ${JSON.stringify(body)}`;
-    const { baseUrl } = await answering(() => ({ body: { state: 'error', error_type: 'invalid_token', error: text } }));
-    const shown = JSON.stringify(await call(serviceAt(baseUrl).links));
+    const { links } = await serviceWith({ body: { state: 'error', error_type: 'invalid_token', error: text } });
+    const shown = JSON.stringify(await call(links));
     expect(shown).toContain('cannot do');
     for (const secret of secretsOf(body)) expect(shown).not.toContain(secret);
   });
 
   test('keeps no piece of a secret, or of a person, when it cuts a long sentence', async () => {
     const text = `${'-'.repeat(270)} other@example.com +1 202 555 0123 ${token}${'x'.repeat(2_000)}`;
-    const { baseUrl } = await answering(() => ({ body: { state: 'error', error: text } }));
-    const shown = JSON.stringify(await call(serviceAt(baseUrl).links));
+    const { links } = await serviceWith({ body: { state: 'error', error: text } });
+    const shown = JSON.stringify(await call(links));
     expect(shown).toContain('<e-mail>');
     expect(shown).not.toMatch(/lt_|other@|555/);
   });
@@ -131,8 +96,8 @@ describe.each(steps)('%s', (_name, call, path, body) => {
 
 describe('the result of a step', () => {
   async function resultOf(body: unknown, status = 200) {
-    const { baseUrl } = await answering(() => ({ status, body }));
-    return serviceAt(baseUrl).links.completeMfa('invented_watch', token, code);
+    const { links } = await serviceWith({ status, body });
+    return links.completeMfa('invented_watch', token, code);
   }
 
   // proves 39-41, 55-57, 186, 188, I7
@@ -167,26 +132,13 @@ describe('the result of a step', () => {
     'user_cancelled',
   ] as const;
 
-  // proves 41-53, 309, I7
-  test.each(errorTypes)('names the error type %s', async (error_type) => {
-    expect(linkErrorTypes).toContain(error_type);
-    const sent = { state: 'error', error_type, error: 'words' };
-    expect(await resultOf(sent)).toMatchObject(sent);
-  });
-
-  test('names no other error type than the specification', () => {
-    expect(linkErrorTypes).toHaveLength(errorTypes.length);
-  });
-
-  // proves 38, 54, 325
-  test('keeps unknown states and error types', async () => {
-    const sent = { state: 'pending_something', error_type: 'error_of_next_year' };
-    expect(await resultOf(sent)).toMatchObject(sent);
-  });
-
-  test('counts a field of the wrong type as absent', async () => {
-    const sent = { state: 'success', error: {}, error_type: [], provider_mfa: 'sms', connected: 'yes', provider_id: 7 };
-    expect(await resultOf(sent)).toEqual({ state: 'success', provider_id: '7' });
+  // proves 41-54, 309, 325, I7
+  test('names the error types of the specification, and keeps unknown ones', async () => {
+    expect(linkErrorTypes).toEqual(errorTypes);
+    for (const error_type of [...errorTypes, 'error_of_next_year']) {
+      const sent = { state: 'error', error_type, error: 'words' };
+      expect(await resultOf(sent)).toEqual(sent);
+    }
   });
 
   test.each<[number, unknown, string]>([
@@ -197,12 +149,6 @@ describe('the result of a step', () => {
     [400, { state: 'error', error_type: 'incorrect_mfa_code' }, 'ServiceRefused'],
   ])('is not in a refusal with %i and %j', async (status, body, name) => {
     expect(await rejection(resultOf(body, status))).toMatchObject({ name, status });
-  });
-
-  test('the result of a step without a state is unreadable, and not quoted', async () => {
-    const error = await rejection(resultOf({ connected: true, error: 'Testperson' }));
-    expect(error).toBeInstanceOf(AnswerUnreadable);
-    expect(String(error)).not.toContain('Testperson');
   });
 });
 
@@ -225,11 +171,6 @@ describe('the call with the code', () => {
     const { baseUrl } = await serving(() => undefined);
     const call = serviceAt(baseUrl).links.completeMfa('invented_watch', token, code, { timeoutMs: 1_000 });
     expect(await rejection(call)).toBeInstanceOf(AnswerLost);
-  });
-
-  test.each(['', ' '])('is not made with the code %j', async (code) => {
-    const call = serviceAt('http://127.0.0.1:1').links.completeMfa('invented_watch', token, code);
-    expect(await rejection(call)).toMatchObject({ name: 'RequestInvalid', fields: [{ field: 'mfa_code' }] });
   });
 
   test('is not made with a token that no header can carry, and the token is not quoted', async () => {

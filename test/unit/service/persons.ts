@@ -28,14 +28,9 @@ export const inventedPatient = {
 };
 
 export const inventedAddress = {
-  receiver_name: 'Testperson Invented',
-  first_line: '1 Nowhere Lane',
+  ...inventedShipping,
   second_line: null,
-  city: 'Phantomville',
-  state: 'AZ',
   zip: '85004-1234',
-  country: 'US',
-  phone_number: '+15550100',
   access_notes: 'Gate code invented',
 };
 
@@ -70,6 +65,8 @@ export const registrationRequest: RegisterRequest = {
   physician: inventedPhysician,
 };
 
+const { phone_number: _phoneNumber, ...addressWithoutPhone } = inventedAddress;
+
 export const importRequest: ImportOrderRequest = {
   user_id: 'user-1',
   billing_type: 'client_bill',
@@ -77,16 +74,81 @@ export const importRequest: ImportOrderRequest = {
   collection_method: 'walk_in_test',
   physician: inventedPhysician,
   patient_details: inventedPatient,
-  patient_address: {
-    receiver_name: 'Testperson Invented',
-    first_line: '1 Nowhere Lane',
-    second_line: null,
-    city: 'Phantomville',
-    state: 'AZ',
-    zip: '85004-1234',
-    country: 'US',
-    access_notes: 'Gate code invented',
-  },
+  patient_address: addressWithoutPhone,
   sample_id: 'SAMPLE-1',
   lab_account_id: 'account-1',
+};
+
+export const proxyAddress = {
+  first_line: '1 Nowhere Lane',
+  second_line: null,
+  city: 'Phantomville',
+  state: 'AZ',
+  zip: 'A1 2BC',
+  country: 'Nowhere',
+  access_notes: 'Gate code invented',
+};
+
+export const medicalProxy = {
+  first_name: 'Testperson',
+  last_name: 'Invented',
+  address: proxyAddress,
+  phone_number: '+15550100',
+  email: 'testperson@example.com',
+  household_income: 0,
+  household_size: 2,
+};
+
+const fullPatient = {
+  ...inventedPatient,
+  medical_proxy: medicalProxy,
+  race: 'other',
+  ethnicity: 'non_hispanic',
+  sexual_orientation: 'dont_know',
+  gender_identity: 'female',
+  household_income: 12_000,
+  household_size: 3,
+};
+
+const insurance = {
+  payor_code: 'INVENTED',
+  insurance_id: 'invented-1',
+  responsible_relationship: 'Spouse',
+  responsible_details: {
+    first_name: 'Testperson',
+    last_name: 'Invented',
+    address: proxyAddress,
+    phone_number: '+15550100',
+    phone_type: 'Home',
+  },
+  diagnosis_codes: ['Z00.0'],
+  subjective: 'invented',
+  assessment_plan: 'invented',
+};
+
+const fullPhysician = { ...inventedPhysician, email: 'doctor@example.com', licensed_states: ['AZ', 'IL'] };
+
+const { lab_test_id: _labTestId, ...orderWithoutTest } = orderRequest;
+
+/** With every documented field; `order_set` stands instead of `lab_test_id`. */
+export const fullOrder: OrderRequest = {
+  ...orderWithoutTest,
+  order_set: importRequest.order_set,
+  collection_method: 'walk_in_test',
+  patient_details: fullPatient,
+  physician: fullPhysician,
+  health_insurance: insurance,
+  billing_type: 'commercial_insurance',
+  icd_codes: ['Z00.0'],
+  aoe_answers: [{ marker_id: 11, question_id: 5, answer: 'yes' }],
+  priority: true,
+  activate_by: '2030-02-28',
+  creator_member_id: 'member-1',
+};
+
+export const fullRegistration: RegisterRequest = {
+  ...registrationRequest,
+  patient_details: fullPatient,
+  physician: fullPhysician,
+  health_insurance: insurance,
 };

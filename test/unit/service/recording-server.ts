@@ -7,8 +7,9 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { RequestInvalid } from '../../../service/errors.js';
 import type { ServiceConfig } from '../../../service/http.js';
 import { createLabService, type LabService } from '../../../service/lab-service.js';
 
@@ -58,6 +59,44 @@ export async function serving(listener: RequestListener): Promise<Omit<Recording
   });
   const { port } = server.address() as AddressInfo;
   return { baseUrl: `http://127.0.0.1:${port}`, server, connections: () => connections };
+}
+
+/** A TCP server that does with each connection what the test says; its address. */
+export async function speakingTcp(onConnection: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    onConnection(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A service that gets this answer to each call, and the requests that reached it. */
+export async function serviceWith(answer: Answer, config: Partial<ServiceConfig> = {}) {
+  const { baseUrl, requests } = await answering(() => answer);
+  return { ...serviceAt(baseUrl, config), requests };
+}
+
+/** What a call reads from an answer with this body. */
+export async function readFrom<T>(body: unknown, call: (service: LabService) => Promise<T>): Promise<T> {
+  return call(await serviceWith({ body }, { managementKey: 'mk_invented' }));
+}
+
+/** The rules that a request breaks. Nothing listens at its address: a request that was sent would be `ServiceUnreachable`. */
+export async function brokenRules(
+  call: (service: LabService) => Promise<unknown>,
+  config: Partial<ServiceConfig> = {},
+): Promise<string[]> {
+  const error = await rejection(call(serviceAt('http://127.0.0.1:1', { managementKey: 'mk_invented', ...config })));
+  if (!(error instanceof RequestInvalid)) throw error;
+  return error.fields.map(({ field, message }) => `${field} ${message}`);
 }
 
 /** A service at that address, closed with the test. */
