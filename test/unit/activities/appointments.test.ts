@@ -41,10 +41,8 @@ async function serviceWith(given: Record<string, Answer | Answer[]>) {
     return answer;
   });
   const service = serviceAt(baseUrl);
-  const arranged = <T>(work: () => Promise<T>) =>
-    new MockActivityEnvironment({ startToCloseTimeoutMs: 150_000, scheduleToCloseTimeoutMs: 0 }).run(
-      work,
-    ) as Promise<T>;
+  const times = { startToCloseTimeoutMs: 150_000, scheduleToCloseTimeoutMs: 0 };
+  const arranged = <T>(work: () => Promise<T>) => new MockActivityEnvironment(times).run(work);
   const common = { orderId: 'order-1', bookingTimeout: 5_000 };
   const toCancel = { orderId: 'order-1', appointmentId: 'appointment-1' };
   return {

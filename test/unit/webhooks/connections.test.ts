@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { deliverConnection } from '../../../client/webhooks/connection-events.js';
 import type { Notification } from '../../../protocol/notifications.js';
-import { handlerWithoutTemporal, loggingHandler, signed } from './sending.js';
+import { outcomeOf, signed } from './sending.js';
 
 const userId = '6f0c0a49-2f0a-4b5e-8d6f-000000000001';
 const source = { name: 'Invented Watch', slug: 'invented_watch' };
@@ -22,11 +22,10 @@ describe('a connection that was made', () => {
   ])(
     'a connection that was made with %s goes to the link of user and provider, or is answered 503 without Temporal',
     async (_what, body) => {
-      const { lines, handler } = await loggingHandler();
-      expect((await handler.handle(signed(body))).status).toBe(503);
-      expect(lines).toMatchObject([
-        { fields: { answer: 'temporal_unavailable', workflowId: `link-provider/${userId}/invented_watch` } },
-      ]);
+      const { status, lines } = await outcomeOf(signed(body));
+      expect(status).toBe(503);
+      const workflowId = `link-provider/${userId}/invented_watch`;
+      expect(lines).toMatchObject([{ fields: { answer: 'temporal_unavailable', workflowId } }]);
       expect(JSON.stringify(lines)).not.toContain('Testperson');
     },
   );
@@ -37,8 +36,8 @@ describe('a connection that was made', () => {
     ['a slug that is invalid', event({ data: { source: { slug: 'Testperson/Invented' } } })],
     ['a slug that is too long', event({ data: { source: 's'.repeat(129) } })],
   ])('a connection that was made with %s goes to the link that takes any provider', async (_what, body) => {
-    const { lines, handler } = await loggingHandler();
-    expect((await handler.handle(signed(body))).status).toBe(503);
+    const { status, lines } = await outcomeOf(signed(body));
+    expect(status).toBe(503);
     expect(lines).toMatchObject([{ fields: { workflowId: `link-provider/${userId}/any` } }]);
     expect(JSON.stringify(lines)).not.toContain('Testperson');
   });
@@ -46,66 +45,47 @@ describe('a connection that was made', () => {
   test('reaches the sink at once even while Temporal is away, and comes again, whole', async () => {
     const taken: unknown[] = [];
     const healthData = (received: unknown) => Promise.resolve(void taken.push(received));
-    const handler = await handlerWithoutTemporal({ healthData });
-    expect((await handler.handle(signed(event()))).status).toBe(503);
+    const outcome = await outcomeOf(signed(event()), { healthData });
+    expect(outcome).toMatchObject({ status: 503, counted: ['temporal_unavailable'] });
     expect(taken).toHaveLength(1);
-    expect(handler.counts().answers).toMatchObject({ temporal_unavailable: 1 });
   });
 });
 
-describe('a connection whose link cannot be found', () => {
-  const unaddressable: [string, Record<string, unknown>][] = [
-    ['no user', event({ user_id: undefined, data: { source } })],
-    ['a user that is not an id', event({ user_id: 'Testperson Invented' })],
-    ['a user that is a path', event({ user_id: '../..' })],
-  ];
-
-  test.each(unaddressable)(
-    'a connection whose link cannot be found for %s is dropped with 204, counted, and logged without its content',
-    async (_what, body) => {
-      const { lines, handler } = await loggingHandler();
-      expect((await handler.handle(signed(body))).status).toBe(204);
-      expect(handler.counts().answers).toMatchObject({ unreadable: 1 });
-      expect(lines).toMatchObject([
-        { level: 'warn', fields: { problem: 'names no user, or no provider by its slug' } },
-      ]);
-      expect(JSON.stringify(lines)).not.toContain('Testperson');
-    },
-  );
-
-  test.each(unaddressable)(
-    'a connection whose link cannot be found for %s reaches the sink all the same',
-    async (_what, body) => {
-      const taken: unknown[] = [];
-      const healthData = (received: unknown) => Promise.resolve(void taken.push(received));
-      const handler = await handlerWithoutTemporal({ healthData });
-      expect((await handler.handle(signed(body))).status).toBe(204);
-      expect(taken).toHaveLength(1);
-      expect(handler.counts(), 'both are counted').toMatchObject({
-        answers: { unreadable: 1, health_data_accepted: 1 },
-        passedOver: {},
-      });
-    },
-  );
-});
+test.each([
+  ['no user', event({ user_id: undefined, data: { source } })],
+  ['a user that is not an id', event({ user_id: 'Testperson Invented' })],
+  ['a user that is a path', event({ user_id: '../..' })],
+])(
+  'a connection whose link cannot be found for %s is dropped, but reaches the sink: both are counted',
+  async (_, body) => {
+    const taken: unknown[] = [];
+    const healthData = (received: unknown) => Promise.resolve(void taken.push(received));
+    const { status, counted, passedOver, lines } = await outcomeOf(signed(body), { healthData });
+    expect({ status, counted, passedOver }).toEqual({
+      status: 204,
+      counted: ['unreadable', 'health_data_accepted'],
+      passedOver: {},
+    });
+    expect(taken).toHaveLength(1);
+    expect(lines).toMatchObject([{ level: 'warn', fields: { problem: 'names no user, or no provider by its slug' } }]);
+    expect(JSON.stringify(lines)).not.toContain('Testperson');
+  },
+);
 
 test('a connection that broke is answered 503 without Temporal, so it comes again, and the log quotes no text of it', async () => {
-  const { lines, handler } = await loggingHandler();
   const data = { provider: 'invented_watch', message: 'Testperson Invented', error_type: 'unknown' };
   const broken = event({ event_type: 'provider.connection.error', data });
-  expect((await handler.handle(signed(broken))).status).toBe(503);
+  const { status, lines } = await outcomeOf(signed(broken));
+  expect(status).toBe(503);
   const workflowId = `deliver-notifications/link-provider/${userId}/invented_watch`;
   expect(lines).toMatchObject([{ fields: { answer: 'temporal_unavailable', workflowId } }]);
   expect(JSON.stringify(lines)).not.toContain('Testperson');
 });
 
-test.each(['provider.connection.next_year'])('%s wakes nobody: it needs no Temporal', async (eventType) => {
-  const handler = await handlerWithoutTemporal();
-  expect((await handler.handle(signed(event({ event_type: eventType })))).status).toBe(204);
-  expect(handler.counts()).toMatchObject({
-    answers: { health_data_counted: 1 },
-    passedOver: { [eventType]: 1 },
-  });
+test('news of a connection of next year wake nobody: they need no Temporal', async () => {
+  const event_type = 'provider.connection.next_year';
+  const outcome = await outcomeOf(signed(event({ event_type })));
+  expect(outcome).toMatchObject({ status: 204, counted: ['health_data_counted'], passedOver: { [event_type]: 1 } });
 });
 
 /** The notifications that the webhook of a broken connection becomes. */

@@ -9,7 +9,7 @@ import {
   noise,
   orderBody,
   orderEvent,
-  remembering,
+  outcomeOf,
   secret,
   signed,
 } from './sending.js';
@@ -20,17 +20,14 @@ function parsingJobEvent(data: object) {
   return { event_type: 'lab_report.parsing_job.updated', data, user_id: 'user-1' };
 }
 
+function appointmentEvent(data: object) {
+  return { event_type: 'labtest.appointment.updated', data: { id: 'appointment-1', ...data } };
+}
+
 /** Deep enough to overflow the stack of anything that walks it by recursion. */
 const million = 1_000_000;
 const deepArray = `${'['.repeat(million)}${']'.repeat(million)}`;
 const deepObject = `${'{"":'.repeat(million)}1${'}'.repeat(million)}`;
-
-async function answerTo(request: Parameters<Awaited<ReturnType<typeof handlerWithoutTemporal>>['handle']>[0]) {
-  const handler = await handlerWithoutTemporal();
-  const answer = await handler.handle(request);
-  const { error } = JSON.parse(answer.body ?? '{"error":null}') as { error: string | null };
-  return { status: answer.status, error };
-}
 
 test('`handle` accepts what `signWebhook` returns, whatever the body is made of', async () => {
   const handler = await handlerWithoutTemporal();
@@ -43,23 +40,15 @@ test('`handle` accepts what `signWebhook` returns, whatever the body is made of'
 
 describe('the refusals, in their order', () => {
   test('a method that is not POST comes before everything else', async () => {
-    const handler = await handlerWithoutTemporal({ maxBytes: 1 });
-    const answer = await handler.handle({ method: 'GET', headers: {}, body: noise(100) });
-    expect(answer).toMatchObject({ status: 405, headers: { allow: 'POST' } });
+    const refused = await outcomeOf({ method: 'GET', headers: {}, body: noise(100) }, { maxBytes: 1 });
+    expect(refused).toMatchObject({ status: 405, headers: { allow: 'POST' } });
   });
 
   // proves 318
-  test('a body above the limit comes before its signature, and the connection will be closed', async () => {
-    const handler = await handlerWithoutTemporal({ maxBytes: 100 });
-    const answer = await handler.handle({ headers: signed('').headers, body: noise(101) });
-    expect(answer).toMatchObject({ status: 413, headers: { connection: 'close' } });
-  });
-
-  // proves 318
-  test('a body of exactly the limit is read', async () => {
-    const handler = await handlerWithoutTemporal({ maxBytes: 100 });
-    const answer = await handler.handle({ headers: signed('').headers, body: noise(100) });
-    expect(answer).toMatchObject({ status: 401, body: expect.stringContaining('signature_mismatch') as string });
+  test('a body above the limit comes before its signature, and the connection will be closed; one of the limit is read', async () => {
+    const of = (bytes: number) => outcomeOf({ headers: signed('').headers, body: noise(bytes) }, { maxBytes: 100 });
+    expect(await of(101)).toMatchObject({ status: 413, headers: { connection: 'close' } });
+    expect(await of(100)).toMatchObject({ status: 401, error: 'signature_mismatch' });
   });
 
   const { headers: wellFormed } = signed('');
@@ -75,10 +64,8 @@ describe('the refusals, in their order', () => {
     '%s is refused with 401 before a byte of the body is read, and the connection will be closed',
     async (error, headers) => {
       const body = { [Symbol.asyncIterator]: () => expect.unreachable('the body was read') };
-      const handler = await handlerWithoutTemporal();
-      const answer = await handler.handle({ headers, body });
-      expect(answer).toMatchObject({ status: 401, headers: { connection: 'close' } });
-      expect(JSON.parse(answer.body ?? '')).toMatchObject({ error });
+      const answer = await outcomeOf({ headers, body });
+      expect(answer).toMatchObject({ status: 401, headers: { connection: 'close' }, error });
     },
   );
 
@@ -86,39 +73,32 @@ describe('the refusals, in their order', () => {
     'the message id %s is accepted',
     async (id) => {
       const { headers, body } = signWebhook({ body: { event_type: 'other' }, secret, id });
-      expect((await answerTo({ headers, body: Buffer.from(body) })).status).toBe(204);
+      expect((await outcomeOf({ headers, body: Buffer.from(body) })).status).toBe(204);
     },
   );
 
   test('a message signed 6 minutes ago is refused with 401, by the given clock', async () => {
-    const handler = await handlerWithoutTemporal({ now: () => Date.now() + 6 * 60_000 });
-    const answer = await handler.handle(signed({}));
-    expect(answer.status).toBe(401);
-    expect(answer.body).toContain('timestamp_stale');
+    const late = await outcomeOf(signed({}), { now: () => Date.now() + 6 * 60_000 });
+    expect(late).toMatchObject({ status: 401, error: 'timestamp_stale' });
   });
 
   test('a body that is not JSON is refused with 401 as long as it is not signed, and with 400 when it is', async () => {
-    expect((await answerTo({ headers: {}, body: Buffer.from('{') })).status).toBe(401);
-    expect(await answerTo(signed('{'))).toEqual({ status: 400, error: 'not_json' });
+    expect((await outcomeOf({ headers: {}, body: Buffer.from('{') })).status).toBe(401);
+    expect((await outcomeOf(signed('{'))).status).toBe(400);
   });
 
-  test.each([
-    ['nothing', ''],
-    ['text that is not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
-    ['two values', '{} {}'],
-  ])('signed bytes that are not JSON (%s) are refused with 400', async (_what, body) => {
-    expect(await answerTo(signed(body))).toEqual({ status: 400, error: 'not_json' });
-  });
-
-  test.each([
-    ['null', 'null'],
-    ['a list', '[]'],
-    ['text', '"text"'],
-    ['a number', '1'],
-    ['true', 'true'],
-    ['a list nested a million deep', deepArray],
-  ])('JSON that is not an object (%s) is refused with 400', async (_what, body) => {
-    expect(await answerTo(signed(body))).toEqual({ status: 400, error: 'not_an_object' });
+  test.each<[what: string, error: string, body: string | Buffer]>([
+    ['nothing', 'not_json', ''],
+    ['text that is not UTF-8', 'not_json', Buffer.from([0x22, 0xff, 0x22])],
+    ['two values', 'not_json', '{} {}'],
+    ['null', 'not_an_object', 'null'],
+    ['a list', 'not_an_object', '[]'],
+    ['text', 'not_an_object', '"text"'],
+    ['a number', 'not_an_object', '1'],
+    ['true', 'not_an_object', 'true'],
+    ['a list nested a million deep', 'not_an_object', deepArray],
+  ])('signed bytes that are no JSON object (%s) are refused with 400 as %s', async (_what, error, body) => {
+    expect(await outcomeOf(signed(body))).toMatchObject({ status: 400, error });
   });
 
   test.each([
@@ -134,17 +114,17 @@ describe('the refusals, in their order', () => {
       expect((await handler.handle(signed(body))).status).toBe(204);
       expect(taken).toEqual([{ reason, body: typeof body === 'string' ? body : '"\ufffd"' }]);
       expect(handler.counts().answers).toMatchObject({ body_set_aside: 1, not_json: 0, not_an_object: 0 });
-      const failing = await handlerWithoutTemporal({ rejected: () => Promise.reject(new Error('down')) });
-      expect((await failing.handle(signed(body))).status).toBe(503);
+      const failing = { rejected: () => Promise.reject(new Error('down')) };
+      expect((await outcomeOf(signed(body), failing)).status).toBe(503);
     },
   );
 
   test.each(['{"event_type":"other"}', 'no JSON'])(
     'an event that a sink attributes to a deleted user is counted so: %s',
     async (body) => {
-      const handler = await handlerWithoutTemporal({ rejected: () => Promise.resolve('user_deleted') });
-      expect((await handler.handle(signed(body))).status).toBe(204);
-      expect(handler.counts().answers).toMatchObject({ health_data_unwanted: 1, not_handled: 0, body_set_aside: 0 });
+      const rejected = () => Promise.resolve('user_deleted' as const);
+      const outcome = await outcomeOf(signed(body), { rejected });
+      expect(outcome).toMatchObject({ status: 204, counted: ['health_data_unwanted'] });
     },
   );
 
@@ -178,18 +158,16 @@ describe('reading the body', () => {
     async function* pieces() {
       for (const byte of body) yield await Promise.resolve(Uint8Array.of(byte));
     }
-    expect((await answerTo({ headers, body: pieces() })).status).toBe(204);
+    expect((await outcomeOf({ headers, body: pieces() })).status).toBe(204);
   });
 
   test('refuses a declared length above the limit without reading a byte', async () => {
-    const handler = await handlerWithoutTemporal({ maxBytes: 100 });
     const body = { [Symbol.asyncIterator]: () => expect.unreachable('the body was read') };
     const headers = { ...signed('').headers, 'content-length': '101' };
-    expect((await handler.handle({ headers, body })).status).toBe(413);
+    expect((await outcomeOf({ headers, body }, { maxBytes: 100 })).status).toBe(413);
   });
 
   test('reads an endless body no further than the piece that exceeds the limit', async () => {
-    const handler = await handlerWithoutTemporal({ maxBytes: 1000 });
     let given = 0;
     async function* endless() {
       for (;;) {
@@ -197,14 +175,14 @@ describe('reading the body', () => {
         yield await Promise.resolve(noise(300));
       }
     }
-    expect((await handler.handle({ headers: signed('').headers, body: endless() })).status).toBe(413);
+    const request = { headers: signed('').headers, body: endless() };
+    expect((await outcomeOf(request, { maxBytes: 1000 })).status).toBe(413);
     expect(given).toBe(1200);
   });
 
   test('does not lift the limit for a false declared length', async () => {
-    const handler = await handlerWithoutTemporal({ maxBytes: 100 });
     const headers = { ...signed('').headers, 'content-length': '1' };
-    expect((await handler.handle({ headers, body: noise(101) })).status).toBe(413);
+    expect((await outcomeOf({ headers, body: noise(101) }, { maxBytes: 100 })).status).toBe(413);
   });
 
   test('keeps room for small bodies while others fill the rest with large ones', async () => {
@@ -286,7 +264,7 @@ describe('reading the body', () => {
       throw new Error('aborted');
     }
     const { headers } = signed('');
-    expect(await answerTo({ headers, body: broken() })).toEqual({ status: 503, error: 'body_broke_off' });
+    expect(await outcomeOf({ headers, body: broken() })).toMatchObject({ status: 503, error: 'body_broke_off' });
   });
 });
 
@@ -296,122 +274,89 @@ describe('events of each kind', () => {
     ['no type', { something: 1 }, 'not_handled'],
     ['a type that is not a string', { event_type: 7 }, 'unreadable'],
     ['health data', { event_type: 'daily.data.steps.created', data: {} }, 'health_data_counted'],
-    [
-      'an appointment that names no order',
-      { event_type: 'labtest.appointment.updated', data: { id: 'appointment-1' } },
-      'unreadable',
-    ],
-    [
-      'an appointment whose order could not stand in a workflow ID',
-      { event_type: 'labtest.appointment.updated', data: { id: 'appointment-1', order_id: 'order/../other' } },
-      'not_addressable',
-    ],
-    ['a parsing job without an id', parsingJobEvent({}), 'unreadable'],
-    [
-      'a parsing job whose id could not stand in a workflow ID',
-      parsingJobEvent({ id: 'job/../other' }),
-      'not_addressable',
-    ],
-    ['an order event without an order', { event_type: 'labtest.order.updated', data: null }, 'unreadable'],
-    ['an order event whose id is neither text nor number', orderEvent(orderId, { id: ['one'] }), 'unreadable'],
-    ['an order event without an id', { event_type: 'labtest.order.updated', data: { events: [] } }, 'unreadable'],
+    ['an order event without an order', orderEvent('', { id: null }), 'unreadable'],
     ['an id that could not stand in a workflow ID', orderEvent('kit/../order'), 'not_addressable'],
     ['an id that is too long', orderEvent('a'.repeat(129)), 'not_addressable'],
+    ['a parsing job without an id', parsingJobEvent({}), 'unreadable'],
+    ['a parsing job whose id could not stand in one', parsingJobEvent({ id: 'job/../other' }), 'not_addressable'],
+    ['an appointment that names no order', appointmentEvent({}), 'unreadable'],
+    ['an appointment whose order could not stand in one', appointmentEvent({ order_id: 'a/../b' }), 'not_addressable'],
   ] as const)('%s is dropped with 204, and counted as what it is', async (_what, body, name) => {
-    const handler = await handlerWithoutTemporal();
-    expect((await handler.handle(signed(body))).status).toBe(204);
-    const given = Object.entries(handler.counts().answers).filter(([, times]) => times > 0);
-    expect(given).toEqual([[name, 1]]);
+    expect(await outcomeOf(signed(body))).toMatchObject({ status: 204, counted: [name] });
   });
 
   test('an id that cannot be part of a workflow ID is left out of the log: it may be anything', async () => {
-    const { lines, handler } = await loggingHandler();
-    await handler.handle(signed(orderEvent('Testperson/Invented')));
+    const { lines } = await outcomeOf(signed(orderEvent('Testperson/Invented')));
     expect(lines).toMatchObject([{ level: 'warn', fields: { answer: 'not_addressable' } }]);
     expect(JSON.stringify(lines)).not.toContain('Testperson');
   });
 
   test('relatives whose ids cannot be part of a workflow ID are ignored: the order is its own root', async () => {
-    const { lines, handler } = await loggingHandler();
     const orders = [{ id: 'not/addressable', origin: 'initial' }];
-    await handler.handle(
-      signed(orderEvent(orderId, { order_transaction: { id: 't', orders }, parent_id: 'nor/this' })),
-    );
+    const event = orderEvent(orderId, { order_transaction: { id: 't', orders }, parent_id: 'nor/this' });
+    const { lines } = await outcomeOf(signed(event));
     expect(lines).toMatchObject([{ fields: { workflowId: `kit-order/${orderId}` } }]);
   });
 
-  test.each([
-    ['an order event', orderEvent(orderId)],
-    ['a parsing job', parsingJobEvent({ id: orderId, status: 'started' })],
-    ['a parsing job under its other name', parsingJobEvent({ job_id: orderId })],
-    ['an appointment', { event_type: 'labtest.appointment.updated', data: { id: 'appointment-1', order_id: orderId } }],
-    ['without envelope ids', { event_type: 'labtest.order.created', data: orderBody(orderId) }],
-    ['an order id that is not a UUID', orderEvent('order_17.b')],
-    ['an order without an envelope', orderBody(orderId)],
-    ['an order whose id is a number', orderEvent(orderId, { id: 4711 })],
-    ['an order with odd fields', orderEvent(orderId, { has_abn: 'no', events: [null, 5, { id: 1, status: {} }] })],
-    [
-      'with ids that are not UUIDs',
-      { ...orderEvent(orderId), team_id: 'team', user_id: 'someone', client_user_id: 'free text' },
-    ],
-  ])('%s goes to Temporal, and is answered 503 while that cannot be reached', async (_what, body) => {
-    expect(await answerTo(signed(body))).toEqual({ status: 503, error: 'temporal_unavailable' });
-  });
-
-  test('a parsing job goes to the workflow of its id, and the log names the job', async () => {
-    const { lines, handler } = await loggingHandler();
-    const metadata = { patient_first_name: 'Testperson', dob: '1990-01-01' };
-    await handler.handle(signed(parsingJobEvent({ id: orderId, data: { metadata, results: [] } })));
-    expect(lines).toMatchObject([{ fields: { jobId: orderId, workflowId: `parsing-job/${orderId}` } }]);
-    expect(JSON.stringify(lines)).not.toMatch(/Testperson|1990-01/);
-  });
+  test.each<[what: string, body: Record<string, unknown>, workflowId: string]>([
+    ['an order event', orderEvent(orderId), `kit-order/${orderId}`],
+    ['an order without an envelope', orderBody(orderId), `kit-order/${orderId}`],
+    ['an order whose id is a number', orderEvent(orderId, { id: 4711 }), 'kit-order/4711'],
+    ['an order with odd fields', orderEvent(orderId, { has_abn: 'no', events: [null, 5] }), `kit-order/${orderId}`],
+    ['ids that are not UUIDs', { ...orderEvent('order_17.b'), team_id: 't', user_id: 'u' }, 'kit-order/order_17.b'],
+    ['a parsing job', parsingJobEvent({ id: orderId, status: 'started' }), `parsing-job/${orderId}`],
+    ['a parsing job under its other name', parsingJobEvent({ job_id: orderId }), `parsing-job/${orderId}`],
+    ['an appointment', appointmentEvent({ order_id: orderId }), `appointment/${orderId}`],
+  ])(
+    '%s goes to its workflow, and is answered 503 while Temporal cannot be reached',
+    async (_what, body, workflowId) => {
+      const { status, error, lines } = await outcomeOf(signed(body));
+      expect([status, error]).toEqual([503, 'temporal_unavailable']);
+      expect(lines).toMatchObject([{ fields: { workflowId } }]);
+    },
+  );
 
   // proves 267, 268
-  test('an appointment goes to the workflow of its order, and the log has neither address nor notes', async () => {
-    const { lines, handler } = await loggingHandler();
+  test('the log of a parsing job or an appointment names it and its order, and nothing of a person', async () => {
+    const metadata = { patient_first_name: 'Testperson', dob: '1990-01-01' };
+    const job = await outcomeOf(signed(parsingJobEvent({ id: orderId, data: { metadata, results: [] } })));
+    expect(job.lines).toMatchObject([{ fields: { jobId: orderId } }]);
     const address = { first_line: '1 Invented Street', zip_code: '62701' };
-    const data = { id: 'appointment-1', order_id: orderId, address, appointment_notes: 'Invented dog' };
+    const visit = { order_id: orderId, address, appointment_notes: 'Invented dog' };
     for (const name of ['created', 'updated', 'update']) {
-      await handler.handle(signed({ event_type: `labtest.appointment.${name}`, data }));
+      const { lines } = await outcomeOf(
+        signed({ ...appointmentEvent(visit), event_type: `labtest.appointment.${name}` }),
+      );
+      expect(lines).toMatchObject([{ fields: { orderId, workflowId: `appointment/${orderId}` } }]);
+      expect(JSON.stringify([job.lines, lines])).not.toMatch(/Testperson|1990-01|Invented|\b62701\b/);
     }
-    expect(lines).toMatchObject(
-      ['created', 'updated', 'update'].map(() => ({ fields: { orderId, workflowId: `appointment/${orderId}` } })),
-    );
-    expect(JSON.stringify(lines)).not.toMatch(/Invented|\b62701\b/);
   });
 
+  // service/events.test.ts has the other places.
   test.each([
-    ['in an unknown event', `{"event_type":"other","data":${deepArray}}`, 204],
     ['in health data', `{"event_type":"daily.data.steps.created","data":${deepObject}}`, 204],
     ['in place of an order', `{"event_type":"labtest.order.updated","data":${deepArray}}`, 204],
-    ['as the event type', `{"event_type":${deepObject}}`, 204],
     ['in an unknown field of an order', `{"id":"${orderId}","events":[],"new_field":${deepArray}}`, 503],
-    ['in a known field of an order', `{"id":"${orderId}","events":[],"status":${deepObject}}`, 503],
-    ['in place of an event of an order', `{"id":"${orderId}","events":[${deepArray}]}`, 503],
-    ['in place of the id of an order', `{"id":${deepArray},"events":[]}`, 204],
-    ['in an event of an order', `{"id":"${orderId}","events":[{"id":1,"status":"s","new":${deepArray}}]}`, 503],
   ])('JSON nested a million levels deep %s crashes nothing', async (_where, body, status) => {
-    const handler = await handlerWithoutTemporal({ maxBytes: 8 * million });
-    expect((await handler.handle(signed(body))).status).toBe(status);
+    expect((await outcomeOf(signed(body), { maxBytes: 8 * million })).status).toBe(status);
   });
 
   test('keys that reach for prototypes are data', async () => {
     const body = `{"__proto__":{"event_type":"labtest.order.updated"},"constructor":{},"event_type":"other"}`;
-    expect((await answerTo(signed(body))).status).toBe(204);
+    expect((await outcomeOf(signed(body))).status).toBe(204);
   });
 });
 
 describe('Temporal cannot be reached', () => {
   test('the answer comes by the deadline, even if the client pauses beyond it before it retries', async () => {
-    const { lines, handler } = await loggingHandler({ deadlineMs: 2000 });
-    expect((await handler.handle(signed(orderEvent(orderId)))).status).toBe(503);
+    const { status, lines } = await outcomeOf(signed(orderEvent(orderId)), { deadlineMs: 2000 });
+    expect(status).toBe(503);
     expect(JSON.stringify(lines)).toContain('No answer within 2000 ms');
   });
 
   test('the log names order, workflow, message and reason', async () => {
-    const { lines, handler } = await loggingHandler();
     const request = signed(orderEvent(orderId));
-    await handler.handle(request);
+    const { lines } = await outcomeOf(request);
     expect(lines).toEqual([
       {
         level: 'warn',
@@ -439,15 +384,6 @@ describe('health data', () => {
     data: { data: [{ timestamp: '2026-01-05T10:00:00Z', value: 5.4, unit: 'mmol/L' }] },
   };
 
-  test('is counted and dropped if there is no sink', async () => {
-    const handler = await handlerWithoutTemporal();
-    expect((await handler.handle(signed(event))).status).toBe(204);
-    expect(handler.counts()).toMatchObject({
-      answers: { health_data_counted: 1 },
-      passedOver: { 'daily.data.glucose.created': 1 },
-    });
-  });
-
   test('is given to the sink whole, with the message id and unchanged, and answered once the sink is done', async () => {
     const taken: Parameters<HealthDataSink>[] = [];
     let done = false;
@@ -461,18 +397,8 @@ describe('health data', () => {
     const request = signed(event);
     expect((await handler.handle(request)).status).toBe(204);
     expect(done).toBe(true);
-    expect(taken).toEqual([
-      [
-        expect.objectContaining({
-          kind: 'health_data',
-          eventType: event.event_type,
-          userId: 'user-1',
-          data: event.data,
-        }),
-        request.headers['webhook-id'],
-        request.body.toString(),
-      ],
-    ]);
+    const received = { kind: 'health_data', eventType: event.event_type, userId: 'user-1', data: event.data };
+    expect(taken).toMatchObject([[received, request.headers['webhook-id'], request.body.toString()]]);
   });
 
   test.each([
@@ -480,28 +406,9 @@ describe('health data', () => {
     ['user_deleted', 'health_data_unwanted'],
     ['repeated', 'health_data_accepted'],
     [undefined, 'health_data_accepted'],
-  ])('health data that the sink reports as %s is answered 204 and counted as %s', async (outcome, answer) => {
-    const handler = await handlerWithoutTemporal({ healthData: () => Promise.resolve(outcome) });
-    expect((await handler.handle(signed(event))).status).toBe(204);
-    expect(handler.counts().answers).toMatchObject({ [answer]: 1 });
-  });
-
-  test('also gives the sink the news of a provider connection, with the slug of its source', async () => {
-    const taken: unknown[] = [];
-    const healthData: HealthDataSink = (received) => Promise.resolve(void taken.push(received));
-    const handler = await handlerWithoutTemporal({ healthData });
-    const data = { user_id: 'user-1', provider: { slug: 'invented' } };
-    expect((await handler.handle(signed({ event_type: 'provider.connection.next_year', data }))).status).toBe(204);
-    expect(taken).toEqual([
-      {
-        kind: 'connection',
-        eventType: 'provider.connection.next_year',
-        userId: 'user-1',
-        sourceSlug: 'invented',
-        data,
-      },
-    ]);
-    expect(handler.counts().answers).toMatchObject({ health_data_accepted: 1 });
+  ] as const)('health data that the sink reports as %s is answered 204 and counted as %s', async (outcome, answer) => {
+    const healthData = () => Promise.resolve(outcome);
+    expect(await outcomeOf(signed(event), { healthData })).toMatchObject({ status: 204, counted: [answer] });
   });
 
   test.each([
@@ -514,8 +421,8 @@ describe('health data', () => {
     ],
     ['never answers', () => new Promise<void>(() => undefined)],
   ])('is answered 503 when the sink %s, and the log quotes none of it', async (_how, healthData) => {
-    const { lines, handler } = await loggingHandler({ healthData, deadlineMs: 100 });
-    expect((await handler.handle(signed(event))).status).toBe(503);
+    const { status, lines } = await outcomeOf(signed(event), { healthData, deadlineMs: 100 });
+    expect(status).toBe(503);
     expect(lines).toMatchObject([{ level: 'error', fields: { answer: 'health_data_failed' } }]);
     expect(JSON.stringify(lines)).not.toMatch(/Testperson|\b5\.4\b|user-1/);
   });
@@ -533,16 +440,12 @@ describe('events that are dropped', () => {
     ['unreadable', { event_type: 'provider.connection.created' }, { problem: expect.any(String) as string }],
   ])('events that are dropped as %s are given to their sink first: %j', async (reason, event, known) => {
     const taken: unknown[] = [];
-    const { lines, logger } = remembering();
-    const rejected = (...received: unknown[]) => Promise.resolve(taken.push(received));
-    const handler = await handlerWithoutTemporal({ rejected, logger });
     const request = signed(event);
-    expect((await handler.handle(request)).status).toBe(204);
+    const rejected = (...received: unknown[]) => Promise.resolve(taken.push(received));
+    const { status, counted, lines } = await outcomeOf(request, { rejected });
+    expect([status, counted]).toEqual([204, [reason]]);
     const body = request.body.toString();
-    expect(taken).toEqual([
-      [expect.objectContaining({ reason, body, ...known }) as object, request.headers['webhook-id']],
-    ]);
-    expect(handler.counts().answers).toMatchObject({ [reason]: 1 });
+    expect(taken).toMatchObject([[{ reason, body, ...known }, request.headers['webhook-id']]]);
     expect(JSON.stringify(lines)).not.toMatch(/Testperson|user-1/);
   });
 
@@ -550,9 +453,8 @@ describe('events that are dropped', () => {
     ['fails', () => Promise.reject(new Error('no room'))],
     ['never answers', () => new Promise<void>(() => undefined)],
   ])('are answered 503 if their sink %s, so the sender retries', async (_how, rejected) => {
-    const handler = await handlerWithoutTemporal({ rejected, deadlineMs: 100 });
-    expect((await handler.handle(signed({ event_type: 'other' }))).status).toBe(503);
-    expect(handler.counts().answers).toMatchObject({ rejected_failed: 1, not_handled: 0 });
+    const outcome = await outcomeOf(signed({ event_type: 'other' }), { rejected, deadlineMs: 100 });
+    expect(outcome).toMatchObject({ status: 503, counted: ['rejected_failed'] });
   });
 
   test('do not include those that failed, nor health data that a sink accepts', async () => {
@@ -582,9 +484,8 @@ describe('counting and logging', () => {
   });
 
   test('an event type that does not look like one is neither logged nor counted by its name', async () => {
-    const { lines, handler } = await loggingHandler();
-    await handler.handle(signed({ event_type: 'Testperson Invented\n2026' }));
-    expect(JSON.stringify([lines, handler.counts()])).not.toContain('Testperson');
+    const outcome = await outcomeOf(signed({ event_type: 'Testperson Invented\n2026' }));
+    expect(JSON.stringify(outcome)).not.toContain('Testperson');
   });
 
   test('nothing of a patient is logged, whatever becomes of the event', async () => {
@@ -604,23 +505,14 @@ describe('counting and logging', () => {
     ]);
     expect(JSON.stringify(lines)).not.toMatch(/Testperson|Invented|example\.com|user-1/);
   });
-
-  test('every answer is counted', async () => {
-    const handler = await handlerWithoutTemporal();
-    await handler.handle(signed('[]'));
-    await handler.handle(signed('[]'));
-    await handler.handle({ headers: {}, body: noise(1) });
-    expect(handler.counts().answers).toMatchObject({ not_an_object: 2, headers_missing: 1, delivered: 0 });
-  });
 });
 
 describe('making a handler', () => {
   test('accepts either of two secrets while they are rotated', async () => {
     const other = `whsec_${Buffer.from('another-invented-key').toString('base64')}`;
-    const handler = await handlerWithoutTemporal({ secrets: [other, secret] });
-    expect((await handler.handle(signed({ event_type: 'other' }))).status).toBe(204);
-    const withoutOurs = await handlerWithoutTemporal({ secrets: [other] });
-    expect((await withoutOurs.handle(signed({ event_type: 'other' }))).status).toBe(401);
+    const message = signed({ event_type: 'other' });
+    expect((await outcomeOf(message, { secrets: [other, secret] })).status).toBe(204);
+    expect((await outcomeOf(message, { secrets: [other] })).status).toBe(401);
   });
 
   test.each([
@@ -636,8 +528,8 @@ describe('making a handler', () => {
   });
 
   test('answers an error of its own with 500 and logs it, and never throws', async () => {
-    const { lines, handler } = await loggingHandler({ now: () => expect.unreachable('the clock is broken') });
-    expect((await handler.handle(signed({}))).status).toBe(500);
+    const { status, lines } = await outcomeOf(signed({}), { now: () => expect.unreachable('the clock is broken') });
+    expect(status).toBe(500);
     expect(lines).toMatchObject([{ level: 'error', fields: { answer: 'internal_error' } }]);
   });
 });

@@ -19,11 +19,14 @@ async function closed(server: Server): Promise<void> {
   await new Promise((resolve) => server.close(resolve));
 }
 
-async function served(handler: WebhookHandler): Promise<string> {
+/** The port of the handler behind node:http, until the test has ended. */
+async function portOf(handler: WebhookHandler): Promise<number> {
   const { port, close } = await serve(handler);
   closing.push(close);
-  return `http://127.0.0.1:${port}/`;
+  return port;
 }
+
+const served = async (handler: WebhookHandler) => `http://127.0.0.1:${await portOf(handler)}/`;
 
 const unhandled = { event_type: 'labtest.appointment.updated' };
 
@@ -72,8 +75,7 @@ async function pour(port: number, head: string, most: number): Promise<{ written
 
 test('a body above the limit is cut off: the sender cannot write it to the end, and the connection is closed', async () => {
   const handler = await handlerWithoutTemporal({ maxBytes: 64 * 1024 });
-  const { port, close } = await serve(handler);
-  closing.push(close);
+  const port = await portOf(handler);
   const head = `POST / HTTP/1.1\r\nHost: test\r\n${signedHead}Transfer-Encoding: chunked\r\n\r\n`;
   const { written } = await pour(port, head, 512 * mebibyte);
   // What the kernel buffers on both sides of a loopback connection, and no more.
@@ -82,8 +84,7 @@ test('a body above the limit is cut off: the sender cannot write it to the end, 
 });
 
 test('a declared length above the limit is answered 413 before any of the body is sent', async () => {
-  const { port, close } = await serve(await handlerWithoutTemporal({ maxBytes: 1000 }));
-  closing.push(close);
+  const port = await portOf(await handlerWithoutTemporal({ maxBytes: 1000 }));
   const { answer } = await pour(port, `POST / HTTP/1.1\r\nHost: test\r\n${signedHead}Content-Length: 1001\r\n\r\n`, 0);
   expect(answer).toMatch(/^HTTP\/1\.1 413 /);
   expect(answer).toMatch(/\r\nconnection: close\r\n/i);
@@ -91,23 +92,15 @@ test('a declared length above the limit is answered 413 before any of the body i
 
 test('a sender without the three headers cannot make the handler read a body: it is cut off as soon as it has its 401', async () => {
   const handler = await handlerWithoutTemporal();
-  const { port, close } = await serve(handler);
-  closing.push(close);
+  const port = await portOf(handler);
   const head = 'POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n';
   const { written } = await pour(port, head, 512 * mebibyte);
   expect(written).toBeLessThan(16 * mebibyte);
   expect(handler.counts().answers).toMatchObject({ headers_missing: 1, body_too_large: 0 });
 });
 
-test('a body a little above the limit is answered 413', async () => {
-  const url = await served(await handlerWithoutTemporal({ maxBytes: 1000 }));
-  const response = await fetch(url, { ...signed(''), body: noise(1001) });
-  expect(response.status).toBe(413);
-});
-
 test('a sender that has exceeded the limit and waits gets its 413, and then the end of the connection', async () => {
-  const { port, close } = await serve(await handlerWithoutTemporal({ maxBytes: 1000 }));
-  closing.push(close);
+  const port = await portOf(await handlerWithoutTemporal({ maxBytes: 1000 }));
   const head = `POST / HTTP/1.1\r\nHost: test\r\n${signedHead}Transfer-Encoding: chunked\r\n\r\n`;
   const { answer } = await pour(port, head, 1);
   expect(answer).toMatch(/^HTTP\/1\.1 413 /);
@@ -115,8 +108,7 @@ test('a sender that has exceeded the limit and waits gets its 413, and then the 
 
 test('a sender that goes away in mid-body leaves the handler working', async () => {
   const handler = await handlerWithoutTemporal();
-  const { port, close } = await serve(handler);
-  closing.push(close);
+  const port = await portOf(handler);
   const socket = connect(port, '127.0.0.1');
   socket.write(`POST / HTTP/1.1\r\nHost: test\r\n${signedHead}Content-Length: 1000\r\n\r\nhalf`, () =>
     socket.destroy(),
@@ -208,12 +200,4 @@ test('the handler answers 500 and says what to do behind a parser that leaves an
   const response = await fetch(url, signed(unhandled));
   expect(response.status).toBe(500);
   expect(await response.text()).toMatch(/before the body parser/);
-});
-
-test('the signer makes what the handler accepts, from an object, text or bytes', async () => {
-  const url = await served(await handlerWithoutTemporal());
-  const body = JSON.stringify(unhandled);
-  for (const given of [unhandled, body, Buffer.from(body)]) {
-    expect((await fetch(url, signed(given))).status).toBe(204);
-  }
 });

@@ -67,6 +67,19 @@ export async function loggingHandler(options: Partial<WebhookHandlerOptions> = {
   return { lines, handler: await handlerWithoutTemporal({ logger, ...options }) };
 }
 
+/** What becomes of one message: its answer, the names under which it is counted, and what is logged. */
+export async function outcomeOf(
+  request: Parameters<WebhookHandler['handle']>[0],
+  options: Partial<WebhookHandlerOptions> = {},
+) {
+  const { lines, handler } = await loggingHandler(options);
+  const { status, headers, body } = await handler.handle(request);
+  const { error } = JSON.parse(body ?? '{"error":null}') as { error: string | null };
+  const { answers, passedOver } = handler.counts();
+  const counted = Object.entries(answers).flatMap(([name, times]) => (times > 0 ? [name] : []));
+  return { status, headers, error, counted, passedOver, lines };
+}
+
 /** The handler behind a plain node:http server. */
 export async function serve(handler: WebhookHandler): Promise<{ port: number; close: () => Promise<void> }> {
   const server = createServer((request, response) => void handler.node(request, response));
