@@ -69,6 +69,7 @@ describe('markers', () => {
   // proves 224
   test.each([
     ['of fewer than were asked for', { size: 2 }, 2],
+    ['that says how many there are', { total: 5 }, 2],
     ['whose counts are not numbers', { size: 'two', total: [] }, 3],
   ])('are read to their end from a list %s', async (_what, counts, perPage) => {
     const { baseUrl } = await answering(({ url }) => {
