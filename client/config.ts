@@ -43,7 +43,7 @@ export function readEncryption(env: Env = process.env): Encryption | undefined {
   if (text === 'required' || text === 'optional') return text;
   if (text !== '') throw new EncryptionSettingInvalid('LABOPS_ENCRYPTION is neither required nor optional');
   if (hasFormerName(env)) throw new EncryptionSettingInvalid('ENCRYPTION is now called LABOPS_ENCRYPTION');
-  return defaultEncryption(env) === 'required' ? 'required' : undefined;
+  return usualEncryption(env);
 }
 
 /** True if only ENCRYPTION is set, the former name of LABOPS_ENCRYPTION. With any other value it belongs to another program. */
@@ -51,16 +51,23 @@ export function hasFormerName(env: Env): boolean {
   return (env['LABOPS_ENCRYPTION']?.trim() ?? '') === '' && /^\s*(required|optional)\s*$/.test(env['ENCRYPTION'] ?? '');
 }
 
+/** What counts where nothing is said; undefined: a client without keys asks whether the workers encrypt. */
+export function usualEncryption(env: Env = process.env): Encryption | undefined {
+  return isProduction(env) ? 'required' : undefined;
+}
+
+/** That of the settings LABOPS_INSTALLATION and LABOPS_FORMER_INSTALLATIONS; undefined without them. */
+export function readInstallation(env: Env = process.env): Installation | undefined {
+  const name = env['LABOPS_INSTALLATION']?.trim() ?? '';
+  return name === '' ? undefined : [name, ...namesIn(env['LABOPS_FORMER_INSTALLATIONS'])];
+}
+
 /**
- * The given installation, else that of the settings LABOPS_INSTALLATION and LABOPS_FORMER_INSTALLATIONS; without them the usual one, but
- * not in production.
+ * The given installation; without one the usual one, but not in production.
  * @throws InstallationInvalid
  */
-export function installationOf(given?: Installation, env: Env = process.env): Installation {
-  const name = env['LABOPS_INSTALLATION']?.trim() ?? '';
-  if (given === undefined && name === '' && !isProduction(env)) return usualInstallation;
-  const former = namesIn(env['LABOPS_FORMER_INSTALLATIONS']);
-  const installation = given ?? ([name, ...former] as const);
+export function installationOf(given: Installation | undefined, env: Env = process.env): Installation {
+  const installation = given ?? (isProduction(env) ? [''] : usualInstallation);
   if (!installation.every(isInstallationName)) throw new InstallationInvalid(installation[0] === '');
   return installation;
 }
@@ -76,12 +83,12 @@ export function namesIn(list: string | undefined): string[] {
 /** The name of the installation is missing in production; or it, or a former one, breaks the rule: 1 to 32 letters, digits, dots, hyphens and underscores. */
 export class InstallationInvalid extends invalid(
   'InstallationInvalid',
-  'Set LABOPS_INSTALLATION, or the option `installation`, to the name that the worker has.',
+  "Give the option `installation` the worker's LABOPS_INSTALLATION; `LabOperations.connect` and the programs read that setting themselves.",
 ) {
   constructor(isMissing: boolean) {
     super(
       isMissing
-        ? 'LABOPS_INSTALLATION is missing, but this is production'
+        ? 'The name of the installation is missing, but this is production'
         : 'The name of an installation must be 1 to 32 letters, digits, dots, hyphens and underscores',
     );
   }

@@ -1,12 +1,21 @@
 import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
 import { usualTaskQueue } from '../protocol/task-queues.js';
+import type { Installation } from '../service/installation.js';
 import { createLabService, type LabService } from '../service/lab-service.js';
 import type { ServiceConfig } from '../service/http.js';
 import { type CallOptions, type Deadline, millisecondsOf } from './call-options.js';
 import { AppointmentOperations } from './appointments/appointments.js';
 import { CatalogueOperations } from './catalogue/catalogue.js';
 import { DocumentOperations } from './documents/documents.js';
-import { type Encryption, installationOf, readEncryption, readKeyRing, TemporalSettingInvalid } from './config.js';
+import {
+  type Encryption,
+  installationOf,
+  readEncryption,
+  readInstallation,
+  readKeyRing,
+  TemporalSettingInvalid,
+  usualEncryption,
+} from './config.js';
 import { addressFault, readTemporalSettings, temporalKeyFile } from './temporal.config.js';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { labDataConverter } from './encryption/payload-codec.js';
@@ -38,16 +47,20 @@ export interface LabOperationsOptions {
    * Access to the lab service, for what needs no workflow: `results`, `documents`, `catalogue`, `orders.read` and `search`,
    * `matchReviews.read` and `search`, `reports.job`, biomarkers, service centres, the reasons for cancelling an appointment,
    * providers and connections of links, and users except for requesting their deletion. Without it everything else works, and
-   * these throw `ServiceNotConfigured`. The default of `service.installation` is in the settings LABOPS_INSTALLATION and
-   * LABOPS_FORMER_INSTALLATIONS, else `default`; production requires one.
+   * these throw `ServiceNotConfigured`.
    */
-  service?: ServiceConfig;
+  service?: Omit<ServiceConfig, 'installation'>;
+  /**
+   * The worker's installation: its name, then its former names. Production requires it with `service`. Default: in `connect` the settings
+   * LABOPS_INSTALLATION and LABOPS_FORMER_INSTALLATIONS; else `default`.
+   */
+  installation?: Installation;
   /** The default deadline of calls. Without it, each method has its own, stated in its doc. */
   deadline?: Deadline;
   /**
    * `required`: a client without encryption keys throws `EncryptionKeysMissing` at once. `optional`: its payloads are
-   * readable in Temporal. Default: the setting LABOPS_ENCRYPTION, else `required` if NODE_ENV is production. If none of them
-   * is set, a client without keys asks before it sends whether the workers encrypt, and throws if they do.
+   * readable in Temporal. Default: in `connect` the setting LABOPS_ENCRYPTION; else `required` if NODE_ENV is production. Elsewhere a
+   * client without keys asks before it sends whether the workers encrypt, and throws if they do.
    */
   encryption?: Encryption;
 }
@@ -97,20 +110,21 @@ export class LabOperations {
   readonly #temporal: Client;
   readonly #calls: TemporalCalls;
   readonly #service: LabService | undefined;
+  readonly #installation: Installation | undefined;
   readonly #closeConnection: (() => Promise<void>) | undefined;
 
   /**
    * @param given a client of yours, which you close yourself. Give its connection the options of `reconnection`. If the worker has
    * encryption keys, the client needs them too, as its `dataConverter`: see `labDataConverter`
-   * @throws EncryptionKeysMissing, EncryptionSettingInvalid, InstallationInvalid
+   * @throws EncryptionKeysMissing, InstallationInvalid
    */
   constructor(given: Client, options: LabOperationsOptions = {}, closeConnection?: () => Promise<void>) {
-    const { taskQueue = usualTaskQueue, encryption = readEncryption(), deadline } = options;
+    const { taskQueue = usualTaskQueue, encryption = usualEncryption(), deadline } = options;
     this.#temporal = given;
     const temporal = withPayloadLimit(withKeysRequired(given, taskQueue, encryption));
     this.#service =
-      options.service &&
-      createLabService({ ...options.service, installation: installationOf(options.service.installation) });
+      options.service && createLabService({ ...options.service, installation: installationOf(options.installation) });
+    this.#installation = options.installation;
     this.#closeConnection = closeConnection;
     const calls = new TemporalCalls(temporal, { taskQueue, deadline });
     this.#calls = calls;
@@ -138,7 +152,8 @@ export class LabOperations {
    * @throws KeyRingInvalid, EncryptionKeysMissing, EncryptionSettingInvalid, InstallationInvalid, TemporalSettingInvalid, TemporalUnreachable
    */
   static async connect(options: ConnectOptions = {}): Promise<LabOperations> {
-    const { encryptionKeys, encryption = readEncryption(), identity } = options;
+    const { encryptionKeys, identity } = options;
+    const { encryption = readEncryption(), installation = readInstallation() } = options;
     const ring = encryptionKeys === undefined ? readKeyRing() : parseKeyRing(encryptionKeys);
     if (!ring && encryption === 'required') throw new EncryptionKeysMissing(encryptionRequired);
     const settings = readTemporalSettings();
@@ -161,7 +176,8 @@ export class LabOperations {
     });
     const file = options.apiKey === undefined ? temporalKeyFile() : undefined;
     const unfollow = followKeyFile(connection, { apiKey: settings.connectionOptions.apiKey, file });
-    return new LabOperations(temporal, options, () => {
+    const given = { ...options, ...(encryption && { encryption }), ...(installation && { installation }) };
+    return new LabOperations(temporal, given, () => {
       unfollow();
       return connection.close();
     });
@@ -170,6 +186,14 @@ export class LabOperations {
   /** The Temporal client that was given, or that `connect` made: `createWebhookHandler` needs it. */
   get temporal(): Client {
     return this.#temporal;
+  }
+
+  /**
+   * The installation, for `createWebhookHandler`.
+   * @throws InstallationInvalid
+   */
+  get installation(): Installation {
+    return installationOf(this.#installation);
   }
 
   /**

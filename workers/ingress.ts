@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { addressAndWay, throughProxy } from '../client/proxied.js';
 import { reconnection } from '../client/reconnection.js';
 import { isWorthALine } from '../client/webhooks/counts.js';
+import { readEncryption } from '../client/config.js';
 import { createWebhookHandler, type WebhookHandler } from '../client/webhooks/handler.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
 import { type IngressConfig, readIngressConfig } from './config.js';
@@ -65,11 +66,13 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
   const connection = Connection.lazy(throughProxy({ ...options, ...connecting }));
   const unfollow = followApiKey(connection, config.temporal, log);
   const observed = monitoring && observeWebhooks(monitoring.registry);
+  const encryption = readEncryption();
   const handler = createWebhookHandler({
     temporal: new Client({ connection, namespace, ...dataConverterOf(config.keyRing, log), ...tracing?.client }),
     secrets: config.webhookSecrets,
     taskQueue: config.taskQueue,
     installation: config.installation,
+    ...(encryption && { encryption }),
     maxBytes: config.webhookMaxBytes,
     ...(config.teamId !== undefined && { teamId: config.teamId }),
     ...(store && { ...healthDataSinks(store), taken: takenMessages(store) }),

@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { Installation } from '../../service/installation.js';
 import { usualTaskQueue } from '../../protocol/task-queues.js';
 import { AbandonedCalls } from '../abandoned-calls.js';
-import { type Encryption, installationOf, readEncryption } from '../config.js';
+import { type Encryption, installationOf, usualEncryption } from '../config.js';
 import { withKeysRequired } from '../encryption/key-requirement.js';
 import { withPayloadLimit } from '../payload-limit.js';
 import { type AnswerName, answers } from './answers.js';
@@ -35,9 +35,8 @@ export interface WebhookHandlerOptions {
   temporal: Client;
   /**
    * `required`: with a client that has no encryption keys, `EncryptionKeysMissing` is thrown at once. `optional`: events are sent as they are,
-   * readable in Temporal, and a worker that requires encryption drops them. Default: the setting LABOPS_ENCRYPTION, else `required`
-   * if NODE_ENV is production. If none of them is set, a handler without keys asks before it sends an event
-   * whether the workers encrypt (once a minute), and answers 503 if so.
+   * readable in Temporal, and a worker that requires encryption drops them. Default: `required` if NODE_ENV is production; elsewhere
+   * a handler without keys asks before it sends an event whether the workers encrypt (once a minute), and answers 503 if so.
    */
   encryption?: Encryption;
   /** The secrets of the endpoint, `whsec_…`. During a rotation both, in any order. */
@@ -46,7 +45,7 @@ export interface WebhookHandlerOptions {
   taskQueue?: string;
   /**
    * The worker's installation: its name, then its former names. An order with another installation's passthrough counts as made elsewhere.
-   * Default: the settings LABOPS_INSTALLATION and LABOPS_FORMER_INSTALLATIONS; without them `default`, except in production.
+   * Production requires it. Default `default`.
    */
   installation?: Installation;
   /** The largest body that is read, in bytes. Default 2 MiB; the largest webhook seen is 0.4 MB. */
@@ -162,7 +161,7 @@ const mebibyte = 1024 * 1024;
 function checked(options: WebhookHandlerOptions): Settings {
   const { temporal, secrets, taskQueue = usualTaskQueue, maxBytes = usualWebhookBytes } = options;
   const { healthData, rejected, taken, teamId, deadlineMs = 10_000, now = Date.now } = options;
-  const { encryption = readEncryption(), installation } = options;
+  const { encryption = usualEncryption(), installation } = options;
   const { maxBytesAtOnce = Math.max(64 * mebibyte, Math.ceil(maxBytes * (4 / 3))) } = options;
   const { bodyDeadlineMs = usualBodyDeadlineMs } = options;
   const limits = { maxBytes, maxBytesAtOnce, bodyDeadlineMs, deadlineMs };

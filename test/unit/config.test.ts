@@ -4,7 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { installationOf, InstallationInvalid } from '../../client/config.js';
+import { installationOf, InstallationInvalid, readInstallation } from '../../client/config.js';
 import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
 import { ConfigInvalid } from '../../workers/settings/faults.js';
 import {
@@ -299,7 +299,7 @@ describe('the name of the installation', () => {
   test('is followed by its former names', () => {
     const env = { LABOPS_INSTALLATION: 'eu-1', LABOPS_FORMER_INSTALLATIONS: ' eu, ,europe' };
     expect(worker(env).installation).toEqual(['eu-1', 'eu', 'europe']);
-    expect(installationOf(undefined, env)).toEqual(['eu-1', 'eu', 'europe']);
+    expect(readInstallation(env)).toEqual(['eu-1', 'eu', 'europe']);
   });
 
   test.each(['a:b', 'a b', 'a/b', 'ü', 'x'.repeat(33)])('is refused if it cannot stand in a signature: %j', (name) => {
@@ -309,7 +309,6 @@ describe('the name of the installation', () => {
     expect(present).toThrow(/^(?!.*1 to 32.*1 to 32).*1 to 32/m);
     expect(Object.keys(faultsOf(former))).toEqual(['LABOPS_FORMER_INSTALLATIONS']);
     expect(() => installationOf([name])).toThrow(InstallationInvalid);
-    expect(() => installationOf(undefined, { LABOPS_INSTALLATION: name })).toThrow(InstallationInvalid);
   });
 
   test('is required of a backend in production', () => {

@@ -53,6 +53,19 @@ test('what a backend gives in code takes the place of the settings', async () =>
   expect(connect).toHaveBeenLastCalledWith(expect.objectContaining(ofSettings));
 });
 
+test('a client that connects by itself reads from the settings whether it must encrypt, and which installation it belongs to', async () => {
+  connecting();
+  const service = { baseUrl: 'http://127.0.0.1:1', apiKey: 'sk_invented' };
+  vi.stubEnv('LABOPS_ENCRYPTION_KEYS', undefined);
+  vi.stubEnv('LABOPS_ENCRYPTION', 'required');
+  await expect(LabOperations.connect()).rejects.toThrow(errors.EncryptionKeysMissing);
+  vi.stubEnv('NODE_ENV', 'production');
+  vi.stubEnv('LABOPS_ENCRYPTION', 'optional');
+  await expect(LabOperations.connect({ service })).rejects.toThrow(errors.InstallationInvalid);
+  vi.stubEnv('LABOPS_INSTALLATION', 'eu-1');
+  await (await LabOperations.connect({ service })).close();
+});
+
 test.each(['invented\nkey', () => 'invented\nkey', ' ', () => ''])(
   'an API key that no header can hold is refused without being quoted, also one that a function gives',
   async (apiKey) => {

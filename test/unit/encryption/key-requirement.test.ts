@@ -16,7 +16,15 @@ const withKeys = new Client({ connection, dataConverter });
 const said = (encryption: Encryption | undefined) => (encryption ? { encryption } : {});
 
 describe.each([
-  ['LabOperations', (temporal: Client, encryption?: Encryption) => new LabOperations(temporal, said(encryption))],
+  [
+    'LabOperations',
+    (temporal: Client, encryption?: Encryption) =>
+      new LabOperations(temporal, {
+        service: { baseUrl: 'http://127.0.0.1:1', apiKey: 'sk_invented' },
+        installation: ['invented'],
+        ...said(encryption),
+      }),
+  ],
   [
     'a webhook handler',
     (temporal: Client, encryption?: Encryption) =>
@@ -28,30 +36,25 @@ describe.each([
       }),
   ],
 ])('%s', (_name, create) => {
-  test('needs keys in production, and where encryption is required', () => {
-    for (const [name, value] of [
-      ['NODE_ENV', 'production'],
-      ['LABOPS_ENCRYPTION', 'required'],
-    ] as const) {
-      vi.stubEnv(name, value);
-      expect(() => create(blind), name).toThrow(errors.EncryptionKeysMissing);
-      expect(() => create(blind), name).toThrow(/^Encryption is required .*labDataConverter/);
-      expect(() => create(withKeys), name).not.toThrow();
-      vi.unstubAllEnvs();
-    }
-  });
-
-  test('needs keys if its options say so', () => {
-    vi.stubEnv('LABOPS_ENCRYPTION', 'optional');
-    expect(() => create(blind, 'required')).toThrow(errors.EncryptionKeysMissing);
-    vi.stubEnv('LABOPS_ENCRYPTION', 'required');
+  test('needs keys in production, unless its options say otherwise', () => {
+    vi.stubEnv('NODE_ENV', 'production');
+    expect(() => create(blind)).toThrow(errors.EncryptionKeysMissing);
+    expect(() => create(blind)).toThrow(/^Encryption is required .*labDataConverter/);
+    expect(() => create(withKeys)).not.toThrow();
     expect(() => create(blind, 'optional')).not.toThrow();
   });
 
-  test('needs none elsewhere, and none in production during a migration', () => {
+  test('needs none elsewhere, unless its options say otherwise', () => {
+    expect(() => create(blind)).not.toThrow();
+    expect(() => create(blind, 'required')).toThrow(errors.EncryptionKeysMissing);
+  });
+
+  test('reads no setting of LABOPS_…, which belong to its host', () => {
+    vi.stubEnv('LABOPS_ENCRYPTION', 'required');
+    vi.stubEnv('LABOPS_INSTALLATION', 'not a name');
     expect(() => create(blind)).not.toThrow();
     vi.stubEnv('NODE_ENV', 'production');
     vi.stubEnv('LABOPS_ENCRYPTION', 'optional');
-    expect(() => create(blind)).not.toThrow();
+    expect(() => create(blind)).toThrow(errors.EncryptionKeysMissing);
   });
 });
