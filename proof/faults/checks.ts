@@ -6,45 +6,18 @@ import { unsigned, usualInstallation } from '../../service/installation.js';
 import { personal } from '../../test/rig/cast.js';
 import type { Notification } from '../../test/rig/notification-receiver.js';
 import type { AtService, Ending } from './ending.js';
-import type { StoryName } from './plan.js';
+import { stories } from './plan.js';
 import type { Stage } from './stage.js';
 import type { Stored } from './health-data.js';
 
 /** Each check returns what it found wrong, one sentence each. */
-
-/** The outcome of each story, so a wrong run without faults cannot serve as the oracle. */
-const outcomes: Record<StoryName, string> = {
-  results: 'completed',
-  'patient known': 'completed',
-  import: 'completed',
-  cancelled: 'cancelled',
-  'cancelled too late': 'completed',
-  replaced: 'completed',
-  abandoned: 'abandoned',
-  'sample unusable': 'failed',
-  redraw: 'completed',
-  corrected: 'completed',
-  critical: 'completed',
-  visit: 'completed',
-  link: 'connected',
-  'link with code': 'connected',
-  'link with wrong code': 'connected',
-  report: 'completed',
-  'report without results': 'completed',
-  'report failed': 'failed',
-  deletion: 'deleted',
-  'deletion undone': 'undone',
-  'deletion refused': 'cancelled',
-  'health data': 'stored',
-  'health data erased': 'deleted',
-};
 
 export function outcomesOf(endings: readonly Ending[]): string[] {
   return endings.flatMap(({ name, story, error, result }) => {
     if (error !== undefined) return [`${name} (${story}) broke off: ${error}`];
     const { outcome, order } = result as { outcome?: string; order?: { outcome?: string } };
     const actual = outcome ?? order?.outcome;
-    const expected = outcomes[story as StoryName];
+    const expected = stories[story]?.outcome;
     return actual === expected ? [] : [`${name} (${story}) ended as ${actual}, not as ${expected}`];
   });
 }

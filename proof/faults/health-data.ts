@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseError, Pool } from 'pg';
-import type { DeleteUserResult } from '../../client/index.js';
-import type { Scene } from './product.js';
+import type { Scene, Story } from './product.js';
 import { resolvePolicy } from '../../protocol/policies.js';
 
 /** What is stored about a user. */
@@ -45,21 +44,6 @@ export function openHealthData(databaseUrl: string): HealthData {
   };
 }
 
-/** What a watch sends is stored once, whatever is repeated or overtaken on its way. */
-export async function stored(scene: Scene): Promise<{ outcome: string }> {
-  await storedOf(scene);
-  return { outcome: 'stored' };
-}
-
-/** When a deletion is final nothing is left, and nothing comes back: the end of the run reads again. */
-export async function erased(scene: Scene): Promise<DeleteUserResult> {
-  const { caller, operations, graceMs } = scene;
-  const userId = await storedOf(scene);
-  const request = { userId, policy: { ...resolvePolicy('deletion'), grace: graceMs } };
-  const handle = await caller.command('delete', async (options) => operations.users.requestDeletion(request, options));
-  return caller.read(async (options) => handle.result(options));
-}
-
 const day = '2026-01-05';
 const batch = { kind: 'samples', count: 50 } as const;
 const all: Stored = { steps: [2_000], samples: 2 * batch.count, streams: 1 };
@@ -79,3 +63,28 @@ async function storedOf({ caller, control, health, newUser, pause }: Scene): Pro
   while (JSON.stringify(await health.of(userId)) !== JSON.stringify(all)) await caller.pause(500);
   return userId;
 }
+
+/** They need a database. */
+export const healthStories: Readonly<Record<string, Story>> = {
+  /** What a watch sends is stored once, whatever is repeated or overtaken on its way. */
+  'health data': {
+    outcome: 'stored',
+    play: async (scene) => {
+      await storedOf(scene);
+      return { outcome: 'stored' };
+    },
+  },
+
+  /** When a deletion is final nothing is left, and nothing comes back: the end of the run reads again. */
+  'health data erased': {
+    outcome: 'deleted',
+    play: async (scene) => {
+      const { caller, operations, graceMs } = scene;
+      const request = { userId: await storedOf(scene), policy: { ...resolvePolicy('deletion'), grace: graceMs } };
+      const handle = await caller.command('delete', async (options) =>
+        operations.users.requestDeletion(request, options),
+      );
+      return caller.read(async (options) => handle.result(options));
+    },
+  },
+};

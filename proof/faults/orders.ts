@@ -1,10 +1,13 @@
 import type { KitOrderHandle, KitOrderResult, OrderPolicy, PlaceKitOrderInput } from '../../client/index.js';
 import { importFor, kitFor, patientDetails, registration, shippingDetails } from '../../test/rig/cast.js';
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
-import type { Scene } from './product.js';
+import type { Scene, Story } from './product.js';
 
 /** Short enough that what follows a lost answer comes within the run. Every other deadline is the default. */
 const policy: OrderPolicy = { creationTimeout: '5s', creationSettling: '8s' };
+
+const toCustomer = ['transit_customer', 'with_customer'];
+const toLab = ['transit_lab', 'delivered_to_lab'];
 
 /** An order of a story, and what the lab, the post and the customer do with it. */
 class Ordered {
@@ -26,8 +29,14 @@ class Ordered {
     }
   }
 
+  /** The kit arrives at home and is registered. */
+  async arrives(): Promise<void> {
+    await this.moves(toCustomer);
+    await this.registers();
+  }
+
   async completes(interpretation: 'normal' | 'abnormal' | 'critical', orderId = this.orderId): Promise<void> {
-    await this.moves(['transit_lab', 'delivered_to_lab'], orderId);
+    await this.moves(toLab, orderId);
     await this.#scene.pause();
     await this.#scene.control.move(orderId, { status: 'completed', interpretation });
   }
@@ -68,120 +77,125 @@ async function place(scene: Scene, input: Omit<PlaceKitOrderInput, 'reference'>)
   return new Ordered(scene, handle, orderId);
 }
 
-async function placeKit(scene: Scene, more: OrderPolicy = {}): Promise<Ordered> {
-  const { reference: _, ...input } = kitFor(await scene.newUser(), scene.reference, more);
-  return place(scene, input);
-}
-
-const toCustomer = ['transit_customer', 'with_customer'];
-
-export async function results(scene: Scene): Promise<KitOrderResult> {
-  const order = await placeKit(scene);
-  await order.moves(toCustomer);
-  await order.registers();
-  await order.completes('normal');
-  return order.result();
-}
-
-export async function patientKnown(scene: Scene): Promise<KitOrderResult> {
-  const order = await place(scene, {
-    kind: 'with_patient',
-    order: {
-      user_id: await scene.newUser(),
-      lab_test_id: labTestIds.kit,
-      patient_details: patientDetails,
-      patient_address: shippingDetails,
+/** A story of a kit, which ends with its order. */
+function kit(
+  outcome: string,
+  play: (order: Ordered, scene: Scene) => Promise<KitOrderResult | void>,
+  more: OrderPolicy = {},
+): Story {
+  return {
+    outcome,
+    play: async (scene) => {
+      const { reference: _, ...input } = kitFor(await scene.newUser(), scene.reference, more);
+      const order = await place(scene, input);
+      return (await play(order, scene)) ?? order.result();
     },
-  });
-  await order.moves(toCustomer);
-  await order.completes('abnormal');
-  return order.result();
+  };
 }
 
-export async function imported(scene: Scene): Promise<KitOrderResult> {
-  const request = importFor(await scene.newUser(), `SAMPLE-${scene.reference}`);
-  const order = await place(scene, { kind: 'import', order: request });
-  await order.moves(['delivered_to_lab']);
-  await scene.control.move(order.orderId, { status: 'completed', interpretation: 'normal' });
-  return order.result();
-}
+export const orderStories: Readonly<Record<string, Story>> = {
+  results: kit('completed', async (order) => {
+    await order.arrives();
+    await order.completes('normal');
+  }),
 
-export async function cancelled(scene: Scene): Promise<KitOrderResult> {
-  const order = await placeKit(scene);
-  await scene.pause();
-  await scene.caller.command('cancel', async (options) => order.handle.cancel(options));
-  return order.result();
-}
+  'patient known': {
+    outcome: 'completed',
+    play: async (scene) => {
+      const patient = { patient_details: patientDetails, patient_address: shippingDetails };
+      const request = { user_id: await scene.newUser(), lab_test_id: labTestIds.kit, ...patient };
+      const order = await place(scene, { kind: 'with_patient', order: request });
+      await order.moves(toCustomer);
+      await order.completes('abnormal');
+      return order.result();
+    },
+  },
 
-export async function cancelledTooLate(scene: Scene): Promise<KitOrderResult> {
-  const order = await placeKit(scene);
-  await order.moves(toCustomer);
-  await scene.caller.refused('cancel', async (options) => order.handle.cancel(options));
-  await order.registers();
-  await order.completes('normal');
-  return order.result();
-}
+  import: {
+    outcome: 'completed',
+    play: async (scene) => {
+      const request = importFor(await scene.newUser(), `SAMPLE-${scene.reference}`);
+      const order = await place(scene, { kind: 'import', order: request });
+      await order.moves(['delivered_to_lab']);
+      await scene.control.move(order.orderId, { status: 'completed', interpretation: 'normal' });
+      return order.result();
+    },
+  },
 
-export async function replaced(scene: Scene): Promise<KitOrderResult> {
-  const order = await placeKit(scene, { onLost: 'ask' });
-  await order.moves(['transit_customer', 'lost']);
-  await order.asksFor('decision_needed');
-  const replacement = await order.decides('replace');
-  await order.moves(toCustomer, replacement);
-  await order.registers(replacement);
-  await order.completes('normal', replacement);
-  return order.result();
-}
+  cancelled: kit('cancelled', async (order, { caller, pause }) => {
+    await pause();
+    await caller.command('cancel', async (options) => order.handle.cancel(options));
+  }),
 
-export async function abandoned(scene: Scene): Promise<KitOrderResult> {
-  const order = await placeKit(scene, { onLost: 'ask' });
-  await order.moves(['transit_customer', 'lost']);
-  await order.asksFor('decision_needed');
-  await order.decides('abandon');
-  return order.result();
-}
+  'cancelled too late': kit('completed', async (order, { caller }) => {
+    await order.moves(toCustomer);
+    await caller.refused('cancel', async (options) => order.handle.cancel(options));
+    await order.registers();
+    await order.completes('normal');
+  }),
 
-export async function sampleUnusable(scene: Scene): Promise<KitOrderResult> {
-  const order = await placeKit(scene, { onSampleError: 'fail', redrawWait: '1s' });
-  await order.moves(toCustomer);
-  await order.registers();
-  await order.moves(['transit_lab', 'delivered_to_lab', 'sample_error']);
-  return order.result();
-}
+  replaced: kit(
+    'completed',
+    async (order) => {
+      await order.moves(['transit_customer', 'lost']);
+      await order.asksFor('decision_needed');
+      const replacement = await order.decides('replace');
+      await order.moves(toCustomer, replacement);
+      await order.registers(replacement);
+      await order.completes('normal', replacement);
+    },
+    { onLost: 'ask' },
+  ),
 
-export async function redrawn(scene: Scene): Promise<KitOrderResult> {
-  const order = await placeKit(scene, { onSampleError: 'ask' });
-  await order.moves(toCustomer);
-  await order.registers();
-  await order.moves(['transit_lab', 'delivered_to_lab', 'sample_error']);
-  const redraw = await scene.control.redraw(order.orderId);
-  await order.moves(toCustomer, redraw.order.id);
-  await order.completes('normal', redraw.order.id);
-  return order.result();
-}
+  abandoned: kit(
+    'abandoned',
+    async (order) => {
+      await order.moves(['transit_customer', 'lost']);
+      await order.asksFor('decision_needed');
+      await order.decides('abandon');
+    },
+    { onLost: 'ask' },
+  ),
 
-export async function corrected(scene: Scene): Promise<KitOrderResult> {
-  const order = await placeKit(scene);
-  await order.moves(toCustomer);
-  await order.registers();
-  await order.completes('normal');
-  await order.result();
-  await scene.control.move(order.orderId, { status: 'corrected', interpretation: 'abnormal' });
-  return scene.caller.until(
-    async (options) => order.handle.result(options),
-    ({ interpretation }) => interpretation === 'abnormal',
-  );
-}
+  'sample unusable': kit(
+    'failed',
+    async (order) => {
+      await order.arrives();
+      await order.moves([...toLab, 'sample_error']);
+    },
+    { onSampleError: 'fail', redrawWait: '1s' },
+  ),
 
-export async function critical(scene: Scene): Promise<KitOrderResult> {
-  const order = await placeKit(scene);
-  await order.moves(toCustomer);
-  await order.registers();
-  await order.completes('critical');
-  const { orderId } = order;
-  await order.asksFor('critical_result');
-  await scene.caller.command('acknowledge', async (options) =>
-    order.handle.acknowledgeCriticalResult({ orderId, by: 'invented-clinician', outcome: 'confirmed', ...options }),
-  );
-  return order.result();
-}
+  redraw: kit(
+    'completed',
+    async (order, { control }) => {
+      await order.arrives();
+      await order.moves([...toLab, 'sample_error']);
+      const redraw = await control.redraw(order.orderId);
+      await order.moves(toCustomer, redraw.order.id);
+      await order.completes('normal', redraw.order.id);
+    },
+    { onSampleError: 'ask' },
+  ),
+
+  corrected: kit('completed', async (order, { caller, control }) => {
+    await order.arrives();
+    await order.completes('normal');
+    await order.result();
+    await control.move(order.orderId, { status: 'corrected', interpretation: 'abnormal' });
+    return caller.until(
+      async (options) => order.handle.result(options),
+      ({ interpretation }) => interpretation === 'abnormal',
+    );
+  }),
+
+  critical: kit('completed', async (order, { caller }) => {
+    await order.arrives();
+    await order.completes('critical');
+    await order.asksFor('critical_result');
+    const acknowledged = { orderId: order.orderId, by: 'invented-clinician', outcome: 'confirmed' } as const;
+    await caller.command('acknowledge', async (options) =>
+      order.handle.acknowledgeCriticalResult({ ...acknowledged, ...options }),
+    );
+  }),
+};

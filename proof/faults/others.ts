@@ -3,14 +3,13 @@ import { join } from 'node:path';
 import {
   errors,
   type DeleteUserResult,
-  type LinkHandle,
   type LinkResult,
   type ParsingJobResult,
   type ReportPolicy,
 } from '../../client/index.js';
 import { sampleReport } from '../../sandbox/sample-report.js';
 import { kitFor, visitFor } from '../../test/rig/cast.js';
-import type { Scene } from './product.js';
+import type { Scene, Story } from './product.js';
 import { resolvePolicy } from '../../protocol/policies.js';
 
 /** By the stand-in's conventions (docs/sandbox.md). */
@@ -19,43 +18,21 @@ const [rightCode, wrongCode, provider] = ['123456', '111111', 'invented_watch'];
 /** The service's clock is two hours behind, and so are the dates of new connections. */
 const linkPolicy = { clockTolerance: '3h' } as const;
 
-export async function link(scene: Scene): Promise<LinkResult> {
-  const handle = await logIn(scene, 'ok');
-  return linked(scene, handle);
-}
-
-export async function linkWithCode(scene: Scene): Promise<LinkResult> {
-  const handle = await logIn(scene, 'mfa-sms');
-  await givesCode(scene, handle, rightCode);
-  return linked(scene, handle);
-}
-
-export async function linkWithWrongCode(scene: Scene): Promise<LinkResult> {
-  const handle = await logIn(scene, 'mfa-email');
-  await givesCode(scene, handle, wrongCode);
-  await givesCode(scene, handle, rightCode);
-  return linked(scene, handle);
-}
-
-async function logIn({ caller, operations, service, newUser }: Scene, username: string): Promise<LinkHandle> {
+async function linked(scene: Scene, username: string, ...codes: string[]): Promise<LinkResult> {
+  const { caller, operations, service, newUser } = scene;
   const start = { userId: await newUser(), provider, policy: linkPolicy };
   const handle = await caller.command('start link', async (options) => operations.links.start(start, options));
   const { linkToken } = await caller.read(async (options) => handle.linkUrl(options));
   const credentials = { username, password: 'an-invented-password' };
   const report = await service.links.submitPassword(provider, linkToken, credentials);
   await caller.command('report login', async (options) => handle.reportLinkResult(report, options));
-  return handle;
-}
-
-/** A person types it until it is certain what came of it. */
-async function givesCode({ caller }: Scene, handle: LinkHandle, code: string): Promise<void> {
-  await caller.until(
-    async (options) => handle.submitMfaCode(code, options),
-    ({ outcome }) => outcome !== 'unknown',
-  );
-}
-
-async function linked({ caller }: Scene, handle: LinkHandle): Promise<LinkResult> {
+  // A person types it until it is certain what came of it.
+  for (const code of codes) {
+    await caller.until(
+      async (options) => handle.submitMfaCode(code, options),
+      ({ outcome }) => outcome !== 'unknown',
+    );
+  }
   return caller.read(async (options) => handle.result(options));
 }
 
@@ -63,18 +40,6 @@ const reportPolicy: ReportPolicy = {
   ...{ uploadTimeout: '20s', creationTimeout: '5s', lostAnswerWait: '8s' },
   ...{ firstPoll: '5s', longestPoll: '20s' },
 };
-
-export async function report(scene: Scene): Promise<ParsingJobResult> {
-  return submitted(scene, 'completed');
-}
-
-export async function reportWithoutResults(scene: Scene): Promise<ParsingJobResult> {
-  return submitted(scene, 'no-results');
-}
-
-export async function reportFailed(scene: Scene): Promise<ParsingJobResult> {
-  return submitted(scene, 'failed:low_quality');
-}
 
 async function submitted(scene: Scene, outcome: string): Promise<ParsingJobResult> {
   const { caller, operations, reference, reportRoot, newUser } = scene;
@@ -93,7 +58,7 @@ function zipOf({ reference, index }: Scene): string {
   return String(60_000 + 2 * index + (reference.startsWith('calm') ? 0 : 1));
 }
 
-export async function visit(scene: Scene) {
+async function visit(scene: Scene) {
   const { caller, operations, control, reference } = scene;
   const order = visitFor(await scene.newUser());
   const placed = await caller.command('place', async (options) =>
@@ -122,20 +87,12 @@ export async function visit(scene: Scene) {
   return { appointment, order: await caller.read(async (options) => placed.result(options)) };
 }
 
-export async function deletion(scene: Scene): Promise<DeleteUserResult> {
-  const request = { userId: await scene.newUser(), policy: { ...resolvePolicy('deletion'), grace: scene.graceMs } };
-  return deleted(scene, request);
-}
-
-export async function deletionUndone(scene: Scene): Promise<DeleteUserResult> {
-  return deleted(scene, { userId: await scene.newUser() }, true);
-}
-
 async function deleted(
-  { caller, operations, pause }: Scene,
-  request: Parameters<typeof operations.users.requestDeletion>[0],
+  { caller, operations, pause, newUser }: Scene,
+  policy?: Parameters<typeof operations.users.requestDeletion>[0]['policy'],
   isUndone = false,
 ): Promise<DeleteUserResult> {
+  const request = { userId: await newUser(), ...(policy && { policy }) };
   const handle = await caller.command('delete', async (options) => operations.users.requestDeletion(request, options));
   await pause();
   if (isUndone) await caller.command('undo', async (options) => handle.undo(options));
@@ -143,7 +100,7 @@ async function deleted(
 }
 
 /** A user whose kit is on its way is not deleted. */
-export async function deletionRefused(scene: Scene): Promise<{ outcome: string }> {
+async function deletionRefused(scene: Scene): Promise<{ outcome: string }> {
   const { caller, operations, control } = scene;
   const userId = await scene.newUser();
   const kit = {
@@ -162,3 +119,22 @@ export async function deletionRefused(scene: Scene): Promise<{ outcome: string }
   await control.move(orderId, 'cancelled');
   return caller.read(async (options) => order.result(options));
 }
+
+export const otherStories: Readonly<Record<string, Story>> = {
+  visit: { outcome: 'completed', play: visit },
+  link: { outcome: 'connected', play: async (scene) => linked(scene, 'ok') },
+  'link with code': { outcome: 'connected', play: async (scene) => linked(scene, 'mfa-sms', rightCode) },
+  'link with wrong code': {
+    outcome: 'connected',
+    play: async (scene) => linked(scene, 'mfa-email', wrongCode, rightCode),
+  },
+  report: { outcome: 'completed', play: async (scene) => submitted(scene, 'completed') },
+  'report without results': { outcome: 'completed', play: async (scene) => submitted(scene, 'no-results') },
+  'report failed': { outcome: 'failed', play: async (scene) => submitted(scene, 'failed:low_quality') },
+  deletion: {
+    outcome: 'deleted',
+    play: async (scene) => deleted(scene, { ...resolvePolicy('deletion'), grace: scene.graceMs }),
+  },
+  'deletion undone': { outcome: 'undone', play: async (scene) => deleted(scene, undefined, true) },
+  'deletion refused': { outcome: 'cancelled', play: deletionRefused },
+};

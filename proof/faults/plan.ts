@@ -1,43 +1,18 @@
 import { chanceOf, type Chance } from './chance.js';
+import { healthStories } from './health-data.js';
+import { orderStories } from './orders.js';
+import { otherStories } from './others.js';
+import type { Story } from './product.js';
 import { clocksOf, scheduleOf, type Clocks, type Fault } from './schedule.js';
 
-export const orderStories = [
-  'results',
-  'patient known',
-  'import',
-  'cancelled',
-  'cancelled too late',
-  'replaced',
-  'abandoned',
-  'sample unusable',
-  'redraw',
-  'corrected',
-  'critical',
-] as const;
-
-const otherStories = [
-  'visit',
-  'link',
-  'link with code',
-  'link with wrong code',
-  'report',
-  'report without results',
-  'report failed',
-  'deletion',
-  'deletion undone',
-  'deletion refused',
-] as const;
-
-/** They need a database. */
-const healthStories = ['health data', 'health data erased'] as const;
-
-export type StoryName = (typeof orderStories | typeof otherStories | typeof healthStories)[number];
+export const stories: Readonly<Record<string, Story>> = { ...orderStories, ...otherStories, ...healthStories };
 
 /** One thing that the product wants, and how long the world lets pass between its steps. */
 export interface Subject {
   /** Unique within the run: the product's reference. */
   name: string;
-  story: StoryName;
+  /** One of `stories`. */
+  story: string;
   startsAtMs: number;
   pauseMs: number;
 }
@@ -67,26 +42,20 @@ export interface PlanOptions {
 export function planOf({ seed, orders, seconds, hasDatabase }: PlanOptions): Plan {
   const lengthMs = seconds * 1_000;
   const ofSubjects = chanceOf(seed);
-  const others = Math.max(otherStories.length, Math.round(orders * othersShare));
-  const wearers = hasDatabase ? Math.max(healthStories.length, Math.round(orders * wearersShare)) : 0;
   const subjects = [
     ...named('order', orderStories, orders),
-    ...named('other', otherStories, others),
-    ...named('wearer', healthStories, wearers),
-  ].map((subject) => ({
-    ...subject,
-    ...timesOf(ofSubjects, lengthMs),
-  }));
+    ...named('other', otherStories, Math.round(orders * othersShare), 'each'),
+    ...(hasDatabase ? named('wearer', healthStories, Math.round(orders * wearersShare), 'each') : []),
+  ].map((subject) => ({ ...subject, ...timesOf(ofSubjects, lengthMs) }));
   const faults = scheduleOf(chanceOf(seed + 1), lengthMs);
   return { seed, lengthMs, subjects, faults, clocks: clocksOf(chanceOf(seed + 2)) };
 }
 
-/** Every story in turn, so even a short run has most of them. */
-function named(kind: string, stories: readonly StoryName[], count: number): Pick<Subject, 'name' | 'story'>[] {
-  return Array.from({ length: count }, (_, n) => {
-    const story = stories[n % stories.length] ?? 'results';
-    return { name: `${kind}-${n + 1}`, story };
-  });
+/** Every story in turn, so even a short run has most of them, or at least each once. */
+function named(kind: string, all: Readonly<Record<string, Story>>, share: number, least?: 'each') {
+  const names = Object.keys(all);
+  const count = least === 'each' ? Math.max(names.length, share) : share;
+  return Array.from({ length: count }, (_, n) => ({ name: `${kind}-${n + 1}`, story: names[n % names.length] ?? '' }));
 }
 
 /** Subjects begin in the first two thirds, so faults meet their later steps, too. */

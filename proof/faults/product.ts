@@ -107,6 +107,14 @@ export interface Scene {
   users: string[];
 }
 
+/** What the product wants of one subject. */
+export interface Story {
+  /** Checked in the run without faults, too, so a wrong one cannot serve as the oracle. */
+  outcome: string;
+  /** Resolves to the result of its workflow. */
+  play: (scene: Scene) => Promise<object>;
+}
+
 export function sceneOf(
   { operations, control, service, reportRoot, health }: Stage,
   caller: Caller,

@@ -11,9 +11,8 @@ import {
 } from './checks.js';
 import { endingOf, readService, type Ending, type Played } from './ending.js';
 import { Caller, sceneOf } from './product.js';
-import type { Plan, Subject } from './plan.js';
+import { stories, type Plan, type Subject } from './plan.js';
 import { behindMs, type Stage } from './stage.js';
-import { stories } from './stories.js';
 import type { Fault } from './schedule.js';
 
 export interface Verdict {
@@ -120,7 +119,7 @@ async function playOne(
   const { answers } = caller;
   try {
     await caller.pause(subject.startsAtMs);
-    return { subject, users, answers, result: await stories[subject.story](scene) };
+    return { subject, users, answers, result: await stories[subject.story]?.play(scene) };
   } catch (error) {
     return { subject, users, answers, error: describe(signal.aborted ? signal.reason : error) };
   }
