@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { ids } from '../../tools/service-check/ids.js';
 import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
-import { inventedOrgId } from '../../sandbox/lab-service/organisation.js';
+import { inventedOrgId } from '../../sandbox/lab-service/org-access.js';
 import { labAccountIds, labTestIds, inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { createLabService } from '../../service/lab-service.js';

@@ -6,8 +6,7 @@ import { Closing } from './closing.js';
 import { readCommandLine, usage, UsageError } from './command-line.js';
 import { DemoConfigError, readDemoConfig } from './config.js';
 import { Interrupted, runDemo } from './demo.js';
-import { Keyboard } from './keyboard.js';
-import { Screen } from './screen.js';
+import { Keyboard, Screen } from './screen.js';
 
 /** After that whatever still runs is killed by its watchdog as soon as this process has gone. */
 const closeWithinMs = 20_000;

@@ -5,7 +5,7 @@ import { lowLevel } from '../lab-service/lifecycle.js';
 import type { StoryStep } from '../lab-service/stories.js';
 import type { Narrator } from './narrator.js';
 import { Notifications, Occurrences, type EventOf, type NotificationReceiver } from './notifications.js';
-import { registrationOf, type Registration } from './persons.js';
+import { inventedAddress, inventedPatient } from '../lab-service/users.js';
 
 /** Changes the usual registration. */
 export type Change = (usual: Registration) => Registration;
@@ -129,4 +129,19 @@ export class PlayedOrder {
     if (state && state.phase !== 'placing') this.#show(state);
     for (const deadline = Date.now() + eventFirstMs; !isShown() && Date.now() < deadline;) await pause(pollMs);
   }
+}
+
+type Registration = Parameters<KitOrderHandle['register']>[0];
+
+/** The address that the kit is sent to, and at which blood is drawn. */
+export const address = { ...inventedAddress, country: 'US' };
+
+/** The registration of the kit with this number. */
+export function registrationOf(sampleId: string): Registration {
+  return {
+    sample_id: sampleId,
+    patient_details: inventedPatient,
+    patient_address: address,
+    consents: [{ consentType: 'terms-of-use' }],
+  };
 }

@@ -19,16 +19,14 @@ import {
 } from '../../protocol/ids.js';
 import type { SandboxControl } from '../control.js';
 import { samplePdf } from '../sample-report.js';
-import { inventedPatient } from '../lab-service/invented-user.js';
+import { inventedPatient } from '../lab-service/users.js';
 import { labTestIds } from '../lab-service/seed.js';
-import type { Calendar } from './calendar.js';
-import type { Keyboard } from './keyboard.js';
-import type { Narrator, Voice } from './narrator.js';
+import type { Keyboard } from './screen.js';
+import type { Calendar, Narrator, Voice } from './narrator.js';
 import type { NotificationReceiver } from './notifications.js';
-import { address } from './persons.js';
 import { PlayedDeletion, PlayedLink, PlayedReport, PlayedVisit } from './played.js';
 import { PlayedHealthData } from './played-health-data.js';
-import { PlayedOrder } from './played-order.js';
+import { address, PlayedOrder } from './played-order.js';
 import { resolvePolicy } from '../../protocol/policies.js';
 
 /** A story did not end as it promised. */

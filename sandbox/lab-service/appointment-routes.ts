@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import type { FastifyInstance } from 'fastify';
-import { appointmentBody, availabilityBody } from './appointment-body.js';
-import type { Appointment } from './appointments.js';
+import { appointmentBody, availabilityBody, type Appointment } from './appointments.js';
 import type { Lab } from './lab.js';
 import { requireOrder } from './order-routes.js';
 import type { Json } from './order-body.js';
-import { refusal } from './problems.js';
 import type { Order } from './state.js';
-import { date, optional, readBody, readQuery, uuid, zip } from './validation.js';
+import { date, optional, refusal, readBody, readQuery, uuid, zip } from './validation.js';
 
 const appointmentPath = '/v3/order/:order_id/phlebotomy/appointment';
 

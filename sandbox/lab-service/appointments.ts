@@ -1,12 +1,12 @@
 import type { AppointmentAddress, BookingRequest } from './appointment-routes.js';
-import { centreWith, type Centre } from './centres.js';
-import type { Lab } from './lab.js';
+import { Part } from './part.js';
 import type { CollectionMethod } from './lifecycle.js';
-import { presentLow } from './order-body.js';
-import { refusal, ServiceProblem } from './problems.js';
+import { presentLow, type Json } from './order-body.js';
+import { refusal, ServiceProblem } from './validation.js';
 import { inventedLab } from './seed.js';
-import type { Slot } from './slots.js';
+import { centreWith, type Centre, inventedLocation, type Slot, slotZone, type DayOfSlots } from './slots.js';
 import { newId, type Order } from './state.js';
+import { calendarDate, timestamp } from './clock.js';
 
 /** The webhook types of appointments. */
 export type AppointmentEventType = 'labtest.appointment.created' | 'labtest.appointment.updated';
@@ -14,7 +14,6 @@ export type AppointmentEventType = 'labtest.appointment.created' | 'labtest.appo
 export interface Appointment {
   readonly id: string;
   readonly order: Order;
-  readonly createdAt: number;
   address: AppointmentAddress;
   /** Null at home. */
   centre: Centre | null;
@@ -66,18 +65,9 @@ export function presentStatus(appointment: Appointment): string {
  * Appointments for a blood draw, at home or at a service centre, and what they do to their orders. Where nothing is documented, the words of a
  * refusal and its status are assumed.
  */
-export class Appointments {
+export class Appointments extends Part {
   /** The latest of each order, by order id. */
   readonly #byOrder = new Map<string, Appointment>();
-  readonly #lab: Lab;
-
-  constructor(lab: Lab) {
-    this.#lab = lab;
-  }
-
-  all(): Appointment[] {
-    return [...this.#byOrder.values()];
-  }
 
   of(order: Order): Appointment | undefined {
     return this.#byOrder.get(order.id);
@@ -86,9 +76,9 @@ export class Appointments {
   /** Takes the hour of a key; confirmed at once, or later where the caller does not wait. */
   book(order: Order, request: BookingRequest, address: AppointmentAddress): Appointment {
     this.#requireBookable(order, 'at_home_phlebotomy');
-    const slot = this.#lab.slots.take(request.booking_key);
-    const { appointmentConfirmation } = this.#lab.settings;
-    if (request.async_confirmation !== true && appointmentConfirmation !== 'confirm') throw this.#lab.slots.conflict();
+    const slot = this.lab.slots.take(request.booking_key);
+    const { appointmentConfirmation } = this.lab.settings;
+    if (request.async_confirmation !== true && appointmentConfirmation !== 'confirm') throw this.lab.slots.conflict();
     const { appointment_notes } = request;
     const appointment = this.#create(order, { address, provider: 'invented_draws', appointment_notes }, slot);
     if (request.async_confirmation !== true) this.move(appointment, 'scheduled');
@@ -101,7 +91,7 @@ export class Appointments {
     this.#requireBookable(order, 'walk_in_test');
     if (!order.hasRequisition) throw refusal(400, 'The order has no requisition.');
     const isLater = request.async_confirmation === true;
-    if (!isLater && this.#lab.settings.appointmentConfirmation !== 'confirm') throw unanswered();
+    if (!isLater && this.lab.settings.appointmentConfirmation !== 'confirm') throw unanswered();
     const { slot, ...at } = this.#takeAtCentre(request.booking_key);
     const { appointment_notes } = request;
     const appointment = this.#create(order, { ...at, provider: inventedLab.slug, appointment_notes }, slot);
@@ -134,7 +124,7 @@ export class Appointments {
     const { slot, ...at } =
       place === 'centre'
         ? this.#takeAtCentre(request.booking_key)
-        : { slot: this.#lab.slots.take(request.booking_key), address, centre };
+        : { slot: this.lab.slots.take(request.booking_key), address, centre };
     this.#leaveSlot(appointment);
     Object.assign(appointment, at);
     appointment.slot = slot;
@@ -166,9 +156,9 @@ export class Appointments {
   }
 
   #takeAtCentre(bookingKey: string): { slot: Slot; centre: Centre; address: AppointmentAddress } {
-    const centre = centreWith(this.#lab.slots.offeredAs(bookingKey)?.place ?? '');
+    const centre = centreWith(this.lab.slots.offeredAs(bookingKey)?.place ?? '');
     if (centre === undefined) throw refusal(400, 'Invalid booking key.');
-    return { slot: this.#lab.slots.take(bookingKey), centre, address: centre.address };
+    return { slot: this.lab.slots.take(bookingKey), centre, address: centre.address };
   }
 
   #create(order: Order, requested: Requested, slot: Slot | null): Appointment {
@@ -181,7 +171,6 @@ export class Appointments {
       notes: appointment_notes,
       id: newId(),
       order,
-      createdAt: this.#lab.clock.now(),
       providerId: newId(),
       slot,
       events: [],
@@ -195,32 +184,32 @@ export class Appointments {
 
   /** The provider answers later: yes, no, or not before the booking lapses. */
   #confirmLater(appointment: Appointment, lapsesAfterMs: number | null): void {
-    const { appointmentConfirmation } = this.#lab.settings;
+    const { appointmentConfirmation } = this.lab.settings;
     const isSilent = appointmentConfirmation === 'never';
     if (isSilent && lapsesAfterMs === null) return;
     const after = isSilent ? (lapsesAfterMs ?? 0) : confirmedAfter;
-    this.#lab.clock.schedule(after, () => {
+    this.lab.clock.schedule(after, () => {
       if (this.of(appointment.order) !== appointment || presentStatus(appointment) !== 'pending') return;
       if (appointmentConfirmation !== 'confirm') return this.move(appointment, 'cancelled');
-      appointment.slot ??= this.#lab.slots.next(appointment.address.zip_code);
+      appointment.slot ??= this.lab.slots.next(appointment.address.zip_code);
       this.move(appointment, 'scheduled');
     });
   }
 
   #append(appointment: Appointment, status: string, eventType: AppointmentEventType, webhook = true): void {
-    appointment.events = [...appointment.events, { at: this.#lab.clock.now(), status }];
-    if (webhook) this.#lab.webhooks.announceAppointment(eventType, appointment);
+    appointment.events = [...appointment.events, { at: this.lab.clock.now(), status }];
+    if (webhook) this.lab.webhooks.announceAppointment(eventType, appointment);
   }
 
   #moveOrder({ order, ...appointment }: Appointment, webhook: boolean): void {
     const status = orderStatuses[appointment.events.at(-1)?.status ?? ''];
     // At a service centre nobody reports the draw.
     if (appointment.centre !== null && status === 'draw_completed') return;
-    if (status !== undefined && this.#lab.orders.isOpen(order)) this.#lab.orders.move(order, { status, webhook });
+    if (status !== undefined && this.lab.orders.isOpen(order)) this.lab.orders.move(order, { status, webhook });
   }
 
   #leaveSlot(appointment: Appointment): void {
-    if (appointment.slot !== null) this.#lab.slots.free(appointment.slot);
+    if (appointment.slot !== null) this.lab.slots.free(appointment.slot);
   }
 
   #requireBookable(order: Order, method: CollectionMethod): void {
@@ -244,4 +233,63 @@ export class Appointments {
 
 function unanswered(): ServiceProblem {
   return new ServiceProblem(500, { detail: 'The laboratory did not confirm the appointment in time.' });
+}
+
+/** Appointments and slots as the service writes them. */
+
+/** Of the eight states of an appointment one has two names. */
+const statusNames: Readonly<Record<string, string>> = { scheduled: 'confirmed' };
+
+export function appointmentBody(appointment: Appointment) {
+  const { order, slot } = appointment;
+  const eventStatus = presentStatus(appointment);
+  // The documentation shows these two without a zone, in UTC.
+  const bare = (time: number | undefined): string | null =>
+    time === undefined ? null : timestamp(time).replace('+00:00', '');
+  return {
+    id: appointment.id,
+    user_id: order.userId,
+    order_id: order.id,
+    order_transaction_id: order.transactionId,
+    address: appointment.address,
+    location: inventedLocation,
+    start_at: bare(slot?.start),
+    end_at: bare(slot?.end),
+    iana_timezone: slotZone,
+    type: appointment.centre === null ? 'phlebotomy' : 'patient_service_center',
+    provider: appointment.provider,
+    status: statusNames[eventStatus] ?? eventStatus,
+    provider_id: appointment.providerId,
+    external_id: appointment.externalId,
+    can_reschedule: true,
+    appointment_notes: appointment.notes,
+    event_status: eventStatus,
+    event_data: null,
+    events: appointment.events.map(({ at, status }) => ({
+      created_at: timestamp(at),
+      status,
+      data: null,
+    })),
+  };
+}
+
+export function availabilityBody(days: readonly DayOfSlots[]): Json {
+  return { slots: daysBody(days), timezone: slotZone };
+}
+
+/** Days at a service centre have its location, and their slots no price. */
+export function daysBody(days: readonly (DayOfSlots & { readonly location?: Json })[]): Json[] {
+  return days.map(({ day, slots, location = null }) => ({
+    location,
+    date: calendarDate(day),
+    slots: slots.map(({ bookingKey, start, end, expiresAt, isPriority }) => ({
+      booking_key: bookingKey,
+      start: timestamp(start),
+      end: timestamp(end),
+      expires_at: timestamp(expiresAt),
+      price: location === null ? (isPriority ? 79 : 49) : 0,
+      is_priority: isPriority && location === null,
+      num_appointments_available: 1,
+    })),
+  }));
 }

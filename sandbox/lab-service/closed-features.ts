@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Lab } from './lab.js';
-import { ServiceProblem } from './problems.js';
+import { ServiceProblem } from './validation.js';
 
 /** The features that a team may not be enabled for. */
 export const features = [

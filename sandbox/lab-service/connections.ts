@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Lab } from './lab.js';
 import { sourceSlugOf } from '../../protocol/link/provider-source.js';
 import type { Connection, User } from './state.js';
-import { timestamp } from './time.js';
+import { timestamp } from './clock.js';
 
 /** Providers of health data that nobody makes. The specification has twelve that take a password and names none. */
 export const passwordProviders = [
@@ -23,7 +23,7 @@ export const passwordProviders = [
 /** Providers that ask for an e-mail address alone. */
 export const emailProviders = ['invented_reader', 'invented_logger'] as const;
 
-export interface Source {
+interface Source {
   readonly name: string;
   readonly slug: string;
   readonly logo: string;

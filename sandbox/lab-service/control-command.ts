@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { createInventedUser } from './invented-user.js';
+import { createInventedUser } from './users.js';
 import type { Lab } from './lab.js';
-import { ServiceProblem } from './problems.js';
+import { ServiceProblem } from './validation.js';
 import type { Order, User } from './state.js';
 
 /**
@@ -35,11 +35,6 @@ function listed(body: unknown, length: number): unknown[] {
     (_, n) => given[n] ?? undefined,
   );
 }
-
-/** false: no webhook reports it. */
-export const webhook = z.boolean().default(true);
-
-export const interpretations = z.enum(['normal', 'abnormal', 'critical', 'unknown']);
 
 /** An object, or only its first field as a text: `'transit_lab'` for `{ status: 'transit_lab' }`. */
 export function orText<Schema extends z.ZodObject>(schema: Schema, field: keyof z.input<Schema> & string) {

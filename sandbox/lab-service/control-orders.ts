@@ -1,22 +1,12 @@
 import { z } from 'zod';
-import { appointmentBody } from './appointment-body.js';
-import type { Appointment } from './appointments.js';
-import {
-  command,
-  interpretations,
-  orText,
-  refused,
-  required,
-  requiredOrder,
-  userIdOrNew,
-  webhook,
-} from './control-command.js';
-import { inventedAddress, inventedPatient } from './invented-user.js';
+import { appointmentBody, type Appointment } from './appointments.js';
+import { command, orText, refused, required, requiredOrder, userIdOrNew } from './control-command.js';
+import { inventedAddress, inventedPatient } from './users.js';
 import type { Lab } from './lab.js';
 import { orderBody } from './order-body.js';
 import { requisitionNotes } from './ordering.js';
 import { labTestIds, labTests } from './seed.js';
-import type { Order } from './state.js';
+import { interpretations, webhook, type Order } from './state.js';
 import { storyStepsSchema } from './stories.js';
 
 const moveSchema = z.strictObject({
@@ -152,9 +142,6 @@ export function appointmentCommands(lab: Lab) {
   const shown = (appointment: Appointment) => appointmentBody(appointment);
 
   return {
-    /** The latest appointment of each order, as the service shows it. */
-    appointments: command(z.tuple([]), () => lab.appointments.all().map(shown)),
-
     /** Gives an order's appointment any status; the order follows. */
     moveAppointment: command(
       z.tuple([z.string(), orText(appointmentMoveSchema, 'event_status')]),

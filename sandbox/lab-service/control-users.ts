@@ -1,19 +1,12 @@
 import { z } from 'zod';
-import {
-  announceConnection,
-  announceError,
-  breakConnection,
-  connect,
-  connectedSource,
-  disconnect,
-} from './connections.js';
-import { command, orText, refused, required, requiredUser, userIdOrNew, webhook } from './control-command.js';
+import { announceConnection, announceError, breakConnection, connect, connectedSource } from './connections.js';
+import { webhook } from './state.js';
+import { command, orText, refused, required, requiredUser, userIdOrNew, requiredOrder } from './control-command.js';
 import { healthDataSchema, sendHealthData } from './health-data.js';
-import { createInventedUser } from './invented-user.js';
 import type { Lab } from './lab.js';
-import { jobBody } from './report-body.js';
-import { outcomes, stepsOf, type ParsingJob } from './reports.js';
-import { deleteUser, undoDeletion, userBody } from './users.js';
+import { jobBody, outcomes, stepsOf, type ParsingJob } from './reports.js';
+import { createInventedUser, deleteUser, userBody } from './users.js';
+import { matchReviewBody, newReviewSchema, reviewMoveSchema } from './match-reviews.js';
 
 const newUserSchema = z.strictObject({
   /** Default: an invented one. */
@@ -74,26 +67,14 @@ export function userCommands(lab: Lab) {
     }),
 
     /** The users whose deletion is scheduled and can be undone, in order of their deletion. */
-    deletedUsers: command(z.tuple([]), () =>
-      [...lab.state.deletedUsers.values()].map(({ user, since }) => ({ user_id: user.id, since: iso(since) })),
-    ),
+    deletedUsers: command(z.tuple([]), () => [...lab.state.deletedUsers.keys()].map((id) => ({ user_id: id }))),
 
     /** Deletes a user in the dashboard, with the same grace period as through the service's own endpoint. */
     deleteUser: command(z.tuple([userId]), (id) => deleteUser(lab, id)),
 
-    /** Undoes a deletion in the dashboard. */
-    restoreUser: command(z.tuple([userId]), (id) => undoDeletion(lab, { user_id: id })),
-
     /** The portal links that were made, with what a shortened one leads to. */
     portalLinks: command(z.tuple([]), () =>
-      lab.state.portalLinks.map((link) => ({
-        url: link.url,
-        context: link.context,
-        user_id: link.userId,
-        order_id: link.orderId,
-        created_at: iso(link.createdAt),
-        expires_at: iso(link.createdAt + link.expiresInSeconds * 1_000),
-      })),
+      lab.state.portalLinks.map(({ url, context, orderId }) => ({ url, context, order_id: orderId })),
     ),
 
     /** Sends a user's health data: a summary, a batch of samples, a notice, or a payload as untidy as real ones. */
@@ -108,17 +89,7 @@ export function linkCommands(lab: Lab) {
   return {
     /** The link tokens that were made, with the state of each. */
     linkTokens: command(z.tuple([]), () =>
-      lab.links.tokens().map(({ token, user, provider, page, createdAt, state, waiting }) => ({
-        link_token: token,
-        user_id: user.id,
-        /** The only provider that it is good for; null: any. */
-        provider,
-        page,
-        created_at: iso(createdAt),
-        state,
-        /** The provider that waits for a code; null if none does. */
-        awaitsCodeOf: waiting?.provider ?? null,
-      })),
+      lab.links.tokens().map(({ user, provider, page, state }) => ({ user_id: user.id, provider, page, state })),
     ),
 
     /** Connects a user without a link, in the past too; a connection of the same source gives way to it. */
@@ -126,9 +97,6 @@ export function linkCommands(lab: Lab) {
       const at = createdOn === undefined ? lab.clock.now() : Date.parse(createdOn);
       return connectedSource(connect(lab, requiredUser(lab, id), provider, at, options));
     }),
-
-    /** Ends a connection without a webhook. Returns false if there was none. */
-    disconnect: command(z.tuple([userId, z.string()]), (id, provider) => disconnect(requiredUser(lab, id), provider)),
 
     /** Breaks a connection: it stays, with an error, until the user connects again. Returns false if there is none. */
     breakConnection: command(
@@ -195,4 +163,29 @@ export function reportCommands(lab: Lab) {
 
 function iso(time: number): string {
   return new Date(time).toISOString();
+}
+
+/** Commands about results that match no order. */
+export function matchReviewCommands(lab: Lab) {
+  return {
+    /** A result arrives that matches no order without doubt. */
+    createMatchReview: command(z.tuple([newReviewSchema.prefault({})]), (requested) => {
+      const named = requested.order_ids?.map((id) => requiredOrder(lab, id));
+      const candidates = named ?? lab.matchReviews.candidatesFor(requested.decision_code);
+      const { event } = lab.matchReviews.create(requested, candidates);
+      return { id: event.id, order_ids: candidates.map(({ id }) => id) };
+    }),
+
+    /** Every review, also those that are over, in order of creation. */
+    matchReviews: command(z.tuple([]), () =>
+      [...lab.matchReviews.reviews.values()].map((review) => matchReviewBody(review)),
+    ),
+
+    /** What the service's staff do, or a status of theirs that is unknown. */
+    moveMatchReview: command(z.tuple([z.string(), orText(reviewMoveSchema, 'status')]), (id, move) => {
+      const review = required(lab.matchReviews.reviews.get(id), `match review ${id}`);
+      lab.matchReviews.move(review, move);
+      return matchReviewBody(review);
+    }),
+  };
 }

@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { argumentsOf, command, refused, required, type Command } from './control-command.js';
-import { matchReviewCommands } from './control-match-reviews.js';
 import { appointmentCommands, orderCommands } from './control-orders.js';
-import { linkCommands, reportCommands, userCommands } from './control-users.js';
-import { durationSchema } from './time.js';
+import { matchReviewCommands, linkCommands, reportCommands, userCommands } from './control-users.js';
+import { durationSchema } from './clock.js';
 import { fits, httpFaultSchema, webhookFaultSchema } from './faults.js';
 import type { Lab } from './lab.js';
-import { pathText } from './validation.js';
+import { pathText, refusal } from './validation.js';
 import { settingsSchema, type Settings } from './settings.js';
+import { isControl } from './http-fault-hooks.js';
 
 /**
  * The control interface: what tests and the demo do to the outside world. `POST /_sandbox/<command>` takes the
@@ -149,4 +149,71 @@ function requestCommands(lab: Lab) {
     /** Forgets the requests so far. */
     clearRequests: command(z.tuple([]), () => lab.requests.clear()),
   };
+}
+
+/**
+ * The control interface has no key, so no web page may reach it: neither one of another origin, nor one whose host name was
+ * made to lead here. Programs send no origin; they call this machine, an address, or a name of the containers' network.
+ */
+export function refuseWebPages(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request) => {
+    if (!isControl(request)) return;
+    const { host = '', origin } = request.headers;
+    if (!isNear(host)) throw refusal(403, 'The control interface answers only under a name of this machine or network');
+    if (origin !== undefined && !isSameHost(origin, host)) {
+      throw refusal(403, 'The control interface does not answer pages of another origin');
+    }
+  });
+}
+
+function isNear(host: string): boolean {
+  if (!URL.canParse(`http://${host}`)) return false;
+  const { hostname } = new URL(`http://${host}`);
+  return hostname.endsWith('.localhost') || /^([a-z0-9_-]+|\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/.test(hostname);
+}
+
+function isSameHost(origin: string, host: string): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host;
+}
+
+/** Real milliseconds, at most an hour: nothing can call the stand-in back. */
+const offlineSchema = z.tuple([z.number().positive().max(3_600_000)]);
+
+/** A port that another program took meanwhile is tried again after this. */
+const retryAfterMs = 100;
+
+/**
+ * Lets the stand-in be out of reach for a while, as a service is whose connections are refused: no fault of a request
+ * can play this, because a caller that has a connection may have sent something. The control interface is away as well,
+ * so the stand-in comes back by itself.
+ *
+ * @param closing ends the wait, so the stand-in can stop
+ */
+export function offlineRoutes(app: FastifyInstance, host: string, closing: AbortSignal): void {
+  app.post('/_sandbox/goOffline', (request, reply) => {
+    const [forMs] = argumentsOf(offlineSchema, request.body);
+    const address = app.server.address();
+    if (address === null || typeof address === 'string') throw new Error('the stand-in has no port to come back to');
+    // From here on connections are refused; the answer still goes out, and then every connection that stands is cut.
+    app.server.close();
+    reply.raw.once('close', () => app.server.closeAllConnections());
+    after(forMs, () => comeBack(address.port));
+    void reply.header('connection', 'close');
+    return {};
+  });
+
+  function comeBack(port: number): void {
+    const tryAgain = (): void => after(retryAfterMs, () => comeBack(port));
+    app.server.once('error', tryAgain);
+    app.server.listen(port, host, () => app.server.off('error', tryAgain));
+  }
+
+  function after(milliseconds: number, run: () => void): void {
+    const timer = setTimeout(() => {
+      closing.removeEventListener('abort', cancel);
+      run();
+    }, milliseconds);
+    const cancel = (): void => clearTimeout(timer);
+    closing.addEventListener('abort', cancel, { once: true });
+  }
 }

@@ -3,10 +3,9 @@ import { z } from 'zod';
 import { samplePdf } from '../sample-report.js';
 import type { Lab } from './lab.js';
 import { requireOrder, requireTransaction } from './order-routes.js';
-import { refusal } from './problems.js';
 import { requireResults } from './results.js';
 import { labTests, inventedLab } from './seed.js';
-import { datetime, pathUuid, queryInteger, readQuery } from './validation.js';
+import { refusal, datetime, pathUuid, queryInteger, readQuery } from './validation.js';
 
 const labelsQuery = z.object({
   collection_date: datetime,

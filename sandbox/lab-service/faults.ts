@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { lowLevel } from './lifecycle.js';
-import { durationSchema } from './time.js';
+import { durationSchema } from './clock.js';
 
 /** The faults that can be played: of requests, and of webhooks. */
 

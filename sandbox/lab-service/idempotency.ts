@@ -1,6 +1,5 @@
-import type { Clock } from './clock.js';
-import { dayMs } from './time.js';
-import { ServiceProblem } from './problems.js';
+import { type Clock, dayMs } from './clock.js';
+import { ServiceProblem } from './validation.js';
 
 interface StoredAnswer {
   readonly until: number;

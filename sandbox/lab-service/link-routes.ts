@@ -3,9 +3,8 @@ import { z } from 'zod';
 import type { Lab } from './lab.js';
 import type { Step } from './links.js';
 import type { Json } from './order-body.js';
-import { refusal } from './problems.js';
 import { emailProviders, passwordProviders } from './connections.js';
-import { optional, readBody, readPath, uuid } from './validation.js';
+import { refusal, optional, readBody, readPath, uuid } from './validation.js';
 
 const providerPath = '/v2/link/provider';
 const hostedPagePath = '/link';

@@ -1,26 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from './connections.js';
-import type { Lab } from './lab.js';
-import { outcomeOfCode, outcomeOfCredentials, type ProviderOutcome } from './link-conventions.js';
+import { Part } from './part.js';
 import type { Json } from './order-body.js';
-import { ServiceProblem, unacceptable } from './problems.js';
+import { ServiceProblem, unacceptable } from './validation.js';
 import type { User } from './state.js';
+import { linkErrorTypes } from '../../service/link.js';
 
 /** A token that the steps of one link carry. */
-export interface LinkToken {
+interface LinkToken {
   readonly token: string;
   readonly user: User;
   /** The one provider that it is good for; null: any. */
   readonly provider: string | null;
   readonly page: Page;
-  readonly createdAt: number;
   state: 'open' | 'expired' | 'consumed';
   /** The provider that waits for a code, and the codes that it accepts; null while none waits. */
   waiting: { readonly provider: string; readonly codes: readonly string[] } | null;
 }
 
 /** What was chosen for the hosted page; null: nothing. */
-export interface Page {
+interface Page {
   readonly redirect_url: string | null;
   /** Only the page keeps to it: no step of the API does. */
   readonly filter_on_providers: readonly string[] | null;
@@ -42,13 +41,8 @@ const tokenLifeMs = 600_000;
 const hints = { sms: '***-***-**23', email: 't***@example.com' };
 
 /** Link tokens and what the steps that carry them come to. Failures of a link are HTTP 200 with a state of `error`. */
-export class Links {
-  readonly #lab: Lab;
+export class Links extends Part {
   readonly #tokens = new Map<string, LinkToken>();
-
-  constructor(lab: Lab) {
-    this.#lab = lab;
-  }
 
   createToken(user: User, provider: string | null, page: Page): LinkToken {
     const token: LinkToken = {
@@ -56,12 +50,11 @@ export class Links {
       user,
       provider,
       page,
-      createdAt: this.#lab.clock.now(),
       state: 'open',
       waiting: null,
     };
     this.#tokens.set(token.token, token);
-    this.#lab.clock.scheduleUncompressed(tokenLifeMs, () => {
+    this.lab.clock.scheduleUncompressed(tokenLifeMs, () => {
       if (token.state === 'open') token.state = 'expired';
     });
     return token;
@@ -126,10 +119,10 @@ export class Links {
   }
 
   #connect(token: LinkToken, step: Step): Json {
-    const { connectionWebhooks: webhook } = this.#lab.settings;
+    const { connectionWebhooks: webhook } = this.lab.settings;
     token.state = 'consumed';
     token.waiting = null;
-    const connection = connect(this.#lab, token.user, step.provider, this.#lab.clock.now(), { webhook });
+    const connection = connect(this.lab, token.user, step.provider, this.lab.clock.now(), { webhook });
     return resultBody(step, token, 'success', { connected: true, provider_id: connection.providerId });
   }
 }
@@ -151,4 +144,59 @@ function resultBody({ provider }: Step, token: LinkToken | undefined, state: str
     provider_id: null,
     ...more,
   };
+}
+
+/**
+ * What the invented providers do with a user name and with a code, as docs/sandbox.md lists it ("Links"). Case
+ * makes no difference, and what follows an `@` is ignored, so an e-mail address is a user name too.
+ *
+ * An error changes nothing: the token and the request for a code stay as they were.
+ */
+type ProviderOutcome =
+  | { readonly kind: 'connected' }
+  | { readonly kind: 'asks_for_code'; readonly method: 'sms' | 'email'; readonly codes: readonly string[] }
+  | { readonly kind: 'error'; readonly errorType: string }
+  | { readonly kind: 'state'; readonly state: string }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'broken' };
+
+const firstCode = '123456';
+const secondCode = '654321';
+
+/** @param name the user name, or the e-mail address where a provider asks for it alone */
+function outcomeOfCredentials(name: string): ProviderOutcome {
+  const word = name.trim().toLowerCase().split('@', 1)[0] ?? '';
+  if (word.startsWith('ok')) return { kind: 'connected' };
+  if (word.startsWith('mfa-sms')) return { kind: 'asks_for_code', method: 'sms', codes: [firstCode] };
+  if (word.startsWith('mfa-email')) return { kind: 'asks_for_code', method: 'email', codes: [firstCode] };
+  if (word.startsWith('mfa-again')) return { kind: 'asks_for_code', method: 'sms', codes: [firstCode, secondCode] };
+  if (word.startsWith('error-')) return { kind: 'error', errorType: word.slice('error-'.length) };
+  if (word.startsWith('state-')) return { kind: 'state', state: word.slice('state-'.length) };
+  if (word.startsWith('detail')) return { kind: 'refused' };
+  return { kind: 'error', errorType: 'provider_credential_error' };
+}
+
+/** @param codes the codes that the provider still asks for, in their order */
+function outcomeOfCode(code: string, codes: readonly string[]): ProviderOutcome {
+  const [right, ...further] = codes;
+  if (code === right) {
+    return further.length === 0 ? { kind: 'connected' } : { kind: 'asks_for_code', method: 'email', codes: further };
+  }
+  const [, number] = /^900(\d{3})$/.exec(code) ?? [];
+  const errorType = linkErrorTypes[Number(number) - 1];
+  if (errorType !== undefined) return { kind: 'error', errorType };
+  switch (number) {
+    case '098':
+      return { kind: 'state', state: 'state_of_next_year' };
+    case '099':
+      return { kind: 'error', errorType: 'error_of_next_year' };
+    case '100':
+      return { kind: 'asks_for_code', method: 'email', codes: [secondCode] };
+    case '422':
+      return { kind: 'refused' };
+    case '500':
+      return { kind: 'broken' };
+    default:
+      return { kind: 'error', errorType: 'incorrect_mfa_code' };
+  }
 }

@@ -1,14 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Lab } from './lab.js';
-import { matchReviewBody } from './match-review-body.js';
-import type { MatchReview } from './match-reviews.js';
+import { isOver, matchReviewBody, noReview, type MatchReview } from './match-reviews.js';
 import { orderBody, type Json } from './order-body.js';
 import { cursorPage, cursorQuery } from './org-access.js';
-import { refusal, type ServiceProblem } from './problems.js';
 import { inventedLab } from './seed.js';
-import { calendarDate } from './time.js';
-import { date, optional, pathText, queryInteger, readBody, readQuery, uuid } from './validation.js';
+import { calendarDate } from './clock.js';
+import { refusal, date, optional, pathText, queryInteger, readBody, readQuery, uuid } from './validation.js';
 
 const listQuery = z.object({
   limit: queryInteger(1, 100).default(50),
@@ -52,32 +50,25 @@ export function matchReviewRoutes(app: FastifyInstance, lab: Lab): void {
   app.post(`${path}/resolve`, (request) => {
     const review = requireReview(lab, request);
     const { action, note } = readBody(resolveBody, request.body);
-    if (action === 'reject') lab.matchReviews.reject(review, note);
-    else lab.matchReviews.markUnsure(review, note);
+    lab.matchReviews.decide(review, action, note);
     return answered(review);
   });
 }
 
-type ListQuery = z.output<typeof listQuery>;
-
-function isMeant({ status, decisionCode, createdAt }: MatchReview, query: ListQuery): boolean {
-  const day = calendarDate(createdAt);
+function isMeant(review: MatchReview, query: z.output<typeof listQuery>): boolean {
+  const { status, decision_code } = review.event;
+  const day = calendarDate(review.createdAt);
   return (
-    (query.status === null ? status !== 'resolved' && status !== 'matched' : status === query.status) &&
-    (query.decision_code ?? decisionCode) === decisionCode &&
+    (query.status === null ? !isOver(review) : status === query.status) &&
+    (query.decision_code ?? decision_code) === decision_code &&
     (query.lab_slug ?? inventedLab.slug) === inventedLab.slug &&
     day >= (query.created_at_start ?? day) &&
     day <= (query.created_at_end ?? day)
   );
 }
 
-/** The wording is not documented; assumed. */
-function unknown(): ServiceProblem {
-  return refusal(404, 'Unmatched result not found or no longer reviewable.');
-}
-
 function requireReview(lab: Lab, request: FastifyRequest): MatchReview {
   const review = lab.matchReviews.reviews.get(pathText(request, 'raw_result_id').toLowerCase());
-  if (review === undefined) throw unknown();
+  if (review === undefined) throw refusal(404, noReview);
   return review;
 }

@@ -1,10 +1,12 @@
-import { createInventedUser, inventedAddress, inventedPatient } from './invented-user.js';
-import type { Lab } from './lab.js';
+import { z } from 'zod';
+import { createInventedUser, inventedAddress, inventedPatient } from './users.js';
+import { Part } from './part.js';
 import { hasResults } from './lifecycle.js';
-import { presentLow, presentTop } from './order-body.js';
-import { refusal } from './problems.js';
-import { labTestIds, labTests, type LabTest } from './seed.js';
-import { newId, type Interpretation, type Order } from './state.js';
+import { presentLow, presentTop, type Json } from './order-body.js';
+import { refusal } from './validation.js';
+import { labTestIds, labTests, type LabTest, inventedLab } from './seed.js';
+import { interpretations, newId, webhook, type Interpretation, type Order } from './state.js';
+import { timestamp } from './clock.js';
 
 /** The webhook types of match reviews. */
 export type MatchReviewEventType = 'labtest.match_review.created' | 'labtest.match_review.updated';
@@ -15,7 +17,10 @@ export const decisionCodes = [
   ...(['multiple_demo_match', 'match_sample_id_mismatch_demo', 'match_demo', 'no_match', 'unexplained'] as const),
 ] as const;
 
-export type DecisionCode = (typeof decisionCodes)[number];
+type DecisionCode = (typeof decisionCodes)[number];
+type NewReview = z.output<typeof newReviewSchema>;
+type ReviewMove = z.output<typeof reviewMoveSchema>;
+export type MatchReviewEvent = MatchReview['event'];
 
 /** An empty accept does for these, if there is one candidate: the sample is known. */
 const unambiguousCodes: readonly string[] = [
@@ -35,78 +40,82 @@ const reasonCodes: Readonly<Record<DecisionCode, readonly string[]>> = {
   unexplained: [],
 };
 
-export interface NewReview {
-  readonly decisionCode: DecisionCode;
-  /** Orders that the result may belong to. */
-  readonly candidates: readonly Order[];
-  readonly resultStatus?: 'final' | 'partial';
-  readonly interpretation?: Interpretation;
-  /** false: no webhook reports it. Default true. */
-  readonly webhook?: boolean;
+/** A result that arrives and matches no order without doubt. */
+export const newReviewSchema = z.strictObject({
+  decision_code: z.enum(decisionCodes).default('match_sample_id'),
+  /** The orders that the result may belong to. Default: those that the simulator makes for the case. */
+  order_ids: z.array(z.string()).optional(),
+  result_status: z.enum(['final', 'partial']).default('final'),
+  interpretation: interpretations.default('normal'),
+  webhook,
+});
+
+/** What the service's staff make of a review, or a status of theirs that is unknown. */
+export const reviewMoveSchema = z.strictObject({
+  /** `pending_ops_review`, `resolved`, `matched`, …; unknown ones too. */
+  status: z.string().min(1).optional(),
+  allowed_actions: z.array(z.string()).optional(),
+  resolved_order_id: z.string().optional(),
+  webhook,
+});
+
+/** What a webhook has of a review, as the service writes it. */
+interface ReviewEvent {
+  readonly id: string;
+  readonly decision_code: DecisionCode;
+  readonly sub_reason_codes: readonly string[];
+  status: string;
+  resolution_action: string | null;
+  resolved_user_id: string | null;
+  resolved_order_id: string | null;
 }
 
-export interface MatchReview extends Required<Omit<NewReview, 'webhook'>> {
-  readonly id: string;
+export interface MatchReview {
+  readonly event: ReviewEvent;
   readonly createdAt: number;
-  readonly labTest: LabTest;
-  /** Why an order is a candidate. */
-  readonly reasons: readonly string[];
-  status: string;
+  readonly candidates: readonly Order[];
+  readonly result_status: 'final' | 'partial';
+  readonly interpretation: Interpretation;
   /** Overrides what the status allows. */
-  allowedActions: readonly string[] | null;
+  allowedActions?: readonly string[] | undefined;
   note: string | null;
-  resolutionAction: string | null;
-  resolvedUserId: string | null;
-  resolvedOrderId: string | null;
   updatedAt: number;
   reviewedAt: number | null;
 }
 
-export interface Acceptance {
+interface Acceptance {
   readonly order_id: string | null;
   readonly user_id: string | null;
   readonly note: string | null;
 }
 
-export interface ReviewMove {
-  readonly status?: string | undefined;
-  readonly allowedActions?: readonly string[] | undefined;
-  readonly resolvedOrderId?: string | undefined;
-  readonly webhook?: boolean;
-}
-
-export function allowedActions({ status, allowedActions: given }: MatchReview): readonly string[] {
-  return given ?? (status === 'pending_customer_review' ? ['accept', 'reject', 'unsure'] : []);
+function allowedActions({ event, allowedActions: given }: MatchReview): readonly string[] {
+  return given ?? (event.status === 'pending_customer_review' ? ['accept', 'reject', 'unsure'] : []);
 }
 
 /** Results that match no order, and what was decided about them. Requests are validated before they come here. */
-export class MatchReviews {
+export class MatchReviews extends Part {
   /** In order of creation. */
   readonly reviews = new Map<string, MatchReview>();
-  readonly #lab: Lab;
 
-  constructor(lab: Lab) {
-    this.#lab = lab;
-  }
-
-  create({ webhook = true, ...review }: NewReview): MatchReview {
-    const now = this.#lab.clock.now();
-    const created: MatchReview = {
-      resultStatus: 'final',
-      interpretation: 'normal',
-      ...review,
-      id: newId(),
-      createdAt: now,
-      updatedAt: now,
-      labTest: review.candidates[0]?.labTest ?? requireLabTest(labTestIds.kit),
-      reasons: reasonCodes[review.decisionCode],
-      status: 'pending_customer_review',
-      ...{ allowedActions: null, note: null, reviewedAt: null },
-      ...{ resolutionAction: null, resolvedUserId: null, resolvedOrderId: null },
+  create(requested: NewReview, candidates: readonly Order[]): MatchReview {
+    const { decision_code, result_status, interpretation } = requested;
+    const isOfAnotherLab = reasonCodes[decision_code].includes('lab_account_mismatch');
+    const event: ReviewEvent = {
+      ...{ id: newId(), decision_code, sub_reason_codes: isOfAnotherLab ? ['lab_account_mismatch'] : [] },
+      ...{
+        status: 'pending_customer_review',
+        resolution_action: null,
+        resolved_user_id: null,
+        resolved_order_id: null,
+      },
     };
-    this.reviews.set(created.id, created);
-    if (webhook) this.#lab.webhooks.announceMatchReview('labtest.match_review.created', created);
-    return created;
+    const now = this.lab.clock.now();
+    const times = { createdAt: now, updatedAt: now, reviewedAt: null };
+    const review = { event, result_status, interpretation, candidates, note: null, ...times };
+    this.reviews.set(event.id, review);
+    if (requested.webhook) this.lab.webhooks.announceMatchReview('labtest.match_review.created', event);
+    return review;
   }
 
   /** Gives the result to an order; one that takes no result any more is made again. */
@@ -115,63 +124,54 @@ export class MatchReviews {
     const target = this.#targetOf(review, acceptance);
     const userId = acceptance.user_id ?? target.userId;
     const order = isOpen(target) && userId === target.userId ? target : this.#recreate(target, userId);
-    review.note = acceptance.note;
-    this.#resolve(review, 'accept', order);
-    const { interpretation, resultStatus } = review;
-    const status = resultStatus === 'partial' ? 'partial_results' : 'completed';
-    this.#lab.orders.move(order, { status, interpretation });
+    this.#decided(review, 'accept', acceptance.note, { resolved_order_id: order.id, resolved_user_id: order.userId });
+    const { interpretation, result_status: isPartial } = review;
+    this.lab.orders.move(order, { status: isPartial === 'partial' ? 'partial_results' : 'completed', interpretation });
     return order;
   }
 
-  reject(review: MatchReview, note: string | null): void {
-    this.#requireAllowed(review, 'reject');
-    review.note = note;
-    this.#resolve(review, 'reject');
-  }
-
-  markUnsure(review: MatchReview, note: string | null): void {
-    this.#requireAllowed(review, 'unsure');
-    Object.assign(review, { note, status: 'pending_ops_review', resolutionAction: 'unsure' });
-    this.#changed(review);
+  decide(review: MatchReview, action: 'reject' | 'unsure', note: string | null): void {
+    this.#requireAllowed(review, action);
+    this.#decided(review, action, note);
   }
 
   /** The service's staff, or nobody in particular, give a review any status, even an unknown one. */
-  move(review: MatchReview, { status, allowedActions: allowed, resolvedOrderId, webhook = true }: ReviewMove): void {
-    if (status !== undefined) review.status = status;
-    if (allowed !== undefined) review.allowedActions = allowed;
-    if (resolvedOrderId !== undefined) {
-      review.resolvedOrderId = resolvedOrderId;
-      review.resolvedUserId = this.#lab.state.orders.get(resolvedOrderId)?.userId ?? null;
+  move(review: MatchReview, { status, allowed_actions, resolved_order_id, webhook: isReported }: ReviewMove): void {
+    if (status !== undefined) review.event.status = status;
+    if (allowed_actions !== undefined) review.allowedActions = allowed_actions;
+    if (resolved_order_id !== undefined) {
+      const resolved_user_id = this.lab.state.orders.get(resolved_order_id)?.userId ?? null;
+      Object.assign(review.event, { resolved_order_id, resolved_user_id });
     }
-    this.#changed(review, webhook);
+    this.#changed(review, isReported);
   }
 
   /** Orders as a case needs them, made by the simulator. */
   candidatesFor(decisionCode: DecisionCode): Order[] {
     if (decisionCode === 'no_match' || decisionCode === 'unexplained') return [];
     const one = this.#newOrder();
-    if (decisionCode === 'match_completed') this.#lab.orders.move(one, { status: 'completed', webhook: false });
-    if (decisionCode === 'match_cancelled') this.#lab.orders.move(one, { status: 'cancelled', webhook: false });
+    if (decisionCode === 'match_completed') this.lab.orders.move(one, { status: 'completed', webhook: false });
+    if (decisionCode === 'match_cancelled') this.lab.orders.move(one, { status: 'cancelled', webhook: false });
     return decisionCode === 'multiple_demo_match' ? [one, this.#newOrder()] : [one];
   }
 
   #newOrder(): Order {
-    const { id: userId } = createInventedUser(this.#lab, true);
+    const { id: userId } = createInventedUser(this.lab, true);
     const patient = { patient_details: inventedPatient, patient_address: inventedAddress };
     const request = { ...patient, shipping_details: inventedAddress };
-    return this.#lab.orders.place({ userId, labTest: requireLabTest(labTestIds.kit), request }, { webhook: false });
+    return this.lab.orders.place({ userId, labTest: requireLabTest(labTestIds.kit), request }, { webhook: false });
   }
 
-  #targetOf({ candidates, decisionCode }: MatchReview, { order_id: orderId, user_id: userId }: Acceptance): Order {
+  #targetOf({ candidates, event }: MatchReview, { order_id: orderId, user_id: userId }: Acceptance): Order {
     if (orderId !== null) {
-      const order = this.#lab.state.orders.get(orderId);
+      const order = this.lab.state.orders.get(orderId);
       if (order === undefined) throw refusal(422, 'The order does not exist.');
       if (userId !== null && order.userId !== userId) throw refusal(422, 'The order belongs to another user.');
       return order;
     }
     const own = userId === null ? candidates : candidates.filter((order) => order.userId === userId);
     const [only] = own;
-    const isClear = own.length === 1 && (userId !== null || unambiguousCodes.includes(decisionCode));
+    const isClear = own.length === 1 && (userId !== null || unambiguousCodes.includes(event.decision_code));
     if (only === undefined || !isClear) throw refusal(422, 'This case requires an order to be chosen.');
     return only;
   }
@@ -181,25 +181,34 @@ export class MatchReviews {
     const { labTest, lab_account_id, patient_details, patient_address, shipping_details, physician } = parent;
     const request = { lab_account_id, patient_details, patient_address, shipping_details, physician };
     const isApart = userId !== parent.userId;
-    return this.#lab.orders.place({ userId, labTest, request, follows: { parent, origin: 'recreation', isApart } });
+    return this.lab.orders.place({ userId, labTest, request, follows: { parent, origin: 'recreation', isApart } });
   }
 
   #requireAllowed(review: MatchReview, action: string): void {
-    const isOver = review.status === 'resolved' || review.status === 'matched';
-    if (isOver) throw refusal(404, 'Unmatched result not found or no longer reviewable.');
+    if (isOver(review)) throw refusal(404, noReview);
     if (!allowedActions(review).includes(action)) throw refusal(422, `The action ${action} is not allowed.`);
   }
 
-  #resolve(review: MatchReview, resolutionAction: string, order?: Order): void {
-    Object.assign(review, { status: 'resolved', resolutionAction, reviewedAt: this.#lab.clock.now() });
-    if (order) Object.assign(review, { resolvedOrderId: order.id, resolvedUserId: order.userId });
+  #decided(review: MatchReview, resolution_action: string, note: string | null, resolved = {}): void {
+    review.note = note;
+    const isOpenStill = resolution_action === 'unsure';
+    const status = isOpenStill ? 'pending_ops_review' : 'resolved';
+    if (!isOpenStill) review.reviewedAt = this.lab.clock.now();
+    Object.assign(review.event, { status, resolution_action, ...resolved });
     this.#changed(review);
   }
 
-  #changed(review: MatchReview, webhook = true): void {
-    review.updatedAt = this.#lab.clock.now();
-    if (webhook) this.#lab.webhooks.announceMatchReview('labtest.match_review.updated', review);
+  #changed(review: MatchReview, isReported = true): void {
+    review.updatedAt = this.lab.clock.now();
+    if (isReported) this.lab.webhooks.announceMatchReview('labtest.match_review.updated', review.event);
   }
+}
+
+/** The wording is not documented; assumed. */
+export const noReview = 'Unmatched result not found or no longer reviewable.';
+
+export function isOver({ event: { status } }: MatchReview): boolean {
+  return status === 'resolved' || status === 'matched';
 }
 
 /** The order still takes a result. */
@@ -212,4 +221,40 @@ function requireLabTest(id: string): LabTest {
   const found = labTests.find((test) => test.id === id);
   if (found === undefined) throw new Error(`the seed has no lab test ${id}`);
   return found;
+}
+
+/** Unmatched results as the service writes them. */
+export function matchReviewBody(review: MatchReview): Json {
+  const { event, candidates, interpretation, result_status, note } = review;
+  const { first_name, last_name, dob, gender } = inventedPatient;
+  const { markers } = candidates[0]?.labTest ?? requireLabTest(labTestIds.kit);
+  const users = [...new Set(candidates.map(({ userId }) => userId))];
+  return {
+    ...event,
+    reason: 'Invented: no order fits without doubt.',
+    patient: { first_name, last_name, dob: `${dob}T00:00:00`, gender },
+    lab: inventedLab,
+    markers: markers.map(({ id, name }) => ({ provider_id: String(id), name })),
+    ...{ interpretation, result_status, note, allowed_actions: allowedActions(review) },
+    candidate_groups: users.map((user_id) => ({
+      user_id,
+      candidates: candidates.filter(({ userId }) => userId === user_id).map((order) => candidate(order, event)),
+    })),
+    created_at: timestamp(review.createdAt),
+    updated_at: timestamp(review.updatedAt),
+    reviewed_at: review.reviewedAt === null ? null : timestamp(review.reviewedAt),
+  };
+}
+
+function candidate(order: Order, { decision_code }: ReviewEvent): Json {
+  const reasons = reasonCodes[decision_code];
+  const isOfSample = reasons.includes('sample_id_match');
+  return {
+    candidate_type: isOfSample ? 'provenance_order' : 'order_option',
+    order_id: order.id,
+    order_transaction_id: order.transactionId,
+    last_status: presentLow(order),
+    confidence_level: isOfSample ? 'high' : 'medium',
+    ...{ confidence_score: null, reasons, marker_overlap: null, status_context: null },
+  };
 }

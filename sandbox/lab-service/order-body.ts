@@ -1,4 +1,4 @@
-import { calendarDate, dayMs, timestamp } from './time.js';
+import { calendarDate, dayMs, timestamp } from './clock.js';
 import { lowLevel, topLevel } from './lifecycle.js';
 import { inventedLab, inventedTeamId, type LabTest, type Marker } from './seed.js';
 import type { Settings } from './settings.js';

@@ -8,10 +8,9 @@ import {
   type Address,
   type Answers,
 } from './order-requests.js';
-import { refusal, unacceptable } from './problems.js';
 import { labAccounts, labAccountIds, labTests, type LabAccount, type LabTest } from './seed.js';
 import type { Order } from './state.js';
-import { readBody } from './validation.js';
+import { refusal, unacceptable, readBody } from './validation.js';
 
 /** The ways in which a caller makes or registers an order: request body in, order out, or a refusal thrown. */
 

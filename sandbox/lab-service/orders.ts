@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Lab } from './lab.js';
+import { Part } from './part.js';
 import {
   fullStatus,
   hasResults,
@@ -12,7 +12,7 @@ import {
 } from './lifecycle.js';
 import { presentLow, presentTop } from './order-body.js';
 import type { registrationRequest } from './order-requests.js';
-import { ServiceProblem } from './problems.js';
+import { ServiceProblem } from './validation.js';
 import type { LabTest } from './seed.js';
 import { newId, newKitSampleId, type Interpretation, type Order, type OrderRequest, type Origin } from './state.js';
 
@@ -67,13 +67,7 @@ export interface Move {
 }
 
 /** Creates orders and takes them through their lives. Requests are validated before they come here. */
-export class Orders {
-  readonly #lab: Lab;
-
-  constructor(lab: Lab) {
-    this.#lab = lab;
-  }
-
+export class Orders extends Part {
   /**
    * A new order: ordered, and then awaiting_registration where the patient is not known, else requisition_created; a scheduled
    * one at the beginning of its date, in UTC.
@@ -82,17 +76,17 @@ export class Orders {
   place(placed: NewOrder, options: { webhook?: boolean } = {}): Order {
     const webhook = options.webhook ?? true;
     const order = this.#newOrder(placed);
-    this.#lab.state.orders.set(order.id, order);
+    this.lab.state.orders.set(order.id, order);
     if (placed.isImported === true) {
       this.#append(order, { status: 'requisition_bypassed', webhook }, 'labtest.order.created');
     } else {
       this.#append(order, { status: 'ordered', webhook }, 'labtest.order.created');
       const status = order.registrable ? 'awaiting_registration' : 'requisition_created';
-      const wait = Date.parse(order.activate_by ?? '') - this.#lab.clock.now();
+      const wait = Date.parse(order.activate_by ?? '') - this.lab.clock.now();
       const begin = () => {
         if (this.isOpen(order) && order.events.length === 1) this.#append(order, { status, webhook });
       };
-      if (wait > 0) this.#lab.clock.schedule(wait, begin);
+      if (wait > 0) this.lab.clock.schedule(wait, begin);
       else begin();
     }
     return order;
@@ -116,8 +110,8 @@ export class Orders {
     order.patient_address = registration.patient_address;
     order.physician = registration.physician;
     order.healthInsuranceId = insurance === null ? null : newId();
-    for (const status of registrationSteps(this.#lab.settings)) this.#append(order, { status });
-    this.#lab.stories.registered(order);
+    for (const status of registrationSteps(this.lab.settings)) this.#append(order, { status });
+    this.lab.stories.registered(order);
   }
 
   /** Adds an event of any status to an order, even an impossible one. */
@@ -132,8 +126,8 @@ export class Orders {
     { webhook = true, updates = true }: { webhook?: boolean; updates?: boolean } = {},
   ): void {
     order.interpretation = interpretation;
-    if (updates) order.updatedAt = this.#lab.clock.now();
-    if (webhook) this.#lab.webhooks.announce('labtest.order.updated', order);
+    if (updates) order.updatedAt = this.lab.clock.now();
+    if (webhook) this.lab.webhooks.announce('labtest.order.updated', order);
   }
 
   /** Sends the webhook of a critical result. The order stays as it is, so it may not be critical (yet). */
@@ -142,10 +136,10 @@ export class Orders {
     { status, interpretation }: { status: string; interpretation?: string | null | undefined },
   ): void {
     const usual = { order: order.interpretation ?? 'critical', normal: 'normal', absent: null }[
-      this.#lab.settings.criticalInterpretation
+      this.lab.settings.criticalInterpretation
     ];
-    order.resultsAt ??= this.#lab.clock.now();
-    this.#lab.webhooks.announceCriticalResult(order, {
+    order.resultsAt ??= this.lab.clock.now();
+    this.lab.webhooks.announceCriticalResult(order, {
       status,
       interpretation: interpretation === undefined ? usual : interpretation,
     });
@@ -174,18 +168,18 @@ export class Orders {
       past: order.events.map((event) => lowLevel(event.status)),
       registrable: order.registrable,
     };
-    walkTo(lowLevel(finalStatus), facts, this.#lab.settings).forEach((status, index) => {
+    walkTo(lowLevel(finalStatus), facts, this.lab.settings).forEach((status, index) => {
       const step = (): void => {
         if (this.isOpen(order)) this.#append(order, hasResults(status) ? { status, ...flags } : { status });
       };
       if (delaySeconds === 0) step();
-      else this.#lab.clock.schedule(`${delaySeconds * (index + 1)}s`, step);
+      else this.lab.clock.schedule(`${delaySeconds * (index + 1)}s`, step);
     });
   }
 
   /** True if planned events may still happen: the order was neither deleted nor cancelled. */
   isOpen(order: Order): boolean {
-    return this.#lab.state.orders.get(order.id) === order && presentTop(order) !== 'cancelled';
+    return this.lab.state.orders.get(order.id) === order && presentTop(order) !== 'cancelled';
   }
 
   /** A kit that waits for its patient, wherever it is on its way. */
@@ -194,7 +188,7 @@ export class Orders {
   }
 
   #newOrder({ userId, labTest, request: said, hasInsurance, sampleId, follows }: NewOrder): Order {
-    const now = this.#lab.clock.now();
+    const now = this.lab.clock.now();
     const isKit = labTest.method === 'testkit';
     const request = { ...absentFields, ...said };
     return {
@@ -223,10 +217,10 @@ export class Orders {
   }
 
   #append(order: Order, move: Move, eventType: OrderEventType = 'labtest.order.updated'): void {
-    const now = this.#lab.clock.now();
+    const now = this.lab.clock.now();
     const status = fullStatus(order.labTest.method, move.status, presentTop(order));
     const event = {
-      id: this.#lab.state.nextEventId(),
+      id: this.lab.state.nextEventId(),
       createdAt: now,
       status,
       statusDetail: move.statusDetail ?? null,
@@ -235,11 +229,11 @@ export class Orders {
     order.updatedAt = now;
     this.#applyEffects(order, move, now);
     if (move.webhook !== false) this.#announce(eventType, order);
-    if (presentTop(order) === 'cancelled') this.#lab.appointments.orderCancelled(order);
+    if (presentTop(order) === 'cancelled') this.lab.appointments.orderCancelled(order);
   }
 
   #announce(eventType: OrderEventType, order: Order): void {
-    this.#lab.webhooks.announce(eventType, order);
+    this.lab.webhooks.announce(eventType, order);
     const low = presentLow(order);
     if (!hasResults(low) || order.interpretation !== 'critical') return;
     this.reportCritical(order, { status: low === 'partial_results' ? 'partial' : 'final' });

@@ -1,9 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { inventedOrgId } from './organisation.js';
-import { invalidFields, refusal, valueError } from './problems.js';
 import { inventedTeamId } from './seed.js';
-import { optional, pathUuid, readPath } from './validation.js';
+import { invalidFields, refusal, valueError, optional, pathUuid, readPath } from './validation.js';
 
 /** True for a request of the management API, which has a management key instead of a team API key. */
 export function isOfManagement(request: FastifyRequest): boolean {
@@ -58,3 +56,8 @@ export function cursorPage<T>(
   const next = end < items.length ? Buffer.from(String(end)).toString('base64url') : null;
   return { items: items.slice(Number(place), end), next };
 }
+
+/** The stand-in's one organisation. Its id never changes. */
+export const inventedOrgId = '0c9a0000-0000-4000-8000-000000000001';
+/** The place that the stand-in plays: its webhook endpoints get the deliveries. */
+export const playedPlace = { teamId: inventedTeamId, environment: 'sandbox' } as const;

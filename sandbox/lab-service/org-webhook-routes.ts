@@ -3,9 +3,8 @@ import { z } from 'zod';
 import type { Lab } from './lab.js';
 import { cursorPage, cursorQuery, environmentIn, type OrgAccess } from './org-access.js';
 import type { Json } from './order-body.js';
-import { refusal, valueError } from './problems.js';
-import { timestamp } from './time.js';
-import { optional, pathText, queryInteger, readBody, readQuery, withRule } from './validation.js';
+import { timestamp } from './clock.js';
+import { refusal, valueError, optional, pathText, queryInteger, readBody, readQuery, withRule } from './validation.js';
 import type { EndpointPlace, WebhookEndpoint } from './webhook-endpoints.js';
 
 const webhooksPath = '/v1/org/:org_id/team/:team_id/:environment/webhook';

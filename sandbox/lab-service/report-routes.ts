@@ -2,12 +2,10 @@ import { createHash } from 'node:crypto';
 import multipart, { type MultipartFile } from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { refusal } from './problems.js';
-import { markerBytes, outcomes, outcomeIn, stepsOf, type FileFacts } from './reports.js';
+import { markerBytes, outcomes, outcomeIn, stepsOf, type FileFacts, jobBody } from './reports.js';
 import type { Settings } from './settings.js';
-import { optional, pathUuid, readBody, uuid, withRule } from './validation.js';
+import { refusal, optional, pathUuid, readBody, uuid, withRule } from './validation.js';
 import type { Lab } from './lab.js';
-import { jobBody } from './report-body.js';
 
 /** Lab reports: uploading one, and reading what became of it. */
 export function reportRoutes(app: FastifyInstance, lab: Lab): void {

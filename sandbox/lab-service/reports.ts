@@ -1,9 +1,11 @@
-import type { Lab } from './lab.js';
+import { Part } from './part.js';
 import { newId } from './state.js';
-import type { Duration } from './time.js';
+import { type Duration, calendarDate } from './clock.js';
+import type { Json } from './order-body.js';
+import { inventedLab } from './seed.js';
 
 /** A change of a job; fields that are left out stay. */
-export interface JobChange {
+interface JobChange {
   readonly status: string;
   readonly failureReason?: string | null | undefined;
   /** The job's data: three invented biomarkers, an empty list, or no data (null). */
@@ -11,7 +13,7 @@ export interface JobChange {
   readonly isReviewed?: boolean | undefined;
 }
 
-export interface JobStep {
+interface JobStep {
   /** After the job's creation, compressed like all delays. */
   readonly after: Duration;
   readonly change: JobChange;
@@ -30,7 +32,7 @@ export interface FileFacts {
   readonly name: string;
 }
 
-export interface NewJob {
+interface NewJob {
   readonly userId: string;
   readonly needsHumanReview: boolean;
   /** Empty for a job that was made elsewhere. */
@@ -53,20 +55,15 @@ export interface ParsingJob extends Required<Omit<NewJob, 'steps'>> {
 }
 
 /** Parsing jobs and their lives. Requests are validated before they come here. */
-export class Reports {
+export class Reports extends Part {
   /** In order of creation. */
   readonly jobs = new Map<string, ParsingJob>();
-  readonly #lab: Lab;
   /** Functions that cancel what is planned for a job. */
   readonly #plans = new Map<string, (() => void)[]>();
 
-  constructor(lab: Lab) {
-    this.#lab = lab;
-  }
-
   /** A new job: `upload_pending` until its first step, which is also when the created event goes out. */
   create({ steps, webhook = true, ...request }: NewJob): ParsingJob {
-    const now = this.#lab.clock.now();
+    const now = this.lab.clock.now();
     const job: ParsingJob = {
       ...request,
       webhook,
@@ -81,7 +78,7 @@ export class Reports {
     this.jobs.set(job.id, job);
     this.#plans.set(
       job.id,
-      steps.map(({ after, change }) => this.#lab.clock.schedule(after, () => this.#change(job, change))),
+      steps.map(({ after, change }) => this.lab.clock.schedule(after, () => this.#change(job, change))),
     );
     return job;
   }
@@ -99,12 +96,9 @@ export class Reports {
     if (change.failureReason !== undefined) job.failureReason = change.failureReason;
     if (change.results !== undefined) job.results = change.results;
     if (change.isReviewed !== undefined) job.isReviewed = change.isReviewed;
-    job.history.push({ status: change.status, at: this.#lab.clock.now() });
+    job.history.push({ status: change.status, at: this.lab.clock.now() });
     if (webhook)
-      this.#lab.webhooks.announceJob(
-        isFirst ? 'lab_report.parsing_job.created' : 'lab_report.parsing_job.updated',
-        job,
-      );
+      this.lab.webhooks.announceJob(isFirst ? 'lab_report.parsing_job.created' : 'lab_report.parsing_job.updated', job);
   }
 }
 
@@ -177,3 +171,103 @@ export function stepsOf(outcome: string, needsReview: boolean): readonly JobStep
       return undefined;
   }
 }
+
+/** The job as the service shows it, in answers and in webhooks. */
+export function jobBody(job: ParsingJob) {
+  return {
+    id: job.id,
+    status: job.status,
+    failure_reason: job.failureReason,
+    data: job.results === null ? null : reportData(job),
+    needs_human_review: job.needsHumanReview,
+    is_reviewed: job.isReviewed,
+  };
+}
+
+function reportData(job: ParsingJob): Json {
+  return {
+    metadata: {
+      patient_first_name: 'Testperson',
+      patient_last_name: 'Invented',
+      dob: '1990-01-01',
+      gender: 'female',
+      lab_name: inventedLab.name,
+      date_reported: calendarDate(job.createdAt),
+      date_collected: calendarDate(job.createdAt),
+      specimen_number: 'INVENTED-1',
+    },
+    results: job.results === 'sample' ? [aboveRange, toBeReviewed, notMatched] : [],
+  };
+}
+
+const aboveRange: Json = {
+  test_name: 'Hemoglobin A1c',
+  value: '6.1',
+  sample_type: 'serum_plasma_blood',
+  measurement_kind: 'direct',
+  type: 'percentage',
+  units: '%',
+  max_reference_range: 5.6,
+  min_reference_range: 4,
+  source_panel_name: 'Metabolic',
+  sensitivity: 'insensitive',
+  loinc_matches: [
+    {
+      loinc_code: '4548-4',
+      loinc_name: 'Hemoglobin A1c/Hemoglobin.total in Blood',
+      display_name: 'Hemoglobin A1c',
+      aliases: ['HbA1c'],
+      confidence_score: 0.98,
+    },
+  ],
+  loinc_match_status: 'auto_match',
+  interpretation: 'abnormal',
+  is_above_max_range: true,
+  is_below_min_range: false,
+};
+
+const toBeReviewed: Json = {
+  ...aboveRange,
+  test_name: 'Ferritin',
+  value: '80',
+  type: 'numeric',
+  units: 'ng/mL',
+  max_reference_range: 154,
+  min_reference_range: 16,
+  loinc_matches: [
+    {
+      loinc_code: '2276-4',
+      loinc_name: 'Ferritin in Serum or Plasma',
+      display_name: '',
+      aliases: [],
+      confidence_score: 0.71,
+    },
+    {
+      loinc_code: '20567-4',
+      loinc_name: 'Ferritin by Immunoassay',
+      display_name: '',
+      aliases: [],
+      confidence_score: 0.64,
+    },
+  ],
+  loinc_match_status: 'needs_review',
+  interpretation: 'normal',
+  is_above_max_range: false,
+};
+
+const notMatched: Json = {
+  ...aboveRange,
+  test_name: 'Invented marker',
+  value: 'not detected',
+  type: 'comment',
+  units: null,
+  max_reference_range: null,
+  min_reference_range: null,
+  source_panel_name: null,
+  sensitivity: 'unknown',
+  loinc_matches: [],
+  loinc_match_status: 'no_match',
+  interpretation: 'unknown',
+  is_above_max_range: null,
+  is_below_min_range: null,
+};

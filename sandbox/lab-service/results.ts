@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { refusal } from './problems.js';
+import { refusal } from './validation.js';
 import { inventedLab, type Marker } from './seed.js';
 import { presentLow, type Json } from './order-body.js';
 import type { Order } from './state.js';
-import { calendarDate } from './time.js';
+import { calendarDate } from './clock.js';
 
 /**
  * Invented laboratory results. The values follow from the order's id, so reading twice gives the same, and from

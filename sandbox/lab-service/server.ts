@@ -2,24 +2,21 @@ import Fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { appointmentRoutes } from './appointment-routes.js';
 import { closedFeatures } from './closed-features.js';
-import { controlRoutes } from './control.js';
+import { controlRoutes, refuseWebPages, offlineRoutes } from './control.js';
 import { documentRoutes } from './document-routes.js';
 import { faultHooks, isControl } from './http-fault-hooks.js';
-import { refuseWebPages } from './local-callers.js';
 import { Lab } from './lab.js';
 import { labTestRoutes } from './lab-test-routes.js';
 import { isOfBrowser, linkRoutes } from './link-routes.js';
-import { offlineRoutes } from './offline.js';
 import { matchReviewRoutes } from './match-review-routes.js';
 import { OrgAccess, isOfManagement } from './org-access.js';
 import { orgWebhookRoutes } from './org-webhook-routes.js';
 import { orderRoutes } from './order-routes.js';
-import { providerRoutes } from './provider-routes.js';
 import { reportRoutes } from './report-routes.js';
-import { ServiceProblem, invalidFields, refusal } from './problems.js';
+import { ServiceProblem, invalidFields, refusal } from './validation.js';
 import type { Settings } from './settings.js';
-import { timeseriesRoutes } from './timeseries-routes.js';
-import { userRoutes } from './user-routes.js';
+import { timeseriesRoutes } from './health-data.js';
+import { providerRoutes, userRoutes } from './users.js';
 import { walkInRoutes } from './walk-in-routes.js';
 
 export interface LabServiceOptions {

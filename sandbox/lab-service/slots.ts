@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { dayMs } from './time.js';
-import type { Lab } from './lab.js';
-import { refusal } from './problems.js';
+import { dayMs } from './clock.js';
+import { Part } from './part.js';
+import { refusal } from './validation.js';
+import type { AppointmentAddress } from './appointment-routes.js';
+import type { Json } from './order-body.js';
 
 /** Specification: the answer always has 14 days. */
 const offeredDays = 14;
@@ -34,7 +36,7 @@ export interface Slot {
   readonly place: string;
 }
 
-export interface OfferedSlot extends Slot {
+interface OfferedSlot extends Slot {
   readonly bookingKey: string;
   readonly expiresAt: number;
   /** Early ones cost more. */
@@ -47,19 +49,14 @@ export interface DayOfSlots {
 }
 
 /** The hours that can be booked, each under a key that is good for a while. */
-export class Slots {
-  readonly #lab: Lab;
+export class Slots extends Part {
   readonly #offered = new Map<string, OfferedSlot>();
   /** Places and starts of hours that are gone. */
   readonly #taken = new Set<string>();
 
-  constructor(lab: Lab) {
-    this.#lab = lab;
-  }
-
   /** The free hours of 14 days near a place, under new keys. Days of the past, and today's, have none. */
   offer(place: string, firstDay: number | null, timetable = timesAtHome): DayOfSlots[] {
-    const now = this.#lab.clock.now();
+    const now = this.lab.clock.now();
     const tomorrow = Math.floor(now / dayMs) * dayMs + dayMs;
     const from = firstDay ?? tomorrow;
     return Array.from({ length: offeredDays }, (_, n) => {
@@ -81,7 +78,7 @@ export class Slots {
   take(bookingKey: string): Slot {
     const slot = this.#offered.get(bookingKey);
     if (slot === undefined) throw refusal(404, 'Booking key not found.');
-    if (slot.expiresAt <= this.#lab.clock.now()) throw refusal(400, 'The booking key has expired.');
+    if (slot.expiresAt <= this.lab.clock.now()) throw refusal(400, 'The booking key has expired.');
     if (!this.isFree(slot)) throw this.conflict();
     this.occupy(slot);
     return slot;
@@ -130,4 +127,72 @@ export class Slots {
 
 function nameOf({ place, start }: Pick<Slot, 'start' | 'place'>): string {
   return `${place}/${start}`;
+}
+
+/** The seed's patient service centres. They are as far away from everybody; nobody is near where a zip begins with 0. */
+
+export interface Centre {
+  readonly code: string;
+  readonly name: string;
+  /** Miles. */
+  readonly distance: number;
+  /** False: people walk in there, and nothing can be booked. */
+  readonly isBookable: boolean;
+  readonly address: AppointmentAddress;
+}
+
+function centre(code: string, street: string, distance: number, isBookable = true): Centre {
+  const address = { first_line: street, second_line: null, city: 'Sampleton', state: 'IL', zip_code: '62704' };
+  return {
+    code,
+    name: `Service centre ${code}`,
+    distance,
+    isBookable,
+    address: { ...address, unit: null, access_notes: null },
+  };
+}
+
+const centres: readonly Centre[] = [
+  centre('PSC1', '1 Market Street', 2),
+  centre('PSC2', '22 Harbour Road', 8),
+  centre('PSC3', '303 Station Road', 18),
+  centre('PSC4', '44 Hill Road', 19, false),
+  centre('PSC5', '5 Far Lane', 40),
+];
+
+export const inventedLocation = { lng: -73.9, lat: 40.7 } as const;
+const schedulingCapability = 'appointment_scheduling_via_service';
+
+export function centresNear(zip: string, radius: string): Centre[] {
+  return zip.startsWith('0') ? [] : centres.filter(({ distance }) => distance <= Number(radius));
+}
+
+export function centreWith(code: string): Centre | undefined {
+  return centres.find((each) => each.code === code);
+}
+
+export function capabilitiesOf(each: Centre): string[] {
+  return each.isBookable ? ['stat', schedulingCapability] : ['appointment_scheduling_with_lab'];
+}
+
+/** A site in the list of sites. */
+export function siteBody(each: Centre): Json {
+  const { first_line, second_line, city, state, zip_code } = each.address;
+  return {
+    metadata: {
+      ...{ name: each.name, first_line, second_line, city, state, zip_code },
+      ...{ phone_number: null, fax_number: null, hours: null, website: null },
+    },
+    distance: each.distance,
+    site_code: each.code,
+    supported_bill_types: ['client_bill'],
+    location: inventedLocation,
+    capabilities: capabilitiesOf(each),
+  };
+}
+
+/** The location of a day of slots. */
+export function locationBody(each: Centre): Json {
+  const { code, name, distance, address } = each;
+  return { location: inventedLocation, distance, address, code, name, iana_timezone: slotZone };
 }

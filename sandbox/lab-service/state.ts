@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import type { Address, PatientDetails } from './order-requests.js';
 import type { LabTest } from './seed.js';
 import type { UserInfo } from './users.js';
@@ -31,7 +32,6 @@ export interface User {
 /** A user whose deletion is scheduled: it can still be restored. */
 export interface DeletedUser {
   readonly user: User;
-  readonly since: number;
   readonly stopErasing: () => void;
 }
 
@@ -51,7 +51,11 @@ export interface Shipment {
 }
 
 export type Origin = 'initial' | 'redraw' | 'recreation';
-export type Interpretation = 'normal' | 'abnormal' | 'critical' | 'unknown';
+export const interpretations = z.enum(['normal', 'abnormal', 'critical', 'unknown']);
+export type Interpretation = z.output<typeof interpretations>;
+
+/** false: no webhook reports it. */
+export const webhook = z.boolean().default(true);
 
 /** What a request says of a new order, in the service's spelling; null where it says nothing. */
 export interface OrderRequest {
@@ -101,7 +105,6 @@ export interface PortalLink {
   readonly context: string;
   readonly userId: string;
   readonly orderId: string | null;
-  readonly createdAt: number;
   readonly expiresInSeconds: number;
 }
 
@@ -138,10 +141,10 @@ export class LabState {
   }
 
   /** The user is as good as gone; another one may take its client id. */
-  setAside(user: User, deletion: Omit<DeletedUser, 'user'>): void {
+  setAside(user: User, stopErasing: () => void): void {
     this.users.delete(user.id);
     this.usersByClientId.delete(user.client_user_id);
-    this.deletedUsers.set(user.id, { user, ...deletion });
+    this.deletedUsers.set(user.id, { user, stopErasing });
   }
 
   /** The user of the latest deletion that fits. */

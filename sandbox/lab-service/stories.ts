@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Lab } from './lab.js';
-import type { Order } from './state.js';
-import { durationSchema } from './time.js';
+import { Part } from './part.js';
+import { interpretations, type Order } from './state.js';
+import { durationSchema } from './clock.js';
 
 const stepSchema = z.strictObject({
   /** The (compressed) wait since the step before, or since what `awaits` names. */
@@ -11,7 +11,7 @@ const stepSchema = z.strictObject({
   /** Low-level or full status. Exactly one of `status` and `creates`. */
   status: z.string().optional(),
   status_detail: z.string().nullable().optional(),
-  interpretation: z.enum(['normal', 'abnormal', 'critical', 'unknown']).optional(),
+  interpretation: interpretations.optional(),
   /** The service makes a new order in the same transaction; the story goes on with the present one. */
   creates: z.enum(['redraw', 'recreation']).optional(),
 });
@@ -28,21 +28,16 @@ export const storyStepsSchema = z
 export type StoryStep = z.infer<typeof stepSchema>;
 
 /** Plays stories on orders. A story ends early when its order is cancelled or deleted. */
-export class Stories {
-  readonly #lab: Lab;
+export class Stories extends Part {
   /** By order id: what goes on once the kit is registered. */
   readonly #awaiting = new Map<string, (() => void)[]>();
-
-  constructor(lab: Lab) {
-    this.#lab = lab;
-  }
 
   play(order: Order, steps: readonly StoryStep[]): void {
     const [step, ...rest] = steps;
     if (step === undefined) return;
     const plan = (): void => {
-      this.#lab.clock.schedule(step.after, () => {
-        if (!this.#lab.orders.isOpen(order)) return;
+      this.lab.clock.schedule(step.after, () => {
+        if (!this.lab.orders.isOpen(order)) return;
         this.#perform(order, step);
         this.play(order, rest);
       });
@@ -60,9 +55,9 @@ export class Stories {
   }
 
   #perform(order: Order, step: StoryStep): void {
-    if (step.creates !== undefined) this.#lab.orders.follow(order, step.creates);
+    if (step.creates !== undefined) this.lab.orders.follow(order, step.creates);
     if (step.status === undefined) return;
-    this.#lab.orders.move(order, {
+    this.lab.orders.move(order, {
       status: step.status,
       statusDetail: step.status_detail ?? null,
       ...(step.interpretation === undefined ? {} : { interpretation: step.interpretation }),

@@ -1,12 +1,34 @@
 import { z } from 'zod';
-import { connectedSource } from './connections.js';
+import type { FastifyInstance } from 'fastify';
+import {
+  connectedSource,
+  disconnect,
+  emailProviders,
+  passwordProviders,
+  providerBody,
+  providerConnection,
+} from './connections.js';
 import type { Lab } from './lab.js';
-import { ServiceProblem, refusal, unacceptable, valueError } from './problems.js';
 import { inventedTeamId } from './seed.js';
 import { newId, type PortalLink, type User } from './state.js';
 import type { Json } from './order-body.js';
-import { timestamp } from './time.js';
-import { birthDate, date, email, optional, readBody, readQuery, uuid, withRule } from './validation.js';
+import { timestamp } from './clock.js';
+import {
+  ServiceProblem,
+  refusal,
+  unacceptable,
+  valueError,
+  birthDate,
+  date,
+  email,
+  optional,
+  readBody,
+  readQuery,
+  uuid,
+  withRule,
+  pathText,
+  pathUuid,
+} from './validation.js';
 
 const largestPage = 500;
 const defaultPage = 100;
@@ -31,7 +53,7 @@ export function userBody(user: User) {
 }
 
 /** `GET /v2/user/`. A limit or offset out of bounds makes the service fail with plain text. */
-export function listUsers(lab: Lab, query: { limit?: unknown; offset?: unknown }): Json {
+function listUsers(lab: Lab, query: { limit?: unknown; offset?: unknown }): Json {
   const limit = pageNumber(query.limit, defaultPage, 1, largestPage);
   const offset = pageNumber(query.offset, 0, 0, Number.MAX_SAFE_INTEGER);
   const all = [...lab.state.users.values()];
@@ -64,7 +86,7 @@ const userRequest = z.object({
 });
 
 /** `POST /v2/user`. A client_user_id that is taken answers 400 with the existing user's id. */
-export function createUser(lab: Lab, body: unknown): User {
+function createUser(lab: Lab, body: unknown): User {
   const request = readBody(userRequest, body);
   const taken = lab.state.usersByClientId.get(request.client_user_id);
   if (taken !== undefined) throw conflict(taken);
@@ -102,7 +124,7 @@ export function requireUser(lab: Lab, id: string, { unknown, scheduled } = noUse
 const userChange = userRequest.extend({ client_user_id: optional(z.string()) });
 
 /** `PATCH /v2/user/{id}`: fields that are left out stay. */
-export function patchUser(lab: Lab, user: User, body: unknown): void {
+function patchUser(lab: Lab, user: User, body: unknown): void {
   const change = Object.entries(readBody(userChange, body)).filter(([, value]) => value !== null);
   if (change.length === 0) throw refusal(400, 'Nothing to patch');
   const { client_user_id: clientUserId, ...patch } = {
@@ -116,7 +138,7 @@ export function patchUser(lab: Lab, user: User, body: unknown): void {
 }
 
 /** `PATCH /v2/user/{id}/info`: replaces the demographics as a whole. */
-export const userInfo = z.object({
+const userInfo = z.object({
   first_name: z.string(),
   last_name: z.string(),
   email,
@@ -139,7 +161,7 @@ export type UserInfo = z.output<typeof userInfo>;
 const portalRequest = z.object({ context: z.enum(['launch', 'communications']), order_id: optional(uuid) });
 
 /** `POST /v2/user/{id}/create_portal_url`. The wording of the refusals is not documented. */
-export function createPortalLink(lab: Lab, user: User, body: unknown): PortalLink {
+function createPortalLink(lab: Lab, user: User, body: unknown): PortalLink {
   const { context, order_id: orderId } = readBody(portalRequest, body);
   if (user.info === null) {
     throw unacceptable(['path', 'user_id'], 'the user has no demographics', user.id);
@@ -158,7 +180,6 @@ export function createPortalLink(lab: Lab, user: User, body: unknown): PortalLin
     context,
     userId: user.id,
     orderId,
-    createdAt: lab.clock.now(),
     expiresInSeconds: context === 'launch' ? launchSeconds : communicationsSeconds,
   };
   lab.state.portalLinks = [...lab.state.portalLinks, link];
@@ -186,7 +207,7 @@ export function deleteUser(lab: Lab, id: string): void {
   const user = requireChangeable(lab, id);
   user.connections = [];
   const stopErasing = lab.clock.schedule(gracePeriod, () => lab.state.eraseUser(user));
-  lab.state.setAside(user, { since: lab.clock.now(), stopErasing });
+  lab.state.setAside(user, stopErasing);
 }
 
 /**
@@ -206,4 +227,118 @@ export function undoDeletion(lab: Lab, query: unknown): void {
   if (lab.state.usersByClientId.has(deleted.user.client_user_id)) throw refusal(409, 'Client user id already exists');
   deleted.stopErasing();
   lab.state.restore(deleted.user);
+}
+
+/** Invented persons: nobody of that name, number or address exists. */
+
+export const inventedPatient = {
+  first_name: 'Testperson',
+  last_name: 'Invented',
+  dob: '1990-01-01',
+  gender: 'female',
+  phone_number: '+12025550123',
+  email: 'testperson@example.com',
+} as const;
+
+export const inventedAddress = {
+  receiver_name: 'Testperson Invented',
+  first_line: '1 Invented Street',
+  second_line: null,
+  city: 'Springfield',
+  state: 'IL',
+  zip: '62701',
+  country: 'United States',
+  phone_number: '+12025550123',
+} as const;
+
+const { first_line, second_line, city, state, zip } = inventedAddress;
+const inventedInfo: UserInfo = {
+  ...inventedPatient,
+  address: { first_line, second_line, country: 'US', zip, city, state, access_notes: null },
+};
+
+/** A user, with demographics or without, in one go. Throws the service's 400 when the client id is taken. */
+export function createInventedUser(lab: Lab, demographics: boolean, clientUserId = `invented-${newId()}`): User {
+  const user = createUser(lab, { client_user_id: clientUserId });
+  user.info = demographics ? inventedInfo : null;
+  return user;
+}
+
+/** Users, their deletion, demographics and portal links. */
+export function userRoutes(app: FastifyInstance, lab: Lab): void {
+  // The specification writes the slash, the schema does not: both are served.
+  for (const path of ['/v2/user', '/v2/user/']) {
+    app.get(path, (request) => listUsers(lab, request.query as { limit?: unknown; offset?: unknown }));
+  }
+
+  app.post('/v2/user', (request) => userBody(createUser(lab, request.body)));
+
+  app.get('/v2/user/:user_id', (request) => userBody(requireUser(lab, pathUuid(request, 'user_id'))));
+
+  app.patch('/v2/user/:user_id', (request, reply) => {
+    patchUser(lab, requireChangeable(lab, pathUuid(request, 'user_id')), request.body);
+    // The schema names no answer.
+    return reply.code(204).send();
+  });
+
+  app.delete('/v2/user/:user_id', (request) => {
+    deleteUser(lab, pathUuid(request, 'user_id'));
+    return { success: true };
+  });
+
+  app.post('/v2/user/undo_delete', (request) => {
+    undoDeletion(lab, request.query);
+    return { success: true };
+  });
+
+  app.get('/v2/user/resolve/:client_user_id', (request) => {
+    const user = lab.state.usersByClientId.get(pathText(request, 'client_user_id'));
+    if (user === undefined) throw refusal(404, 'Not found');
+    return userBody(user);
+  });
+
+  app.get('/v2/user/:user_id/info/latest', (request) => {
+    const { info } = requireUser(lab, pathUuid(request, 'user_id'));
+    // Not documented for a user without demographics; assumed.
+    if (info === null) throw refusal(404, 'Not found');
+    return info;
+  });
+
+  app.patch('/v2/user/:user_id/info', (request) => {
+    const user = requireChangeable(lab, pathUuid(request, 'user_id'));
+    user.info = readBody(userInfo, request.body);
+    return user.info;
+  });
+
+  app.post('/v2/user/:user_id/create_portal_url', (request) => {
+    const user = requireUser(lab, pathUuid(request, 'user_id'));
+    const { url, expiresInSeconds } = createPortalLink(lab, user, request.body);
+    return { url, expires_in: expiresInSeconds };
+  });
+}
+
+const providerQuery = z.object({ source_type: optional(z.string()) });
+
+/** The invented providers, and users' connections with them. */
+export function providerRoutes(app: FastifyInstance, lab: Lab): void {
+  app.get('/v2/providers', (request) => {
+    readQuery(providerQuery, request.query);
+    return [
+      ...passwordProviders.map((provider) => providerBody(provider, 'password')),
+      ...emailProviders.map((provider) => providerBody(provider, 'email')),
+    ];
+  });
+
+  app.get('/v2/user/providers/:user_id', (request) => {
+    const { connections } = requireUser(lab, pathUuid(request, 'user_id'));
+    return { providers: connections.map((connection) => providerConnection(connection)) };
+  });
+
+  // The answer where there is no connection is not documented; assumed.
+  app.delete('/v2/user/:user_id/:provider', (request) => {
+    const user = requireChangeable(lab, pathUuid(request, 'user_id'));
+    if (!disconnect(user, pathText(request, 'provider')))
+      throw refusal(404, 'The user is not connected to this provider');
+    return { success: true };
+  });
 }

@@ -1,17 +1,22 @@
 import { z } from 'zod';
 import type { FastifyInstance } from 'fastify';
-import { appointmentBody, daysBody } from './appointment-body.js';
 import { bookingRequest, rescheduleRequest } from './appointment-routes.js';
-import type { Appointment } from './appointments.js';
-import { capabilitiesOf, centresNear, centreWith, locationBody, siteBody, type Centre } from './centres.js';
+import { appointmentBody, daysBody, type Appointment } from './appointments.js';
 import type { Lab } from './lab.js';
 import { requireOrder } from './order-routes.js';
 import type { Json } from './order-body.js';
-import { refusal } from './problems.js';
 import { inventedLab } from './seed.js';
-import { timesAtCentres } from './slots.js';
-import { dayMs } from './time.js';
-import { date, optional, queryInteger, queryList, readBody, readQuery, uuid } from './validation.js';
+import {
+  capabilitiesOf,
+  centresNear,
+  centreWith,
+  locationBody,
+  siteBody,
+  type Centre,
+  timesAtCentres,
+} from './slots.js';
+import { dayMs } from './clock.js';
+import { refusal, date, optional, queryInteger, queryList, readBody, readQuery, uuid } from './validation.js';
 
 /* Patient service centres, and appointments there. Where nothing is documented, the words of a refusal are assumed. */
 

@@ -1,16 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Agent } from 'undici';
-import { appointmentBody } from './appointment-body.js';
-import { presentStatus, type Appointment, type AppointmentEventType } from './appointments.js';
+import { appointmentBody, presentStatus, type Appointment, type AppointmentEventType } from './appointments.js';
 import type { ConnectionEventType } from './connections.js';
 import type { HealthDataEventType } from './health-data.js';
-import type { Lab } from './lab.js';
-import { matchReviewEvent } from './match-review-body.js';
-import type { MatchReview, MatchReviewEventType } from './match-reviews.js';
+import { Part } from './part.js';
+import type { MatchReviewEvent, MatchReviewEventType } from './match-reviews.js';
 import { criticalResultBody, orderBody, presentLow, type Json } from './order-body.js';
 import type { CriticalResult, OrderEventType } from './orders.js';
-import { jobBody } from './report-body.js';
-import type { ParsingJob, ReportEventType } from './reports.js';
+import { jobBody, type ParsingJob, type ReportEventType } from './reports.js';
 import { inventedTeamId } from './seed.js';
 import type { Order, User } from './state.js';
 import { newWebhookFaults, type WebhookFaultAction } from './faults.js';
@@ -82,9 +79,8 @@ function subjectOf(event_type: EventType, order: Order): Subject {
 }
 
 /** Sends signed messages, mostly snapshots of orders, until the receiver accepts them, and plays the faults that were added. */
-export class Webhooks {
+export class Webhooks extends Part {
   readonly faults = newWebhookFaults();
-  readonly #lab: Lab;
   readonly #agent = new Agent({ connections: mostConnections });
   readonly #messages = new Map<string, Message>();
   readonly #inFlight = new Set<Promise<void>>();
@@ -92,24 +88,20 @@ export class Webhooks {
   /** By fault: the messages kept back, in the order in which they came. */
   readonly #held = new Map<string, Message[]>();
 
-  constructor(lab: Lab) {
-    this.#lab = lab;
-  }
-
   /** Sends the order as it now is; without an envelope if the settings say so. */
   announce(eventType: OrderEventType, order: Order): void {
-    const data = orderBody(order, this.#lab.state, this.#lab.settings, 'webhook');
-    const isBare = this.#lab.settings.webhookEnvelope === 'bare_order';
+    const data = orderBody(order, this.lab.state, this.lab.settings, 'webhook');
+    const isBare = this.lab.settings.webhookEnvelope === 'bare_order';
     this.#announce(subjectOf(eventType, order), data, isBare ? JSON.stringify(data) : undefined);
   }
 
   /** Sends the result's own fields, or the whole order if the settings say so. */
   announceCriticalResult(order: Order, result: CriticalResult): void {
-    const { settings } = this.#lab;
+    const { settings } = this.lab;
     const data =
       settings.criticalResultForm === 'order'
-        ? orderBody(order, this.#lab.state, settings, 'webhook')
-        : criticalResultBody(order, result, this.#lab.clock.now());
+        ? orderBody(order, this.lab.state, settings, 'webhook')
+        : criticalResultBody(order, result, this.lab.clock.now());
     this.#announce(subjectOf(criticalResultEvent, order), data);
   }
 
@@ -130,8 +122,8 @@ export class Webhooks {
   }
 
   /** Sends a stub of the review. The documented schema has no user in its envelope. */
-  announceMatchReview(event_type: MatchReviewEventType, review: MatchReview): void {
-    this.#announce({ ...aboutNothing, event_type, user_id: null, status: review.status }, matchReviewEvent(review));
+  announceMatchReview(event_type: MatchReviewEventType, event: MatchReviewEvent): void {
+    this.#announce({ ...aboutNothing, event_type, user_id: null, status: event.status }, { ...event });
   }
 
   /** Sends the parsing job as it now is. */
@@ -143,8 +135,8 @@ export class Webhooks {
   /** Each endpoint that takes the type gets a message with attempts of its own. */
   #announce(subject: Subject, data: Json, body = this.#envelope(subject, data)): void {
     if (this.#closing.signal.aborted) return;
-    if (this.#lab.settings.webhookUrl !== '') this.#submitTo(null, subject, body);
-    for (const { id } of this.#lab.endpoints.receiving(subject.event_type)) this.#submitTo(id, subject, body);
+    if (this.lab.settings.webhookUrl !== '') this.#submitTo(null, subject, body);
+    for (const { id } of this.lab.endpoints.receiving(subject.event_type)) this.#submitTo(id, subject, body);
   }
 
   #submitTo(endpoint_id: string | null, subject: Subject, body: string): void {
@@ -186,9 +178,9 @@ export class Webhooks {
   }
 
   #envelope({ event_type, user_id }: Subject, data: Json): string {
-    if (this.#lab.settings.webhookEnvelope === 'without_ids') return JSON.stringify({ event_type, data });
+    if (this.lab.settings.webhookEnvelope === 'without_ids') return JSON.stringify({ event_type, data });
     if (user_id === null) return JSON.stringify({ event_type, team_id: inventedTeamId, data });
-    const client_user_id = this.#lab.state.users.get(user_id)?.client_user_id ?? null;
+    const client_user_id = this.lab.state.users.get(user_id)?.client_user_id ?? null;
     return JSON.stringify({ event_type, data, team_id: inventedTeamId, user_id, client_user_id });
   }
 
@@ -216,7 +208,7 @@ export class Webhooks {
         message.corruptAttempts = action.attempts;
         return this.#send(message);
       case 'delay':
-        this.#lab.clock.schedule(action.by, () => this.#send(message));
+        this.lab.clock.schedule(action.by, () => this.#send(message));
         return;
       default:
         throw new Error(`no such webhook fault: ${JSON.stringify(action satisfies never)}`);
@@ -263,14 +255,14 @@ export class Webhooks {
   }
 
   async #attempt(message: Message): Promise<void> {
-    const { webhookTimeoutMs: timeoutMs } = this.#lab.settings;
+    const { webhookTimeoutMs: timeoutMs } = this.lab.settings;
     const target = this.#targetOf(message);
     if (target === undefined) return this.#giveUp(message, 'endpoint_disabled');
     const { url, secrets, headers } = target;
     const isCorrupt = message.tries++ < message.corruptAttempts;
     const outcome = await sendWebhook(
       { id: message.id, body: message.body, isCorrupt, secrets, headers },
-      { url, timeoutMs, agent: this.#agent, closing: this.#closing.signal, now: () => this.#lab.clock.now() },
+      { url, timeoutMs, agent: this.#agent, closing: this.#closing.signal, now: () => this.lab.clock.now() },
     );
     if (this.#closing.signal.aborted || !this.#messages.has(message.id)) return;
     message.attempts.push(outcome);
@@ -280,8 +272,8 @@ export class Webhooks {
 
   /** As it is at this attempt; undefined if nothing may be sent any more. */
   #targetOf({ endpoint_id: endpointId }: Message): WebhookTarget | undefined {
-    if (endpointId !== null) return this.#lab.endpoints.targetOf(endpointId);
-    const { webhookUrl: url, webhookSecrets: secrets } = this.#lab.settings;
+    if (endpointId !== null) return this.lab.endpoints.targetOf(endpointId);
+    const { webhookUrl: url, webhookSecrets: secrets } = this.lab.settings;
     return url === '' ? undefined : { url, secrets, headers: {} };
   }
 
@@ -291,10 +283,10 @@ export class Webhooks {
   }
 
   #failed(message: Message, outcome: AttemptOutcome): void {
-    if (message.tries === 1) this.#lab.log(failureLine(message, outcome));
+    if (message.tries === 1) this.lab.log(failureLine(message, outcome));
     const delay = retryDelays[message.tries - 1];
     if (delay === undefined) this.#giveUp(message, 'failed');
-    else this.#lab.clock.schedule(delay, () => this.#send(message));
+    else this.lab.clock.schedule(delay, () => this.#send(message));
   }
 
   #giveUp(message: Message, state: DeliveryState): void {

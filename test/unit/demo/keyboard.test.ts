@@ -1,7 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Keyboard } from '../../../sandbox/demo/keyboard.js';
-import { Screen } from '../../../sandbox/demo/screen.js';
+import { Keyboard, Screen } from '../../../sandbox/demo/screen.js';
 
 /** A terminal without a person: what is written to `keys` was typed, the output can be read. */
 function terminal({ isTTY = true, shownOnTTY = true, asks = true, withinMs = 60_000 } = {}) {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { Calendar } from '../../../sandbox/demo/calendar.js';
-import { Narrator } from '../../../sandbox/demo/narrator.js';
+import { Calendar, Narrator } from '../../../sandbox/demo/narrator.js';
 import type { Screen } from '../../../sandbox/demo/screen.js';
 
 const daySeconds = 0.5;
