@@ -54,6 +54,10 @@ async function readRendered(overlay: Overlay): Promise<string> {
   return readFile(join(projectFolder, renderedPath(overlay)), 'utf8');
 }
 
+async function findIn(overlay: Overlay, kind: string): Promise<unknown> {
+  return manifestsOf(await readRendered(overlay)).find((manifest) => manifest.kind === kind);
+}
+
 describe.each(overlays)('%s', async (overlay) => {
   const written = await readRendered(overlay);
   const manifests = manifestsOf(written);
@@ -176,11 +180,8 @@ describe.each(['base', 'worker-deployment'] as const)('%s', async (overlay) => {
       const everywhere = to.filter(({ ipBlock }) => ipBlock?.cidr.endsWith('/0'));
       // Whatever is everywhere is outside of the cluster: private addresses and the cloud's metadata are not.
       for (const { ipBlock } of everywhere) {
-        expect(ipBlock?.except).toEqual(
-          expect.arrayContaining(
-            ipBlock?.cidr.includes(':') ? ['fc00::/7', 'fe80::/10'] : ['10.0.0.0/8', '169.254.0.0/16'],
-          ),
-        );
+        const inside = ipBlock?.cidr.includes(':') ? ['fc00::/7', 'fe80::/10'] : ['10.0.0.0/8', '169.254.0.0/16'];
+        expect(ipBlock?.except).toEqual(expect.arrayContaining(inside));
       }
     }
   });
@@ -192,26 +193,22 @@ describe.each(['base', 'worker-deployment'] as const)('%s', async (overlay) => {
       const given = (selector ?? podSelector ?? {}) as Record<string, unknown>;
       return [(given['matchLabels'] ?? given) as Record<string, string>];
     });
-    for (const selector of selectors) {
-      expect(labels).toContainEqual(expect.objectContaining(selector));
-    }
+    for (const selector of selectors) expect(labels).toContainEqual(expect.objectContaining(selector));
   });
 });
 
 test('with the worker controller, the worker and the ingress use the same server and namespace', async () => {
   const manifests = manifestsOf(await readRendered('worker-deployment'));
-  const find = (kind: string) => manifests.find((manifest) => manifest.kind === kind) as unknown;
   const ingress = programsOf(manifests).find(({ program }) => program === 'dist/workers/ingress.js')?.settings;
-  const { spec } = find('WorkerDeployment') as WorkerDeployment;
-  const connection = find('Connection') as Connection;
+  const { spec } = (await findIn('worker-deployment', 'WorkerDeployment')) as WorkerDeployment;
+  const connection = (await findIn('worker-deployment', 'Connection')) as Connection;
   expect(connection.metadata.name).toBe(spec.workerOptions.connectionRef.name);
   expect(connection.spec.hostPort).toBe(ingress?.get('TEMPORAL_ADDRESS'));
   expect(spec.workerOptions.temporalNamespace).toBe(ingress?.get('TEMPORAL_NAMESPACE'));
 });
 
 test('the ServiceMonitor reads the port of the Service for metrics', async () => {
-  const monitor = manifestsOf(await readRendered('service-monitor')).find(({ kind }) => kind === 'ServiceMonitor') as
-    ServiceMonitor | undefined;
+  const monitor = (await findIn('service-monitor', 'ServiceMonitor')) as ServiceMonitor | undefined;
   const services = manifestsOf(await readRendered('base')).filter(({ kind }) => kind === 'Service') as Service[];
   const wanted = Object.entries(monitor?.spec.selector.matchLabels ?? {});
   const [service, ...others] = services.filter(({ metadata }) =>
@@ -226,7 +223,6 @@ test('the ServiceMonitor reads the port of the Service for metrics', async () =>
 test('the operator gets the alerts of deploy/prometheus-rules.yml', async () => {
   const written = await readFile(join(projectFolder, prometheusRulePath), 'utf8');
   expect(written, 'run `npm run manifests`').toBe(await prometheusRule(projectFolder));
-  const rule = manifestsOf(await readRendered('service-monitor')).find(({ kind }) => kind === 'PrometheusRule') as
-    PrometheusRule | undefined;
+  const rule = (await findIn('service-monitor', 'PrometheusRule')) as PrometheusRule | undefined;
   expect(rule?.spec).toEqual(parse(await readFile(rulesPath, 'utf8')));
 });

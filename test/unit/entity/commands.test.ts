@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { bookAppointment } from '../../../workflows/appointment/workflow.js';
 import { deleteUser } from '../../../workflows/deletion/workflow.js';
 import { start } from '../appointment/appointments.js';
-import { Life, silent, type Answers } from '../life.js';
+import { Life, silent, unavailable, type Answers } from '../life.js';
 import { placed, reported } from './placed-order.js';
 import { resolvePolicy } from '../../../protocol/policies.js';
 
@@ -104,18 +104,14 @@ describe('a command', () => {
 describe('a workflow that calls without end', () => {
   const input = { userId, policy: resolvePolicy('deletion') };
 
-  /** A deletion whose second read of its user ends so, and at which hours it is read. */
+  /** A deletion whose second read of its user ends so, and at which hours it is read the next two times. */
   async function readsAfter(second: object): Promise<number[]> {
-    const reads: number[] = [];
-    const readUser = (now: number) => {
-      reads.push((now - start) / 3_600_000);
-      return reads.length === 2 ? second : { failure: { type: 'ServiceUnavailable', isFinal: false } };
-    };
     const opening = { workflow: deleteUser, type: 'deleteUser', workflowId: `delete-user/${userId}`, now: start };
-    const life = new Life(opening, { findRunningWork: { work: [], notifies: true }, readUser });
-    await life.start(input);
-    await life.until(40);
-    return reads.slice(1, 3);
+    const answers = [unavailable, second];
+    const readUser = () => answers.shift() ?? unavailable;
+    const life = await new Life(opening, { findRunningWork: { work: [], notifies: true }, readUser }).start(input);
+    const hours = (await life.until(40)).secondsOf('readUser').map((seconds) => seconds / 3_600);
+    return hours.slice(1, 3);
   }
 
   test('waits as long as the service asks, but for a day at most', async () => {

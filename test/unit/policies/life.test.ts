@@ -11,23 +11,23 @@ import { resolvePolicy as policyOf } from '../../../protocol/policies.js';
 const orderId = '00000000-0000-4000-8000-00000000000a';
 const invalid = { failure: { type: 'PolicyInvalid', isFinal: true } };
 
+const appointmentOpening = {
+  ...{ workflow: bookAppointment, type: 'bookAppointment', workflowId: `appointment/${orderId}`, now: start },
+};
+
 /** @returns the run, and what it asked for */
 async function appointment(given: unknown, requested?: unknown): Promise<Life & { asked: unknown[] }> {
   const asked: unknown[] = [];
-  const resolvePolicy = (
-    _now: number,
-    { policy }: { policy: { choiceWait?: string } },
-    { within }: { within?: number },
-  ) => {
+  const resolvePolicy = (_now: number, question: { policy: { choiceWait?: string } }, call: { within?: number }) => {
+    const { policy } = question;
     // Nobody waits for it: it takes as long as it takes to find a worker that knows the policy.
-    expect(within).toBeUndefined();
+    expect(call.within).toBeUndefined();
     asked.push(policy);
     return policy.choiceWait === 'soon' ? invalid : policyOf('appointment', policy as object);
   };
   const reading = { order: 'open', notifies: true };
-  const opening = { workflow: bookAppointment, type: 'bookAppointment', workflowId: `appointment/${orderId}` };
   const answers = { resolvePolicy, identifyAppointment: { notifies: true, reading }, readAppointment: reading };
-  const begun = new Life({ ...opening, now: start }, answers);
+  const begun = new Life(appointmentOpening, answers);
   await begun.start({ orderId, policy: given }, { name: 'bookingRequested', argument: { policy: requested } });
   return Object.assign(begun, { asked });
 }
@@ -48,36 +48,31 @@ test('a policy that is wrong is ignored, and said to be: the defaults count, or 
 test('a policy that came while another one was resolved is the one that counts', async () => {
   const run = await appointment(undefined);
   expect(run.asked).toEqual([{}]);
-  const opening = { workflow: bookAppointment, type: 'bookAppointment', workflowId: `appointment/${orderId}` };
-  const late = new Life({ ...opening, now: start }, { ...run.answers, identifyAppointment: { notifies: true } });
+  const late = new Life(appointmentOpening, { ...run.answers, identifyAppointment: { notifies: true } });
   await late.run.start({ orderId, policy: { choiceWait: '2d' } });
   await late.run.signal({ name: 'bookingRequested', argument: { policy: { choiceWait: '4d' } } });
   expect(ends(await (await late.settle()).until(1000))).toEqual(['96h appointment.ended expired']);
 });
 
 test('a new link after the end of another asks for its policy only if that is a part of one, and for as long as a caller waits', async () => {
+  const workflowId = 'link-provider/user-1/oura';
+  const opening = { workflow: linkProvider, type: 'linkProvider', workflowId, now: start };
+  const createLinkToken = { linkToken: 'token', linkWebUrl: 'https://link.example/token', notifies: true };
+  const expiresAt = new Date(start + 1_200_000).toISOString();
   for (const [given, asked] of [
     [policyOf('link', { tokenLife: '20m' }), []],
     [{ tokenLife: '20m' }, [180_000]],
   ] as const) {
-    const opening = {
-      workflow: linkProvider,
-      type: 'linkProvider',
-      workflowId: 'link-provider/user-1/oura',
-      now: start,
-    };
     const within: unknown[] = [];
     const resolvePolicy = (_now: number, { policy }: { policy: object }, call: { within?: number }) => {
       within.push(call.within);
       return policyOf('link', policy);
     };
-    const createLinkToken = { linkToken: 'token', linkWebUrl: 'https://link.example/token', notifies: true };
     const link = new Life(opening, { createLinkToken, resolvePolicy, findConnection: { found: 'none' } });
     await link.run.start({ userId: 'user-1', provider: 'oura', policy: policyOf('link') });
     // The end and the request for the next one arrive together: the run has not closed yet.
     await link.run.update({ name: 'cancel' });
-    await link.update('requestLink', { newLink: { policy: given } });
-    expect(link.run.replies.at(-1)).toMatchObject({ value: { expiresAt: new Date(start + 1_200_000).toISOString() } });
+    expect(await link.update('requestLink', { newLink: { policy: given } })).toMatchObject({ value: { expiresAt } });
     expect(within).toEqual(asked);
   }
 });
