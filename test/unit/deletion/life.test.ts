@@ -1,40 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { type DeletionPolicy, type ResolvedDeletionPolicy } from '../../../protocol/deletion/policy.js';
-import { deleteUser } from '../../../workflows/deletion/workflow.js';
+import type { DeletionPolicy } from '../../../protocol/deletion/policy.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
+import { begin, opening, requested, start, usual, userId } from './lives.js';
 import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* The lives of deletions, from the request to the end: what callers and the product learn, and when the service is asked. */
 
-const start = Date.parse('2026-03-01T10:00:00.000Z');
-const userId = '00000000-0000-4000-8000-000000000001';
-const workflowId = `delete-user/${userId}`;
-const opening = { workflow: deleteUser, type: 'deleteUser', workflowId, now: start };
-
 const final = (type: string) => ({ failure: { type } });
 const kit = { workflowId: 'kit-order/a', name: 'kitOrder' };
 const link = { workflowId: 'link-provider/u/oura', name: 'linkProvider' };
-
-const usual: Answers = {
-  findRunningWork: { work: [], notifies: true },
-  readUser: { standing: 'present', connections: ['oura'] },
-  scheduleDeletion: 'accepted',
-  findEarlierDeletion: {},
-  cancelWork: { fate: 'cancelled' },
-  eraseHealthData: 'erased',
-  resolvePolicy: (_now: number, { policy }: { policy: object }) => resolvePolicy('deletion', policy),
-};
-
-/** A deletion that was requested as the client does it: the start and the first request arrive together. */
-async function requested(answers: Answers = {}, policy: DeletionPolicy | ResolvedDeletionPolicy = {}): Promise<Life> {
-  const begun = new Life(opening, { ...usual, ...answers });
-  return begin(begun, { userId, clientUserId: 'reference-1', policy: resolvePolicy('deletion', policy) });
-}
-
-async function begin(life: Life, input: unknown): Promise<Life> {
-  await life.run.start(input, [], { name: 'request', argument: input });
-  return life.settle();
-}
 
 const request = (life: Life, more: object = {}) =>
   life.update('request', { userId, policy: resolvePolicy('deletion'), ...more });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { bookAppointment } from '../../../workflows/appointment/workflow.js';
-import { deleteUser } from '../../../workflows/deletion/workflow.js';
 import { start } from '../appointment/appointments.js';
+import { opening as deletion, usual, userId } from '../deletion/lives.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 import { placed, reported } from './placed-order.js';
 import { resolvePolicy } from '../../../protocol/policies.js';
@@ -9,7 +9,6 @@ import { resolvePolicy } from '../../../protocol/policies.js';
 /* How callers of commands are answered, the same in all rooms: in the lives of an appointment and of a deletion. */
 
 const orderId = '00000000-0000-4000-8000-00000000000a';
-const userId = '00000000-0000-4000-8000-000000000001';
 const minutes = (count: number) => count / 60;
 const ended = (how: string) => ({ failure: { ended: how } });
 const slots = { slots: [], timezone: 'UTC' };
@@ -106,10 +105,9 @@ describe('a workflow that calls without end', () => {
 
   /** A deletion whose second read of its user ends so, and at which hours it is read the next two times. */
   async function readsAfter(second: object): Promise<number[]> {
-    const opening = { workflow: deleteUser, type: 'deleteUser', workflowId: `delete-user/${userId}`, now: start };
     const answers = [unavailable, second];
     const readUser = () => answers.shift() ?? unavailable;
-    const life = await new Life(opening, { findRunningWork: { work: [], notifies: true }, readUser }).start(input);
+    const life = await new Life(deletion, { ...usual, readUser }).start(input);
     const hours = (await life.until(40)).secondsOf('readUser').map((seconds) => seconds / 3_600);
     return hours.slice(1, 3);
   }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { NotifyOutcome } from '../../../activities/notifications.js';
 import type { Notification } from '../../../protocol/notifications.js';
-import { deleteUser } from '../../../workflows/deletion/workflow.js';
 import { shortDigest } from '../../../workflows/entity/outbox.js';
+import { requested as requestedDeletion, userId } from '../deletion/lives.js';
 import { happyPath, pathTo, start } from '../order/histories.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 import { opening, orderId, placed, reported, shownAt } from './placed-order.js';
@@ -10,7 +10,6 @@ import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* When a workflow calls the receiver of its notifications, and with what: in the lives of an order and of a deletion. */
 
-const userId = '00000000-0000-4000-8000-000000000001';
 const hour = 3_600_000;
 const minutes = (count: number) => count / 60;
 
@@ -395,18 +394,9 @@ test('the digest of a text is the same in every release, because ids are made of
 });
 
 describe('a deletion', () => {
-  const deletion = { workflow: deleteUser, type: 'deleteUser', workflowId: `delete-user/${userId}`, now: start };
   const input = { userId, policy: resolvePolicy('deletion') };
-  const usual: Answers = {
-    ...{ findRunningWork: { work: [], notifies: true }, findEarlierDeletion: {}, readUser: { standing: 'present' } },
-    ...{ scheduleDeletion: 'accepted', undoDeletion: null, handOverNotifications: null },
-  };
-
-  async function requested(answers: Answers): Promise<Life> {
-    const life = new Life(deletion, { ...usual, ...answers });
-    await life.run.start(input, [], { name: 'request', argument: input });
-    return life.settle();
-  }
+  const requested = (answers: Answers) =>
+    requestedDeletion({ undoDeletion: null, handOverNotifications: null, ...answers }, {}, start);
 
   /** The deletion is undone and requested again, while its product is notified. */
   async function again(life: Life, meanwhile: Answers = {}): Promise<void> {

@@ -1,30 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { LinkPolicy } from '../../../protocol/link/policy.js';
-import { linkProvider } from '../../../workflows/link/workflow.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 import { start } from './links.js';
+import { life, opening, provider, token, userId } from './lives.js';
 import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* The lives of links, from the token to the end: what the product is notified of, and when the service is asked. */
 
-const userId = '00000000-0000-4000-8000-000000000001';
-const provider = 'oura';
-const token = { linkToken: 'token', linkWebUrl: 'https://link.example/token', notifies: true };
 const policy = resolvePolicy('link');
-
-const opening = (workflowId = `link-provider/${userId}/${provider}`) => ({
-  ...{ workflow: linkProvider, type: 'linkProvider', workflowId, now: start },
-});
-
-/** A link that was handed out at the start. */
-async function life(given: LinkPolicy = {}, answers: Answers = {}): Promise<Life> {
-  const usual = { createLinkToken: token, findConnection: { found: 'none', notifies: true } };
-  const begun = new Life(opening(), { ...usual, ...answers });
-  await begun.start({ userId, provider, policy: resolvePolicy('link', given) });
-  await begun.update('requestLink', {});
-  return begun;
-}
-
 const final = (type: string) => ({ failure: { type } });
 const found = (createdAt: string) => ({ found: 'new', createdAt, notifies: true });
 const connection = found('2026-03-01T10:00:01.000Z');

@@ -2,41 +2,20 @@ import { describe, expect, test } from 'vitest';
 import type { MatchReviewPolicy } from '../../../protocol/match-review/policy.js';
 import type { MatchReviewState } from '../../../protocol/match-review/messages.js';
 import type { MatchReviewSnapshot } from '../../../service/match-review-snapshot.js';
-import { matchReview } from '../../../workflows/match-review/workflow.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
+import { found, life, opening, policy, rawResultId, reported, shown } from './lives.js';
 import { day, hour, item, start } from './reviews.js';
 import { resolvePolicy as policyOf } from '../../../protocol/policies.js';
 
 /* The lives of match reviews: what is asked of the service, what is announced, and what a decision is answered. */
 
-const rawResultId = '00000000-0000-4000-8000-00000000000a';
 const orderId = '00000000-0000-4000-8000-00000000000b';
 const userId = 'user-1';
-const policy = policyOf('match review');
-const opening = { workflow: matchReview, type: 'matchReview', workflowId: `match-review/${rawResultId}`, now: start };
-
-const shown = (of?: MatchReviewSnapshot) => (of ? { item: of } : {});
-const found = (of?: MatchReviewSnapshot, more: object = {}) => ({ notifies: true, reading: shown(of), ...more });
 const over = (changes: Partial<MatchReviewSnapshot>) => item({ status: 'resolved', allowedActions: [], ...changes });
 const withStaff = item({ status: 'pending_ops_review', allowedActions: [] });
 const accepted = over({ resolutionAction: 'accepted', resolvedOrderId: orderId });
 const rejected = over({ resolutionAction: 'rejected' });
 const order = { orderId, userId, origin: 'initial', events: [] };
-
-const reported = (status?: string, more: object = {}) => ({
-  name: 'matchReviewReported',
-  argument: { rawResultId, ...(status !== undefined && { status }), ...more },
-});
-
-/** The service shows the review; a webhook has reported it. */
-async function life(
-  of: MatchReviewSnapshot | undefined,
-  answers: Answers = {},
-  input: object = { policy },
-): Promise<Life> {
-  const begun = new Life(opening, { identifyMatchReview: found(of), readMatchReview: shown(of), ...answers });
-  return begun.start({ rawResultId, ...input }, reported('pending_customer_review'));
-}
 
 /** The service shows another state of the review from now on, and a webhook reports that there is news. */
 async function report(

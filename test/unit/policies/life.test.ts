@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { bookAppointment } from '../../../workflows/appointment/workflow.js';
-import { linkProvider } from '../../../workflows/link/workflow.js';
 import { kitOrder } from '../../../workflows/order/workflow.js';
 import { Life } from '../life.js';
+import { life as linkLife } from '../link/lives.js';
 import { kitOf, start } from '../order/histories.js';
 import { resolvePolicy as policyOf } from '../../../protocol/policies.js';
 
@@ -55,10 +55,7 @@ test('a policy that came while another one was resolved is the one that counts',
 });
 
 test('a new link after the end of another asks for its policy only if that is a part of one, and for as long as a caller waits', async () => {
-  const workflowId = 'link-provider/user-1/oura';
-  const opening = { workflow: linkProvider, type: 'linkProvider', workflowId, now: start };
-  const createLinkToken = { linkToken: 'token', linkWebUrl: 'https://link.example/token', notifies: true };
-  const expiresAt = new Date(start + 1_200_000).toISOString();
+  const expiresAt = '2026-03-01T10:20:00.000Z';
   for (const [given, asked] of [
     [policyOf('link', { tokenLife: '20m' }), []],
     [{ tokenLife: '20m' }, [180_000]],
@@ -68,8 +65,7 @@ test('a new link after the end of another asks for its policy only if that is a 
       within.push(call.within);
       return policyOf('link', policy);
     };
-    const link = new Life(opening, { createLinkToken, resolvePolicy, findConnection: { found: 'none' } });
-    await link.run.start({ userId: 'user-1', provider: 'oura', policy: policyOf('link') });
+    const link = await linkLife({}, { resolvePolicy });
     // The end and the request for the next one arrive together: the run has not closed yet.
     await link.run.update({ name: 'cancel' });
     expect(await link.update('requestLink', { newLink: { policy: given } })).toMatchObject({ value: { expiresAt } });
