@@ -9,174 +9,102 @@ import { daysAfterStart, transactionOf } from './histories.js';
 const noUuid = 'e66321dd-4e0g-5226-9373-6124g811d8cf';
 
 const order = (orderId: string, more: Partial<OrderSnapshot> = {}): OrderSnapshot => ({ orderId, events: [], ...more });
-const inTransaction = (orderId: string, ...orders: TransactionOrder[]) =>
-  order(orderId, { transaction: transactionOf(...orders) });
+
+/** What a transaction says of an order: `b redraw, parent a, day 2`. */
+function listedAs(text: string): TransactionOrder {
+  const {
+    id = '',
+    origin,
+    parentId,
+    day,
+  } = /^(?<id>[^ ,]+)( (?<origin>\w+))?(, parent (?<parentId>[^ ,]+))?(, day (?<day>\d))?$/.exec(text)?.groups ?? {};
+  return {
+    id,
+    ...(origin !== undefined && { origin }),
+    ...(parentId !== undefined && { parentId }),
+    ...(day !== undefined && { createdAt: daysAfterStart(Number(day)) }),
+  };
+}
+const listing = (...orders: string[]) => transactionOf(...orders.map(listedAs));
+const inTransaction = (orderId: string, ...orders: string[]) => order(orderId, { transaction: listing(...orders) });
 
 describe('the root of a chain is', () => {
-  test('the root of a chain is first of all the one that our own passthrough names', () => {
-    const passthrough = 'labops:root-1:ref:2';
-    const siblings = transactionOf({ id: 'a', origin: 'initial' }, { id: 'b', origin: 'redraw', parentId: 'a' });
-    expect(rootOf(order('b', { passthrough, transaction: siblings, parentId: 'a', origin: 'redraw' }))).toBe('root-1');
+  const passthrough = 'labops:-:ref:1';
+  const copied = { passthrough, transaction: listing('a initial', 'b') };
+  const named = { passthrough: 'labops:root-1:ref:2', parentId: 'a', origin: 'redraw' };
+  const own = (day: number, more: object = {}) => ({ createdAt: daysAfterStart(day), ...more });
+
+  test.each<[string, OrderSnapshot, string]>([
+    ['the one that our own passthrough names', order('b', { ...named, transaction: listing('a initial') }), 'root-1'],
+    ['the order itself, if our own passthrough names none', order('b', { passthrough }), 'b'],
+    ['the order itself then, whoever is initial', order('b', { passthrough, transaction: listing('a initial') }), 'b'],
+    ['the order itself then, also if its parent is itself', order('b', { ...copied, parentId: 'b' }), 'b'],
+    ['not a redraw with a copy of its parent’s passthrough', order('b', { ...copied, origin: 'redraw' }), 'a'],
+    ['not a recreation with a copy', order('b', { ...copied, origin: 'recreation' }), 'a'],
+    ['not an order that has a parent with a copy', order('b', { ...copied, parentId: 'a' }), 'a'],
+    ['the earliest of several initial ones', inTransaction('a', 'a initial, day 2', 'b initial, day 1'), 'b'],
+    ['the parent, though the transaction does not list it', inTransaction('b', 'b, parent a'), 'a'],
+    ['the own parent, too', order('b', { parentId: 'a', transaction: listing('b') }), 'a'],
+    ['the own parent before another', order('b', { parentId: 'c', transaction: listing('a') }), 'c'],
+    ['the smallest id of several as early', inTransaction('y', 'y', 'x'), 'x'],
+    ['the parent, if there is no transaction', order('b', { parentId: 'a' }), 'a'],
+    ['the parent, if the transaction is empty', order('b', { parentId: 'a', transaction: listing() }), 'a'],
+    ['at last the order itself', order('a'), 'a'],
+    ['the order itself, if the transaction is empty', order('a', { transaction: listing() }), 'a'],
+    ['the order itself, if it is its own parent', order('a', { parentId: 'a' }), 'a'],
+    ['another, though the order is earlier', order('a', { ...own(2), transaction: listing('z, day 1') }), 'z'],
+    ['the order by its own time', order('a', { ...own(0), transaction: listing('z, day 1') }), 'a'],
+    ['the order, if it has no time: it is older than all', order('a', { transaction: listing('z, day 1') }), 'a'],
+    ['one without a time, wherever it is listed', inTransaction('z', 'z, day 1', 'a'), 'a'],
+    ['even one whose id is not a UUID', inTransaction('b', `${noUuid} initial`, 'b'), noUuid],
+    ['even a parent whose id is not a UUID', order('b', { parentId: noUuid }), noUuid],
+    ['itself, if its id cannot be part of a workflow ID: who asks refuses that', order('a/b'), 'a/b'],
+    ['itself then, whoever is initial', inTransaction('a/b', 'c/d initial'), 'a/b'],
+    [
+      'what the transaction lists, not what the order says',
+      order('b', { ...own(0, { origin: 'initial' }), transaction: listing('a, day 1', 'b, day 2') }),
+      'a',
+    ],
+    [
+      'the same for an order that lists only the other',
+      order('a', { ...own(1, { origin: 'initial' }), transaction: listing('b redraw, day 0') }),
+      'a',
+    ],
+    [
+      'the same for that other, which lists only the first',
+      order('b', { ...own(0, { origin: 'redraw' }), transaction: listing('a initial, day 1') }),
+      'a',
+    ],
+  ])('%s', (_what, snapshot, root) => {
+    expect(rootOf(snapshot)).toBe(root);
   });
 
-  test('the root of a chain is the order itself, if our own passthrough names none', () => {
-    const passthrough = 'labops:-:ref:1';
-    expect(rootOf(order('a', { passthrough }))).toBe('a');
-    expect(rootOf(order('a', { passthrough, transaction: transactionOf({ id: 'z', origin: 'initial' }) }))).toBe('a');
-  });
-
-  test.each<Partial<OrderSnapshot>>([{ origin: 'redraw' }, { origin: 'recreation' }, { parentId: 'a' }])(
-    'the root of a chain is not the redraw that carries a copy of its parent’s passthrough: %j',
-    (more) => {
-      const transaction = transactionOf({ id: 'a', origin: 'initial' }, { id: 'b' });
-      expect(rootOf(order('b', { passthrough: 'labops:-:ref:1', transaction, ...more }))).toBe('a');
-    },
-  );
-
-  test('the root of a chain is the order itself, if our own passthrough names none and its parent is itself', () => {
-    const transaction = transactionOf({ id: 'a', origin: 'initial' }, { id: 'b' });
-    expect(rootOf(order('b', { passthrough: 'labops:-:ref:1', transaction, parentId: 'b' }))).toBe('b');
-  });
-
-  test('the root of a chain is otherwise the order with origin initial, even if another is older', () => {
-    const initial = { id: 'b', origin: 'initial', createdAt: daysAfterStart(2) };
-    const older = { id: 'a', createdAt: daysAfterStart(1) };
-    for (const id of ['a', 'b', 'c']) {
-      expect(rootOf(inTransaction(id, older, initial, { id: 'c', parentId: 'a' }))).toBe('b');
+  test.each<[string, string, string[]]>([
+    ['the initial one, even if another is older', 'b', ['a, day 1', 'b initial, day 2', 'c, parent a']],
+    ['else the end of the parents, whatever is older', 'c', ['c, day 3', 'b, parent c, day 2', 'a, parent b, day 1']],
+    ['else the earliest, and the smallest id of several', 'b', ['d, day 2', 'c, day 1', 'b, day 1', 'a, day 3']],
+    ['the earliest of two that are each other’s parents', 'a', ['a, parent b', 'b, parent a']],
+    ['the earliest of three whose parents form a loop', 'a', ['a, parent b', 'b, parent c', 'c, parent a']],
+    ['one that is its own parent', 'a', ['a, parent a', 'b, parent a']],
+    ['the earliest of a loop that an order only leads to', 'a', ['a, parent b', 'b, parent a', 'c, parent a']],
+  ])('for every order of a transaction, however it is listed, %s', (_what, root, orders) => {
+    for (const { id } of orders.map(listedAs)) {
+      expect(rootOf(inTransaction(id, ...orders)), id).toBe(root);
+      expect(rootOf(inTransaction(id, ...orders.toReversed())), id).toBe(root);
     }
-  });
-
-  test('the root of a chain is the earliest of several initial ones', () => {
-    const late = { id: 'a', origin: 'initial', createdAt: daysAfterStart(2) };
-    const early = { id: 'b', origin: 'initial', createdAt: daysAfterStart(1) };
-    expect(rootOf(inTransaction('a', late, early))).toBe('b');
-  });
-
-  test('the root of a chain is otherwise the end of the parents, seen from every order of the chain', () => {
-    // By age and by id it would be another one.
-    const chain = [
-      { id: 'c', createdAt: daysAfterStart(3) },
-      { id: 'b', parentId: 'c', createdAt: daysAfterStart(2) },
-      { id: 'a', parentId: 'b', createdAt: daysAfterStart(1) },
-    ];
-    for (const { id } of chain) expect(rootOf(inTransaction(id, ...chain)), id).toBe('c');
-  });
-
-  test('the root of a chain is the end of the parents even if the transaction does not list it', () => {
-    expect(rootOf(inTransaction('b', { id: 'b', parentId: 'a' }))).toBe('a');
-    expect(rootOf(order('b', { parentId: 'a', transaction: transactionOf({ id: 'b' }) }))).toBe('a');
-    expect(rootOf(order('b', { parentId: 'c', transaction: transactionOf({ id: 'a' }) }))).toBe('c');
-  });
-
-  test('the root of a chain is found in what its transaction lists of an order, so all its orders find the same one', () => {
-    const listed = [
-      { id: 'a', createdAt: daysAfterStart(1) },
-      { id: 'b', createdAt: daysAfterStart(2) },
-    ];
-    const says = { origin: 'initial', createdAt: daysAfterStart(0) };
-    for (const id of ['a', 'b'])
-      expect(rootOf(order(id, { ...says, transaction: transactionOf(...listed) }))).toBe('a');
-  });
-
-  test('the root of a chain is otherwise the earliest of the transaction, and the smallest id of several as early', () => {
-    const orders = [
-      { id: 'd', createdAt: daysAfterStart(2) },
-      { id: 'c', createdAt: daysAfterStart(1) },
-      { id: 'b', createdAt: daysAfterStart(1) },
-      { id: 'a', createdAt: daysAfterStart(3) },
-    ];
-    for (const { id } of orders) {
-      expect(rootOf(inTransaction(id, ...orders)), id).toBe('b');
-      expect(rootOf(inTransaction(id, ...orders.toReversed())), id).toBe('b');
-    }
-    expect(rootOf(inTransaction('y', { id: 'y' }, { id: 'x' }))).toBe('x');
-    // The order's own time counts, too, if its transaction lists only others; one without a time is older than all.
-    const other = { id: 'z', createdAt: daysAfterStart(1) };
-    const seen = (createdAt?: string) =>
-      rootOf(order('a', { ...(createdAt !== undefined && { createdAt }), transaction: transactionOf(other) }));
-    expect([seen(daysAfterStart(2)), seen(daysAfterStart(0)), seen()]).toEqual(['z', 'a', 'a']);
-    for (const both of [
-      [{ id: 'a' }, other],
-      [other, { id: 'a' }],
-    ])
-      expect(rootOf(inTransaction('z', ...both))).toBe('a');
-  });
-
-  test('the root of a chain is the same for two orders of which each lists only the other', () => {
-    const first: Partial<OrderSnapshot> = { origin: 'initial', createdAt: daysAfterStart(1) };
-    const second: Partial<OrderSnapshot> = { origin: 'redraw', createdAt: daysAfterStart(0) };
-    expect(rootOf(order('a', { ...first, transaction: transactionOf({ id: 'b', ...second }) }))).toBe('a');
-    expect(rootOf(order('b', { ...second, transaction: transactionOf({ id: 'a', ...first }) }))).toBe('a');
-  });
-
-  test('the root of a chain is otherwise the parent, if there is no transaction', () => {
-    expect(rootOf(order('b', { parentId: 'a' }))).toBe('a');
-    expect(rootOf(order('b', { parentId: 'a', transaction: transactionOf() }))).toBe('a');
-  });
-
-  test('the root of a chain is at last the order itself', () => {
-    expect(rootOf(order('a'))).toBe('a');
-    expect(rootOf(order('a', { transaction: transactionOf() }))).toBe('a');
-    expect(rootOf(order('a', { parentId: 'a' }))).toBe('a');
-  });
-
-  test.each([
-    [
-      'two orders that are each other’s parents',
-      [
-        ['a', 'b'],
-        ['b', 'a'],
-      ],
-    ],
-    [
-      'three',
-      [
-        ['a', 'b'],
-        ['b', 'c'],
-        ['c', 'a'],
-      ],
-    ],
-    [
-      'an order that is its own parent',
-      [
-        ['a', 'a'],
-        ['b', 'a'],
-      ],
-    ],
-    [
-      'a loop that the order only leads to',
-      [
-        ['a', 'b'],
-        ['b', 'a'],
-        ['c', 'a'],
-      ],
-    ],
-  ])('the root of a chain is the earliest if the parents form a loop: %s', (_name, parents) => {
-    const orders = parents.map(([id = '', parentId = '']) => ({ id, parentId }));
-    for (const { id } of orders) expect(rootOf(inTransaction(id, ...orders)), id).toBe('a');
-  });
-
-  test('the root of a chain is even one whose id is not a UUID', () => {
-    expect(rootOf(inTransaction('b', { id: noUuid, origin: 'initial' }, { id: 'b' }))).toBe(noUuid);
-    expect(rootOf(order('b', { parentId: noUuid }))).toBe(noUuid);
-  });
-
-  test('the root of a chain is the order itself if its id cannot be part of a workflow ID: who asks refuses that', () => {
-    expect(rootOf(order('a/b'))).toBe('a/b');
-    expect(rootOf(inTransaction('a/b', { id: 'c/d', origin: 'initial' }))).toBe('a/b');
   });
 
   test.each(['a b', 'a/b', 'a:b', '', '..', '.', 'ä', 'a\n', 'a'.repeat(129)])(
-    'the root of a chain is never one whose id cannot be part of a workflow ID: %j',
+    'never one whose id cannot be part of a workflow ID: %j',
     (id) => {
       expect(isAddressable(id)).toBe(false);
-      expect(rootOf(inTransaction('x', { id, origin: 'initial' }, { id: 'x' }))).toBe('x');
-      expect(rootOf(inTransaction('x', { id: 'x', parentId: id }))).toBe('x');
+      expect(rootOf(order('x', { transaction: transactionOf({ id, origin: 'initial' }, { id: 'x' }) }))).toBe('x');
+      expect(rootOf(order('x', { transaction: transactionOf({ id: 'x', parentId: id }) }))).toBe('x');
       expect(rootOf(order('x', { parentId: id }))).toBe('x');
     },
   );
 
-  test('the root of a chain is the same for every order of a transaction, however it is listed, if any of them is initial', () => {
+  test('the same for every order of a transaction, however it is listed, if any of them is initial', () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd');
     const sibling = fc.record(
       {
@@ -193,8 +121,8 @@ describe('the root of a chain is', () => {
     fc.assert(
       fc.property(transactions, (orders) => {
         const roots = orders.flatMap((one) => [
-          rootOf(inTransaction(one.id, ...orders)),
-          rootOf(inTransaction(one.id, ...orders.toReversed())),
+          rootOf(order(one.id, { transaction: transactionOf(...orders) })),
+          rootOf(order(one.id, { transaction: transactionOf(...orders.toReversed()) })),
         ]);
         expect(new Set(roots).size).toBe(1);
       }),

@@ -47,12 +47,8 @@ const replacing = (replaces: string, orderId: string, kit: OrderSnapshot): Repla
 const linksOf = (chain: Chain) =>
   stateOf(chain).chain.map(({ orderId, origin, replaces, replacedBy }) => ({ orderId, origin, replaces, replacedBy }));
 
-test('a redraw belongs to its first order by the transaction’s id, too, if neither lists the other', () => {
-  const alone = (id: string) => ({ transaction: transactionOf({ id, origin: 'initial' }) });
-  const chain = caseOf([initialOf(badSample, alone('order-1')), redrawOf(['ordered'], alone('order-2'))]);
-  const [first, redraw] = chain.orders;
-  expect(first && redraw && isOfTransactionOf(redraw, first)).toBe(true);
-});
+/** The transaction of the first order, before there is a redraw. */
+const alone = transactionOf({ id: 'order-1', origin: 'initial' });
 
 describe('a chain of initial, redraw and replacement', () => {
   const initial = initialOf(badSample);
@@ -102,24 +98,37 @@ describe('a chain of initial, redraw and replacement', () => {
 });
 
 describe('a redraw', () => {
-  test('becomes the current order once its initial one has failed, whichever is received first', () => {
+  test.each<[string, OrderSnapshot]>([
+    ['of the same transaction', redrawOf(['ordered'])],
+    ['whose parent is not in the chain', redrawOf(['ordered'], { parentId: 'order-9' })],
+    ['whose parent is itself', redrawOf(['ordered'], { parentId: 'order-2' })],
+    ['whose parent is no order', redrawOf(['ordered'], { parentId: 'no/uuid' })],
+    [
+      'that reports its parent and no origin',
+      kitOf('order-2', ['ordered'], { parentId: 'order-1', createdAt: daysAfterStart(20) }),
+    ],
+  ])('%s follows the first order and becomes the current one, whichever is received first', (_what, redraw) => {
     for (const reports of [
-      [initialOf(badSample), redrawOf(['ordered'])],
-      [redrawOf(['ordered']), initialOf(badSample)],
+      [initialOf(badSample), redraw],
+      [redraw, initialOf(badSample)],
     ]) {
       expect(currentOrder(caseOf(reports)).orderId).toBe('order-2');
+      expect(linksOf(caseOf(reports))).toMatchObject([
+        { orderId: 'order-1', replacedBy: 'order-2' },
+        { orderId: 'order-2', replaces: 'order-1' },
+      ]);
     }
   });
 
-  test('follows the earlier order of its transaction if its parent is not reported', () => {
-    expect(linksOf(caseOf([initialOf(badSample), redrawOf(['ordered'])]))).toMatchObject([
-      { orderId: 'order-1', replacedBy: 'order-2' },
-      { orderId: 'order-2', replaces: 'order-1' },
-    ]);
+  test('belongs to its first order by the transaction’s id, too, if neither lists the other', () => {
+    const alone = (id: string) => ({ transaction: transactionOf({ id, origin: 'initial' }) });
+    const chain = caseOf([initialOf(badSample, alone('order-1')), redrawOf(['ordered'], alone('order-2'))]);
+    const [first, redraw] = chain.orders;
+    expect(first && redraw && isOfTransactionOf(redraw, first)).toBe(true);
   });
 
-  test('a redraw of a replacement follows the replacement, not the first order', () => {
-    const first = initialOf(lost, { transaction: transactionOf({ id: 'order-1' }) });
+  test('of a replacement follows the replacement, not the first order', () => {
+    const first = initialOf(lost, { transaction: alone });
     const other = { id: 'transaction-2', orders: [{ id: 'order-3' }, { id: 'order-2' }] };
     const replacement = replacementKit('order-3', badSample, { transaction: other, createdAt: daysAfterStart(10) });
     const redraw = redrawOf(['ordered'], { transaction: other });
@@ -148,7 +157,7 @@ describe('a redraw', () => {
     ]);
   });
 
-  test('a redraw that only the transaction names must still be read; one that cannot be read is skipped', () => {
+  test('that only the transaction names must still be read; one that cannot be read is skipped', () => {
     const chain = caseOf([initialOf(badSample)]);
     expect(unreadOrder(chain)).toBe('order-2');
     expect(unreadOrder({ ...chain, unreadable: ['order-2'] })).toBeUndefined();
@@ -156,8 +165,11 @@ describe('a redraw', () => {
     expect(unreadOrder(chain)).toBeUndefined();
   });
 
-  test('an order that a redraw follows and whose end nobody reported is read when the redraw is known, and before the end', () => {
-    const chain = caseOf([initialOf(pathTo('transit_lab')), redrawOf(['ordered'])]);
+  test('has the order before it read if nobody reported its end: when the redraw is known, and before the end', () => {
+    // It was last reported without a transaction: the redraw's lists it.
+    const { transaction: _unknownThen, ...initial } = initialOf(pathTo('transit_lab'));
+    const chain = caseOf([initial, redrawOf(['ordered'])]);
+    expect(lateArrivals(chain)).toEqual([]);
     expect(unfinishedOrders(chain)).toEqual([{ orderId: 'order-1', key: 'order-1/followed' }]);
     chain.unfinishedRead = ['order-1/followed'];
     expect(unfinishedOrders(chain)).toEqual([]);
@@ -167,15 +179,7 @@ describe('a redraw', () => {
     expect(unfinishedOrders(chain)).toEqual([]);
   });
 
-  test('an order that was last reported without a transaction is followed by the redraw whose transaction lists it', () => {
-    const { transaction: _unknownThen, ...initial } = initialOf(pathTo('transit_lab'));
-    const chain = caseOf([initial, redrawOf(['ordered'])]);
-    expect(lateArrivals(chain)).toEqual([]);
-    expect(unfinishedOrders(chain)).toEqual([{ orderId: 'order-1', key: 'order-1/followed' }]);
-    expect(linksOf(chain)).toMatchObject([{}, { orderId: 'order-2', replaces: 'order-1' }]);
-  });
-
-  test('a redraw that is cancelled ends the chain as cancelled; one that fails needs a successor itself', () => {
+  test('that is cancelled ends the chain as cancelled; one that fails needs a successor itself', () => {
     expect(outcomeOf(caseOf([initialOf(badSample), redrawOf(['ordered', 'cancelled'])]))).toBe('cancelled');
     const chain = caseOf([initialOf(badSample), redrawOf(lost)]);
     expect(outcomeOf(chain)).toBeUndefined();
@@ -184,59 +188,35 @@ describe('a redraw', () => {
   });
 });
 
+const idsOf = (orders: readonly { orderId: string }[]) => orders.map(({ orderId }) => orderId);
+
 describe('a kit that is replaced while it only has a problem', () => {
-  const stuck = [...pathTo('transit_lab'), 'problem_in_transit_lab'];
-  const initial = initialOf(stuck, { transaction: transactionOf({ id: 'order-1' }) });
-  const caseWith = (replacementStatuses: readonly string[], moved: readonly string[] = []) =>
-    caseOf(
-      [
-        { ...initialOf([...stuck, ...moved]), transaction: transactionOf({ id: 'order-1' }) },
-        replacementKit('order-3', replacementStatuses),
-      ],
-      { replacements: [replacing('order-1', 'order-3', initial)] },
-    );
+  const sent = pathTo('transit_lab');
+  const stuck = [...sent, 'problem_in_transit_lab'];
+  /** The kit moved on, and its replacement has come so far. It was replaced when it stood so. */
+  const caseWith = (replacement: readonly string[], moved: readonly string[] = [], replacedAt = stuck) =>
+    caseOf([initialOf([...stuck, ...moved], { transaction: alone }), replacementKit('order-3', replacement)], {
+      replacements: [replacing('order-1', 'order-3', initialOf(replacedAt))],
+    });
 
   test('stays the current order until the replacement is known', () => {
     const claimed = { replaces: 'order-1', atEventId: stuck.length, n: 2, claimedAt: daysAfterStart(30) };
-    const chain = caseOf([initial], { replacements: [claimed] });
+    const chain = caseOf([initialOf(stuck, { transaction: alone })], { replacements: [claimed] });
     expect(currentOrder(chain).orderId).toBe('order-1');
     expect(lateArrivals(chain)).toEqual([]);
     expect(replacementOf(chain, 'order-1')).toBe(claimed);
   });
 
-  test('is followed by its replacement', () => {
-    const chain = caseWith(['ordered']);
+  test.each<[string, string[], string[]?]>([
+    ['when it does not move', []],
+    ['when it is lost for good', ['lost']],
+    ['when its problem is reported once more', ['problem_in_transit_lab']],
+    ['when its first problem is reported where it stood', [], sent],
+  ])('has not come back %s: its replacement is what counts', (_when, moved, replacedAt) => {
+    const chain = caseWith(['ordered'], moved, replacedAt);
+    expect(lateArrivals(chain)).toEqual([]);
     expect(currentOrder(chain).orderId).toBe('order-3');
-    expect(lateArrivals(chain)).toEqual([]);
-  });
-
-  test('has not come back when it is lost for good', () => {
-    const chain = caseWith(['ordered'], ['lost']);
-    expect(lateArrivals(chain)).toEqual([]);
-    expect(currentOrder(chain).orderId).toBe('order-3');
-  });
-
-  test('has not come back when its problem is reported once more: its replacement is still what counts', () => {
-    expect(lateArrivals(caseWith(['ordered'], ['problem_in_transit_lab']))).toEqual([]);
-    expect(currentOrder(caseWith(['ordered'], ['problem_in_transit_lab'])).orderId).toBe('order-3');
-    expect(outcomeOf(caseWith(['ordered', 'cancelled'], ['problem_in_transit_lab']))).toBe('cancelled');
-  });
-
-  test('has not come back when its first problem is reported where it stood', () => {
-    const sent = pathTo('transit_lab');
-    const alone = { transaction: transactionOf({ id: 'order-1' }) };
-    const chain = caseOf([initialOf(stuck, alone), replacementKit('order-3', ['ordered'])], {
-      replacements: [replacing('order-1', 'order-3', initialOf(sent))],
-    });
-    expect(lateArrivals(chain)).toEqual([]);
-  });
-
-  test('comes back, too, if it is in a transaction without its replacement', () => {
-    const alone = { transaction: transactionOf({ id: 'order-1' }) };
-    const chain = caseOf([initialOf([...stuck, 'delivered_to_lab'], alone), replacementKit('order-3', ['ordered'])], {
-      replacements: [replacing('order-1', 'order-3', initialOf(stuck))],
-    });
-    expect(lateArrivals(chain).map(({ orderId }) => orderId)).toEqual(['order-1']);
+    expect(outcomeOf(caseWith(['ordered', 'cancelled'], moved, replacedAt))).toBe('cancelled');
   });
 
   test.each([
@@ -249,7 +229,7 @@ describe('a kit that is replaced while it only has a problem', () => {
     ['lost', 'delivered_to_lab'],
   ])('comes back with %s: the replacement stays the current order', (...moved) => {
     const chain = caseWith(['ordered'], moved);
-    expect(lateArrivals(chain).map(({ orderId }) => orderId)).toEqual(['order-1']);
+    expect(idsOf(lateArrivals(chain))).toEqual(['order-1']);
     expect(currentOrder(chain).orderId).toBe('order-3');
     expect(outcomeOf(chain)).toBeUndefined();
   });
@@ -259,86 +239,65 @@ describe('a kit that is replaced while it only has a problem', () => {
     const chain = caseWith(['ordered', end], ['delivered_to_lab']);
     expect(currentOrder(chain).orderId).toBe('order-1');
     expect(outcomeOf(chain)).toBeUndefined();
-  });
-
-  test('is not late once it is the current order again', () => {
-    expect(lateArrivals(caseWith(['ordered', 'cancelled'], ['delivered_to_lab']))).toEqual([]);
-  });
-
-  test('leaves the outcome to its replacement if it has not come back', () => {
-    expect(outcomeOf(caseWith(['ordered', 'cancelled']))).toBe('cancelled');
-    expect(outcomeOf(caseWith(happyPath))).toBe('completed');
+    expect(lateArrivals(chain)).toEqual([]);
   });
 });
 
 describe('an order beside the current one', () => {
-  const late = (chain: Chain) => lateArrivals(chain).map(({ orderId }) => orderId);
-  const alone = transactionOf({ id: 'order-1', origin: 'initial' });
+  const late = (reports: readonly OrderSnapshot[], more: object = {}) => idsOf(lateArrivals(caseOf(reports, more)));
   const first = initialOf(lost, { transaction: alone });
   const replacement = replacementKit('order-3', ['ordered']);
   const replacements = [replacing('order-1', 'order-3', first)];
 
   test('is late if the service redraws an order after its replacement was ordered', () => {
-    const redraw = redrawOf(['ordered'], { createdAt: daysAfterStart(50) });
-    const chain = caseOf([initialOf(lost), replacement, redraw], { replacements });
-    expect(currentOrder(chain).orderId).toBe('order-2');
-    expect(late(chain)).toEqual(['order-3']);
-    expect(late(caseOf([initialOf(lost), replacement, redrawOf(['ordered'])], { replacements }))).toEqual(['order-2']);
+    const reports = [initialOf(lost), replacement, redrawOf(['ordered'], { createdAt: daysAfterStart(50) })];
+    expect(currentOrder(caseOf(reports, { replacements })).orderId).toBe('order-2');
+    expect(late(reports, { replacements })).toEqual(['order-3']);
+    expect(late([initialOf(lost), replacement, redrawOf(['ordered'])], { replacements })).toEqual(['order-2']);
   });
 
-  test.each<[string, Partial<OrderSnapshot>, Partial<OrderSnapshot>]>([
-    ['of its own transaction', {}, {}],
-    ['that names it as its parent', {}, { transaction: { id: 'transaction-2', orders: [] }, parentId: 'order-1' }],
-  ])('is not late while it has not failed yet and a redraw follows it: %s', (_which, own, following) => {
-    const chain = caseOf([initialOf(pathTo('delivered_to_lab'), own), redrawOf(['ordered'], following)]);
-    expect(currentOrder(chain).orderId).toBe('order-2');
-    expect(late(chain)).toEqual([]);
+  const moving = initialOf(pathTo('delivered_to_lab'));
+  const elsewhere = { transaction: { id: 'transaction-2', orders: [] }, parentId: 'order-1' };
+  const { transaction: _none, ...bare } = replacement;
+  const { transaction: _neither, ...movingBare } = moving;
+  test.each<[string, OrderSnapshot[], string[]]>([
+    ['not while its redraw follows it', [moving, redrawOf(['ordered'])], []],
+    ['not while an order follows that names it as its parent', [moving, redrawOf(['ordered'], elsewhere)], []],
+    ['if an order follows that is not its redraw', [moving, replacement], ['order-1']],
+    ['if that is so and neither names a transaction', [movingBare, bare], ['order-1']],
+  ])('that has not failed yet is late %s', (_when, reports, expected) => {
+    expect(late(reports)).toEqual(expected);
   });
 
-  test('is late if an order follows that is not its redraw, even if neither names a transaction', () => {
-    const { transaction: _none, ...bare } = replacement;
-    const { transaction: _neither, ...moving } = initialOf(pathTo('delivered_to_lab'));
-    expect(late(caseOf([moving, bare]))).toEqual(['order-1']);
-    expect(late(caseOf([initialOf(pathTo('delivered_to_lab')), replacement]))).toEqual(['order-1']);
-  });
-
-  test('is not late once it has ended without results; with results it is', () => {
-    const caseWith = (...statuses: string[]) =>
-      caseOf([first, replacementKit('order-3', statuses), replacementKit('order-4', ['ordered'])], { replacements });
-    expect(late(caseWith('ordered', 'cancelled'))).toEqual([]);
-    expect(late(caseWith('ordered', 'lost'))).toEqual([]);
-    expect(late(caseWith(...happyPath))).toEqual(['order-3']);
+  test.each<[string, readonly string[], string[]]>([
+    ['not if it was cancelled', ['ordered', 'cancelled'], []],
+    ['not if it was lost', ['ordered', 'lost'], []],
+    ['if it brought results', happyPath, ['order-3']],
+  ])('that has ended is late %s', (_when, statuses, expected) => {
+    const reports = [first, replacementKit('order-3', statuses), replacementKit('order-4', ['ordered'])];
+    expect(late(reports, { replacements })).toEqual(expected);
   });
 });
 
-describe('the outcome', () => {
-  test.each([
-    [happyPath, 'completed'],
-    [[...happyPath, 'corrected'], 'completed'],
-    [['ordered', 'cancelled'], 'cancelled'],
-    [['ordered', 'do_not_process'], 'cancelled'],
-    [lost, undefined],
-    [badSample, undefined],
-    [[...lost, 'delivered_to_lab'], undefined],
-    [pathTo('transit_lab'), undefined],
-  ])('the outcome of %j is %s', (statuses, outcome) => {
-    expect(outcomeOf(caseOf([kitOf('order-1', statuses)]))).toBe(outcome);
-  });
-
-  test('is what was decided, whatever is reported', () => {
-    const chain = caseOf([kitOf('order-1', happyPath)], { ending: 'abandoned' });
-    expect(outcomeOf(chain)).toBe('abandoned');
-    expect(stateOf(chain).waiting).toEqual({ for: 'nothing' });
-  });
+test.each<[readonly string[], string | undefined, boolean]>([
+  [happyPath, 'completed', false],
+  [[...happyPath, 'corrected'], 'completed', false],
+  [['ordered', 'cancelled'], 'cancelled', false],
+  [['ordered', 'do_not_process'], 'cancelled', false],
+  [lost, undefined, true],
+  [badSample, undefined, true],
+  [['collecting_sample.walk_in_test.redraw_available'], undefined, true],
+  [[...lost, 'delivered_to_lab'], undefined, false],
+  [pathTo('transit_lab'), undefined, false],
+])('the outcome of %j is %s; it needs a successor: %s', (statuses, outcome, needs) => {
+  const chain = caseOf([kitOf('order-1', statuses)]);
+  expect([outcomeOf(chain), needsSuccessor(currentOrder(chain))]).toEqual([outcome, needs]);
 });
 
-test('a failed order needs a successor, and so does one whose redraw is announced; an ended one does not', () => {
-  const needs = (...statuses: string[]) => needsSuccessor(currentOrder(caseOf([kitOf('order-1', statuses)])));
-  expect(needs('ordered', 'lost')).toBe(true);
-  expect(needs('collecting_sample.walk_in_test.redraw_available')).toBe(true);
-  expect(needs('ordered', 'completed')).toBe(false);
-  expect(needs('ordered', 'cancelled')).toBe(false);
-  expect(needs('ordered')).toBe(false);
+test('the outcome is what was decided, whatever is reported', () => {
+  const chain = caseOf([kitOf('order-1', happyPath)], { ending: 'abandoned' });
+  expect(outcomeOf(chain)).toBe('abandoned');
+  expect(stateOf(chain).waiting).toEqual({ for: 'nothing' });
 });
 
 test('a chain is found by the ids of its orders, and has no current order before the first report', () => {
@@ -373,26 +332,6 @@ test('the state says what is known of the current order, and nothing else', () =
     shipment,
     waiting: { for: 'the problem in transit to clear', until: daysAfterStart(15) },
     attention: [],
-  });
-});
-
-describe('links', () => {
-  test.each(['order-9', 'order-2', 'no/uuid'])(
-    'links hold both ways if the reported parent, %s, is not in the chain',
-    (parentId) => {
-      expect(linksOf(caseOf([initialOf(badSample), redrawOf(['ordered'], { parentId })]))).toMatchObject([
-        { orderId: 'order-1', replacedBy: 'order-2' },
-        { orderId: 'order-2', replaces: 'order-1' },
-      ]);
-    },
-  );
-
-  test('links hold both ways if a redraw reports its parent and not its origin', () => {
-    const { origin: _origin, ...redraw } = redrawOf(['ordered'], { parentId: 'order-1' });
-    expect(linksOf(caseOf([initialOf(badSample), redraw]))).toMatchObject([
-      { orderId: 'order-1', replacedBy: 'order-2' },
-      { orderId: 'order-2', replaces: 'order-1' },
-    ]);
   });
 });
 

@@ -49,22 +49,23 @@ function acknowledged(chain: Chain, now = start): Chain {
   return chain;
 }
 
-/** What happens to the order, by the day on which it was written. */
-type Step = (chain: Chain) => Chain;
-const written = (day: number | undefined) => (day === undefined ? {} : { updatedAt: daysAfterStart(day) });
-const report =
-  (status: string, day?: number): Step =>
-  (chain) =>
-    reported(chain, { status, ...written(day) });
-const show =
-  (interpretation: string, day?: number, statuses: readonly string[] = happyPath): Step =>
-  (chain) =>
-    shown(chain, kitOf('order-1', statuses, { interpretation, ...written(day) }));
-const corrected = show('critical', undefined, [...happyPath, 'corrected']);
-const answer: Step = (chain) => acknowledged(chain);
-const answerLate: Step = (chain) => acknowledged(chain, start + 500 * hour);
+const written = (day: number) => ({ updatedAt: daysAfterStart(day) });
 
-const after = (chain: Chain, ...steps: readonly Step[]) => steps.reduce((before, step) => step(before), chain);
+/**
+ * Plays `final 9, acknowledged, shows normal 10`: reports by their status, and what the order with its results is shown to say, with
+ * the day on which it was written, if it says so.
+ */
+function play(chain: Chain, story: string): Chain {
+  for (const step of story.split(', ')) {
+    const [, what = '', day] = /^(.*?)(?: (-?\d+))?$/.exec(step) ?? [];
+    const at: { updatedAt?: string } = day === undefined ? {} : written(Number(day));
+    if (what === 'acknowledged') acknowledged(chain, Date.parse(at.updatedAt ?? daysAfterStart(0)));
+    else if (what === 'corrected') shown(chain, kitOf('order-1', [...happyPath, what], { interpretation: 'critical' }));
+    else if (!what.startsWith('shows')) reported(chain, { status: what, ...at });
+    else shown(chain, { ...completed, interpretation: what.replace('shows ', ''), ...at });
+  }
+  return chain;
+}
 
 /** The alarms announced so far, read from their ids. */
 const alarms = ({ outbox }: Chain) =>
@@ -94,7 +95,7 @@ describe('an alarm is raised', () => {
   });
 
   test('for an order without any events', () => {
-    expect(alarms(after(known(atLab), show('critical', undefined, [])))).toHaveLength(1);
+    expect(alarms(shown(known(atLab), { ...withoutEvents, interpretation: 'critical' }))).toHaveLength(1);
   });
 
   test('by a report of an order that is not known, as partial', () => {
@@ -128,138 +129,113 @@ test('a report without an alarm is taken in without reading the events: a burst 
 });
 
 describe('a critical result', () => {
-  test.each<[string, Step[]]>([
-    ['reported twice', [report('final', 9), report('final', 9)]],
-    ['reported, and then shown by its order', [report('final', 9), show('critical', 9)]],
-    ['shown by its order, and then reported', [show('critical', 9), report('final', -1)]],
-    ['shown in capitals', [show('CRITICAL', 9), show('critical', 9)]],
-    ['said to be partial after it was final', [report('final', 9), report('partial', 9)]],
-  ])('is one and the same: %s', (_how, steps) => {
-    const chain = after(known(completed), ...steps);
+  test.each([
+    ['reported twice', 'final 9, final 9'],
+    ['reported, and then shown by its order', 'final 9, shows critical 9'],
+    ['shown by its order, and then reported', 'shows critical 9, final -1'],
+    ['shown in capitals', 'shows CRITICAL 9, shows critical 9'],
+    ['said to be partial after it was final', 'final 9, partial 9'],
+  ])('is one and the same: %s', (_how, story) => {
+    const chain = play(known(completed), story);
     expect(alarms(chain)).toEqual(['final']);
     expect(chain.attention).toMatchObject([{ reason: 'critical_result', orderId: 'order-1' }]);
     expect(looked(acknowledged(chain), start).attention).toEqual([]);
-    expect(alarms(after(chain, ...steps))).toEqual(['final']);
+    expect(alarms(play(chain, story))).toEqual(['final']);
   });
 
-  const alreadyFinal = [report('final', 9), answer];
-  test.each<[string, OrderSnapshot, Step[], string[], 'open' | 'closed']>([
-    ['final after partial', atLab, [report('partial'), answer, report('final')], ['partial', 'final'], 'open'],
-    ['repeated with its time', completed, [...alreadyFinal, report('final', 9)], ['final'], 'closed'],
-    ['reported with a later time', completed, [...alreadyFinal, report('final', 10)], ['final', 'final.2'], 'open'],
+  test.each([
+    ['repeated', 'final 9, acknowledged, final 9', ['final'], 'closed'],
+    ['reported with a later time', 'final 9, acknowledged, final 10', ['final', 'final.2'], 'open'],
+    ['the latest of several', 'final 9, final 10, acknowledged, final 10', ['final'], 'closed'],
     [
-      'the latest of several, repeated',
-      completed,
-      [report('final', 9), report('final', 10), answer, report('final', 10)],
-      ['final'],
-      'closed',
-    ],
-    [
-      'reported each day, also before the acknowledgement’s time',
-      completed,
-      [report('final', 9), answerLate, report('final', 10), answerLate, report('final', 11)],
+      'reported again, also before its acknowledgement',
+      'final 9, acknowledged 20, final 10, acknowledged 20, final 11',
       ['final', 'final.2', 'final.3'],
       'open',
     ],
-    ['what its order says after a report', completed, [report('final'), answer, show('critical')], ['final'], 'closed'],
+    ['what its order says after a report', 'final, acknowledged, shows critical', ['final'], 'closed'],
+    ['corrected, and critical still', 'shows critical 9, acknowledged, corrected', ['final', '11.final'], 'open'],
+    ['something else now', 'shows critical 9, acknowledged, shows normal 10', ['final'], 'closed'],
     [
-      'corrected by the first event of its order',
-      withoutEvents,
-      [report('final'), answer, show('critical', undefined, ['corrected'])],
-      ['final', '1.final'],
-      'open',
-    ],
-    [
-      'corrected, and critical still',
-      completed,
-      [show('critical', 9), answer, corrected],
-      ['final', '11.final'],
-      'open',
-    ],
-    [
-      'an older partial one',
-      atLab,
-      [
-        report('partial', 1),
-        show('critical'),
-        (chain) => acknowledged(chain, start + 120 * hour),
-        report('partial', 2),
-      ],
-      ['partial', 'final'],
-      'closed',
-    ],
-    ['something else now', completed, [show('critical', 9), answer, show('normal', 10)], ['final'], 'closed'],
-    [
-      'something else meanwhile',
-      completed,
-      [show('critical', 9), answer, show('normal', 10), show('critical', 11)],
+      'critical again, after something else',
+      'shows critical 9, acknowledged, shows normal 10, shows critical 11',
       ['final', 'final.2'],
       'open',
     ],
-    [
-      'called so in the same word',
-      completed,
-      [show('Critical Low', 9), answer, show('critical low', 10)],
-      ['final'],
-      'closed',
-    ],
+    ['called so in the same word', 'shows Critical Low 9, acknowledged, shows critical low 10', ['final'], 'closed'],
     [
       'called so in another word',
-      completed,
-      [show('Critical Low', 9), answer, show('PANIC high', 11)],
+      'shows Critical Low 9, acknowledged, shows PANIC high 11',
       ['final', 'final.2'],
       'open',
     ],
-    [
-      'called normal later, but not acknowledged',
-      completed,
-      [show('critical', 9), show('normal', 10)],
-      ['final'],
-      'open',
-    ],
-  ])('that was acknowledged is another one or not: %s', (_what, order, steps, expected, standing) => {
-    const chain = after(known(order), ...steps);
+    ['called normal later, but not acknowledged', 'shows critical 9, shows normal 10', ['final'], 'open'],
+    ...['partial', 'amended'].flatMap((status) => [
+      [`${status} and older`, `final 9, acknowledged, ${status} 8`, ['final'], 'closed'] as const,
+      [`${status} and later`, `final 9, acknowledged, ${status} 10`, ['final', 'final.2'], 'open'] as const,
+      [
+        `${status}, then shown`,
+        `final 9, acknowledged, ${status} 10, shows critical 9`,
+        ['final', 'final.2'],
+        'open',
+      ] as const,
+      [
+        `${status}, then corrected`,
+        `final 9, acknowledged, ${status} 10, acknowledged, corrected`,
+        ['final', 'final.2', '11.final'],
+        'open',
+      ] as const,
+    ]),
+    ...['final', 'partial', 'amended'].flatMap((status) => [
+      [
+        `${status}, neither with a time`,
+        `final, acknowledged, ${status}, ${status}`,
+        ['final', 'final.2'],
+        'open',
+      ] as const,
+      [
+        `${status}, without a time`,
+        `final 9, acknowledged, ${status}, ${status}`,
+        ['final', 'final.2'],
+        'open',
+      ] as const,
+      [
+        `${status} after one without`,
+        `final, acknowledged, ${status} -9, ${status} -9`,
+        ['final', 'final.2'],
+        'open',
+      ] as const,
+    ]),
+  ] as const)('is another one or not: %s', (_what, story, expected, standing) => {
+    const chain = play(known(completed), story);
     expect(alarms(chain)).toEqual(expected);
     expect(questions(chain)).toEqual(standing === 'open' ? ['critical_result'] : []);
   });
 
-  test.each([
-    ['neither says when it was made', undefined, undefined],
-    ['the second does not say when it was made', 9, undefined],
-    ['the first does not say when it was made', undefined, -9],
-  ])('is another one if it is reported after its acknowledgement, and %s', (_how, first, second) => {
-    for (const status of ['final', 'partial', 'amended']) {
-      const again = [report(status, second), report(status, second)];
-      const chain = after(known(completed), report('final', first), answer, ...again);
-      expect(alarms(chain)).toEqual(['final', 'final.2']);
-      expect(chain.attention).toHaveLength(1);
-    }
+  test('is another one if it is final, though the partial one was acknowledged', () => {
+    expect(alarms(play(known(atLab), 'partial, acknowledged, final'))).toEqual(['partial', 'final']);
+    const older = play(known(atLab), 'partial 1, shows critical, acknowledged 5, partial 2');
+    expect([alarms(older), questions(older)]).toEqual([['partial', 'final'], []]);
   });
 
-  test.each(['partial', 'amended'])(
-    'is another one if it is reported as %s after it was acknowledged, and its correction is another again',
-    (status) => {
-      const chain = after(known(completed), ...alreadyFinal, report(status, 8));
-      expect(alarms(chain)).toEqual(['final']);
-      expect(alarms(after(chain, report(status, 10)))).toEqual(['final', 'final.2']);
-      expect(chain.outbox.findLast(({ type }) => type === 'order.critical_result')?.data).toMatchObject({ status });
-      expect(alarms(after(chain, show('critical', 9)))).toHaveLength(2);
-      expect(alarms(after(chain, answer, corrected)).at(-1)).toBe('11.final');
-    },
-  );
-
-  test('has the status of the latest report of its kind', () => {
-    const chain = after(known(atLab), report('partial'), answer, report('amended', 10));
-    expect(shownCriticalResult(chain)).toMatchObject({ status: 'amended' });
+  test('is another one if its correction is the order’s first event', () => {
+    const chain = play(known(withoutEvents), 'final, acknowledged');
+    shown(chain, kitOf('order-1', ['corrected'], { interpretation: 'critical' }));
+    expect(alarms(chain)).toEqual(['final', '1.final']);
   });
 
-  test('is shown as open even if a later snapshot calls it normal', () => {
-    const chain = after(known(), show('critical', 9), show('normal', 10));
+  test('has the status of the latest report of its kind, and is shown as open whatever its order says later', () => {
+    const amended = play(known(atLab), 'partial, acknowledged, amended 10');
+    expect(shownCriticalResult(amended)).toMatchObject({ status: 'amended' });
+    expect(amended.outbox.findLast(({ type }) => type === 'order.critical_result')?.data).toMatchObject({
+      status: 'amended',
+    });
+    const chain = play(known(completed), 'shows critical 9, shows normal 10');
     expect(stateOf(chain)).toMatchObject({ interpretation: 'normal', criticalResult: { isOpen: true } });
   });
 
   test('that is open and is reported again later stays one, and keeps when it was raised', () => {
-    const chain = after(known(completed), report('final', 9));
+    const chain = play(known(completed), 'final 9');
     remindOfCriticalResults(chain, start + 2 * hour);
     const kept = { updatedAt: daysAfterStart(10), since: daysAfterStart(0), reminders: 2 };
     for (const day of [10, 8]) {
@@ -270,22 +246,8 @@ describe('a critical result', () => {
 });
 
 describe('reminders', () => {
-  const open = () => after(known(atLab), report('partial'));
+  const open = () => play(known(atLab), 'partial');
   const reminderAt = (hours: number) => ({ at: start + hours * hour, name: 'critical_result_reminder' });
-  const longerInterval = (chain: Chain) => {
-    chain.policy = { ...chain.policy, criticalResultReminder: 3 * hour };
-    recountReminders(chain, hour);
-  };
-
-  test('are due every hour from when a person was asked, and the next one wakes the workflow', () => {
-    const chain = open();
-    expect(nextMoment(chain)).toEqual(reminderAt(1));
-    remindOfCriticalResults(chain, start + hour - 1);
-    expect(reminders(chain)).toEqual([]);
-    remindOfCriticalResults(chain, start + hour);
-    expect(reminders(chain)).toEqual(['order-1/partial/critical_result_reminder/1']);
-    expect(nextMoment(chain)).toEqual(reminderAt(2));
-  });
 
   test('that are due at once are one, and one that was not delivered gives way to the next', () => {
     const chain = open();
@@ -306,34 +268,17 @@ describe('reminders', () => {
     expect(nextMoment(chain)?.name).not.toBe('critical_result_reminder');
   });
 
-  test('end with the acknowledgement, even one that still waits to be delivered', () => {
-    const chain = open();
-    remindOfCriticalResults(chain, start + hour);
-    expect(reminders(acknowledged(chain))).toEqual([]);
-    remindOfCriticalResults(chain, start + 5 * hour);
-    expect(reminders(chain)).toEqual([]);
-    expect(nextMoment(chain)?.name).not.toBe('critical_result_reminder');
-  });
-
   test('wake the workflow for the one that is due first, if several orders have a critical result', () => {
     const both = known(atLab, kitOf('order-2', pathTo('delivered_to_lab')));
     const chain = reported(reported(both, { status: 'partial' }, start + 2 * hour), { orderId: 'order-2' });
     expect(nextMoment(chain)).toEqual(reminderAt(1));
   });
 
-  test('count on from the last one if their interval changes', () => {
-    const chain = open();
-    remindOfCriticalResults(chain, start + 2 * hour);
-    longerInterval(chain);
-    expect(nextMoment(chain)).toEqual(reminderAt(5));
-    remindOfCriticalResults(chain, start + 5 * hour);
-    expect(reminders(chain)).toEqual(['order-1/partial/critical_result_reminder/3']);
-  });
-
   test('count on if the alarm turns final while it is open, also from where a new interval began', () => {
     const chain = open();
     remindOfCriticalResults(chain, start + 2 * hour);
-    longerInterval(chain);
+    chain.policy = { ...chain.policy, criticalResultReminder: 3 * hour };
+    recountReminders(chain, hour);
     reported(chain, { status: 'final' }, start + 2.5 * hour);
     expect(chain.criticalResults).toMatchObject([{ since: daysAfterStart(0), reminders: 2 }]);
     expect(chain.attention).toHaveLength(1);
@@ -347,12 +292,6 @@ describe('reminders', () => {
     const chain = open();
     recountReminders(chain, chain.policy.criticalResultReminder);
     expect(chain.criticalResults[0]).not.toHaveProperty('countedFrom');
-  });
-
-  test('are all that an order waits for after its end', () => {
-    const chain = after(known(), show('critical', 9));
-    expect(nextMoment(chain)).toEqual(reminderAt(1));
-    expect(nextMoment(acknowledged(chain))).toBeUndefined();
   });
 });
 
@@ -392,7 +331,7 @@ describe('an acknowledgement', () => {
   });
 
   test('of a named alarm repeats any one of that alarm, even if a later alarm is open', () => {
-    const result = resultOf(after(acknowledgedOnce(), report('final')));
+    const result = resultOf(play(acknowledgedOnce(), 'final'));
     const alarm = 'order-1/partial/critical_result';
     expect(result.isOpen).toBe(true);
     expect(isRepeated(result, { ...noted, alarm })).toBe(true);
@@ -428,7 +367,7 @@ describe('several orders with a critical result', () => {
   const second = { orderId: 'order-2', status: 'final', interpretation: 'critical', ...written(9) };
   const both = () => {
     const chain = known(atLab, kitOf('order-2', pathTo('delivered_to_lab')));
-    return reported(after(chain, report('partial')), second);
+    return reported(play(chain, 'partial'), second);
   };
   const acknowledgeSecond = (chain: Chain) => acknowledge(chain, { ...command, orderId: 'order-2' }, start + hour);
 
