@@ -1,16 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { OrderPolicy } from '../../../protocol/order/policy.js';
 import { silent, unavailable, type Answers } from '../life.js';
-import { day, happyPath, pathTo } from './histories.js';
+import { day, happyPath } from './histories.js';
 import {
   atLab,
   attentionIn,
   awaited,
   conflict,
   hidden,
-  lateLife,
   life,
-  lost,
   newId,
   notFound,
   orderId,
@@ -336,13 +334,6 @@ describe('after a long time without a worker', () => {
     expect(await waiting.state()).not.toHaveProperty('outcome');
   });
 
-  test('nobody is reminded of an order that is given up', async () => {
-    const order = await after(1, pathTo('with_customer'), { giveUpAfter: '1d' });
-    order.run.now += 200 * day;
-    await order.until(24 * 202);
-    expect(order.happened(1)).toEqual(['attention_raised registration_overdue', 'ended unresolved', 'completed']);
-  });
-
   test('a replacement that failed may succeed at last before the order is given up', async () => {
     const policy = { onProblem: 'replace', giveUpAfter: '5d' } as const;
     const order = await life(stuck, policy, { replaceKitOrder: refusal('OrderRefused') });
@@ -356,19 +347,4 @@ describe('after a long time without a worker', () => {
     await order.settle();
     expect(order.happened()).not.toContain('ended unresolved');
   });
-});
-
-test('an order that moved on is not read again for what it had missed', async () => {
-  const order = await life(['ordered']);
-  await order.until(130);
-  await order.report(shipped);
-  await order.until(200);
-  expect(order.calls).toEqual(['120h readOrder']);
-});
-
-test('a kit about which a person has to decide is left alone until then', async () => {
-  const order = await lateLife(lost);
-  await order.until(24 * 30);
-  expect(order.calls).toEqual(['72h readOrder']);
-  expect(order.run.summaries).not.toContain('read again');
 });

@@ -169,6 +169,7 @@ describe('a critical result', () => {
       ['final', 'final.2'],
       'open',
     ],
+    ['older, but one had no time', 'shows critical, final, acknowledged, final -9', ['final', 'final.2'], 'open'],
     ['called normal later, but not acknowledged', 'shows critical 9, shows normal 10', ['final'], 'open'],
     ...['partial', 'amended'].flatMap((status) => [
       [`${status} and older`, `final 9, acknowledged, ${status} 8`, ['final'], 'closed'] as const,
@@ -265,6 +266,13 @@ describe('reminders', () => {
     const chain = { ...open(), notifies: false };
     remindOfCriticalResults(chain, start + hour);
     expect(chain.criticalResults).toMatchObject([{ reminders: 0 }]);
+    expect(nextMoment(chain)?.name).not.toBe('critical_result_reminder');
+  });
+
+  test('end with the acknowledgement', () => {
+    const chain = acknowledged(open());
+    remindOfCriticalResults(chain, start + 5 * hour);
+    expect(reminders(chain)).toEqual([]);
     expect(nextMoment(chain)?.name).not.toBe('critical_result_reminder');
   });
 

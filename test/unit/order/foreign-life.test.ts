@@ -54,13 +54,6 @@ describe('an order of another user that names a chain', () => {
     expect(await order.reasons()).toEqual([]);
   });
 
-  test('does not join it as its critical result: the alarm goes to its own workflow', async () => {
-    const { order, passedOn } = await chainOf(awaited);
-    await order.signal('criticalResultReported', { ...critical, order: naming(awaited) });
-    expect(passedOn).toMatchObject([{ rootOrderId: newId }, { report: critical, rootOrderId: newId }]);
-    expect(await order.state()).not.toHaveProperty('criticalResult');
-  });
-
   test('does not join it by what is reported later without its user, or without the order', async () => {
     const { order, passedOn } = await chainOf(awaited);
     await order.signal('orderChanged', naming(awaited));

@@ -109,28 +109,6 @@ describe('an order', () => {
     expect(asked?.data).toMatchObject({ orderId, reason: 'shipping_overdue', since: '2024-03-06T10:00:00.000Z' });
   });
 
-  test('announces its end once, whatever else comes in before the product is notified', async () => {
-    const order = await life(['ordered'], { giveUpAfter: '5d' });
-    await order.until(239);
-    order.answers['notify'] = silent;
-    await order.until(240);
-    await order.signal('orderChanged', shownAt(['ordered']));
-    delete order.answers['notify'];
-    await order.settle();
-    expect(order.events.slice(2)).toEqual(['240h order.ended unresolved', '240h completed']);
-  });
-
-  test('needs nobody any more once it moves on, however late', async () => {
-    const order = await life(['ordered']);
-    await order.until(24 * 6);
-    await order.report(shipped);
-    expect(order.events.slice(1)).toEqual([
-      '120h order.attention_raised shipping_overdue',
-      '144h order.attention_cleared shipping_overdue',
-      '144h order.phase_changed in_transit_to_customer',
-    ]);
-  });
-
   test('that the service does not show for a day needs a person, and nothing is concluded from the silence', async () => {
     const order = await life(['ordered'], { giveUpAfter: '5d' }, { readOrder: unavailable });
     await order.until(24 * 15);
@@ -187,16 +165,6 @@ describe('a kit', () => {
     expect(order.announced[1]).not.toHaveProperty('portalLink');
   });
 
-  test('with a problem needs a person for that and for its delay, each once', async () => {
-    const order = await lateLife([...pathTo('transit_lab'), 'problem_in_transit_lab'], { giveUpAfter: '1d' });
-    expect((await order.until(24 * 100)).events).toEqual([
-      '192h order.phase_changed in_transit_to_lab',
-      '360h order.attention_raised problem_persists',
-      '384h order.ended unresolved',
-      '384h completed',
-    ]);
-  });
-
   test('of which several reminders came due while no worker was there is asked for once, with the last', async () => {
     const order = await life(pathTo('with_customer'));
     order.run.now += 40 * 24 * 3_600_000;
@@ -231,11 +199,6 @@ describe('a kit that is lost', () => {
     });
   });
 
-  test('is given up by the policy', async () => {
-    const { events } = await life(lost, { onLost: 'fail' });
-    expect(events).toEqual(['0h order.phase_changed failed', '0h order.ended failed', '0h completed']);
-  });
-
   test('is decided on by a person: to wait as long again, or to give up', async () => {
     const waiting = await life(lost);
     await waiting.until(24 * 10);
@@ -249,15 +212,6 @@ describe('a kit that is lost', () => {
     await order.update('resolveProblem', { orderId, decision: 'abandon' });
     expect(order.events.slice(2)).toEqual(['0h order.ended abandoned', '0h completed']);
   });
-});
-
-test('a sample that cannot be used waits ten days for a redraw, then for a decision', async () => {
-  const order = await (await lateLife(spoiled)).until(24 * 100);
-  expect(order.events.slice(1)).toEqual([
-    '240h order.attention_raised decision_needed',
-    '960h order.ended failed',
-    '960h completed',
-  ]);
 });
 
 test('a critical result is announced, and repeated each hour until somebody has acknowledged it', async () => {
@@ -466,12 +420,6 @@ describe('an order whose placing was cancelled', () => {
   /** The hand-over says so. */
   const cancelling = (answers: Answers, statuses = ['ordered']) =>
     life(statuses, {}, answers, { cancelRequested: true });
-
-  test('is cancelled at once', async () => {
-    const order = await cancelling({ cancelOrder: shownAt(cancelled()) });
-    expect(order.calls).toEqual(['0h cancelOrder']);
-    expect(order.events.at(-1)).toBe('0h completed');
-  });
 
   test('needs a person if that fails, once, and is left alone by that person’s decision or by a later cancellation', async () => {
     const order = await cancelling({ cancelOrder: refusal('CancelRefused') });
