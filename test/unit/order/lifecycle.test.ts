@@ -52,53 +52,47 @@ test.each([
 });
 
 describe('other collection methods', () => {
-  const phases = (method: string, ...lows: string[]) =>
-    lows.map((_, index) => phaseOf(eventsOf(...lows.slice(0, index + 1).map((low) => low.replace('*', method)))));
-  const placed = ['received.*.ordered', 'received.*.requisition_created'];
-
-  test('a walk-in test is prepared, collected, analysed and completed', () => {
-    const visit = [
-      'collecting_sample.*.appointment_pending',
-      'collecting_sample.*.appointment_scheduled',
-      'collecting_sample.*.appointment_cancelled',
-      'sample_with_lab.*.partial_results',
-      'sample_with_lab.*.partial_results',
-      'completed.*.completed',
-      'completed.*.corrected',
-    ];
-    expect(phases('walk_in_test', ...placed, ...visit)).toEqual([
-      'preparing',
-      'preparing',
-      'collecting_sample',
-      'collecting_sample',
-      'collecting_sample',
-      'at_lab',
-      'at_lab',
-      'completed',
-      'completed',
-    ]);
-  });
-
-  test('a draw at home that is done is still being collected until the lab reports', () => {
-    const visit = ['collecting_sample.*.appointment_scheduled', 'collecting_sample.*.draw_completed'];
-    const end = ['sample_with_lab.*.partial_results', 'failed.*.sample_error'];
-    expect(phases('at_home_phlebotomy', 'received.*.requisition_bypassed', ...visit, ...end)).toEqual([
-      'preparing',
-      'collecting_sample',
-      'collecting_sample',
-      'at_lab',
-      'failed',
-    ]);
-  });
-
-  test.each([
-    ['collecting_sample.*.draw_completed', 'collecting_sample'],
-    ['sample_with_lab.*.draw_completed', 'at_lab'],
-  ])('an on-site draw reported as %s counts by its top level: %s', (status, phase) => {
-    expect(phases('on_site_collection', ...placed, status, 'cancelled.*.cancelled').slice(-2)).toEqual([
-      phase,
-      'cancelled',
-    ]);
+  /** Each status as it is reported, with the phase that it brings. */
+  test.each<[string, string, [string, string][]]>([
+    [
+      'a walk-in test is prepared, collected, analysed and completed',
+      'walk_in_test',
+      [
+        ['received.*.ordered', 'preparing'],
+        ['received.*.requisition_created', 'preparing'],
+        ['collecting_sample.*.appointment_pending', 'collecting_sample'],
+        ['collecting_sample.*.appointment_scheduled', 'collecting_sample'],
+        ['collecting_sample.*.appointment_cancelled', 'collecting_sample'],
+        ['sample_with_lab.*.partial_results', 'at_lab'],
+        ['completed.*.completed', 'completed'],
+        ['completed.*.corrected', 'completed'],
+      ],
+    ],
+    [
+      'a draw at home that is done is still being collected until the lab reports',
+      'at_home_phlebotomy',
+      [
+        ['received.*.requisition_bypassed', 'preparing'],
+        ['collecting_sample.*.appointment_scheduled', 'collecting_sample'],
+        ['collecting_sample.*.draw_completed', 'collecting_sample'],
+        ['sample_with_lab.*.partial_results', 'at_lab'],
+        ['failed.*.sample_error', 'failed'],
+      ],
+    ],
+    [
+      'an on-site draw counts by its top level',
+      'on_site_collection',
+      [
+        ['received.*.ordered', 'preparing'],
+        ['collecting_sample.*.draw_completed', 'collecting_sample'],
+        ['sample_with_lab.*.draw_completed', 'at_lab'],
+        ['cancelled.*.cancelled', 'cancelled'],
+      ],
+    ],
+  ])('%s', (_what, method, way) => {
+    const statuses = way.map(([status]) => status.replace('*', method));
+    const phases = statuses.map((_, index) => phaseAfter(...statuses.slice(0, index + 1)));
+    expect(phases).toEqual(way.map(([, phase]) => phase));
   });
 
   test('redraw_available is final, and the order goes on if it moves after all', () => {
