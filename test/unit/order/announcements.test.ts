@@ -48,45 +48,25 @@ describe('the product is notified of', () => {
     expect(announced(chain)).toEqual(['order-1/10/result', 'order-1/11/correction', 'order-1/10/phase_changed']);
   });
 
-  test.each<[string, readonly string[], readonly string[], object]>([
-    [
-      'a phase',
-      pathTo('transit_customer'),
-      ['out_for_delivery', 'invented.testkit.status'],
-      { phase: 'in_transit_to_customer', status: 'collecting_sample.testkit.transit_customer' },
-    ],
-    [
-      'a problem',
-      [...pathTo('transit_lab'), 'problem_in_transit_lab'],
-      ['problem_in_transit_lab'],
-      {
-        phase: 'in_transit_to_lab',
-        status: 'collecting_sample.testkit.problem_in_transit_lab',
-        problem: 'collecting_sample.testkit.problem_in_transit_lab',
-        detail: 'invented_detail',
-      },
-    ],
-    [
-      'the end of a problem',
-      [...pathTo('transit_lab'), 'problem_in_transit_lab', 'transit_lab'],
-      ['transit_lab'],
-      { phase: 'in_transit_to_lab', status: 'collecting_sample.testkit.transit_lab' },
-    ],
+  const stuck = [...pathTo('transit_lab'), 'problem_in_transit_lab'];
+  const inTransit = 'collecting_sample.testkit';
+  const problem = { problem: `${inTransit}.problem_in_transit_lab`, detail: 'invented_detail' };
+  test.each<[string, string[], string[], object]>([
+    ['a phase', pathTo('transit_customer'), ['out_for_delivery', 'a.b.c'], { phase: 'in_transit_to_customer' }],
+    ['a problem', stuck, ['problem_in_transit_lab'], { phase: 'in_transit_to_lab', ...problem }],
+    ['the end of a problem', [...stuck, 'transit_lab'], ['transit_lab'], { phase: 'in_transit_to_lab' }],
   ])('%s by the event that brought it, even if later ones that kept it come with it', (_what, path, more, data) => {
     const turn = path.length;
     const events = eventsOf(...path, ...more).map((event) =>
       'detail' in data && event.id === turn ? { ...event, detail: data.detail as string } : event,
     );
+    const kit = { orderId: 'order-1', method: 'testkit' };
     // Received at once or one after the other: it is the same notification.
-    const noSettling = announcedBy(announce([{ orderId: 'order-1', method: 'testkit', events }])).at(-1);
-    const steps = events.map((_, index) => ({
-      orderId: 'order-1',
-      method: 'testkit',
-      events: events.slice(0, index + 1),
-    }));
-    expect(noSettling).toMatchObject({ id: `order-1/${turn}/phase_changed`, at: daysAfterStart(turn - 1) });
-    expect(noSettling?.data).toEqual(data);
-    expect(announcedBy(announce(steps)).at(-1)).toEqual(noSettling);
+    const atOnce = announcedBy(announce([{ ...kit, events }])).at(-1);
+    const steps = events.map((_, index) => ({ ...kit, events: events.slice(0, index + 1) }));
+    expect(atOnce).toMatchObject({ id: `order-1/${turn}/phase_changed`, at: daysAfterStart(turn - 1) });
+    expect(atOnce?.data).toEqual({ ...data, status: `${inTransit}.${path.at(-1)}` });
+    expect(announcedBy(announce(steps)).at(-1)).toEqual(atOnce);
   });
 
   test('results that come to mean something else without an event are notified as a correction of their own', () => {

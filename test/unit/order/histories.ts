@@ -12,31 +12,20 @@ export function daysAfterStart(days: number): string {
   return new Date(start + days * day).toISOString();
 }
 
-/** The top-level status of each low-level one of a test kit. */
-export const topOf: Readonly<Record<string, string>> = {
-  ordered: 'received',
-  awaiting_registration: 'received',
-  testkit_registered: 'received',
-  registered: 'received',
-  requisition_created: 'received',
-  requisition_bypassed: 'received',
-  transit_customer: 'collecting_sample',
-  out_for_delivery: 'collecting_sample',
-  with_customer: 'collecting_sample',
-  transit_lab: 'collecting_sample',
-  problem_in_transit_customer: 'collecting_sample',
-  problem_in_transit_lab: 'collecting_sample',
-  delivered_to_lab: 'sample_with_lab',
-  lab_processing_blocked: 'sample_with_lab',
-  completed: 'completed',
-  corrected: 'completed',
-  failure_to_deliver_to_customer: 'failed',
-  failure_to_deliver_to_lab: 'failed',
-  sample_error: 'failed',
-  lost: 'failed',
-  cancelled: 'cancelled',
-  do_not_process: 'cancelled',
+const lowsOf = {
+  received: 'ordered awaiting_registration testkit_registered registered requisition_created requisition_bypassed',
+  collecting_sample:
+    'transit_customer out_for_delivery with_customer transit_lab problem_in_transit_customer problem_in_transit_lab',
+  sample_with_lab: 'delivered_to_lab lab_processing_blocked',
+  completed: 'completed corrected',
+  failed: 'failure_to_deliver_to_customer failure_to_deliver_to_lab sample_error lost',
+  cancelled: 'cancelled do_not_process',
 };
+
+/** The top-level status of each low-level one of a test kit. */
+export const topOf: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(lowsOf).flatMap(([top, lows]) => lows.split(' ').map((low) => [low, top])),
+);
 
 /** A low-level status of a test kit as the service writes it; what has a dot in it, or is not known, stays as it is. */
 export function statusOf(low: string): string {

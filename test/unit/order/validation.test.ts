@@ -24,12 +24,17 @@ const underWay = () => caseOf([kitOf(orderId, pathTo('with_customer'))], { ident
 type Send = (run: KitOrderRun) => void;
 const acknowledgement = { orderId, by: 'nurse-17', outcome: 'confirmed' } as const;
 
-const commands: Record<string, Send> = {
-  register: (run) => accept(run, registration(run, { registration: { sample_id: 'SAMPLE-1' } } as never)),
-  cancel: (run) => accept(run, cancellation(run)),
-  replaceKit: (run) => accept(run, replacement(run, { orderId })),
-  resolveProblem: (run) => accept(run, resolution(run, { orderId, decision: 'wait' })),
-};
+const decide =
+  (decision: 'wait' | 'replace' | 'abandon', more: object = {}): Send =>
+  (run) =>
+    accept(run, resolution(run, { orderId, decision, ...more }));
+
+const commands = {
+  register: (run: KitOrderRun) => accept(run, registration(run, { registration: { sample_id: 'SAMPLE-1' } } as never)),
+  cancel: (run: KitOrderRun) => accept(run, cancellation(run)),
+  replaceKit: (run: KitOrderRun) => accept(run, replacement(run, { orderId })),
+  resolveProblem: decide('wait'),
+} satisfies Record<string, Send>;
 
 test('the id of an order is written as we write it, and a command without one means the current order', () => {
   const id = 'aaaaaaaa-0000-4000-8000-000000000001';
@@ -72,33 +77,30 @@ describe.each(Object.entries(commands))('%s', (_name, send) => {
 
 test('what has happened already is accepted again, also at the end', () => {
   const cancelled = caseOf([kitOf(orderId, ['ordered', 'cancelled'])], { identified: true });
-  expect(refusal(commands['cancel'] as Send, cancelled)).toBeUndefined();
+  expect(refusal(commands.cancel, cancelled)).toBeUndefined();
   const replaced = lost();
   replaced.replacements = [{ replaces: orderId, atEventId: 1, n: 2, claimedAt: '', orderId: 'order-2' }];
   replaced.ending = 'failed';
-  expect(refusal(commands['replaceKit'] as Send, replaced)).toBeUndefined();
-  expect(refusal((run) => accept(run, resolution(run, { orderId, decision: 'replace' })), replaced)).toBeUndefined();
+  expect(refusal(commands.replaceKit, replaced)).toBeUndefined();
+  expect(refusal(decide('replace'), replaced)).toBeUndefined();
   const abandoned = lost();
   recordResolution(abandoned, orderId, 'abandon');
   abandoned.ending = 'abandoned';
-  expect(refusal((run) => accept(run, resolution(run, { orderId, decision: 'abandon' })), abandoned)).toBeUndefined();
-  expect(refusal((run) => accept(run, resolution(run, { orderId, decision: 'wait' })), abandoned)).toBe(
-    'OrderEnded abandoned',
-  );
+  expect(refusal(decide('abandon'), abandoned)).toBeUndefined();
+  expect(refusal(decide('wait'), abandoned)).toBe('OrderEnded abandoned');
 });
 
 test('what has happened otherwise, or to another order, is not what was asked for', () => {
-  const abandon: Send = (run) => accept(run, resolution(run, { orderId, decision: 'abandon' }));
   const failed = lost();
   recordResolution(failed, orderId, 'abandon');
   failed.ending = 'failed';
-  expect(refusal(abandon, failed)).toBe('OrderEnded failed');
+  expect(refusal(decide('abandon'), failed)).toBe('OrderEnded failed');
   const byOperator = lost();
   byOperator.answers = [{ orderId: 'order-2', eventId: 4, decision: 'abandon' }];
   byOperator.ending = 'abandoned';
-  expect(refusal(abandon, byOperator)).toBe('OrderEnded abandoned');
+  expect(refusal(decide('abandon'), byOperator)).toBe('OrderEnded abandoned');
   const cancelled = caseOf([kitOf(orderId, ['ordered', 'cancelled'])], { identified: true });
-  expect(refusal(commands['register'] as Send, cancelled)).toBe('OrderEnded cancelled');
+  expect(refusal(commands.register, cancelled)).toBe('OrderEnded cancelled');
 });
 
 test('a command that waited is refused by a run that passes everything on', () => {
@@ -108,10 +110,6 @@ test('a command that waited is refused by a run that passes everything on', () =
 });
 
 describe('a decision about a problem', () => {
-  const decide =
-    (decision: 'wait' | 'replace' | 'abandon', more: object = {}): Send =>
-    (run) =>
-      accept(run, resolution(run, { orderId, decision, ...more }));
   const waiting = () => {
     const chain = lost();
     recordResolution(chain, orderId, 'wait');
@@ -126,7 +124,7 @@ describe('a decision about a problem', () => {
   });
 
   test('that stands concerns no other command, and no other order', () => {
-    expect(refusal(commands['replaceKit'] as Send, waiting())).toBeUndefined();
+    expect(refusal(commands.replaceKit, waiting())).toBeUndefined();
     const both = lost();
     both.answers = [{ orderId: 'order-2', eventId: 4, decision: 'wait' }];
     expect(resolutionOf(both, orderId)).toBeUndefined();
