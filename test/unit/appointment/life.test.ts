@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { AppointmentPolicy } from '../../../protocol/appointment/policy.js';
 import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
-import { bookAppointment } from '../../../workflows/appointment/workflow.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 import { day, hour, snapshot, start } from './appointments.js';
-import { life, orderId, reading, report } from './lives.js';
+import { life, opening, orderId, reading, report } from './lives.js';
 import { resolvePolicy as policyOf } from '../../../protocol/policies.js';
 
 /* The lives of appointments, from the start to the end: what the product is notified of, and when the service is asked. */
@@ -307,8 +306,6 @@ describe('an appointment whose order', () => {
 });
 
 describe('a run', () => {
-  const workflowId = `appointment/${orderId}`;
-  const opening = { workflow: bookAppointment, type: 'bookAppointment', workflowId, now: start };
   const policy = policyOf('appointment');
 
   test('of another order than its ID names is refused, or of none', async () => {

@@ -7,6 +7,10 @@ import { resolvePolicy } from '../../../protocol/policies.js';
 
 export const orderId = '00000000-0000-4000-8000-00000000000a';
 
+export const opening = {
+  ...{ workflow: bookAppointment, type: 'bookAppointment', workflowId: `appointment/${orderId}`, now: start },
+};
+
 export const reading = (appointment?: AppointmentSnapshot, order = 'open') => ({
   order,
   ...(appointment && { appointment }),
@@ -21,14 +25,13 @@ export async function life(
   isRequested = true,
   answers: Answers = {},
 ): Promise<Life> {
-  const opening = { workflow: bookAppointment, type: 'bookAppointment', workflowId: `appointment/${orderId}` };
   const at = (now: number): object =>
     typeof service === 'function' ? (service as (now: number) => object)(now) : service;
   const identifyAppointment = (now: number) => {
     const shown = at(now);
     return { notifies: true, ...(shown !== unavailable && { reading: shown }) };
   };
-  const begun = new Life({ ...opening, now: start }, { identifyAppointment, readAppointment: at, ...answers });
+  const begun = new Life(opening, { identifyAppointment, readAppointment: at, ...answers });
   const resolved = resolvePolicy('appointment', policy);
   const requested = { name: 'bookingRequested', argument: { policy: resolved } };
   const { appointment } = at(start) as { appointment?: object };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { bookAppointment } from '../../../workflows/appointment/workflow.js';
 import { start } from '../appointment/appointments.js';
+import { life as appointmentLife, reading } from '../appointment/lives.js';
 import { opening as deletion, usual, userId } from '../deletion/lives.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 import { placed, reported } from './placed-order.js';
@@ -8,18 +8,13 @@ import { resolvePolicy } from '../../../protocol/policies.js';
 
 /* How callers of commands are answered, the same in all rooms: in the lives of an appointment and of a deletion. */
 
-const orderId = '00000000-0000-4000-8000-00000000000a';
 const minutes = (count: number) => count / 60;
 const ended = (how: string) => ({ failure: { ended: how } });
 const slots = { slots: [], timezone: 'UTC' };
-const known = { notifies: true, reading: { order: 'open', notifies: true } };
+const known = { notifies: true, reading: reading() };
 
-async function appointment(answers: Answers): Promise<Life> {
-  const opening = { workflow: bookAppointment, type: 'bookAppointment', workflowId: `appointment/${orderId}` };
-  const life = new Life({ ...opening, now: start }, { identifyAppointment: known, findSlots: slots, ...answers });
-  const policy = resolvePolicy('appointment');
-  return life.start({ orderId, policy }, { name: 'bookingRequested', argument: { policy } });
-}
+const appointment = (answers: Answers) =>
+  appointmentLife(reading(), {}, true, { identifyAppointment: known, findSlots: slots, ...answers });
 
 const repliesOf = ({ run }: Life) => run.replies.map(({ refused = 'answered' }) => refused);
 

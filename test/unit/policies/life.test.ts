@@ -1,19 +1,13 @@
 import { expect, test } from 'vitest';
-import { bookAppointment } from '../../../workflows/appointment/workflow.js';
-import { kitOrder } from '../../../workflows/order/workflow.js';
+import { opening as appointmentOpening, orderId, reading as readingOf } from '../appointment/lives.js';
 import { Life } from '../life.js';
 import { life as linkLife } from '../link/lives.js';
-import { kitOf, start } from '../order/histories.js';
+import { placed } from '../entity/placed-order.js';
 import { resolvePolicy as policyOf } from '../../../protocol/policies.js';
 
 /* The policies of runs that were given a part of one, or one that is wrong. */
 
-const orderId = '00000000-0000-4000-8000-00000000000a';
 const invalid = { failure: { type: 'PolicyInvalid', isFinal: true } };
-
-const appointmentOpening = {
-  ...{ workflow: bookAppointment, type: 'bookAppointment', workflowId: `appointment/${orderId}`, now: start },
-};
 
 /** @returns the run, and what it asked for */
 async function appointment(given: unknown, requested?: unknown): Promise<Life & { asked: unknown[] }> {
@@ -25,7 +19,7 @@ async function appointment(given: unknown, requested?: unknown): Promise<Life & 
     asked.push(policy);
     return policy.choiceWait === 'soon' ? invalid : policyOf('appointment', policy as object);
   };
-  const reading = { order: 'open', notifies: true };
+  const reading = readingOf();
   const answers = { resolvePolicy, identifyAppointment: { notifies: true, reading }, readAppointment: reading };
   const begun = new Life(appointmentOpening, answers);
   await begun.start({ orderId, policy: given }, { name: 'bookingRequested', argument: { policy: requested } });
@@ -74,20 +68,17 @@ test('a new link after the end of another asks for its policy only if that is a 
 });
 
 test('changes of a running order’s policy are completed by the policy that it has', async () => {
-  const snapshot = kitOf(orderId, ['ordered']);
-  const opening = { workflow: kitOrder, type: 'kitOrder', workflowId: `kit-order/${orderId}`, now: start };
   const asked: unknown[] = [];
   const resolvePolicy = (_now: number, question: { policy: object; base: object }, { within }: { within?: number }) => {
     asked.push({ ...question, within });
     return { ...question.base, ...question.policy };
   };
-  const order = new Life(opening, { readOrder: snapshot, resolvePolicy });
-  const policy = policyOf('order', { giveUpAfter: '1d' });
-  const placed = { reference: 'ref-1', policy, adopted: false, notifies: true, snapshot };
-  await order.start({ rootOrderId: orderId }, { name: 'orderPlaced', argument: placed });
-  await order.update('setPolicy', { policy: { shippingDeadline: 172_800_000 } });
+  const order = await placed({ resolvePolicy }, { giveUpAfter: '1d' });
+  const policy = { shippingDeadline: 172_800_000 };
+  await order.update('setPolicy', { policy });
   // The caller waits for as long as for other commands.
-  expect(asked).toEqual([{ of: 'order', policy: { shippingDeadline: 172_800_000 }, base: policy, within: 180_000 }]);
+  const base = policyOf('order', { giveUpAfter: '1d' });
+  expect(asked).toEqual([{ of: 'order', policy, base, within: 180_000 }]);
   expect((await order.until(1000)).events.slice(1)).toEqual([
     '48h order.attention_raised shipping_overdue',
     '72h order.ended unresolved',
