@@ -158,24 +158,19 @@ const ofDeletions = {
   ...{ version: 1, onRunningWork: 'refuse', reminderBefore: day, notificationDeadline: 3 * day, grace: 7 * day },
 };
 
-test.each<[PolicyName, object, object, object]>([
+const given = { passwordWait: '999.5ms', codeWait: '1 sec', totalWait: '10y', maxCodeAttempts: 1 };
+const read = { passwordWait: second, codeWait: second, totalWait: 3652.5 * day, maxCodeAttempts: 1 };
+
+test.each([
   ['link', defaultLinkPolicy, {}, ofLinks],
-  [
-    'link',
-    defaultLinkPolicy,
-    { passwordWait: '999.5ms', codeWait: '1 sec', totalWait: '10y', maxCodeAttempts: 1 },
-    {
-      ...ofLinks,
-      ...{ passwordWait: second, codeWait: second, totalWait: 3652.5 * day, maxCodeAttempts: 1 },
-    },
-  ],
+  ['link', defaultLinkPolicy, given, { ...ofLinks, ...read }],
   ['deletion', defaultDeletionPolicy, {}, ofDeletions],
   ['deletion', defaultDeletionPolicy, { grace: '60 min' }, { ...ofDeletions, grace: hour }],
-])(
-  'the documented defaults of %s count, %j, beside what is given, %j, in milliseconds',
-  (of, defaults, given, resolved) => {
-    expect(resolvePolicy(of, given)).toEqual(resolved);
-    expect(resolvePolicy(of, { ...defaults, ...given })).toEqual(resolved);
+] as const)(
+  'for a %s the documented defaults count beside what is given, in milliseconds',
+  (of, defaults, part, resolved) => {
+    expect(resolvePolicy(of, part)).toEqual(resolved);
+    expect(resolvePolicy(of, { ...defaults, ...part })).toEqual(resolved);
   },
 );
 
