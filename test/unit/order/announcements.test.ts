@@ -355,6 +355,8 @@ describe('a replacement', () => {
 
 describe('if order reports arrive in any order, repeated or lost,', () => {
   const deliveries = reportsOfChain.chain((reports) => fc.tuple(deliveriesOf(reports), deliveriesOf(reports)));
+  const forAll = (claim: (deliveries: [OrderSnapshot[], OrderSnapshot[]]) => void) =>
+    fc.assert(fc.property(deliveries, claim));
   /** A later report may say more about an event, so that is left out. */
   const phases = (outbox: AnnouncedByChain[]) =>
     outbox.flatMap((one) =>
@@ -364,12 +366,10 @@ describe('if order reports arrive in any order, repeated or lost,', () => {
   const identity = ({ id, at, type }: AnnouncedByChain) => ({ id, at, type });
 
   test('no notification has the id of another', () => {
-    fc.assert(
-      fc.property(deliveries, ([delivery]) => {
-        const ids = announced(announce(delivery));
-        expect(ids).toHaveLength(new Set(ids).size);
-      }),
-    );
+    forAll(([delivery]) => {
+      const ids = announced(announce(delivery));
+      expect(ids).toHaveLength(new Set(ids).size);
+    });
   });
 
   /** Which interpretations an order had in between depends on what arrived, as with phases. */
@@ -380,51 +380,43 @@ describe('if order reports arrive in any order, repeated or lost,', () => {
       announcedBy(announce(delivery))
         .filter((one) => one.type !== 'phase_changed' && !isReworded(one))
         .map(identity);
-    fc.assert(
-      fc.property(deliveries, ([one, other]) => {
-        expect(news(one).toSorted(byId)).toEqual(news(other).toSorted(byId));
-      }),
-    );
+    forAll(([one, other]) => {
+      expect(news(one).toSorted(byId)).toEqual(news(other).toSorted(byId));
+    });
   });
 
   test('the last interpretation announced is the one that the results have', () => {
-    fc.assert(
-      fc.property(deliveries, ([delivery]) => {
-        const chain = announce(delivery);
-        for (const { orderId, greatest, events } of ordersOf(chain)) {
-          if (!events.some(({ status }) => status.startsWith('completed.'))) continue;
-          const last = announcedBy(chain).findLast(
-            (one) => one.orderId === orderId && (one.type === 'result' || one.type === 'correction'),
-          );
-          const announced = last && 'interpretation' in last.data ? last.data.interpretation : undefined;
-          expect(announced).toBe(greatest.interpretation ?? announced);
-        }
-      }),
-    );
+    forAll(([delivery]) => {
+      const chain = announce(delivery);
+      for (const { orderId, greatest, events } of ordersOf(chain)) {
+        if (!events.some(({ status }) => status.startsWith('completed.'))) continue;
+        const last = announcedBy(chain).findLast(
+          (one) => one.orderId === orderId && (one.type === 'result' || one.type === 'correction'),
+        );
+        const announced = last && 'interpretation' in last.data ? last.data.interpretation : undefined;
+        expect(announced).toBe(greatest.interpretation ?? announced);
+      }
+    });
   });
 
   test('a phase that is notified under one id is the same phase, at the same time', () => {
-    fc.assert(
-      fc.property(deliveries, ([one, other]) => {
-        const mine = phases(announcedBy(announce(one)));
-        const others = phases(announcedBy(announce(other)));
-        const inBoth = (some: typeof mine, rest: typeof mine) =>
-          some.filter(({ id }) => rest.some((notification) => notification.id === id)).toSorted(byId);
-        expect(inBoth(mine, others)).toEqual(inBoth(others, mine));
-      }),
-    );
+    forAll(([one, other]) => {
+      const mine = phases(announcedBy(announce(one)));
+      const others = phases(announcedBy(announce(other)));
+      const inBoth = (some: typeof mine, rest: typeof mine) =>
+        some.filter(({ id }) => rest.some((notification) => notification.id === id)).toSorted(byId);
+      expect(inBoth(mine, others)).toEqual(inBoth(others, mine));
+    });
   });
 
   test('the last phase notified of an order is the one it is in', () => {
-    fc.assert(
-      fc.property(deliveries, ([delivery]) => {
-        const chain = announce(delivery);
-        for (const { orderId, standing } of ordersOf(chain)) {
-          if (!standing.last) continue;
-          const last = phases(announcedBy(chain)).findLast((notification) => notification.orderId === orderId);
-          expect(last?.data).toMatchObject({ phase: standing.phase });
-        }
-      }),
-    );
+    forAll(([delivery]) => {
+      const chain = announce(delivery);
+      for (const { orderId, standing } of ordersOf(chain)) {
+        if (!standing.last) continue;
+        const last = phases(announcedBy(chain)).findLast((notification) => notification.orderId === orderId);
+        expect(last?.data).toMatchObject({ phase: standing.phase });
+      }
+    });
   });
 });

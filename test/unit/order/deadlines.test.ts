@@ -5,7 +5,6 @@ import {
   deadlinesOf,
   givingUpAt,
   isKeyOfReminder,
-  isOverdueName,
   isUnasked,
   momentsOf,
   nextMoment,
@@ -177,14 +176,6 @@ describe('the deadlines that stand, with the default policy', () => {
   ])('carry no event for the %s, which counts from the placement wherever the order is', (name, statuses, more) => {
     for (let count = 0; count <= more.length; count++)
       expect(deadlines(kitCase([...statuses, ...more.slice(0, count)]))).toContain(`${name}_overdue 90`);
-  });
-
-  test('count reminders', () => {
-    expect(deadlinesOf(kitCase(registered))).toMatchObject([
-      { key: 'order-1/5.return_reminder.1', baseKey: 'order-1/5.return_reminder', ordinal: 1 },
-      { key: 'order-1/5.return_reminder.2', ordinal: 2 },
-      { key: 'order-1/5.return_overdue', ordinal: 1 },
-    ]);
   });
 
   test('have no reminders if nobody is notified of them', () => {
@@ -378,13 +369,6 @@ describe('the time to decide', () => {
       expect(unasked(kitCase(spoiled, more))).toEqual([]);
     for (const statuses of [atLab, registered]) expect(unasked(kitCase(statuses))).toEqual([]);
   });
-});
-
-test('limits differ from reminders, the redraw and the decision', () => {
-  const names = ['registration_reminder', 'return_reminder', 'redraw', 'decision'] as const;
-  expect(
-    [...names, 'problem_persists', 'collection_overdue'].filter((name) => isOverdueName(name as 'decision')),
-  ).toEqual([...['problem_persists', 'collection_overdue']]);
 });
 
 test('a key is a reminder’s by its end', () => {

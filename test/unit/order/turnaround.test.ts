@@ -23,20 +23,9 @@ function seeded(seed: number): () => number {
   };
 }
 
-interface Simulated {
-  arrivedAt: number;
-  /** Days from arrival to results of 95 % and 99 % of past orders. */
-  common: number;
-  worst: number;
-  /** Milliseconds since the epoch; Infinity for a sample that is stuck. */
-  resultAt: number;
-  /** The service's date, at first and later. */
-  dates: [string, string];
-  /** The change of the date was reported; otherwise only the read at the deadline shows it. */
-  isReported: boolean;
-}
+type Simulated = ReturnType<typeof simulate>;
 
-function simulate(random: () => number): Simulated {
+function simulate(random: () => number) {
   const worst = 2 + Math.floor(random() * 29);
   const common = Math.max(1, Math.round(worst * 0.6));
   const arrivedAt = start + Math.floor(random() * 90 * day);
@@ -55,10 +44,13 @@ function simulate(random: () => number): Simulated {
   const [isReported, isStuck] = [random() < 0.75, random() < 0.05];
   return {
     arrivedAt,
-    common,
-    worst,
+    /** Days from arrival to results of 95 % and 99 % of past orders. */
+    ...{ common, worst },
+    /** Milliseconds since the epoch; Infinity for a sample that is stuck. */
     resultAt: isStuck ? Infinity : arrivedAt + days * day,
-    dates: [dateOf(jump), dateOf(0)],
+    /** The service's date, at first and later. */
+    dates: [dateOf(jump), dateOf(0)] as const,
+    /** The change of the date was reported; otherwise only the read at the deadline shows it. */
     isReported,
   };
 }
