@@ -1,23 +1,18 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createLabService, type AppointmentHandle, type AppointmentPolicy } from '../../client/index.js';
+import { createLabService, type AppointmentHandle } from '../../client/index.js';
 import { bookAppointmentId } from '../../protocol/ids.js';
 import { personal, visitFor } from '../rig/cast.js';
 import { textOf } from '../workflow/recorded.js';
 import { patience, stack } from './stack.js';
 
 const lab = stack();
-const base = '/v3/order/*/phlebotomy/appointment';
 
 /** An order that is drawn at home and needs an appointment. */
-async function want(policy: AppointmentPolicy = {}): Promise<AppointmentHandle> {
+async function want(): Promise<AppointmentHandle> {
   const service = createLabService({ baseUrl: lab.service.url, apiKey: lab.service.apiKey });
   onTestFinished(() => service.close());
   const { order } = await service.orders.create(visitFor(await lab.newUser()));
-  return lab.labs.appointments.start({ orderId: order.id, policy });
-}
-
-async function bookings({ orderId }: AppointmentHandle): Promise<number> {
-  return (await lab.sandbox.requests({ method: 'POST', path: `${base.replace('*', orderId)}/book` })).length;
+  return lab.labs.appointments.start({ orderId: order.id });
 }
 
 test('an appointment goes from the choice to the draw, and neither history nor logs name the place or the person', async () => {
@@ -35,19 +30,6 @@ test('an appointment goes from the choice to the draw, and neither history nor l
     expect(text.replaceAll(/20\d\d-\d\d-\d\d/g, '').match(personal)).toBeNull();
     expect(text).not.toContain('bk_');
   }
-});
-
-test('a worker that is killed while it books has booked once, and the next worker answers the caller', async () => {
-  const handle = await want({ bookingTimeout: '4s' });
-  const { slots } = await handle.slots();
-  const action = { kind: 'delay', delayMs: 2_000, phase: 'after_work' } as const;
-  await lab.sandbox.addFault({ method: 'POST', path: `${base}/book`, times: 1, action });
-  const answer = handle.choose({ slotId: slots.at(-1)?.id ?? '' });
-  await expect.poll(() => bookings(handle), patience).toBe(1);
-  await lab.worker.stop('SIGKILL');
-  await lab.startWorker();
-  expect(await answer).toMatchObject({ phase: 'confirmed', appointment: { startAt: slots.at(-1)?.start } });
-  expect(await bookings(handle)).toBe(1);
 });
 
 test('a webhook that comes after the end finds the same end, and notifies nobody again', async () => {

@@ -1,7 +1,7 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { errors } from '../../client/index.js';
 import { linkProviderId } from '../../protocol/ids.js';
-import { codesSent, completeMfaPath, provider, rightCode, startLink, wrongCode } from './linked-user.js';
+import { codesSent, provider, rightCode, startLink, wrongCode } from './linked-user.js';
 import { patience, stack } from './stack.js';
 
 const lab = stack();
@@ -50,40 +50,4 @@ test('an unreported connection is known from its webhook, and one of an older co
   expect(await user.handle.result()).toMatchObject({ outcome: 'connected' });
   expect(await timeline()).toContain('connection reported by webhook');
   expect(lab.ingress.output()).toContain(`"workflowId":"${linkProviderId(user.userId, provider)}"`);
-});
-
-test('a worker that is killed while the code is awaited accepts the code once it is back', async () => {
-  const user = await startLink(lab);
-  await user.logIn('mfa-email');
-  expect(await lab.worker.stop('SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' });
-  const submitting = user.submit(rightCode);
-  await lab.startWorker();
-  expect(await submitting).toMatchObject({ outcome: 'connected' });
-  expect(await codesSent(lab)).toBe(1);
-  expect(await user.handle.result()).toMatchObject({ outcome: 'connected' });
-});
-
-test('a worker that is killed while codes are in flight sends none twice: their outcome is read', async () => {
-  // Nobody but the service can then say that the code was right.
-  await lab.sandbox.changeSettings({ connectionWebhooks: false });
-  onTestFinished(async () => void (await lab.sandbox.changeSettings({ connectionWebhooks: true })));
-  const [right, wrong] = [await startLink(lab), await startLink(lab)];
-  await Promise.all([right.logIn('mfa-sms'), wrong.logIn('mfa-sms')]);
-  const slow = { kind: 'delay', delayMs: 40_000, phase: 'before_work' } as const;
-  await lab.sandbox.addFault({ method: 'POST', path: completeMfaPath, times: 2, action: slow });
-  const answers = [right.submit(rightCode), wrong.submit(wrongCode)] as const;
-  await expect.poll(() => codesSent(lab), patience).toBe(2);
-  await lab.worker.stop('SIGKILL');
-  const open = async () =>
-    (await lab.sandbox.linkTokens()).filter(({ state }) => state === 'open').map(({ user_id: userId }) => userId);
-  expect(await open(), 'killed before the service was done').toContain(right.userId);
-  await expect.poll(open, patience).not.toContain(right.userId);
-  await lab.startWorker();
-
-  const [connected, unknown] = await Promise.all(answers);
-  expect(connected).toMatchObject({ outcome: 'connected' });
-  expect(await right.handle.result()).toMatchObject({ outcome: 'connected' });
-  expect(unknown).toMatchObject({ outcome: 'unknown', attemptsLeft: 3, state: { phase: 'awaiting_code' } });
-  expect(await codesSent(lab)).toBe(2);
-  expect(await wrong.submit(rightCode)).toMatchObject({ outcome: 'connected' });
 });

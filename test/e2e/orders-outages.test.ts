@@ -1,15 +1,10 @@
-import { afterAll, expect, test } from 'vitest';
-import { placeKitOrderId } from '../../protocol/ids.js';
+import { expect, onTestFinished, test } from 'vitest';
 import { startProxy } from '../rig/temporal-proxy.js';
 import { kitFor, registration } from '../rig/cast.js';
+import { codesSent, rightCode, startLink } from './linked-user.js';
 import { patience, stack } from './stack.js';
 
 const lab = stack();
-
-const closing: (() => Promise<void>)[] = [];
-afterAll(async () => {
-  for (const close of closing) await close();
-});
 
 /** An activity that dies with its worker is repeated only minutes later: here the worker dies between two of them. */
 async function untilNotified(orderId: string, status: string): Promise<void> {
@@ -18,22 +13,38 @@ async function untilNotified(orderId: string, status: string): Promise<void> {
   await lab.untilIdle(orderId);
 }
 
-test('a worker that is killed in mid-story and started again goes on where it was', async () => {
+test('a worker that is killed in mid-story goes on once it is started again, and one that stops leaves its work to the next', async () => {
   const { handle, orderId, reference } = await lab.place();
   const { sandbox } = lab;
   for (const status of ['transit_customer', 'with_customer']) {
     await sandbox.move(orderId, status);
     await untilNotified(orderId, status);
   }
+  const link = await startLink(lab);
+  await link.logIn('mfa-email');
   expect(await lab.worker.stop('SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' });
   const { kit_sample_id: sampleId } = await sandbox.order(orderId);
   const registering = handle.register(registration(sampleId ?? ''));
+  const submitting = link.submit(rightCode);
   await sandbox.settleWebhooks();
   await lab.startWorker();
   expect(await registering).toMatchObject({ phase: 'with_customer', registered: true });
+  expect(await submitting).toMatchObject({ outcome: 'connected' });
+  expect(await codesSent(lab)).toBe(1);
   for (const status of ['transit_lab', 'delivered_to_lab']) await sandbox.move(orderId, status);
   await untilNotified(orderId, 'delivered_to_lab');
-  await lab.worker.stop('SIGKILL');
+
+  // The grace period of these stories is 2 seconds; after 5 more the process leaves behind what does not end.
+  const slow = { kind: 'delay', delayMs: 30_000, phase: 'before_work' } as const;
+  await sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
+  await sandbox.clearRequests();
+  const userId = await lab.newUser();
+  await lab.labs.orders.place(kitFor(userId, `outlasting-${userId}`, { creationTimeout: '29s' }));
+  await expect.poll(() => lab.creations(), patience).toBe(1);
+  expect(await lab.worker.stop()).toEqual({ code: 1, signal: null });
+  const [, said = ''] = lab.worker.output().split('worker stops');
+  expect(said).toContain('The worker stopped before all its work had finished');
+  expect(said).not.toMatch(/^\s+at /m);
   await sandbox.move(orderId, 'completed');
   await sandbox.settleWebhooks();
   await lab.startWorker();
@@ -42,39 +53,9 @@ test('a worker that is killed in mid-story and started again goes on where it wa
   expect(new Set(results.map(({ id }) => id)).size).toBe(1);
 });
 
-test('a worker that is killed while a creation is in flight makes one kit', async () => {
-  const slow = { kind: 'delay', delayMs: 12_000, phase: 'before_work' } as const;
-  await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
-  const userId = await lab.newUser();
-  const handle = await lab.labs.orders.place(kitFor(userId, `killed-${userId}`, { creationTimeout: '11s' }));
-  await expect.poll(() => lab.creations(), patience).toBe(1);
-  await lab.worker.stop('SIGKILL');
-  expect(await lab.ordersOf(userId), 'killed before the service was done').toEqual([]);
-  await lab.startWorker();
-  const orderId = await handle.orderId();
-  expect((await lab.ordersOf(userId)).map(({ order }) => order.id)).toEqual([orderId]);
-  expect(await lab.creations()).toBe(1);
-  const placing = lab.rig.client.workflow.getHandle(placeKitOrderId(handle.reference ?? ''));
-  expect(await placing.result()).toEqual({ orderId, adopted: true });
-});
-
-test('a worker whose work outlasts its shutdown logs so in a line, and leaves the work to the next one', async () => {
-  // The grace period of these stories is 2 seconds; after 5 more the process leaves behind what does not end.
-  const slow = { kind: 'delay', delayMs: 30_000, phase: 'before_work' } as const;
-  await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
-  const userId = await lab.newUser();
-  await lab.labs.orders.place(kitFor(userId, `outlasting-${userId}`, { creationTimeout: '29s' }));
-  await expect.poll(() => lab.creations(), patience).toBe(1);
-  expect(await lab.worker.stop()).toEqual({ code: 1, signal: null });
-  const [, said = ''] = lab.worker.output().split('worker stops');
-  expect(said).toContain('The worker stopped before all its work had finished');
-  expect(said).not.toMatch(/^\s+at /m);
-  await lab.startWorker();
-});
-
 test('while Temporal is down the ingress answers 503, and the sender’s next attempt delivers', async () => {
   const proxy = await startProxy(lab.rig.address);
-  closing.push(() => proxy.close());
+  onTestFinished(() => proxy.close());
   const url = await lab.startIngress({ TEMPORAL_ADDRESS: proxy.address });
   const before = await lab.sandbox.settings();
   const { handle, orderId } = await lab.place();

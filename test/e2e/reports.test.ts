@@ -210,19 +210,6 @@ test('a submission that is terminated in mid-upload and repeated is refused for 
   await finish(again);
 });
 
-test('a worker that is killed in mid-upload leaves one job: the next one sends the whole file', async () => {
-  const userId = await lab.newUser();
-  const handle = await submit({ userId, file: { url: `${host.url}/slow` } });
-  await expect.poll(() => host.slowBytes(), patience).toBeGreaterThan(300_000);
-  await lab.worker.stop('SIGKILL');
-  expect(await jobsOf(userId)).toEqual([]);
-  await lab.startWorker();
-  const jobId = await handle.jobId();
-  expect(await jobsOf(userId)).toEqual([jobId]);
-  expect((await lab.sandbox.job(jobId)).files).toMatchObject([{ size: 2_000_000 }]);
-  await finish(handle);
-});
-
 test('a review that comes after the result announces only the review', async () => {
   const handle = await submit();
   await finish(handle);

@@ -1,30 +1,38 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { createLabService } from '../../client/index.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { startProxy, type Proxy } from '../rig/temporal-proxy.js';
 import { isIdle } from '../rig/idle.js';
 import { startProgram } from '../rig/processes.js';
-import { kitFor, registration } from '../rig/cast.js';
+import { kitFor, registration, visitFor } from '../rig/cast.js';
+import { startFileHost } from './file-host.js';
+import { codesSent, completeMfaPath, rightCode, startLink, wrongCode } from './linked-user.js';
 import { encryptionKeys, patience, stack, type Placed } from './stack.js';
 
-// A refusal within a workflow must be understood by the client although failures are encrypted.
-const lab = stack({ encryptionKeys });
-
-let proxy: Proxy | undefined;
-afterAll(async () => {
-  await proxy?.close();
+let way: Proxy;
+const proxied: Record<string, string> = { SERVICE_ECHOES_PASSTHROUGH: 'false' };
+beforeAll(async () => {
+  way = await startProxy(() => lab.rig.address);
+  proxied['TEMPORAL_ADDRESS'] = way.address;
 });
+// A refusal within a workflow must be understood by the client although failures are encrypted.
+const lab = stack({ encryptionKeys, worker: proxied });
+afterAll(() => way.close());
 
-/** Replaces the worker by one with other settings, which reaches Temporal through the proxy only. */
-async function startProxiedWorker(env: Record<string, string>): Promise<Proxy> {
+const usual = { SERVICE_ECHOES_PASSTHROUGH: 'true' };
+/** The worker that the last test has left, if it is the one. */
+let small: unknown;
+
+/** A worker that keeps hardly any workflow in memory, and reaches Temporal through the proxy only. */
+async function startSmallWorker(): Promise<void> {
+  if (small === lab.worker) return;
   await lab.worker.stop();
-  await proxy?.close();
-  proxy = await startProxy(lab.rig.address);
-  await lab.startWorker({ ...env, TEMPORAL_ADDRESS: proxy.address });
-  return proxy;
+  await lab.startWorker({ ...usual, MAX_CACHED_WORKFLOWS: '2' });
+  small = lab.worker;
 }
 
 /** A signal whose answer was cut off is repeated after 30 seconds, a read after two minutes: then its attempt counts as lost. */
@@ -56,7 +64,6 @@ test(
     // Without passthrough nothing but those signals leads from a replacement to its chain.
     await lab.sandbox.changeSettings({ echoPassthrough: false });
     onTestFinished(async () => void (await lab.sandbox.changeSettings({ echoPassthrough: true })));
-    const way = await startProxiedWorker({ SERVICE_ECHOES_PASSTHROUGH: 'false' });
     const [moving, losing] = await Promise.all([lab.place({ onLost: 'replace' }), lab.place({ onLost: 'replace' })]);
     const moved = await lose(moving);
     await follows(moving, moved, 'awaiting_registration');
@@ -96,34 +103,62 @@ test(
 /** A worker is known to be gone 40 seconds after its last heartbeat; without any it would be after two minutes. */
 const soonMs = 110_000;
 
-test('if a worker is killed while it creates an order and registers a kit, another finishes both, once', async () => {
+test('what a worker that is killed has begun, another finishes once: a creation, a registration, a booking, codes and an upload', async () => {
+  const head = samplePdf(['labops-sandbox: stuck']);
+  const host = await startFileHost(Buffer.concat([head, Buffer.alloc(2_000_000 - head.length, '%')]));
+  const service = createLabService({ baseUrl: lab.service.url, apiKey: lab.service.apiKey });
+  // Nobody but the service can then say that a code was right.
+  await lab.sandbox.changeSettings({ connectionWebhooks: false });
+  onTestFinished(async () => {
+    await lab.sandbox.changeSettings({ connectionWebhooks: true });
+    await Promise.all([host.close(), service.close()]);
+  });
   await lab.worker.stop();
-  await lab.startWorker();
-  const [killed, registered] = [lab.worker, await lab.place()];
+  await lab.startWorker({ ...usual, REPORT_URL_ALLOWED_HOSTS: host.host });
+  const killed = lab.worker;
+  const [registered, right, wrong] = [await lab.place(), await startLink(lab), await startLink(lab)];
+  const { order: visited } = await service.orders.create(visitFor(await lab.newUser()));
+  const visit = await lab.labs.appointments.start({ orderId: visited.id, policy: { bookingTimeout: '29s' } });
+  const { slots } = await visit.slots();
+  await Promise.all([right.logIn('mfa-sms'), wrong.logIn('mfa-sms')]);
+
   // It is killed long before the service is done, also on a busy machine.
-  const slow = { kind: 'delay', delayMs: 20_000, phase: 'before_work' } as const;
-  for (const path of ['/v3/order/testkit', '/v3/order/testkit/register']) {
-    await lab.sandbox.addFault({ method: 'POST', path, times: 1, action: slow });
-  }
+  const slow = { kind: 'delay', delayMs: 30_000, phase: 'before_work' } as const;
+  const paths = ['/v3/order/testkit', '/v3/order/testkit/register'];
+  for (const path of paths) await lab.sandbox.addFault({ method: 'POST', path, times: 1, action: slow });
+  await lab.sandbox.addFault({ method: 'POST', path: completeMfaPath, times: 2, action: slow });
+  const book = `/v3/order/${visited.id}/phlebotomy/appointment/book`;
+  const booked = { method: 'POST', path: book, times: 1, action: { ...slow, phase: 'after_work' } } as const;
+  await lab.sandbox.addFault(booked);
   await lab.sandbox.clearRequests();
+  const calls = async () => (await lab.sandbox.requests({ method: 'POST' })).map(({ path }) => path);
+  const timesOf = async (path: string) => (await calls()).filter((each) => each === path).length;
   const { kit_sample_id: sampleId } = await lab.sandbox.order(registered.orderId);
   const registering = registered.handle
     .register(registration(sampleId ?? ''))
     .then((state) => ({ state, at: Date.now() }));
-  const userId = await lab.newUser();
-  const handle = await lab.labs.orders.place(kitFor(userId, `two-workers-${userId}`, { creationTimeout: '19s' }));
-  await expect.poll(() => lab.creations(), patience).toBe(1);
-  const registrations = () => lab.sandbox.requests({ method: 'POST', path: '/v3/order/testkit/register' });
-  await expect.poll(async () => (await registrations()).length, patience).toBe(1);
+  const booking = visit.choose({ slotId: slots.at(-1)?.id ?? '' });
+  const answers = [right.submit(rightCode), wrong.submit(wrongCode)] as const;
+  const [userId, uploader] = await Promise.all([lab.newUser(), lab.newUser()]);
+  const handle = await lab.labs.orders.place(kitFor(userId, `two-workers-${userId}`, { creationTimeout: '29s' }));
+  for (const path of [...paths, book]) await expect.poll(() => timesOf(path), patience).toBe(1);
+  await expect.poll(() => codesSent(lab), patience).toBe(2);
+  const upload = { reference: `killed-${uploader}`, userId: uploader, file: { url: `${host.url}/slow` } };
+  const quick = { uploadTimeout: '25s', creationTimeout: '6s', lostAnswerWait: '9s' } as const;
+  const report = await lab.labs.reports.submit({ ...upload, policy: quick });
+  await expect.poll(() => host.slowBytes(), patience).toBeGreaterThan(300_000);
   const killedAt = Date.now();
-  const other = lab.startWorker();
   expect(await killed.stop('SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' });
-  expect(await lab.ordersOf(userId), 'killed before the service was done').toEqual([]);
-  await other;
+  const jobs = async () => (await lab.sandbox.jobs()).filter((job) => job.user_id === uploader);
+  const open = async () =>
+    (await lab.sandbox.linkTokens()).filter(({ state }) => state === 'open').map((token) => token.user_id);
+  expect([await lab.ordersOf(userId), await jobs()], 'killed before the service was done').toEqual([[], []]);
+  expect(await open(), 'killed before the service was done').toContain(right.userId);
+  await expect.poll(open, patience).not.toContain(right.userId);
+  await lab.startWorker({ ...usual, REPORT_URL_ALLOWED_HOSTS: host.host });
 
   const orderId = await handle.orderId();
   expect((await lab.ordersOf(userId)).map(({ order }) => order.id)).toEqual([orderId]);
-  expect(await lab.creations()).toBe(1);
   const placing = lab.rig.client.workflow.getHandle(placeKitOrderId(handle.reference ?? ''));
   expect(await placing.result()).toEqual({ orderId, adopted: true });
   await lab.sandbox.move(orderId, 'transit_customer');
@@ -131,11 +166,25 @@ test('if a worker is killed while it creates an order and registers a kit, anoth
   const { state, at } = await registering;
   expect(state).toMatchObject({ registered: true });
   expect(at - killedAt).toBeLessThan(soonMs);
-  expect(await registrations(), 'the second worker found it registered').toHaveLength(1);
+  expect(await booking).toMatchObject({ phase: 'confirmed', appointment: { startAt: slots.at(-1)?.start } });
+  for (const path of [...paths, book]) expect(await timesOf(path), path).toBe(1);
+
+  const [connected, unknown] = await Promise.all(answers);
+  expect(connected).toMatchObject({ outcome: 'connected' });
+  expect(await right.handle.result()).toMatchObject({ outcome: 'connected' });
+  expect(unknown).toMatchObject({ outcome: 'unknown', attemptsLeft: 3, state: { phase: 'awaiting_code' } });
+  expect(await codesSent(lab)).toBe(2);
+  expect(await wrong.submit(rightCode)).toMatchObject({ outcome: 'connected' });
+
+  const jobId = await report.jobId();
+  expect((await jobs()).map(({ id }) => id)).toEqual([jobId]);
+  expect((await lab.sandbox.job(jobId)).files).toMatchObject([{ size: 2_000_000 }]);
+  await lab.sandbox.moveJob(jobId, { status: 'completed', results: 'sample' });
+  expect(await report.result()).toMatchObject({ outcome: 'completed' });
 });
 
 test('a worker that keeps hardly any workflow in memory replays them step by step, and finishes them all', async () => {
-  const way = await startProxiedWorker({ MAX_CACHED_WORKFLOWS: '2' });
+  await startSmallWorker();
   const orders = await Promise.all(['1st', '2nd', '3rd', '4th', '5th'].map(() => lab.place()));
   let steps = 0;
   const before = way.count('GetWorkflowExecutionHistory');
@@ -166,7 +215,7 @@ test('a worker that keeps hardly any workflow in memory replays them step by ste
 });
 
 test('a query that is answered between a signal and its workflow task leaves no workflow stuck', async () => {
-  const way = await startProxiedWorker({ MAX_CACHED_WORKFLOWS: '2' });
+  await startSmallWorker();
   const [queried, ...others] = await Promise.all([lab.place(), lab.place(), lab.place()]);
   const workflowId = kitOrderId(queried.orderId);
   const history = async () => (await lab.rig.client.workflow.getHandle(workflowId).fetchHistory()).events ?? [];
@@ -186,10 +235,12 @@ test('a query that is answered between a signal and its workflow task leaves no 
 
   expect(await answer()).toMatchObject({ orderId: queried.orderId });
   await follows(queried, queried.orderId, 'awaiting_registration');
-  // A worker that remembers nothing has to replay the history.
-  await startProxiedWorker({});
+  // A worker that has forgotten it has to replay the history.
+  const read = way.count('GetWorkflowExecutionHistory');
+  for (const { handle } of others) await handle.state();
   await lab.sandbox.move(queried.orderId, 'problem_in_transit_customer');
   await follows(queried, queried.orderId, 'in_transit_to_customer');
+  expect(way.count('GetWorkflowExecutionHistory')).toBeGreaterThan(read);
   expect((await history()).filter(({ workflowTaskFailedEventAttributes: failed }) => failed)).toEqual([]);
 
   /** Asks for the state when the worker has forgotten the workflow; holds the history that the worker then asks for. */

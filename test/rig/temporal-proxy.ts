@@ -29,8 +29,8 @@ export interface Proxy {
   lastKey(): string | undefined;
 }
 
-/** @param target `host:port` */
-export async function startProxy(target: string): Promise<Proxy> {
+/** @param target `host:port`; a function, if it is known only when somebody connects */
+export async function startProxy(target: string | (() => string)): Promise<Proxy> {
   const sockets = new Set<Socket>();
   const onward = new WeakMap<Http2Session, ClientHttp2Session>();
   const counts = new Map<string, number>();
@@ -43,7 +43,7 @@ export async function startProxy(target: string): Promise<Proxy> {
     socket.on('close', () => sockets.delete(socket));
   });
   server.on('session', (session) => {
-    const there = connect(`http://${target}`);
+    const there = connect(`http://${typeof target === 'string' ? target : target()}`);
     onward.set(session, there);
     there.on('error', () => session.destroy());
     // Temporal ends a connection that is five minutes old, once its calls have ended.
