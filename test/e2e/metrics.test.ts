@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { kitFor, personal } from '../rig/cast.js';
 import { startBuilt } from '../rig/built.js';
+import { emptyDatabase } from '../rig/empty-database.js';
 import { eventually } from '../rig/eventually.js';
 import {
   alertQuestions,
@@ -16,11 +17,18 @@ import {
   valueOf,
 } from '../rig/monitoring.js';
 import type { StartedProcess } from '../rig/processes.js';
-import { startProxy } from '../rig/temporal-proxy.js';
+import { type Proxy, startProxy } from '../rig/temporal-proxy.js';
 import { patience, type Placed, stack } from './stack.js';
 
 const monitored = { METRICS_PORT: '0' };
-const lab = stack({ worker: { ...monitored, RECONCILE_EVERY_MINUTES: '60' } });
+const worker: Record<string, string> = { ...monitored, RECONCILE_EVERY_MINUTES: '60', SHUTDOWN_GRACE_SECONDS: '30' };
+let way: Proxy;
+beforeAll(async () => {
+  way = await startProxy(() => lab.rig.address);
+  worker['TEMPORAL_ADDRESS'] = way.address;
+});
+const lab = stack({ worker });
+afterAll(() => way.close());
 const directory = mkdtempSync(join(tmpdir(), 'labops-metrics-'));
 
 let ingress: StartedProcess;
@@ -30,8 +38,9 @@ let codec: StartedProcess;
 /** Each kind of process once; the single process is there for its database. */
 beforeAll(async () => {
   const own = { INGRESS_HOST: '127.0.0.1', INGRESS_PORT: '0', LABOPS_ENCRYPTION_KEYS: undefined };
-  const env = { ...lab.workerEnv, ...monitored, ...own };
-  const store = { TASK_QUEUE: 'another', HEALTH_DATA: undefined, HEALTH_DATA_DIRECTORY: join(directory, 'data') };
+  const env = { ...lab.workerEnv, ...monitored, ...own, TEMPORAL_ADDRESS: lab.rig.address };
+  const data = await emptyDatabase(join(directory, 'data'));
+  const store = { TASK_QUEUE: 'another', HEALTH_DATA: undefined, HEALTH_DATA_DIRECTORY: data };
   const key = `invented:${Buffer.from('an-invented-codec-key-32-bytes--').toString('base64')}`;
   const keys = { LABOPS_ENCRYPTION_KEYS: key, CODEC_PORT: '0' };
   [ingress, single, codec] = await Promise.all([
@@ -158,9 +167,6 @@ test('each process is up and ready', async () => {
 });
 
 test('a worker that loses Temporal is not ready and shows how old its numbers are, until Temporal is back', async () => {
-  const way = await startProxy(lab.rig.address);
-  await lab.worker.stop();
-  await lab.startWorker({ TEMPORAL_ADDRESS: way.address });
   await untilAttentionIsShown();
   await way.close();
   const status = async () => (await probe(lab.worker, '/ready')).status;
@@ -175,12 +181,9 @@ test('a worker that loses Temporal is not ready and shows how old its numbers ar
   expect(valueOf(old, age)).toBeGreaterThan(20);
   await way.open();
   await expect.poll(status, patience).toBe(200);
-  await lab.worker.stop();
-  await way.close();
 });
 
 test('a worker that drains is not ready, and answers until it has ended', async () => {
-  await lab.startWorker({ SHUTDOWN_GRACE_SECONDS: '30' });
   const slow = { kind: 'delay', delayMs: 20_000, phase: 'before_work' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: slow });
   await lab.sandbox.clearRequests();
