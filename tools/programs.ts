@@ -44,17 +44,10 @@ export async function buildPrograms(folder: string): Promise<void> {
   });
 }
 
-/**
- * Bundles the workflows, once for each form of failures: a worker that has to do it starts in five times the time.
- *
- * @param from the folder of workflows, if it is not the project's own
- */
-export async function buildWorkflows(folder: string, from?: string): Promise<void> {
+/** Bundles the workflows, once for each form of failures: a worker that has to do it starts in five times the time. */
+export async function buildWorkflows(folder: string): Promise<void> {
   for (const failures of failureForms) {
-    const { code } = await bundleWorkflows(failures, {
-      logger: new DefaultLogger('WARN'),
-      ...(from !== undefined && { from }),
-    });
+    const { code } = await bundleWorkflows(failures, { logger: new DefaultLogger('WARN') });
     await writeFile(join(folder, prebuiltNames[failures]), code);
   }
 }

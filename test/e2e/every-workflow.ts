@@ -54,7 +54,7 @@ export async function startLong(lab: Stack): Promise<LongWork[]> {
 }
 
 /** Refuses an order's notifications, so there is a `deliverNotifications` beside it. */
-async function startOrder(lab: Stack): Promise<LongWork[]> {
+export async function startOrder(lab: Stack): Promise<LongWork[]> {
   const { handle, orderId } = await lab.place();
   const [source, { refuses }] = [kitOrderId(orderId), lab.receiver];
   lab.receiver.refuses = (notification) => notification.id.startsWith(orderId) || refuses(notification);

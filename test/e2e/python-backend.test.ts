@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
@@ -9,15 +9,20 @@ import { resultsSchema } from '../../service/results.js';
 import { registration, shippingDetails } from '../rig/cast.js';
 import { schemaFaults } from '../rig/json-schemas.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
-import { patience, stack } from './stack.js';
+import { encryptionKeys, patience, stack } from './stack.js';
 
 const example = join(projectFolder, 'examples', 'python');
 /** Emptied by every `npm ci`. */
 const environment = join(projectFolder, 'node_modules', '.python-backend');
 const python = join(environment, 'bin', 'python');
 
-const lab = stack({ encryptionKeys: `invented:${randomBytes(32).toString('base64')}` });
+const worker: Record<string, string> = {};
 let backend = '';
+beforeAll(async () => {
+  backend = `http://127.0.0.1:${await freePort()}`;
+  worker['NOTIFY_URL'] = `${backend}/notifications`;
+});
+const lab = stack({ encryptionKeys, worker });
 
 /** Python makes environments on Debian only with python3-venv. */
 function hasPython(): boolean {
@@ -36,22 +41,22 @@ const isPossible = hasPython();
 
 beforeAll(async () => {
   if (!isPossible) return;
-  mkdirSync(environment, { recursive: true });
-  await run('python3', ['-m', 'venv', environment]);
-  await run(python, ['-m', 'pip', 'install', '--quiet', '--requirement', join(example, 'requirements.txt')]);
-  const port = await freePort();
+  const [requirements, installed] = [join(example, 'requirements.txt'), join(environment, 'installed.txt')];
+  if (!existsSync(installed) || readFileSync(installed, 'utf8') !== readFileSync(requirements, 'utf8')) {
+    mkdirSync(environment, { recursive: true });
+    await run('python3', ['-m', 'venv', environment]);
+    await run(python, ['-m', 'pip', 'install', '--quiet', '--requirement', requirements]);
+    copyFileSync(requirements, installed);
+  }
   await startProcess(python, ['backend.py'], {
     cwd: example,
     env: {
       ...lab.workerEnv,
-      PORT: String(port),
+      PORT: new URL(backend).port,
       PYTHONDONTWRITEBYTECODE: '1',
     },
     ready: /listening/,
   });
-  backend = `http://127.0.0.1:${port}`;
-  await lab.worker.stop();
-  await lab.startWorker({ NOTIFY_URL: `${backend}/notifications` });
 });
 
 async function run(command: string, args: string[]): Promise<void> {

@@ -14,7 +14,7 @@ import { changedBuild } from '../rig/changed-build.js';
 import { findPostgres, installCommand, startPostgres, type PostgresServer } from '../rig/postgres.js';
 import { startProcess } from '../rig/processes.js';
 import { newDatabase } from '../rig/stores.js';
-import { startLong, startShort, type Work } from './every-workflow.js';
+import { startLong, startOrder, startShort, type Work } from './every-workflow.js';
 import { patience, stack } from './stack.js';
 
 const deploymentName = 'lab-operations-releases';
@@ -199,7 +199,7 @@ test('an incompatible release breaks no run of any workflow that the one before 
   await finish(afterShort.work);
   for (const each of after) await each.advance();
   await expectStanding(after, 'build-b: RUNNING');
-  const back = await startLong(lab);
+  const back = await startOrder(lab);
   await expectStanding(back, 'build-a: RUNNING');
   await finish(after);
   await finish(back);

@@ -1,7 +1,8 @@
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DefaultLogger } from '@temporalio/worker';
 import { inject } from 'vitest';
-import { buildWorkflows } from '../../tools/programs.js';
+import { bundleWorkflows, prebuiltNames } from '../../workers/bundle.js';
 import * as workflows from '../../workflows/index.js';
 import type { Build } from './build.js';
 import { projectFolder } from './processes.js';
@@ -16,7 +17,7 @@ ${Object.keys(workflows)
   .join('\n')}
 `;
 
-/** The build of this run of the suite, but with an incompatible change of every workflow. */
+/** The build of this run of the suite, but with an incompatible change of every workflow, for a deployment without encryption. */
 export async function changedBuild(): Promise<Build> {
   const original = inject('buildFolder');
   const folder = await mkdtemp(`${original}-changed-`);
@@ -24,6 +25,7 @@ export async function changedBuild(): Promise<Build> {
   const from = join(folder, 'workflows');
   await mkdir(from);
   await writeFile(join(from, 'index.js'), changed);
-  await buildWorkflows(folder, from);
+  const { code } = await bundleWorkflows('readable', { logger: new DefaultLogger('WARN'), from });
+  await writeFile(join(folder, prebuiltNames.readable), code);
   return { folder, remove: () => rm(folder, { recursive: true }) };
 }
