@@ -14,7 +14,7 @@ import { activity, glucose, sample, valuesOf } from '../store/received.js';
 import { closedPort, orderEvent, signed } from '../unit/webhooks/sending.js';
 import { ingressEnv } from './ingress-env.js';
 
-const rig = devServer();
+const rig = devServer({ standing: 'integration' });
 const running = new Set<RunningIngress>();
 
 afterEach(async () => {
@@ -158,7 +158,7 @@ test('an ingress without a store counts health data and drops it, as it does by 
 describe('worker and ingress in one process', () => {
   test('keep health data in a directory, even through a restart', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'lab-operations-single-'));
-    const directory = join(folder, 'data');
+    const directory = await emptyDatabase(join(folder, 'data'));
     const service = { SERVICE_BASE_URL: 'http://127.0.0.1:9', SERVICE_API_KEY: 'sk_invented' };
     const env = { ...ingressEnv(rig), ...service, HEALTH_DATA_DIRECTORY: directory, TASK_QUEUE: 'single-process-test' };
     const userId = randomUUID();

@@ -26,7 +26,7 @@ import { devServer } from '../rig/environments.js';
 import { orderBody, orderEvent, secret, signed } from '../unit/webhooks/sending.js';
 import { ingressEnv } from './ingress-env.js';
 
-const rig = devServer();
+const rig = devServer({ standing: 'integration' });
 const running = new Set<RunningIngress>();
 
 afterEach(async () => {

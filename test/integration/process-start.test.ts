@@ -19,7 +19,7 @@ import { type Proxy, startProxy } from '../rig/temporal-proxy.js';
 import { closedPort, orderEvent, secret, signed } from '../unit/webhooks/sending.js';
 import { ingressEnv } from './ingress-env.js';
 
-const rig = devServer();
+const rig = devServer({ standing: 'integration' });
 
 /** The settings of this machine must not affect a test. */
 const unset = { SERVICE_BASE_URL: undefined, SERVICE_ENVIRONMENT: undefined, SERVICE_API_KEY: undefined };
@@ -49,13 +49,6 @@ describe('invalid settings', () => {
   });
 });
 
-test('the ingress starts without Temporal, and says at once that it cannot be used', async () => {
-  const env = { ...ingressEnv(rig), TEMPORAL_ADDRESS: `127.0.0.1:${await closedPort()}` };
-  const started = await startBuilt('workers/ingress.ts', { env, ready: /ingress started/ });
-  await started.waitFor(/the ingress is not ready: Temporal cannot be used: .*TEMPORAL_ADDRESS/);
-  expect(await started.stop('SIGTERM')).toEqual({ code: 0, signal: null });
-});
-
 describe('the worker', () => {
   test('exits with status 1 and one line if Temporal cannot be reached', async () => {
     const address = `127.0.0.1:${await closedPort()}`;
@@ -69,12 +62,6 @@ describe('the worker', () => {
     const started = await startBuilt('workers/worker.ts', { env: { ...workerEnv(), TEMPORAL_NAMESPACE: 'not-there' } });
     expect(await started.exit).toEqual({ code: 1, signal: null });
     expect(started.output()).toMatch(/^Temporal at .+ namespace not-there .+TEMPORAL_NAMESPACE.+\n$/);
-  });
-
-  test('drains and exits with status 0 on SIGTERM', async () => {
-    const started = await startBuilt('workers/worker.ts', { env: workerEnv(), ready: /worker started/ });
-    expect(await started.stop('SIGTERM')).toEqual({ code: 0, signal: null });
-    expect(started.output()).toMatch(/worker stopped/);
   });
 
   test('drains once on several SIGINT, as a terminal and a package manager send them', async () => {
@@ -96,10 +83,11 @@ describe('the ingress', () => {
     expect(started.output()).not.toMatch(/Testperson|example\.com/);
   });
 
-  test('answers and exits with status 0 if it is stopped while Temporal is away and a webhook waits for it', async () => {
+  test('starts without Temporal and says so at once, and answers a webhook that waits for it when it is stopped', async () => {
     const address = `127.0.0.1:${await closedPort()}`;
     const started = await startBuilt('workers/ingress.ts', { env: { ...ingressEnv(rig), TEMPORAL_ADDRESS: address } });
     const [, url = ''] = await started.waitFor(/"url":"([^"]+)"/);
+    await started.waitFor(/the ingress is not ready: Temporal cannot be used: .*TEMPORAL_ADDRESS/);
     const answer = fetch(url, signed(orderEvent('process-2')));
     await expect.poll(async () => (await fetch(url.replace('webhooks', 'health'))).status).toBe(200);
     const exit = started.stop('SIGTERM');
@@ -229,7 +217,7 @@ async function way(): Promise<{ proxy: Proxy; env: Record<string, string> }> {
   return { proxy, env: { TEMPORAL_ADDRESS: proxy.address, TEMPORAL_TLS: 'false', TEMPORAL_API_KEY_FILE: file } };
 }
 
-test('worker, ingress and client use a new API key of Temporal as soon as its file has been replaced', async () => {
+test('worker, ingress and client use a new API key of Temporal as soon as its file has been replaced, and end with status 0 on SIGTERM', async () => {
   await writeFile(file, 'invented-key-1\n');
   const [worker, ingress, client] = await Promise.all([way(), way(), way()]);
   const own = {
@@ -265,6 +253,7 @@ test('worker, ingress and client use a new API key of Temporal as soon as its fi
     expect(each.output()).not.toMatch(/invented-key/);
     expect(await each.stop('SIGTERM')).toEqual({ code: 0, signal: null });
   }
+  expect(workerProcess.output()).toMatch(/worker stopped/);
 });
 
 /** The packages that a built program imports before it does anything. */
