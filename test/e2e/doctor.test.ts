@@ -11,7 +11,7 @@ import { reconcileOrdersName, reconcileScheduleId } from '../../protocol/reconci
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import { freePort } from '../../sandbox/temporal/ports.js';
 import { readDoctorConfig } from '../../workers/doctor/config.js';
-import { examine } from '../../workers/doctor.js';
+import { doctor as doctorHere, examine } from '../../workers/doctor.js';
 import type { Finding } from '../../workers/doctor/findings.js';
 import { builtPath } from '../rig/built.js';
 import { projectFolder } from '../rig/processes.js';
@@ -130,7 +130,7 @@ test('a deployment with a fault makes it exit with 1, and an unknown argument wi
   expect(wrong.code).toBe(1);
   expect(wrong.stdout).toMatch(/^fault +lab service +.*SERVICE_API_KEY/m);
   expect(wrong.stdout).not.toContain('sk_test_other');
-  expect((await doctor(['--fast'])).code).toBe(2);
+  expect(await doctorHere(['--fast'])).toBe(2);
 });
 
 interface Planted {
