@@ -7,7 +7,7 @@ import { bookAppointmentStart } from '../../protocol/appointment/start.js';
 import { bookAppointmentId } from '../../protocol/ids.js';
 import { day, hour, long, minute, second, type Life } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';
-import { webhook, type Stage, type World } from './stage.js';
+import { claims, resultOf, webhook, type Stage, type World } from './stage.js';
 import { resolvePolicy } from '../../protocol/policies.js';
 
 const orderId = '00000000-0000-4000-8000-00000000000a';
@@ -57,7 +57,6 @@ export class AppointmentWorld implements World {
     this.past = new Past(life, this.state);
     this.slots = [1, 2, 4].map((days) => slotIn(days, this.place, life));
     this.policy = resolvePolicy('appointment', {
-      ...resolvePolicy('appointment'),
       ...resolvePolicy('appointment'),
       choiceWait: life.span(life.oneOf([20 * second, minute, hour]), 6 * day),
       ...{ choiceReminders: [life.span(second, day)], confirmationWait: life.span(minute, 2 * day) },
@@ -256,7 +255,6 @@ export class AppointmentWorld implements World {
 
   check(): void {
     const { life, server } = this.stage;
-    if (server.running(workflowId)) life.broken('no life hangs', 'the appointment is open after weeks');
     const choices = server.replies.filter(({ name }) => name === 'chooseSlot' || name === 'requestAppointment').length;
     if (this.bookings > choices)
       life.broken('never two bookings for one choice', `${this.bookings} bookings for ${choices} choices`);
@@ -267,20 +265,20 @@ export class AppointmentWorld implements World {
   /** What others book, or what is booked after the end, is another thing; what was asked for before it is not. */
   private checkEnds(): void {
     const { life, server } = this.stage;
-    for (const { run, closedAt = 0 } of server.executions) {
-      const { outcome = '' } = (run.end?.kind === 'completed' ? run.end.result : {}) as Partial<AppointmentResult>;
+    for (const execution of server.executions) {
+      const { closedAt = 0 } = execution;
+      const { outcome = '' } = resultOf<AppointmentResult>(execution);
       const booked = this.stood.find(
         ({ visit, from, until }) =>
           visit.by === 'product' && from <= closedAt + minute && until > closedAt + minute && !isOfNext(closedAt, from),
       );
-      const claim = 'no end contradicts what the service shows';
       // Its time may go by while its order is cancelled.
       const isPast = outcome === 'order_ended' && Date.parse(booked?.visit.start ?? '') <= closedAt;
       if (booked && !isPast && ['expired', 'cancelled', 'order_ended'].includes(outcome))
-        life.broken(claim, `${outcome}, and the visit that was booked stands`);
+        life.broken(claims.endsAreTrue, `${outcome}, and the visit that was booked stands`);
       // Whoever made it, a read would have shown it.
       const shown = this.stood.find(({ from, until }) => from < closedAt - 10 * minute && until > closedAt + minute);
-      if (shown && outcome === 'cancelled') life.broken(claim, `cancelled, and ${shown.visit.id} stands`);
+      if (shown && outcome === 'cancelled') life.broken(claims.endsAreTrue, `cancelled, and ${shown.visit.id} stands`);
     }
     function isOfNext(closedAt: number, from: number): boolean {
       return server.executions.some(({ startedAt }) => closedAt <= startedAt && startedAt <= from);
@@ -289,7 +287,6 @@ export class AppointmentWorld implements World {
 
   private checkCommands(): void {
     const { life, server } = this.stage;
-    const claim = 'every acknowledged command is reflected at the service';
     for (const { name, argument, askedAt, repliedAt = 0, refused: refusal, value } of server.replies) {
       if (refusal !== undefined || value === undefined) continue;
       const { appointment } = value as AppointmentState;
@@ -298,7 +295,7 @@ export class AppointmentWorld implements World {
       const standing = this.stood.find(
         ({ from, until }) => from < askedAt - 10 * second && until > repliedAt + 10 * second,
       );
-      if (name === 'cancel' && standing) life.broken(claim, `cancel, and ${standing.visit.id} stands`);
+      if (name === 'cancel' && standing) life.broken(claims.reflected, `cancel, and ${standing.visit.id} stands`);
       if (name !== 'chooseSlot' && name !== 'reschedule') continue;
       const slot = this.slots.find(({ id }) => id === slotId);
       const isThere = this.state.visits.some(({ id }) => id === appointment?.appointmentId);
@@ -310,7 +307,7 @@ export class AppointmentWorld implements World {
         ({ id, start }) => id === appointment?.appointmentId && start === appointment.startAt,
       );
       if ((appointment?.startAt !== slot?.start && !isOvertaken) || !isThere)
-        life.broken(claim, `${name}, and the visit is at ${appointment?.startAt ?? 'no time'}`);
+        life.broken(claims.reflected, `${name}, and the visit is at ${appointment?.startAt ?? 'no time'}`);
     }
   }
 }

@@ -4,7 +4,7 @@ import { deleteUserId } from '../../protocol/ids.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import { day, hour, long, minute, second } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';
-import type { Stage, World } from './stage.js';
+import { claims, resultOf, type Stage, type World } from './stage.js';
 import { resolvePolicy } from '../../protocol/policies.js';
 
 /** Invented, as all ids here. */
@@ -106,8 +106,6 @@ export class DeletionWorld implements World {
   calmDown(): void {}
 
   check(): void {
-    const { life, server } = this.stage;
-    if (server.running(workflowId)) life.broken('no life hangs', `the deletion is open after weeks`);
     this.checkUndos();
     this.checkEnd();
     this.checkRequests();
@@ -134,25 +132,22 @@ export class DeletionWorld implements World {
   private checkEnd(): void {
     const { life, server } = this.stage;
     const last = server.latest(workflowId);
-    const end = last?.run.end;
-    const { outcome, endedAt, undo } = (end?.kind === 'completed' ? end.result : {}) as Partial<DeleteUserResult>;
+    const { outcome, endedAt, undo } = resultOf<DeleteUserResult>(last);
     const ended = Date.parse(endedAt ?? '');
     // A deletion that was announced as final stays final, whoever restores the user after that.
-    const [final] = server.executions.flatMap(({ run, closedAt = 0 }) =>
-      run.end?.kind === 'completed' && (run.end.result as DeleteUserResult).outcome === 'deleted' ? closedAt : [],
-    );
+    const final = server.executions.find((each) => resultOf<DeleteUserResult>(each).outcome === 'deleted')?.closedAt;
     // An end is as old as the read that it goes by, whose answer may take minutes.
     const read = this.reads.findLast((at) => at <= ended) ?? ended;
     const from = Math.min(ended, final ?? ended, outcome === 'deleted' ? read : ended) - 10 * second;
     if (this.done.some(({ at, what }) => what === 'elsewhere' && at > from)) return;
-    const isFailed = end?.kind === 'failed' && last?.status === 'FAILED';
+    const isFailed = last?.status === 'FAILED';
     const isOurs = this.done.some(({ what, at }) => what === 'deletion' && at >= (last?.startedAt ?? 0));
     const isWrong =
       outcome === 'deleted'
         ? this.user === 'present'
         : this.user !== 'present' && (outcome === 'undone' || (isOurs && (isFailed || outcome === 'unknown_user')));
     const how = outcome === 'undone' ? `undone by ${undo?.by}` : (outcome ?? 'failed');
-    if (isWrong) life.broken('no end contradicts what the service shows', `${how}, and the user is ${this.user}`);
+    if (isWrong) life.broken(claims.endsAreTrue, `${how}, and the user is ${this.user}`);
   }
 
   private checkRequests(): void {

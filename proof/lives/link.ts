@@ -3,7 +3,7 @@ import { linkProviderId } from '../../protocol/ids.js';
 import type { LinkResult } from '../../protocol/link/messages.js';
 import { day, hour, minute, second } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';
-import { webhook, type Stage, type World } from './stage.js';
+import { claims, resultOf, webhook, type Stage, type World } from './stage.js';
 import { resolvePolicy } from '../../protocol/policies.js';
 
 const userId = '00000000-0000-4000-8000-000000000001';
@@ -36,7 +36,6 @@ export class LinkWorld implements World {
     this.stage = stage;
     this.past = new Past(life, this.state);
     const policy = resolvePolicy('link', {
-      ...resolvePolicy('link'),
       ...resolvePolicy('link'),
       ...{ passwordWait: life.span(30 * second, day), codeWait: life.span(30 * second, hour) },
       ...{ codeReminder: life.span(10 * second, 10 * minute), totalWait: life.span(5 * minute, 2 * day) },
@@ -137,25 +136,22 @@ export class LinkWorld implements World {
 
   check(): void {
     const { life, server, announced } = this.stage;
-    if (server.running(workflowId)) life.broken('no life hangs', 'the link is open after days');
     const submitted = server.replies.filter(({ name }) => name === 'submitMfaCode');
     for (const [code, times] of this.codes) {
       const asked = submitted.filter(({ argument }) => (argument as { code: string }).code === code).length;
       if (times > asked) life.broken('a code is handed on once', `${code} came ${times} times`);
     }
-    for (const { run, closedAt = 0 } of server.executions) {
-      const { outcome, startedAt: began = '' } = (
-        run.end?.kind === 'completed' ? run.end.result : {}
-      ) as Partial<LinkResult>;
+    for (const execution of server.executions) {
+      const { closedAt = 0 } = execution;
+      const { outcome, startedAt: began = '' } = resultOf<LinkResult>(execution);
       const known = this.state.connections.some(({ at }) => at <= closedAt);
-      if (outcome === 'connected' && !known)
-        life.broken('no end contradicts what the service shows', 'connected without a connection');
+      if (outcome === 'connected' && !known) life.broken(claims.endsAreTrue, 'connected without a connection');
       // An end states what was known when it was announced. A later login is refused, though the run stays open for its notifications.
       const end = announced.find(({ id }) => id === `${userId}/${provider}/${began}/ended`);
       const readAt = (end ? Date.parse(end.at) : closedAt) - longestRead;
       const made = this.state.connections.filter(({ at }) => at >= Date.parse(began) && at < readAt);
       if (outcome === 'expired' && made.length > 0 && server.executions.length === 1)
-        life.broken('no end contradicts what the service shows', 'expired, and the user is connected');
+        life.broken(claims.endsAreTrue, 'expired, and the user is connected');
     }
   }
 }

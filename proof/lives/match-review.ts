@@ -6,7 +6,7 @@ import { matchReviewStart } from '../../protocol/match-review/start.js';
 import { matchReviewReportOf } from '../../service/match-review-snapshot.js';
 import { day, hour, minute, second } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';
-import { webhook, type Stage, type World } from './stage.js';
+import { claims, resultOf, webhook, type Stage, type World } from './stage.js';
 import { resolvePolicy } from '../../protocol/policies.js';
 
 const rawResultId = '00000000-0000-4000-8000-00000000000e';
@@ -39,7 +39,6 @@ export class MatchReviewWorld implements World {
     this.past = new Past(life, { review: waiting });
     this.isShownWhenOver = life.happens(0.5);
     this.policy = resolvePolicy('match review', {
-      ...resolvePolicy('match review'),
       ...resolvePolicy('match review'),
       ...{ decisionReminders: [life.span(minute, 3 * day)], serviceReviewDeadline: life.span(hour, 7 * day) },
       ...{ firstPoll: life.span(10 * minute, 2 * hour), longestPoll: 12 * hour },
@@ -113,24 +112,20 @@ export class MatchReviewWorld implements World {
 
   check(): void {
     const { life, server } = this.stage;
-    if (server.running(workflowId)) life.broken('no life hangs', 'the review is open after weeks');
     for (const { name, refused, value } of server.replies) {
       if (refused !== undefined || value === undefined || name === 'resend') continue;
       const action = name === 'markUnsure' ? 'unsure' : name;
       const { resolution_action: by = '', status } = this.review;
       // Somebody else may have decided the same.
       const isSo = this.decided.includes(action) || by.startsWith(action) || action === 'unsure';
-      if (!isSo)
-        life.broken('every acknowledged command is reflected at the service', `${action}, and it is ${status} ${by}`);
+      if (!isSo) life.broken(claims.reflected, `${action}, and it is ${status} ${by}`);
     }
     if (this.decided.filter((action) => action !== 'unsure').length > 1)
       life.broken('never two decisions for one review', this.decided.join(', '));
-    const end = server.latest(workflowId)?.run.end;
-    const { outcome } = (end?.kind === 'completed' ? end.result : {}) as Partial<MatchReviewResult>;
+    const { outcome } = resultOf<MatchReviewResult>(server.latest(workflowId));
     const actual = outcomeOf(matchReviewReportOf({ id: rawResultId, ...this.review }));
     const isVague = ['gone', 'resolved', 'abandoned', undefined].includes(outcome);
-    if (!isVague && outcome !== actual)
-      life.broken('no end contradicts what the service shows', `${outcome}, and it is ${actual}`);
+    if (!isVague && outcome !== actual) life.broken(claims.endsAreTrue, `${outcome}, and it is ${actual}`);
   }
 }
 

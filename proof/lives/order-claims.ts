@@ -5,7 +5,7 @@ import type { PlacingEnd } from '../../protocol/order/placing-messages.js';
 import type { OrderState } from '../../protocol/order/state.js';
 import { lowOf } from '../model/order-world.js';
 import type { Order } from './order.js';
-import type { Stage } from './stage.js';
+import { claims, resultOf, type Stage } from './stage.js';
 import type { Reply } from './temporal.js';
 
 /* What must be so of a chain of orders when the dust has settled. */
@@ -15,12 +15,10 @@ export const registeredSample = 'SAMPLE-1';
 
 type Orders = readonly Order[];
 
-const reflected = 'every acknowledged command is reflected at the service';
-const contradicts = 'no end contradicts what the service shows';
+const { endsAreTrue, reflected } = claims;
 
 export function checkOrders(stage: Stage, orders: Orders, chainId: string): void {
   oneKit(stage, orders);
-  nothingOpen(stage);
   for (const reply of stage.server.replies) if (reply.refused === undefined) isReflected(stage, orders, reply);
   endIsTrue(stage, orders, chainId);
   nothingGoesBack(stage);
@@ -36,11 +34,6 @@ function oneKit({ life }: Stage, orders: Orders): void {
   for (const [key, many] of kits) if (many > 1) life.broken('never two kits for one number', `${many} for ${key}`);
 }
 
-function nothingOpen({ life, server }: Stage): void {
-  const open = server.executions.find(({ status, type }) => status === 'RUNNING' && type !== 'deliverNotifications');
-  if (open) life.broken('no life hangs', `${open.type} is open after months`);
-}
-
 function isReflected({ life }: Stage, orders: Orders, { name, argument, value }: Reply): void {
   const { orderId } = (argument ?? {}) as { orderId?: string };
   const order = orders.find((each) => each.orderId === orderId);
@@ -53,15 +46,14 @@ function isReflected({ life }: Stage, orders: Orders, { name, argument, value }:
 }
 
 function endIsTrue({ life, server }: Stage, orders: Orders, chainId: string): void {
-  const end = server.latest(chainId)?.run.end;
-  const { outcome, chain = [] } = (end?.kind === 'completed' ? end.result : {}) as Partial<KitOrderResult>;
+  const { outcome, chain = [] } = resultOf<KitOrderResult>(server.latest(chainId));
   const isCompleted = (orderId: string) =>
     orders.some((order) => order.orderId === orderId && standingOf(order.events).phase === 'completed');
   const completed = chain.filter(({ orderId }) => isCompleted(orderId));
   if (outcome === 'cancelled' && chain.length > 0 && completed.length === chain.length)
-    life.broken(contradicts, 'cancelled, and there are results');
+    life.broken(endsAreTrue, 'cancelled, and there are results');
   if (outcome === 'completed' && completed.length === 0)
-    life.broken(contradicts, 'completed, and there are no results');
+    life.broken(endsAreTrue, 'completed, and there are no results');
 }
 
 /** After an end is announced, nothing that comes before it in any order's life is. */
@@ -97,12 +89,11 @@ export function checkPlacing({ life, server }: Stage, orders: Orders, placingId:
     const { outcome } = (value ?? {}) as Partial<PlacingEnd>;
     const isAgain = placings.some(({ startedAt }) => startedAt >= repliedAt);
     if (name === 'cancel' && argument === undefined && outcome === 'cancelled' && first.length > 0 && !isAgain)
-      life.broken(contradicts, 'the placing was cancelled, and there is a kit');
+      life.broken(endsAreTrue, 'the placing was cancelled, and there is a kit');
   }
-  for (const { run } of placings) {
-    if (run.end?.kind !== 'completed') continue;
-    const { orderId } = run.end.result as { orderId: string };
-    if (!server.latest(kitOrderId(orderId)))
-      life.broken('nothing is lost over a hand-over', 'nobody follows the order');
+  for (const placing of placings) {
+    const { orderId } = resultOf<{ orderId: string }>(placing);
+    if (orderId !== undefined && !server.latest(kitOrderId(orderId)))
+      life.broken(claims.handedOver, 'nobody follows the order');
   }
 }

@@ -371,7 +371,6 @@ function policyOf(life: Life): ResolvedOrderPolicy {
   const span = () => life.span(hour, 4 * day);
   return resolvePolicy('order', {
     ...resolvePolicy('order'),
-    ...resolvePolicy('order'),
     ...{ shippingDeadline: span(), deliveryDeadline: span(), returnDeadline: span(), transitToLabDeadline: span() },
     ...{ resultsDeadline: span(), registrationDeadline: span(), problemLimit: span(), redrawWait: span() },
     ...{ decisionWait: span(), registrationReminders: [span()], returnReminders: [span()], assumedDelivery: span() },

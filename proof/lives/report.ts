@@ -9,7 +9,7 @@ import { reportSnapshotOf } from '../../service/report-snapshot.js';
 import { parsingJobSchema } from '../../service/reports.js';
 import { day, hour, minute, second } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';
-import { webhook, type Stage, type World } from './stage.js';
+import { claims, resultOf, webhook, type Stage, type World } from './stage.js';
 import { resolvePolicy } from '../../protocol/policies.js';
 
 const userId = '00000000-0000-4000-8000-000000000001';
@@ -42,7 +42,6 @@ export class JobWorld implements World {
     this.stage = stage;
     this.past = new Past(life, { jobs: [] });
     this.policy = resolvePolicy('report', {
-      ...resolvePolicy('report'),
       ...resolvePolicy('report'),
       ...{ parsingDeadline: life.span(minute, day), reviewDeadline: life.span(hour, 4 * day) },
       ...{ giveUpAfter: life.span(hour, 5 * day), lostAnswerWait: life.span(30 * second, hour) },
@@ -132,13 +131,10 @@ export class JobWorld implements World {
 
   check(): void {
     const { life, server } = this.stage;
-    const open = server.executions.find(({ status, type }) => status === 'RUNNING' && type !== 'deliverNotifications');
-    if (open) life.broken('no life hangs', `${open.type} is open after weeks`);
     for (const job of this.jobs) {
-      const end = server.latest(parsingJobId(job.id))?.run.end;
-      const { outcome } = (end?.kind === 'completed' ? end.result : {}) as Partial<ParsingJobResult>;
+      const { outcome } = resultOf<ParsingJobResult>(server.latest(parsingJobId(job.id)));
       if (['completed', 'failed'].includes(outcome ?? '') && outcome !== job.status)
-        life.broken('no end contradicts what the service shows', `${outcome}, and the job is ${job.status}`);
+        life.broken(claims.endsAreTrue, `${outcome}, and the job is ${job.status}`);
     }
   }
 }
@@ -194,10 +190,10 @@ export class SubmissionWorld extends JobWorld {
     super.check();
     const { life, server } = this.stage;
     const owners = new Map<string, string>();
-    for (const { workflowId, run, type } of server.executions) {
-      if (type !== 'submitReport' || run.end?.kind !== 'completed') continue;
-      const reference = workflowId.slice(submitReportId('').length);
-      const { jobId } = run.end.result as { jobId: string };
+    for (const execution of server.executions.filter(({ type }) => type === 'submitReport')) {
+      const reference = execution.workflowId.slice(submitReportId('').length);
+      const { jobId } = resultOf<{ jobId: string }>(execution);
+      if (jobId === undefined) continue;
       const job = this.jobs.find(({ id }) => id === jobId);
       const before = owners.get(jobId) ?? reference;
       if (before !== reference) life.broken('never two references for one job', `${before} and ${reference}`);
@@ -207,8 +203,7 @@ export class SubmissionWorld extends JobWorld {
           'no reference gets the results of another file',
           `${reference} has the job of ${job?.of ?? 'somebody else'}`,
         );
-      if (!server.latest(parsingJobId(jobId)))
-        life.broken('nothing is lost over a hand-over', 'nobody follows the job');
+      if (!server.latest(parsingJobId(jobId))) life.broken(claims.handedOver, 'nobody follows the job');
     }
     for (const { name, value, repliedAt = 0 } of server.replies) {
       const { outcome, lostUploads = [] } = (value ?? {}) as Partial<Extract<SubmissionEnd, { outcome: 'cancelled' }>>;
@@ -218,10 +213,7 @@ export class SubmissionWorld extends JobWorld {
       );
       const made = this.jobs.some(({ of }) => of !== undefined && of === reference);
       if (name === 'cancel' && outcome === 'cancelled' && made && lostUploads.length === 0 && !isAgain)
-        life.broken(
-          'no end contradicts what the service shows',
-          'the submission was cancelled with nothing sent, and there is a job',
-        );
+        life.broken(claims.endsAreTrue, 'the submission was cancelled with nothing sent, and there is a job');
     }
   }
 }
