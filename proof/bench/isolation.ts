@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createLabService, type LabService } from '../../client/index.js';
 import { sideQueueName } from '../../protocol/task-queues.js';
+import { serveHttp } from '../../sandbox/temporal/ports.js';
 import { usualInstallation } from '../../service/installation.js';
 import { snapshotOf } from '../../service/order-snapshot.js';
 import { registration, visitFor } from '../../test/rig/cast.js';
@@ -162,16 +160,6 @@ async function untilQueued(left: () => Promise<number>): Promise<void> {
 /** A product's endpoint that takes every notification and answers none. */
 async function startHangingReceiver(): Promise<{ url: string; received(): number; close(): Promise<void> }> {
   let received = 0;
-  const server = createServer(() => (received += 1)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}/notifications`,
-    received: () => received,
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  const { url, close } = await serveHttp(() => (received += 1));
+  return { url: `${url}/notifications`, received: () => received, close };
 }

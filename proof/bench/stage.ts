@@ -1,8 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +11,7 @@ import { LabOperations } from '../../client/lab-operations.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
 import { startDevServer, type DevServer } from '../../sandbox/temporal/dev-server.js';
+import { serveHttp } from '../../sandbox/temporal/ports.js';
 import { projectFolder, startProcess, startProgram, type StartedProcess } from '../../test/rig/processes.js';
 
 /* Everything that a measure needs, on the loopback interface: Temporal, the lab service's stand-in, and workers. */
@@ -78,7 +76,10 @@ export async function openStage(): Promise<Stage> {
   });
   const [, baseUrl = ''] = /sandbox: (http\S+?),/.exec(sandboxProcess.output()) ?? [];
   const sandbox = sandboxControl(baseUrl);
-  const receiver = await startReceiver();
+  // A product's endpoint for notifications that takes everything.
+  const receiver = await serveHttp((request, response) => {
+    request.resume().on('end', () => response.writeHead(204).end());
+  });
   const connection = await Connection.connect({ address: server.address });
   const service = { baseUrl, apiKey };
   const bareBundle = await bundle(folder, 'bare-order.ts');
@@ -120,7 +121,10 @@ export async function openStage(): Promise<Stage> {
     },
   };
 
-  function projectEnv(env: Environment, { notifies = false, receiverUrl = receiver.url }: WorkerOptions): Environment {
+  function projectEnv(
+    env: Environment,
+    { notifies = false, receiverUrl = `${receiver.url}/notifications` }: WorkerOptions,
+  ): Environment {
     const target = notifies ? { NOTIFY_URL: receiverUrl, NOTIFY_SECRET: notifySecret } : { NOTIFICATIONS: 'off' };
     const quiet = { RECONCILE_EVERY_MINUTES: '0', HEALTH_DATA: 'off', SHUTDOWN_GRACE_SECONDS: '2' };
     return { LOG_LEVEL: 'info', ...env, ...quiet, ...target };
@@ -128,23 +132,6 @@ export async function openStage(): Promise<Stage> {
 }
 
 type Environment = Record<string, string | undefined>;
-
-/** A product's endpoint for notifications that takes everything. */
-async function startReceiver(): Promise<{ url: string; close(): Promise<void> }> {
-  const server = createServer((request, response) => {
-    request.resume().on('end', () => response.writeHead(204).end());
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}/notifications`,
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
 
 /** Bundles the workflows of a file of this folder; returns the bundle's path. */
 export async function bundle(folder: string, file: string): Promise<string> {

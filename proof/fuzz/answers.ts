@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { serveHttp } from '../../sandbox/temporal/ports.js';
 import { answerFaults } from '../../service/order-answers.js';
 import { appointmentSnapshotOf } from '../../service/appointment-snapshot.js';
 import type { Appointment } from '../../service/appointments.js';
@@ -55,15 +54,17 @@ export interface AnsweringService {
 export async function answeringService(): Promise<AnsweringService> {
   let present: SpoiltAnswer | undefined;
   let requests = 0;
-  const server = createServer((request, response) => {
+  const server = await serveHttp((request, response) => {
     requests += 1;
     request.resume();
     request.on('end', () => (requests > mostRequests || !present ? response.destroy() : send(response, present)));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const service = createLabService({ baseUrl, apiKey: key, managementKey: 'mk_invented', timeoutMs: 10_000 });
+  const service = createLabService({
+    baseUrl: server.url,
+    apiKey: key,
+    managementKey: 'mk_invented',
+    timeoutMs: 10_000,
+  });
   return {
     service,
     answerWith: (answer) => {
@@ -73,8 +74,7 @@ export async function answeringService(): Promise<AnsweringService> {
     requests: () => requests,
     close: async () => {
       await service.close();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await server.close();
     },
   };
 }

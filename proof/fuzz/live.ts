@@ -1,12 +1,10 @@
 import { Client, Connection, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
 import { defineUpdate } from '@temporalio/workflow';
 import { pino } from 'pino';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 import { startDevServer } from '../../sandbox/temporal/dev-server.js';
+import { serveHttp, type HttpEndpoint } from '../../sandbox/temporal/ports.js';
 import { readIngressConfig, readWorkerConfig } from '../../workers/config.js';
 import { startIngress } from '../../workers/ingress.js';
 import { startWorker } from '../../workers/worker.js';
@@ -182,10 +180,10 @@ const callOf: readonly (readonly [path: RegExp, call: string])[] = [
 ];
 
 /** A lab service on loopback: half of its answers are good and about what was asked, the others are mutated. */
-async function hostileService(random: Random): Promise<{ url: string; close(): Promise<void> }> {
+function hostileService(random: Random): Promise<HttpEndpoint> {
   const seeds = readSeeds<Seed>('answers.json');
   const good = seeds.filter(({ status }) => status < 300);
-  const server = createServer((request, response) => {
+  return serveHttp((request, response) => {
     const asked = `${request.method} ${request.url?.split('?')[0]}`;
     const call = callOf.find(([path]) => path.test(asked))?.[1];
     const { status, body } = random.pick(call === undefined || random.oneIn(10) ? seeds : good.filter(named(call)));
@@ -194,15 +192,6 @@ async function hostileService(random: Random): Promise<{ url: string; close(): P
     request.resume();
     request.on('end', () => response.writeHead(status, { 'content-type': 'application/json' }).end(bytes));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
 }
 
 function named(call: string): (seed: Seed) => boolean {

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
+import { serveHttp } from '../../sandbox/temporal/ports.js';
 import { signWebhook, type SignedWebhook } from '../../client/webhooks/sign.js';
 import { readSeeds, spoiltBytes } from './mutate.js';
 import type { Random } from './random.js';
@@ -15,17 +14,13 @@ const brokenOff: ReadonlySet<Framing> = new Set(['too long']);
 /** Sends mutated webhooks over HTTP on loopback, in good and in broken frames, to the handler in a server of Node. */
 export async function fuzzWebhooksOverHttp(random: Random, count: number, tally: Tally): Promise<void> {
   const { handler, caught, logged } = catchingHandler(true);
-  const server = createServer((request, response) => void handler.node(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const { port, close } = await serveHttp((request, response) => void handler.node(request, response));
   for (let sent = 0; sent < count; sent += atOnce) {
     await sendSome(random, { port, count: Math.min(atOnce, count - sent) }, tally);
     caught();
     logged();
   }
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  await close();
 }
 
 /** Sends some webhooks at once to a port of this machine. */

@@ -1,13 +1,12 @@
-import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { ids } from '../../tools/service-check/ids.js';
 import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
 import { inventedOrgId } from '../../sandbox/lab-service/org-access.js';
 import { labAccountIds, labTestIds, inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
+import { serveHttp } from '../../sandbox/temporal/ports.js';
 import { createLabService } from '../../service/lab-service.js';
 import { sampleCalls } from '../../tools/service-check/calls.js';
 
@@ -107,15 +106,8 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-async function listening(handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>) {
-  const server: Server = createServer((request, response) => void handle(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-}
-
 const webhooks: object[] = [];
-const receiver = await listening(async (request, response) => {
+const receiver = await serveHttp(async (request, response) => {
   webhooks.push(JSON.parse((await bodyOf(request)).toString()) as object);
   response.writeHead(204).end();
 });
@@ -191,7 +183,7 @@ const alike: Readonly<Record<string, string>> = {
 
 let present = '';
 const answers: Answered[] = [];
-const between = await listening(async (request, response) => {
+const between = await serveHttp(async (request, response) => {
   const { host: _, 'content-length': __, 'transfer-encoding': ___, ...headers } = request.headers;
   const sent = await bodyOf(request);
   const body =
@@ -232,7 +224,4 @@ const written = (value: unknown) => `${toSample(JSON.stringify(value, undefined,
 await writeFile(join(folder, 'webhooks.json'), written(webhooks));
 await writeFile(join(folder, 'answers.json'), written(usual(answers)));
 await sandbox.close();
-for (const { server } of [receiver, between]) {
-  server.closeAllConnections();
-  server.close();
-}
+await Promise.all([receiver.close(), between.close()]);

@@ -1,8 +1,9 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createNotificationHandler, type NotificationEvent } from '../../client/notifications/index.js';
-import { loopback } from '../temporal/ports.js';
+import {
+  createNotificationHandler,
+  type NotificationEvent,
+  type NotificationHandler,
+} from '../../client/notifications/index.js';
+import { serveHttp, type HttpEndpoint } from '../temporal/ports.js';
 
 /** Keeps what has happened, so a story can wait for something that may have happened already. */
 export class Occurrences<T> {
@@ -42,12 +43,13 @@ export class Occurrences<T> {
 /** The product's own endpoint for notifications, mounted as a product mounts it. It drops repeats. */
 export class NotificationReceiver {
   readonly received = new Occurrences<NotificationEvent>();
-  readonly #server: Server;
+  readonly #handler: NotificationHandler;
+  #endpoint: HttpEndpoint | undefined;
 
   /** @param secret `whsec_…`, the worker's NOTIFY_SECRET */
   constructor(secret: string) {
     const handled = new Set<string>();
-    const handler = createNotificationHandler({
+    this.#handler = createNotificationHandler({
       secrets: [secret],
       on: {},
       // The demo's worker is of this version, so it sends no type that is unknown here.
@@ -57,20 +59,16 @@ export class NotificationReceiver {
       },
       alreadyHandled: (id) => handled.has(id),
     });
-    this.#server = createServer((request, response) => void handler.node(request, response));
   }
 
   /** Listens on a free port and returns the address. */
   async start(): Promise<string> {
-    this.#server.listen(0, loopback);
-    await once(this.#server, 'listening');
-    return `http://${loopback}:${(this.#server.address() as AddressInfo).port}/notifications`;
+    this.#endpoint = await serveHttp((request, response) => void this.#handler.node(request, response));
+    return `${this.#endpoint.url}/notifications`;
   }
 
   async close(): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await once(this.#server, 'close');
+    await this.#endpoint?.close();
   }
 }
 

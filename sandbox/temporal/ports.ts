@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { Connection } from '@temporalio/client';
 import type { Duration } from '@temporalio/common';
 import { throughProxy } from '../../client/proxied.js';
@@ -67,6 +68,31 @@ export async function isListening(port: number): Promise<boolean> {
 /** @throws if no program listens on the port */
 export async function requireListening(port: number): Promise<void> {
   if (!(await isListening(port))) throw new Error(`nobody listens on port ${port}`);
+}
+
+/** A server of HTTP on a free port. */
+export async function serveHttp(
+  handle: (request: IncomingMessage, response: ServerResponse) => unknown,
+): Promise<HttpEndpoint> {
+  const server = createHttpServer((request, response) => void handle(request, response)).listen(0, loopback);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `http://${loopback}:${port}`,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+export interface HttpEndpoint {
+  readonly port: number;
+  readonly url: string;
+  /** Cuts what is still under way. */
+  readonly close: () => Promise<void>;
 }
 
 async function listen(port: number): Promise<Server> {
