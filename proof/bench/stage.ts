@@ -77,9 +77,9 @@ export async function openStage(): Promise<Stage> {
   const [, baseUrl = ''] = /sandbox: (http\S+?),/.exec(sandboxProcess.output()) ?? [];
   const sandbox = sandboxControl(baseUrl);
   // A product's endpoint for notifications that takes everything.
-  const receiver = await serveHttp((request, response) => {
-    request.resume().on('end', () => response.writeHead(204).end());
-  });
+  const receiver = await serveHttp((request, response) =>
+    request.on('end', () => response.writeHead(204).end()).resume(),
+  );
   const connection = await Connection.connect({ address: server.address });
   const service = { baseUrl, apiKey };
   const bareBundle = await bundle(folder, 'bare-order.ts');
@@ -102,7 +102,13 @@ export async function openStage(): Promise<Stage> {
     ...{ server, sandbox, service, folder, startBuilt },
     client: clientOf,
     startProject: (options = {}) =>
-      sideOf('project', options, (env) => startBuilt('workers/worker.js', projectEnv(env, options), /worker started/)),
+      sideOf('project', options, (env) =>
+        startBuilt(
+          'workers/worker.js',
+          projectEnv(env, { receiverUrl: `${receiver.url}/notifications`, ...options }),
+          /worker started/,
+        ),
+      ),
     startBare: (options = {}) =>
       sideOf('bare', options, (env) =>
         startProgram(fileURLToPath(new URL('bare-worker.ts', import.meta.url)), {
@@ -120,18 +126,15 @@ export async function openStage(): Promise<Stage> {
       await rm(folder, { recursive: true });
     },
   };
-
-  function projectEnv(
-    env: Environment,
-    { notifies = false, receiverUrl = `${receiver.url}/notifications` }: WorkerOptions,
-  ): Environment {
-    const target = notifies ? { NOTIFY_URL: receiverUrl, NOTIFY_SECRET: notifySecret } : { NOTIFICATIONS: 'off' };
-    const quiet = { RECONCILE_EVERY_MINUTES: '0', HEALTH_DATA: 'off', SHUTDOWN_GRACE_SECONDS: '2' };
-    return { LOG_LEVEL: 'info', ...env, ...quiet, ...target };
-  }
 }
 
 type Environment = Record<string, string | undefined>;
+
+function projectEnv(env: Environment, { notifies = false, receiverUrl }: WorkerOptions): Environment {
+  const target = notifies ? { NOTIFY_URL: receiverUrl, NOTIFY_SECRET: notifySecret } : { NOTIFICATIONS: 'off' };
+  const quiet = { RECONCILE_EVERY_MINUTES: '0', HEALTH_DATA: 'off', SHUTDOWN_GRACE_SECONDS: '2' };
+  return { LOG_LEVEL: 'info', ...env, ...quiet, ...target };
+}
 
 /** Bundles the workflows of a file of this folder; returns the bundle's path. */
 export async function bundle(folder: string, file: string): Promise<string> {

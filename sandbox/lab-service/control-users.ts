@@ -4,7 +4,7 @@ import { webhook } from './state.js';
 import { command, orText, refused, required, requiredUser, userIdOrNew, requiredOrder } from './control-command.js';
 import { healthDataSchema, sendHealthData } from './health-data.js';
 import type { Lab } from './lab.js';
-import { jobBody, outcomes, stepsOf, type ParsingJob } from './reports.js';
+import { jobMoveSchema, jobBody, outcomes, stepsOf, type ParsingJob } from './reports.js';
 import { createInventedUser, deleteUser, userBody } from './users.js';
 import { matchReviewBody, newReviewSchema, reviewMoveSchema } from './match-reviews.js';
 
@@ -13,16 +13,6 @@ const newUserSchema = z.strictObject({
   client_user_id: z.string().optional(),
   /** true (default): invented demographics; false: none. */
   demographics: z.boolean().default(true),
-});
-
-const jobMoveSchema = z.strictObject({
-  /** Unknown ones too. */
-  status: z.string().min(1),
-  failure_reason: z.string().nullable().optional(),
-  /** `sample`: three invented biomarkers; `none`: an empty list; null: no data. */
-  results: z.enum(['sample', 'none']).nullable().optional(),
-  is_reviewed: z.boolean().optional(),
-  webhook,
 });
 
 const newJobSchema = z.strictObject({
@@ -154,8 +144,7 @@ export function reportCommands(lab: Lab) {
     /** Gives a parsing job any status. What was planned for it no longer happens. */
     moveJob: command(z.tuple([jobId, orText(jobMoveSchema, 'status')]), (id, move) => {
       const job = found(id);
-      const { failure_reason: failureReason, is_reviewed: isReviewed, webhook: isReported, ...rest } = move;
-      lab.reports.move(job, { ...rest, failureReason, isReviewed }, isReported);
+      lab.reports.move(job, move);
       return revealed(job);
     }),
   };

@@ -1,23 +1,25 @@
+import { z } from 'zod';
 import { Part } from './part.js';
-import { newId } from './state.js';
+import { newId, webhook } from './state.js';
 import { type Duration, calendarDate } from './clock.js';
 import type { Json } from './order-body.js';
 import { inventedLab } from './seed.js';
 
 /** A change of a job; fields that are left out stay. */
-interface JobChange {
-  readonly status: string;
-  readonly failureReason?: string | null | undefined;
-  /** The job's data: three invented biomarkers, an empty list, or no data (null). */
-  readonly results?: 'sample' | 'none' | null | undefined;
-  readonly isReviewed?: boolean | undefined;
-}
+export const jobMoveSchema = z.strictObject({
+  /** Unknown ones too. */
+  status: z.string().min(1),
+  failure_reason: z.string().nullable().optional(),
+  /** `sample`: three invented biomarkers; `none`: an empty list; null: no data. */
+  results: z.enum(['sample', 'none']).nullable().optional(),
+  is_reviewed: z.boolean().optional(),
+  webhook,
+});
 
-interface JobStep {
-  /** After the job's creation, compressed like all delays. */
-  readonly after: Duration;
-  readonly change: JobChange;
-}
+type JobChange = Omit<z.output<typeof jobMoveSchema>, 'webhook'>;
+
+/** After the job's creation, compressed like all delays. */
+type JobStep = readonly [after: Duration, change: JobChange];
 
 /** The webhook types of parsing jobs. */
 export type ReportEventType = 'lab_report.parsing_job.created' | 'lab_report.parsing_job.updated';
@@ -47,9 +49,9 @@ export interface ParsingJob extends Required<Omit<NewJob, 'steps'>> {
   readonly id: string;
   readonly createdAt: number;
   status: string;
-  failureReason: string | null;
+  failure_reason: string | null;
   results: 'sample' | 'none' | null;
-  isReviewed: boolean;
+  is_reviewed: boolean;
   /** Statuses in turn, each with its time. */
   readonly history: { readonly status: string; readonly at: number }[];
 }
@@ -62,43 +64,39 @@ export class Reports extends Part {
   readonly #plans = new Map<string, (() => void)[]>();
 
   /** A new job: `upload_pending` until its first step, which is also when the created event goes out. */
-  create({ steps, webhook = true, ...request }: NewJob): ParsingJob {
+  create({ steps, webhook: isReported = true, ...request }: NewJob): ParsingJob {
     const now = this.lab.clock.now();
     const job: ParsingJob = {
       ...request,
-      webhook,
+      webhook: isReported,
       id: newId(),
       createdAt: now,
       status: 'upload_pending',
-      failureReason: null,
+      failure_reason: null,
       results: null,
-      isReviewed: false,
+      is_reviewed: false,
       history: [{ status: 'upload_pending', at: now }],
     };
     this.jobs.set(job.id, job);
     this.#plans.set(
       job.id,
-      steps.map(({ after, change }) => this.lab.clock.schedule(after, () => this.#change(job, change))),
+      steps.map(([after, change]) => this.lab.clock.schedule(after, () => this.#change(job, change))),
     );
     return job;
   }
 
   /** Gives a job any status. What was planned for it no longer happens. */
-  move(job: ParsingJob, change: JobChange, webhook = true): void {
+  move(job: ParsingJob, { webhook: isReported, ...change }: z.output<typeof jobMoveSchema>): void {
     for (const takeBack of this.#plans.get(job.id) ?? []) takeBack();
     this.#plans.delete(job.id);
-    this.#change(job, change, webhook);
+    this.#change(job, change, isReported);
   }
 
-  #change(job: ParsingJob, change: JobChange, webhook = job.webhook): void {
-    const isFirst = job.history.length === 1;
-    job.status = change.status;
-    if (change.failureReason !== undefined) job.failureReason = change.failureReason;
-    if (change.results !== undefined) job.results = change.results;
-    if (change.isReviewed !== undefined) job.isReviewed = change.isReviewed;
+  #change(job: ParsingJob, change: JobChange, isReported = job.webhook): void {
+    const event = job.history.length === 1 ? 'created' : 'updated';
+    Object.assign(job, Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)));
     job.history.push({ status: change.status, at: this.lab.clock.now() });
-    if (webhook)
-      this.lab.webhooks.announceJob(isFirst ? 'lab_report.parsing_job.created' : 'lab_report.parsing_job.updated', job);
+    if (isReported) this.lab.webhooks.announceJob(`lab_report.parsing_job.${event}`, job);
   }
 }
 
@@ -121,52 +119,42 @@ export const outcomes = [
   'unknown-status',
 ] as const;
 
-/** No duration is documented: assumed, and short enough to be waited for without compression. */
-const startedAfter: Duration = '1s';
-const processingAfter: Duration = '5s';
-const decidedAfter: Duration = '30s';
-const reviewedAfter: Duration = '1d';
-
 /** The outcome that the first bytes of a file ask for; `completed` where they ask for none. */
 export function outcomeIn(head: Buffer): string {
   return outcomeMarker.exec(head.toString('latin1'))?.[1] ?? 'completed';
 }
+
+/** No duration is documented: assumed, and short enough to be waited for without compression. */
+const decidedAfter = '30s';
+const begun: readonly JobStep[] = [
+  ['1s', { status: 'started' }],
+  ['5s', { status: 'processing' }],
+];
 
 /**
  * The steps of an outcome; undefined for an unknown one. A requested review puts `pending_review` between a
  * reading that went well and its end.
  */
 export function stepsOf(outcome: string, needsReview: boolean): readonly JobStep[] | undefined {
-  const begin: JobStep[] = [
-    { after: startedAfter, change: { status: 'started' } },
-    { after: processingAfter, change: { status: 'processing' } },
-  ];
-  const [kind = '', reason] = outcome.split(':', 2);
-  const failed = (after: Duration): JobStep => ({
-    after,
-    change: { status: 'failed', failureReason: reason ?? 'processing_error' },
-  });
-  const review: JobStep = { after: decidedAfter, change: { status: 'pending_review' } };
+  const [kind = '', failure_reason = 'processing_error'] = outcome.split(':', 2);
+  const read = { status: 'completed', results: kind === 'no-results' ? 'none' : 'sample' } as const;
+  const failed = { status: 'failed', failure_reason };
+  const atOnce = (change: JobChange): JobStep[] => [...begun, [decidedAfter, change]];
+  const afterDay = (status: string, change: JobChange): JobStep[] => [...atOnce({ status }), ['1d', change]];
   switch (kind) {
     case 'completed':
     case 'no-results':
-    case 'review': {
-      const change = { status: 'completed', results: kind === 'no-results' ? 'none' : 'sample' } as const;
-      if (kind !== 'review' && !needsReview) return [...begin, { after: decidedAfter, change }];
-      return [...begin, review, { after: reviewedAfter, change: { ...change, isReviewed: true } }];
-    }
+      return needsReview ? afterDay('pending_review', { ...read, is_reviewed: true }) : atOnce(read);
+    case 'review':
+      return afterDay('pending_review', { ...read, is_reviewed: true });
     case 'failed':
-      return [...begin, failed(decidedAfter)];
+      return atOnce(failed);
     case 'review-failed':
-      return [...begin, review, failed(reviewedAfter)];
+      return afterDay('pending_review', failed);
     case 'stuck':
-      return begin.slice(0, 1);
+      return begun.slice(0, 1);
     case 'unknown-status':
-      return [
-        ...begin,
-        { after: decidedAfter, change: { status: 'quality_hold' } },
-        { after: reviewedAfter, change: { status: 'completed', results: 'sample' } },
-      ];
+      return afterDay('quality_hold', read);
     default:
       return undefined;
   }
@@ -177,10 +165,10 @@ export function jobBody(job: ParsingJob) {
   return {
     id: job.id,
     status: job.status,
-    failure_reason: job.failureReason,
+    failure_reason: job.failure_reason,
     data: job.results === null ? null : reportData(job),
     needs_human_review: job.needsHumanReview,
-    is_reviewed: job.isReviewed,
+    is_reviewed: job.is_reviewed,
   };
 }
 
