@@ -1,31 +1,41 @@
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createReportFiles } from '../../../activities/report-file/report-files.js';
 import { sampleReport } from '../../../sandbox/sample-report.js';
+import { speakingTcp } from '../service/recording-server.js';
 import { hosting, outcomeOf, read } from './reading.js';
 import { eventually } from '../../rig/eventually.js';
 
 const pdf = sampleReport('pdf');
 const limit = 10_485_760;
 
-/** A TCP server that answers every client as the test says. */
-async function speaking(speak: (socket: Socket) => void): Promise<{ host: string; url: string }> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.once('data', () => speak(socket));
+/** What comes of a file at this path of a host that answers so. */
+async function fetched(
+  listener: RequestListener,
+  path = '',
+  options: Parameters<typeof createReportFiles>[0] = {},
+): Promise<number | string> {
+  const { host, url } = await hosting(listener);
+  return outcomeOf(createReportFiles({ allowedHosts: [host], ...options }).open({ url: url + path }));
+}
+
+/** What comes of a file whose host sends these bytes, and no more. */
+async function fetchedFrom(bytes: string): Promise<number | string> {
+  const url = await speakingTcp((socket) => socket.once('data', () => socket.end(bytes, 'latin1')));
+  return outcomeOf(createReportFiles({ allowedHosts: [new URL(url).host] }).open({ url }));
+}
+
+/** A host that notes whether it was asked. */
+async function hostAsked() {
+  const asked = vi.fn<() => void>();
+  const at = await hosting((_request, response) => {
+    asked();
+    response.end(pdf);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { host, url: `http://${host}` };
+  return { asked, ...at };
 }
 
 /** Files of no bytes, one after the other. */
@@ -82,12 +92,12 @@ describe('a file at a URL', () => {
     ['encoded three times', 'refused: unexpected_answer', 'gzip,gzip,gzip', gzipSync(gzipSync(gzipSync(pdf)))],
     ['that is empty', 'refused: empty', 'gzip', gzipSync('')],
   ])('%s is %s', async (_what, outcome, coding, body) => {
-    const { host, url } = await hosting((_request, response) => {
+    const answer: RequestListener = (_request, response) => {
       response.writeHead(200, { 'content-encoding': coding });
       if (typeof body === 'function') void pipeline(body(), response).catch(() => undefined);
       else response.end(body);
-    });
-    expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe(outcome);
+    };
+    expect(await fetched(answer)).toBe(outcome);
   });
 
   test('need not say how large it is', async () => {
@@ -102,12 +112,12 @@ describe('a file at a URL', () => {
 
   test.each([true, false])('may have as many bytes as the limit (known before: %s)', async (isTold) => {
     const bytes = sampleReport('png', { size: limit });
-    const { host, url } = await hosting((_request, response) => {
+    const answer: RequestListener = (_request, response) => {
       if (isTold) response.setHeader('content-length', bytes.length);
       response.write(bytes);
       response.end();
-    });
-    expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe(limit);
+    };
+    expect(await fetched(answer)).toBe(limit);
   });
 
   test('its connection ends with the reading, or when it is closed', async () => {
@@ -166,8 +176,7 @@ describe('a host that does not have the file', () => {
     [500, 'unavailable: host_failed'],
     [503, 'unavailable: host_failed'],
   ])('%i', async (status, outcome) => {
-    const { host, url } = await hosting((_request, response) => response.writeHead(status).end());
-    expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe(outcome);
+    expect(await fetched((_request, response) => response.writeHead(status).end())).toBe(outcome);
   });
 
   test('may say how long to wait', async () => {
@@ -190,53 +199,42 @@ describe('a host that does not have the file', () => {
     ['more than the limit, as it says', 'refused: too_large', { 'content-length': String(limit + 1) }, pdf],
     ['more than the limit, as it turns out', 'refused: too_large', {}, sampleReport('pdf', { size: limit + 1 })],
   ])('may answer with %s', async (_what, outcome, headers, body) => {
-    const { host, url } = await hosting((_request, response) => {
+    const answer: RequestListener = (_request, response) => {
       response.writeHead(200, headers);
       response.write(body);
       if (!('content-length' in headers) || headers['content-length'] === '0') response.end();
-    });
-    expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe(outcome);
+    };
+    expect(await fetched(answer)).toBe(outcome);
   });
 });
 
 describe('a host that breaks its promise', () => {
-  test('fewer bytes than announced are a broken transfer', async () => {
-    const { host, url } = await speaking((socket) =>
-      socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${pdf.length + 1}\r\n\r\n${pdf.toString('latin1')}`, 'latin1'),
-    );
-    expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe('unavailable: broken_off');
+  const announcing = (bytes: number) => `HTTP/1.1 200 OK\r\ncontent-length: ${bytes}\r\n\r\n${pdf.toString('latin1')}`;
+
+  test.each([
+    ['fewer bytes than announced are a broken transfer', announcing(pdf.length + 1), 'unavailable: broken_off'],
+    ['more bytes than announced are refused', `${announcing(pdf.length)}and more`, 'refused: unexpected_answer'],
+    ['an answer that is not HTTP is a broken transfer', 'SSH-2.0-invented\r\n', 'unavailable: broken_off'],
+  ])('%s', async (_what, bytes, outcome) => {
+    expect(await fetchedFrom(bytes)).toBe(outcome);
   });
 
   test('an answer that breaks off between two chunks is a broken transfer', async () => {
-    const { host, url } = await hosting((request, response) => {
+    const answer: RequestListener = (request, response) => {
       response.write(sampleReport('pdf', { size: 100_000 }), () => request.socket.destroy());
-    });
-    expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe('unavailable: broken_off');
-  });
-
-  test('more bytes than announced are refused', async () => {
-    const { host, url } = await speaking((socket) =>
-      socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${pdf.length}\r\n\r\n${pdf.toString('latin1')}and more`, 'latin1'),
-    );
-    const outcome = await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }));
-    expect(outcome).toBe('refused: unexpected_answer');
-  });
-
-  test('an answer that is not HTTP is a broken transfer', async () => {
-    const { host, url } = await speaking((socket) => socket.end('SSH-2.0-invented\r\n'));
-    expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe('unavailable: broken_off');
+    };
+    expect(await fetched(answer)).toBe('unavailable: broken_off');
   });
 });
 
 describe('a host that stands still', () => {
   test('a host that stands still before its answer, or in the middle of the file, is given up', async () => {
-    const { host, url } = await hosting((request, response) => {
-      if (request.url === '/answer') return;
-      response.write(pdf);
-    });
-    const files = createReportFiles({ allowedHosts: [host], idleTimeoutMs: 300 });
-    expect(await outcomeOf(files.open({ url: `${url}/answer` }))).toBe('unavailable: timeout');
-    expect(await outcomeOf(files.open({ url: `${url}/middle` }))).toBe('unavailable: timeout');
+    const answer: RequestListener = (request, response) => {
+      if (request.url === '/middle') response.write(pdf);
+    };
+    for (const path of ['/answer', '/middle']) {
+      expect(await fetched(answer, path, { idleTimeoutMs: 300 })).toBe('unavailable: timeout');
+    }
   });
 
   test('ends with the signal, with its reason', async () => {
@@ -257,45 +255,40 @@ describe('a host that stands still', () => {
 
 describe('a host that drips', () => {
   /** Sends so many bytes so often, the first ones as a PDF's, so many times. */
-  const dripping = async (bytes: number, everyMs: number, times: number) =>
-    hosting((_request, response) => {
+  const dripping =
+    (bytes: number, everyMs: number, times: number): RequestListener =>
+    async (_request, response) => {
       response.write(pdf);
-      void (async () => {
-        for (let n = 0; n < times && !response.destroyed; n += 1) {
-          await pause(everyMs);
-          response.write(Buffer.alloc(bytes));
-        }
-        response.end();
-      })();
-    });
+      for (let n = 0; n < times && !response.destroyed; n += 1) {
+        await pause(everyMs);
+        response.write(Buffer.alloc(bytes));
+      }
+      response.end();
+    };
 
   test.each([
     ['a byte at a time', 1],
     ['less than 10 MiB in two minutes', 4_000],
   ])('%s, is given up though it never stands still', async (_what, bytes) => {
-    const { host, url } = await dripping(bytes, 100, 200);
-    const files = createReportFiles({ allowedHosts: [host], idleTimeoutMs: 1_500 });
     const begun = performance.now();
-    expect(await outcomeOf(files.open({ url }))).toBe('unavailable: too_slow');
+    expect(await fetched(dripping(bytes, 100, 200), '', { idleTimeoutMs: 1_500 })).toBe('unavailable: too_slow');
     expect(performance.now() - begun).toBeLessThan(15_000);
   });
 
   test('is given up before the file, too, if each of its redirects takes its time', async () => {
-    const { host, url } = await hosting((request, response) => {
+    const slowly: RequestListener = (request, response) => {
       const left = Number(request.url?.slice(1));
       const answer = () =>
         left === 0 ? response.end(pdf) : response.writeHead(302, { location: `/${left - 1}` }).end();
       setTimeout(answer, 2_000);
-    });
-    const files = createReportFiles({ allowedHosts: [host], idleTimeoutMs: 3_000 });
-    expect(await outcomeOf(files.open({ url: `${url}/5` }))).toBe('unavailable: too_slow');
+    };
+    expect(await fetched(slowly, '/5', { idleTimeoutMs: 3_000 })).toBe('unavailable: too_slow');
   });
 
   test('fast enough, is waited for', async () => {
     // Six seconds: with no more than its idle time it would be given up after four.
-    const { host, url } = await dripping(40_000, 100, 60);
-    const files = createReportFiles({ allowedHosts: [host], idleTimeoutMs: 1_500 });
-    expect(await outcomeOf(files.open({ url }))).toBe(pdf.length + 2_400_000);
+    const outcome = await fetched(dripping(40_000, 100, 60), '', { idleTimeoutMs: 1_500 });
+    expect(outcome).toBe(pdf.length + 2_400_000);
   });
 
   test('is not blamed for a reader that takes its time', async () => {
@@ -318,29 +311,22 @@ describe('redirects', () => {
     const { host, url } = await hosting((request, response) => {
       const left = Number(request.url?.slice(1));
       if (left === 0) return void response.end(pdf);
-      response.writeHead(left % 2 === 0 ? 302 : 307, {
-        location: left % 2 === 0 ? `/${left - 1}` : `${url}/${left - 1}`,
-      });
-      response.end('over there');
+      const location = left % 2 === 0 ? `/${left - 1}` : `${url}/${left - 1}`;
+      response.writeHead(left % 2 === 0 ? 302 : 307, { location }).end('over there');
     });
     const files = createReportFiles({ allowedHosts: [host] });
     expect(await outcomeOf(files.open({ url: `${url}/5` }))).toBe(pdf.length);
     expect(await outcomeOf(files.open({ url: `${url}/6` }))).toBe('refused: too_many_redirects');
   });
 
-  test.each(['ftp://example.com/', 'https://user:secret@example.com/', 'http://', ''])(
+  test.each(['ftp://example.com/', 'https://user:secret@example.com/', 'http://', '', undefined])(
     'redirects to %j are refused',
     async (location) => {
-      const { host, url } = await hosting((_request, response) => response.writeHead(302, { location }).end());
-      const opening = createReportFiles({ allowedHosts: [host] }).open({ url });
-      expect(await outcomeOf(opening)).toBe('refused: url_not_allowed');
+      const headers = location === undefined ? {} : { location };
+      const outcome = await fetched((_request, response) => response.writeHead(302, headers).end());
+      expect(outcome).toBe('refused: url_not_allowed');
     },
   );
-
-  test('redirects without a target are refused', async () => {
-    const { host, url } = await hosting((_request, response) => response.writeHead(302).end());
-    expect(await outcomeOf(createReportFiles({ allowedHosts: [host] }).open({ url }))).toBe('refused: url_not_allowed');
-  });
 });
 
 describe('a host that is not public', () => {
@@ -355,11 +341,7 @@ describe('a host that is not public', () => {
     'http://169.254.169.254/latest/meta-data/',
     'http://10.0.0.1/',
   ])('%s is refused, and nothing is asked of it', async (pattern) => {
-    const asked = vi.fn<() => void>();
-    const { port } = await hosting((_request, response) => {
-      asked();
-      response.end(pdf);
-    });
+    const { asked, port } = await hostAsked();
     const url = pattern.replace('PORT', String(port));
     expect(await outcomeOf(createReportFiles({}).open({ url }))).toBe('refused: private_address');
     expect(asked).not.toHaveBeenCalled();
@@ -386,11 +368,7 @@ describe('a host that is not public', () => {
   });
 
   test('is looked up once, by the connection itself', async () => {
-    const asked = vi.fn<() => void>();
-    const { port } = await hosting((_request, response) => {
-      asked();
-      response.end(pdf);
-    });
+    const { asked, port } = await hostAsked();
     const resolve = vi.fn<(hostname: string) => Promise<string[]>>(() => Promise.resolve(['127.0.0.1']));
     const opening = createReportFiles({ resolve }).open({ url: `http://rebinding.example.com:${port}/` });
     expect(await outcomeOf(opening)).toBe('refused: private_address');
@@ -439,15 +417,9 @@ describe('a set of headers', () => {
   });
 
   test('a set of headers for another host is refused before anything is asked', async () => {
-    const asked = vi.fn<() => void>();
-    const { host, url } = await hosting((_request, response) => {
-      asked();
-      response.end(pdf);
-    });
-    const files = createReportFiles({
-      allowedHosts: [host],
-      headerSets: { store: { hosts: ['a.example.com'], headers } },
-    });
+    const { asked, host, url } = await hostAsked();
+    const store = { hosts: ['a.example.com'], headers };
+    const files = createReportFiles({ allowedHosts: [host], headerSets: { store } });
     expect(await outcomeOf(files.open({ url, headersFrom: 'store' }))).toBe('refused: url_not_allowed');
     expect(asked).not.toHaveBeenCalled();
   });

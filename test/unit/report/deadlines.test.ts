@@ -5,19 +5,6 @@ import { learnFromRead, learnFromWebhook, saidNothing } from '../../../workflows
 import { deadlineOf, giveUpAt, nextMoment, pollAt } from '../../../workflows/report/deadlines.js';
 import { began, handedOver, snapshot } from './jobs.js';
 
-test('the first read comes after firstPoll, and each that says nothing new doubles the pause up to longestPoll', () => {
-  const job = handedOver();
-  learnFromWebhook(job, snapshot('started'), began);
-  const pauses = [];
-  for (let now = began; pauses.length < 10;) {
-    const next = pollAt(job);
-    pauses.push(ms(next - now));
-    now = next;
-    learnFromRead(job, snapshot('started'), job.reported, now);
-  }
-  expect(pauses).toEqual(['2m', '4m', '8m', '16m', '32m', '1h', '2h', '4h', '6h', '6h']);
-});
-
 test('news shortens the pause again', () => {
   const job = handedOver({ silentReads: 5 });
   learnFromWebhook(job, snapshot('processing'), began + 1_000);
@@ -44,12 +31,6 @@ describe('the deadline', () => {
     expect(deadlineOf(job)).toEqual({ reason: 'review_overdue', at: began + ms('30m') + ms('4d') });
     learnFromRead(job, snapshot('processing'), job.reported, began + ms('3h'));
     expect(deadlineOf(job).reason).toBe('parsing_overdue');
-  });
-
-  test('the deadline of a review counts from the beginning of the review', () => {
-    const job = handedOver();
-    learnFromWebhook(job, snapshot('pending_review'), began + ms('30m'));
-    expect(deadlineOf(job)).toEqual({ reason: 'review_overdue', at: began + ms('30m') + ms('4d') });
   });
 
   test('the deadline of parsing leaves room for a review that the service may not report', () => {

@@ -20,19 +20,17 @@ function notified(job: Job): string[] {
   return job.outbox.map(({ id }) => id.slice(jobId.length + 1));
 }
 
-describe('a job is in the phase', () => {
-  test.each([
-    [undefined, 'uploaded'],
-    ['upload_pending', 'uploaded'],
-    ['started', 'parsing'],
-    ['processing', 'parsing'],
-    ['a_status_of_tomorrow', 'parsing'],
-    ['pending_review', 'in_review'],
-    ['completed', 'completed'],
-    ['failed', 'failed'],
-  ] as const)('a job with the status %s is in the phase: %s', (status, phase) => {
-    expect(phaseOf(status)).toBe(phase);
-  });
+test.each([
+  [undefined, 'uploaded'],
+  ['upload_pending', 'uploaded'],
+  ['started', 'parsing'],
+  ['processing', 'parsing'],
+  ['a_status_of_tomorrow', 'parsing'],
+  ['pending_review', 'in_review'],
+  ['completed', 'completed'],
+  ['failed', 'failed'],
+] as const)('a job with the status %s is in the phase: %s', (status, phase) => {
+  expect(phaseOf(status)).toBe(phase);
 });
 
 describe('the product is notified', () => {
@@ -59,12 +57,8 @@ describe('the product is notified', () => {
 
   test('the product is notified only of the result of a job that another has superseded, with that other', () => {
     const job = handedOver({ ending: 'superseded', supersededBy: 'other-job' });
-    for (const report of [
-      snapshot('started'),
-      snapshot('pending_review'),
-      snapshot('failed'),
-      snapshot('completed', { counts }),
-    ]) {
+    const reports = ['started', 'pending_review', 'failed'].map((status) => snapshot(status));
+    for (const report of [...reports, snapshot('completed', { counts })]) {
       learnFromWebhook(job, report, began);
       announceNews(job, began);
     }
@@ -89,10 +83,6 @@ describe('the product is notified', () => {
     announceNews(job, began);
     expect(notified(job)).toEqual(['completed/completed', 'completed.reviewed/completed']);
     expect(job.outbox.at(-1)).toMatchObject({ data: { isReviewed: true, results: 3, aboveRange: 1 } });
-  });
-
-  test('the product is notified of whose report it is: reference and user', () => {
-    expect(follow('started').outbox[0]).toMatchObject({ data: { jobId, reference: 'report-1', userId } });
   });
 
   test.each([...parsingFailureReasons, 'a_reason_of_tomorrow', undefined])(
@@ -235,19 +225,8 @@ describe('what was reported of a job', () => {
       snapshot('completed', { isReviewed: true, counts }),
     ])
       learnFromWebhook(job, each, began);
-    expect(job.timeline.map(({ status, isReviewed }) => [status, isReviewed])).toEqual([
-      ...[
-        ['started', undefined],
-        ['processing', undefined],
-        ['pending_review', undefined],
-        ['completed', true],
-      ],
-    ]);
-  });
-
-  test('goes on as it is in a new run', () => {
-    const carried = handedOver();
-    expect(openJob({ jobId, carried }, began + 1)).toEqual(carried);
+    const seen = job.timeline.map(({ status, isReviewed = false }) => `${status} ${isReviewed}`);
+    expect(seen).toEqual(['started false', 'processing false', 'pending_review false', 'completed true']);
   });
 
   test('names its user, the first one', () => {
@@ -292,11 +271,5 @@ test('a job has ended by itself once it is completed or failed', () => {
     learnFromWebhook(job, snapshot(status), began);
     return hasEndedByItself(job);
   };
-  expect(['started', 'pending_review', 'odd', 'failed', 'completed'].map(ended)).toEqual([
-    false,
-    false,
-    false,
-    true,
-    true,
-  ]);
+  expect(['started', 'pending_review', 'odd', 'failed', 'completed'].filter(ended)).toEqual(['failed', 'completed']);
 });

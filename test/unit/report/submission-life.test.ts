@@ -242,16 +242,12 @@ describe('an upload whose answer is lost', () => {
     expect(submission.run.end).toMatchObject({ result: { adopted: false, lostUploads } });
   });
 
-  test('is waited for at widening distance', async () => {
-    const policy = { lostAnswerWait: '10m' } as const;
+  test.each([
+    ['at widening distance', { lostAnswerWait: '10m' } as const, [45, 135, 315, 600, 602]],
+    ['at least as long as the service may be at work', { lostAnswerWait: '10s' } as const, [45, 47]],
+  ])('is waited for %s', async (_how, policy, searches) => {
     const submission = await life({ uploadReport: inTurn(lost, { snapshot: started }), ...notFound }, policy);
-    expect(searchesOf(await submission.until(1))).toEqual([45, 135, 315, 600, 602]);
-  });
-
-  test('is waited for at least as long as the service may be at work', async () => {
-    const policy = { lostAnswerWait: '10s' } as const;
-    const submission = await life({ uploadReport: inTurn(lost, { snapshot: started }), ...notFound }, policy);
-    expect(searchesOf(await submission.until(1))).toEqual([45, 47]);
+    expect(searchesOf(await submission.until(1))).toEqual(searches);
   });
 
   test('and that made a job after all is that job, also if it appears as late as before the next upload', async () => {
@@ -399,50 +395,49 @@ describe('a submission that is cancelled', () => {
     expect(submission.run.end).not.toHaveProperty('details.lostUploads');
   });
 
-  test('during an upload waits for what comes of it', async () => {
-    const submission = await life({ uploadReport: silent });
+  test.each<[when: string, pending: string, answer: unknown, reply: object, end: string]>([
+    [
+      'during an upload waits for what comes of it',
+      'uploadReport',
+      { failure: { ended: 'called_back' } },
+      { value: cancelled },
+      'failed: ReportSubmissionCancelled',
+    ],
+    [
+      'during an upload that fails otherwise uploads nothing any more',
+      'uploadReport',
+      unreachable,
+      { value: cancelled },
+      'failed: ReportSubmissionCancelled',
+    ],
+    [
+      'while the service refuses it is answered with the refusal',
+      'uploadReport',
+      { failure: { type: 'ReportRefused' } },
+      { refused: 'ReportEnded' },
+      'failed: ReportRefused',
+    ],
+    [
+      'when the service has made a job is too late: the job is handed over',
+      'uploadReport',
+      { snapshot: started },
+      { value: { outcome: 'uploaded', jobId } },
+      'completed',
+    ],
+    [
+      'while the job is handed over is too late, too',
+      'handOverReport',
+      null,
+      { value: { outcome: 'uploaded', jobId } },
+      'completed',
+    ],
+  ])('%s', async (_when, pending, answer, reply, end) => {
+    const submission = await life({ uploadReport: { snapshot: started }, [pending]: silent });
     expect(await submission.update('cancel')).toBeUndefined();
-    submission.answers['uploadReport'] = { failure: { ended: 'called_back' } };
-    await submission.settle();
-    expect(submission.run.replies).toEqual([{ name: 'cancel', value: cancelled }]);
-    expect(submission.events).toEqual(['0h failed: ReportSubmissionCancelled']);
-  });
-
-  test('during an upload that fails otherwise uploads nothing any more', async () => {
-    const submission = await life({ uploadReport: silent });
-    await submission.update('cancel');
-    submission.answers['uploadReport'] = unreachable;
-    await submission.settle();
-    expect(submission.run.replies).toEqual([{ name: 'cancel', value: cancelled }]);
-    expect(uploadsOf(submission)).toEqual([0]);
-  });
-
-  test('when the service has made a job is too late: the job is handed over', async () => {
-    const submission = await life({ uploadReport: silent });
-    await submission.update('cancel');
-    submission.answers['uploadReport'] = { snapshot: started };
-    await submission.settle();
-    expect(submission.run.replies).toEqual([{ name: 'cancel', value: { outcome: 'uploaded', jobId } }]);
-    expect(submission.calls).toEqual(['0h uploadReport', '0h handOverReport']);
-    expect(submission.events).toEqual(['0h completed']);
-  });
-
-  test('while the job is handed over is too late, too', async () => {
-    const submission = await life({ uploadReport: { snapshot: started }, handOverReport: silent });
-    await submission.update('cancel');
-    submission.answers['handOverReport'] = null;
-    await submission.settle();
-    expect(submission.run.replies).toEqual([{ name: 'cancel', value: { outcome: 'uploaded', jobId } }]);
-    expect(submission.events).toEqual(['0h completed']);
-  });
-
-  test('while the service refuses it is answered with the refusal', async () => {
-    const submission = await life({ uploadReport: silent });
-    await submission.update('cancel');
-    submission.answers['uploadReport'] = { failure: { type: 'ReportRefused' } };
-    await submission.settle();
-    expect(submission.run.replies).toEqual([{ name: 'cancel', refused: 'ReportEnded' }]);
-    expect(submission.events).toEqual(['0h failed: ReportRefused']);
+    await submission.given({ [pending]: answer });
+    expect(submission.run.replies).toEqual([{ name: 'cancel', ...reply }]);
+    expect(submission.events).toEqual([`0h ${end}`]);
+    expect(submission.calls).toEqual(['0h uploadReport', ...(end === 'completed' ? ['0h handOverReport'] : [])]);
   });
 
   test('while a lost answer is waited for names the upload, to the caller and to the next run', async () => {
