@@ -4,13 +4,17 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { callMs, senderTo } from '../../../activities/notification-sender.js';
 import { createNotificationHandler } from '../../../client/notifications/index.js';
 import type { CloudEvent } from '../../../protocol/notification-events.js';
-import { answering, serving } from '../service/recording-server.js';
+import { answering, rejection, serving } from '../service/recording-server.js';
 import { closedPort } from '../webhooks/sending.js';
 
 const secret = `whsec_${Buffer.from('an-invented-secret-32-bytes-long').toString('base64')}`;
 
 /** Failures are what this is about: they need not be read. */
 const attempt = () => new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR', () => undefined) });
+
+/** The failure of one delivery to a receiver at this address. */
+const failureAt = (url: string): Promise<unknown> =>
+  rejection(attempt().run(async () => senderTo({ url, secret }).send(event)));
 
 const event: CloudEvent = {
   specversion: '1.0',
@@ -57,9 +61,7 @@ test.each([301, 302, 307, 308])(
   'a receiver that answers %i is not followed, and the failure says so',
   async (status) => {
     const { baseUrl, requests } = await answering(() => ({ status, headers: { location: '/elsewhere' } }));
-    const failure = await attempt()
-      .run(() => senderTo({ url: baseUrl, secret }).send(event))
-      .catch((error: unknown) => error);
+    const failure = await failureAt(baseUrl);
     expect(failure).toMatchObject({
       type: 'NotificationRefused',
       nonRetryable: false,
@@ -72,9 +74,7 @@ test.each([301, 302, 307, 308])(
 );
 
 test('a receiver that cannot be reached is a failure that says why', async () => {
-  const failure = await attempt()
-    .run(async () => senderTo({ url: `http://127.0.0.1:${await closedPort()}`, secret }).send(event))
-    .catch((error: unknown) => error);
+  const failure = await failureAt(`http://127.0.0.1:${await closedPort()}`);
   expect(failure).toMatchObject({
     type: 'ReceiverUnreachable',
     message: expect.stringMatching(/^NOTIFY_URL cannot be reached \(ECONNREFUSED\): /) as string,
@@ -83,9 +83,7 @@ test('a receiver that cannot be reached is a failure that says why', async () =>
 
 test('a pause that the receiver asks for is in the failure as well, for a workflow that waits between two deliveries', async () => {
   const { baseUrl } = await answering(() => ({ status: 503, headers: { 'retry-after': '1800' } }));
-  const failure = await attempt()
-    .run(() => senderTo({ url: baseUrl, secret }).send(event))
-    .catch((error: unknown) => error);
+  const failure = await failureAt(baseUrl);
   const asked = 1_800_000;
   expect(failure).toMatchObject({ nextRetryDelay: asked, details: [{ fields: [], retryAfterMs: asked }] });
 });

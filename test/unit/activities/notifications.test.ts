@@ -15,33 +15,33 @@ const notification = {
   data: { orderId: 'order-1', note: 'Testperson' },
 };
 
+const secret = `whsec_${Buffer.from('an-invented-secret-32-bytes-long').toString('base64')}`;
+
+/** Sends notifications to a receiver at this address, in one attempt. */
+function notifying(url: string | undefined, dependencies: object = {}) {
+  const target = url === undefined ? 'off' : { url, secret };
+  const activities = notificationActivities({ target, ...dependencies } as unknown as ActivityDependencies);
+  return async (notifications: Notification[], environment = new MockActivityEnvironment()) =>
+    (await environment.run(() => activities.notify({ notifications, mayBeBehind: false }))) as NotifyOutcome;
+}
+
 test('a notification that its receiver refuses for good is logged by its ids, its type and the status', async () => {
   const { baseUrl } = await answering(() => ({ status: 422, body: 'Testperson' }));
   const lines: { message: string; fields: LogMetadata | undefined }[] = [];
   const silent = (): void => undefined;
   const warn = (message: string, fields?: LogMetadata) => void lines.push({ message, fields });
   const logger = { log: silent, trace: silent, debug: silent, info: silent, warn, error: silent };
-  const target = {
-    url: baseUrl,
-    secret: `whsec_${Buffer.from('an-invented-secret-32-bytes-long').toString('base64')}`,
-  };
-  const activities = notificationActivities({ target } as unknown as ActivityDependencies);
-  const environment = new MockActivityEnvironment({}, { logger });
-  const call = { notifications: [notification], mayBeBehind: false };
-  const outcome = (await environment.run(() => activities.notify(call))) as NotifyOutcome;
+  const outcome = await notifying(baseUrl)([notification], new MockActivityEnvironment({}, { logger }));
   expect(outcome).toEqual({ delivered: [], refused: [{ notification, status: 422 }], handedOver: false });
   const { id, source } = notification;
-  expect(lines).toMatchObject([
-    { fields: { notification: id, type: 'labops.order.phase_changed', source, status: 422 } },
-  ]);
+  const fields = { notification: id, type: 'labops.order.phase_changed', source, status: 422 };
+  expect(lines).toMatchObject([{ fields }]);
   expect(lines[0]?.message).toMatch(/^notification refused by the receiver/);
   expect(JSON.stringify(lines)).not.toContain('Testperson');
 });
 
 test('a deployment without a receiver drops what was made without knowing that, and nothing else', async () => {
-  const activities = notificationActivities({ target: 'off' } as unknown as ActivityDependencies);
-  const notify = (notifications: Notification[]) =>
-    new MockActivityEnvironment().run(() => activities.notify({ notifications, mayBeBehind: false }));
+  const notify = notifying(undefined);
   const dropped = { ...notification, id: 'user-1/invented_watch/msg-1/connection_error', dropIfOff: true as const };
   expect(await notify([dropped])).toEqual({ delivered: [dropped.id], refused: [], handedOver: false });
   await expect(notify([dropped, notification])).rejects.toMatchObject({ type: 'NotificationsNotConfigured' });
@@ -55,16 +55,9 @@ test('an alarm does not wait behind a notification that the receiver has failed 
     taken.push(type);
     return { status: 204 };
   });
-  const target = {
-    url: baseUrl,
-    secret: `whsec_${Buffer.from('an-invented-secret-32-bytes-long').toString('base64')}`,
-  };
   const alarm = { ...notification, id: 'order-1/8/critical_result', type: 'order.critical_result' };
-  const notify = (attempt: number) => {
-    const activities = notificationActivities({ target } as unknown as ActivityDependencies);
-    const call = { notifications: [notification, alarm], mayBeBehind: false };
-    return new MockActivityEnvironment({ attempt }).run(() => activities.notify(call));
-  };
+  const notify = (attempt: number) =>
+    notifying(baseUrl)([notification, alarm], new MockActivityEnvironment({ attempt }));
   await expect(notify(3)).rejects.toMatchObject({ type: 'NotificationRefused' });
   expect(taken).toEqual([]);
   expect(await notify(4)).toEqual({ delivered: [alarm.id], refused: [], handedOver: false });
@@ -76,18 +69,13 @@ test('a reminder that the receiver fails to take keeps its portal link for later
     sent.push((body as { data: { portal_url: string } }).data.portal_url);
     return { status: sent.length < 3 ? 500 : 204 };
   });
-  const target = {
-    url: baseUrl,
-    secret: `whsec_${Buffer.from('an-invented-secret-32-bytes-long').toString('base64')}`,
-  };
   let made = 0;
   const service = {
     portal: { createUrl: async () => ({ url: `https://portal.example/${(made += 1)}`, expires_in: 600 }) },
   };
-  const activities = notificationActivities({ target, service } as unknown as ActivityDependencies);
   const reminder = { ...notification, portalLink: { userId: 'user-1', orderId: 'order-1' } };
-  const call = { notifications: [reminder], mayBeBehind: false };
-  const notify = () => new MockActivityEnvironment().run(() => activities.notify(call));
+  const send = notifying(baseUrl, { service });
+  const notify = () => send([reminder]);
   await expect(notify()).rejects.toMatchObject({ type: 'NotificationRefused' });
   await expect(notify()).rejects.toMatchObject({ type: 'NotificationRefused' });
   await notify();

@@ -99,6 +99,11 @@ const encrypted = async (value: unknown, ring = ours) => {
   const [payload = {}] = await createPayloadCodec(ring).encode([clear(value)]);
   return payload;
 };
+async function startedWith(mode: 'required' | 'optional') {
+  const run = runWith(mode);
+  await run.start(await encrypted({}));
+  return run;
+}
 const bytes = (text: string) => Buffer.from(text);
 
 /** Each of them cannot be read by a worker with our keys. */
@@ -176,24 +181,19 @@ describe('in a replay the marker alone decides:', () => {
 });
 
 test('with encryption required, an update is taken only with an encrypted argument: one without any says nothing of its sender', async () => {
-  const run = runWith('required');
-  await run.start(await encrypted({}));
+  const run = await startedWith('required');
   expect(await run.update()).toBe('EncryptionRequired');
   expect(await run.update(clear({}))).toBe('EncryptionRequired');
   expect(await run.update(await encrypted({}))).toBe('taken');
-  const open = runWith('optional');
-  await open.start(await encrypted({}));
+  const open = await startedWith('optional');
   expect(await open.update()).toBe('taken');
 });
 
 test('with encryption required, a signal in clear is dropped, and so is the result of an activity, even one without a value', async () => {
-  const run = runWith('required');
-  await run.start(await encrypted({}));
+  const run = await startedWith('required');
   expect(await run.signal(clear({ n: 1 }))).toBeUndefined();
   for (const forged of [clear('invented'), clear(undefined), clear('ACTIVITY_ID_NOT_STARTED'), undefined]) {
-    const each = runWith('required');
-    await each.start(await encrypted({}));
-    expect(await each.result(forged)).toBe('AnswerLost');
+    expect(await (await startedWith('required')).result(forged)).toBe('AnswerLost');
   }
 });
 
@@ -220,8 +220,7 @@ test('with encryption required, the first payload says so if the start has none'
 
 test('what is encrypted with the keys of the worker reaches the workflow as it was', async () => {
   for (const mode of ['required', 'optional'] as const) {
-    const run = runWith(mode);
-    await run.start(await encrypted({}));
+    const run = await startedWith(mode);
     expect(await run.signal(await encrypted({ n: 1 }))).toEqual(['note', { n: 1 }]);
     expect(await run.result(await encrypted(undefined))).toBeUndefined();
     expect(run.markers).toEqual([]);
@@ -237,12 +236,9 @@ test('with encryption required, a failure in clear counts as a lost answer, also
     { message: 'cancelled', canceledFailureInfo: {}, cause: own },
   ];
   for (const failure of forged) {
-    const run = runWith('required');
-    await run.start(await encrypted({}));
-    expect(run.failure(failure)).toEqual(['AnswerLost']);
+    expect((await startedWith('required')).failure(failure)).toEqual(['AnswerLost']);
   }
-  const run = runWith('required');
-  await run.start(await encrypted({}));
+  const run = await startedWith('required');
   expect(run.failure({ message: 'timeout', timeoutFailureInfo: { timeoutType: 3 } })).toEqual([]);
   expect(run.markers).toEqual([]);
 });

@@ -35,12 +35,8 @@ function startWorker() {
     },
   });
   const workflowService = { describeWorkflowExecution: async () => ({}) };
-  const client = {
-    options: { namespace: 'default' },
-    workflowService,
-    getHandle: workflow,
-    signalWithStart: async () => calls.push('start'),
-  };
+  const signalWithStart = async () => calls.push('start');
+  const client = { options: { namespace: 'default' }, workflowService, getHandle: workflow, signalWithStart };
   const page = async () => ({ orders: [listed], unreadable: 0, size: 50, total: 1 });
   const dependencies = { service: { orders: { page } }, temporal: { workflow: client }, taskQueue: 'invented-queue' };
   const activities = reconcileActivities(dependencies as unknown as ActivityDependencies);
@@ -55,10 +51,7 @@ function startWorker() {
 
 test('a critical result whose ended workflow knew it costs calls of Temporal once for each worker, not at every pass', async () => {
   const pass = startWorker();
-  expect(await pass('interpretation')).toMatchObject({
-    calls: ['describe', 'result'],
-    counts: { critical: 1 },
-  });
+  expect(await pass('interpretation')).toMatchObject({ calls: ['describe', 'result'], counts: { critical: 1 } });
   expect(await pass('interpretation')).toMatchObject({ calls: [], counts: { critical: 1 } });
   expect(await startWorker()('interpretation')).toMatchObject({ calls: ['describe', 'result'] });
 });
@@ -67,10 +60,8 @@ test('an order that shows more than its workflow knew is asked about again', asy
   const pass = startWorker();
   await pass('interpretation');
   listed = { ...order, events: [event, { ...event, id: 8, status: 'completed.testkit.corrected' }] };
-  expect(await pass('interpretation')).toMatchObject({
-    calls: ['describe', 'result', 'signal', 'start'],
-    counts: { reopened: 1 },
-  });
+  const calls = ['describe', 'result', 'signal', 'start'];
+  expect(await pass('interpretation')).toMatchObject({ calls, counts: { reopened: 1 } });
 });
 
 test('an order that was forwarded to a chain is asked about at every pass: the workflow of the chain may end otherwise', async () => {
