@@ -22,6 +22,9 @@ const fields = [{ field: 'patient_details.dob', message: 'is not a date', type: 
 const refusal = { sentence: 'Order refused', fields };
 const refused = (status: number) => ({ ...call, status });
 
+const tooMany = (ms: number | undefined) => new TooManyRequests(refused(429), refusal, ms);
+const away = (status: number, ms?: number) => new ServiceUnavailable(refused(status), refusal, ms);
+
 const creationSettling = 45_000;
 
 /** The activity's own retry policy decides: its interval, or never. */
@@ -41,45 +44,15 @@ const table: [name: string, error: ServiceError, type: string, retried: Retry, r
   ['422', new ServiceRefused(refused(422), refusal), 'OrderRefused', never, never],
   ['a slot that is gone', new SlotUnavailable(refused(400), refusal), 'SlotUnavailable', never, never],
   ['a rule of ours', new RequestInvalid(call, [{ field: 'a', message: 'is missing' }]), 'OrderRefused', never, never],
-  ['429', new TooManyRequests(refused(429), refusal, undefined), 'TooManyRequests', bySchedule, bySchedule],
-  [
-    '429 with a time before settling',
-    new TooManyRequests(refused(429), refusal, 5_000),
-    'TooManyRequests',
-    after(5_000),
-    after(creationSettling),
-  ],
-  [
-    '429 with a time after settling',
-    new TooManyRequests(refused(429), refusal, 90_000),
-    'TooManyRequests',
-    after(90_000),
-    after(90_000),
-  ],
+  ['429', tooMany(undefined), 'TooManyRequests', bySchedule, bySchedule],
+  ['429 with a time before settling', tooMany(5_000), 'TooManyRequests', after(5_000), after(creationSettling)],
+  ['429 with a time after settling', tooMany(90_000), 'TooManyRequests', after(90_000), after(90_000)],
   // Temporal would fail an activity for good whose next delay is 0.
-  [
-    '429 with no time left',
-    new TooManyRequests(refused(429), refusal, 0),
-    'TooManyRequests',
-    bySchedule,
-    after(45_000),
-  ],
-  ['500', new ServiceUnavailable(refused(500), refusal, undefined), 'ServiceUnavailable', bySchedule, bySchedule],
-  ['408', new ServiceUnavailable(refused(408), refusal, undefined), 'ServiceUnavailable', bySchedule, bySchedule],
-  [
-    '503 with a time before settling',
-    new ServiceUnavailable(refused(503), refusal, 5_000),
-    'ServiceUnavailable',
-    after(5_000),
-    after(creationSettling),
-  ],
-  [
-    '503 with a time after settling',
-    new ServiceUnavailable(refused(503), refusal, 90_000),
-    'ServiceUnavailable',
-    after(90_000),
-    after(90_000),
-  ],
+  ['429 with no time left', tooMany(0), 'TooManyRequests', bySchedule, after(creationSettling)],
+  ['500', away(500), 'ServiceUnavailable', bySchedule, bySchedule],
+  ['408', away(408), 'ServiceUnavailable', bySchedule, bySchedule],
+  ['503 with a time before settling', away(503, 5_000), 'ServiceUnavailable', after(5_000), after(creationSettling)],
+  ['503 with a time after settling', away(503, 90_000), 'ServiceUnavailable', after(90_000), after(90_000)],
   ['a lost answer', new AnswerLost(call, 'was not answered'), 'AnswerLost', after(35_000), bySchedule],
   ['an unreadable answer', new AnswerUnreadable(call, 'is no JSON'), 'AnswerUnreadable', bySchedule, bySchedule],
   ['no connection', new ServiceUnreachable(call, 'no connection'), 'ServiceUnreachable', bySchedule, bySchedule],
@@ -91,10 +64,7 @@ describe('a failed call of the service', () => {
     expect({ nonRetryable, nextRetryDelay }).toEqual(retried);
     expect(failure).toMatchObject({ type, cause: error });
     const inCreation = failureOf(error, 'OrderRefused', creationSettling);
-    expect({ nonRetryable: inCreation.nonRetryable, nextRetryDelay: inCreation.nextRetryDelay }).toEqual(
-      retriedInCreation,
-    );
-    expect(inCreation.type).toBe(type);
+    expect(inCreation).toMatchObject({ type, ...retriedInCreation });
     const unknown =
       error instanceof NotFound ? ': the service does not know the user, the lab test or another id in the order' : '';
     expect(inCreation.message).toBe(`${error.message}${unknown}`);
@@ -132,25 +102,13 @@ test.each<[RefusedAs, number]>([
   (refusedAs, settling) => {
     const refusedWith = (reason: string) =>
       failureOf(new NotFound(refused(404), { sentence: reason, fields: [] }), refusedAs, settling);
-    for (const reason of [
-      '404 page not found',
-      'default backend - 404',
-      'no Route matched with those values',
-      'The requested URL was not found on this server.',
-      'Not Found',
-    ]) {
+    const proxies = ['404 page not found', 'default backend - 404', 'no Route matched with those values', 'Not Found'];
+    for (const reason of [...proxies, 'The requested URL was not found on this server.']) {
       expect(refusedWith(reason), reason).toMatchObject({ type: 'AnswerUnreadable', nonRetryable: false });
     }
-    for (const reason of [
-      'User does not exist on this team',
-      'Lab test not found',
-      'Lab account not found',
-      'LabTest not found',
-      'Physician not found',
-      'You have scheduled this user for deletion.',
-      'Unknown provider',
-      'Not found',
-    ]) {
+    const unknown = ['User does not exist on this team', 'Unknown provider', 'Not found'];
+    const missing = ['Lab test', 'Lab account', 'LabTest', 'Physician'].map((what) => `${what} not found`);
+    for (const reason of [...unknown, ...missing, 'You have scheduled this user for deletion.']) {
       expect(refusedWith(reason), reason).toMatchObject({ type: refusedAs, nonRetryable: true });
     }
   },
@@ -167,30 +125,16 @@ describe('a failure’s first detail', () => {
   });
 
   test('names our own rules that were broken, and no status: nothing was sent', () => {
-    const rules = [
-      { field: 'a', message: 'is missing' },
-      { field: 'b', message: 'must be a date' },
-    ];
-    expect(detailsOf(new RequestInvalid(call, rules))).toEqual([
-      {
-        fields: [
-          { field: 'a', message: 'is missing' },
-          { field: 'b', message: 'must be a date' },
-        ],
-      },
-    ]);
+    const rules = ['a', 'b'].map((field) => ({ field, message: 'is missing' }));
+    expect(detailsOf(new RequestInvalid(call, rules))).toEqual([{ fields: rules }]);
   });
 
   test('has the status if the service answered, and always a list of fields', () => {
-    expect(detailsOf(new ServiceUnavailable(refused(503), refusal, undefined))).toEqual([
-      { status: 503, fields: [], sentence: 'Order refused' },
-    ]);
-    expect(detailsOf(new ServiceUnavailable(refused(503), { fields: [] }, undefined))).toEqual([
-      { status: 503, fields: [] },
-    ]);
-    expect(detailsOf(new AnswerUnreadable({ ...call, status: 200 }, 'is no JSON'))).toEqual([
-      { status: 200, fields: [] },
-    ]);
+    expect(detailsOf(away(503))).toEqual([{ status: 503, fields: [], sentence: 'Order refused' }]);
+    const silent = new ServiceUnavailable(refused(503), { fields: [] }, undefined);
+    expect(detailsOf(silent)).toEqual([{ status: 503, fields: [] }]);
+    const unreadable = new AnswerUnreadable({ ...call, status: 200 }, 'is no JSON');
+    expect(detailsOf(unreadable)).toEqual([{ status: 200, fields: [] }]);
     expect(detailsOf(new AnswerLost(call, 'was not answered'))).toEqual([{ fields: [] }]);
   });
 });

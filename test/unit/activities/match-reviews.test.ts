@@ -5,28 +5,47 @@ import { expect, test } from 'vitest';
 import { matchReviewReconcileActivities } from '../../../activities/match-review-reconcile.js';
 import { matchReviewActivities } from '../../../activities/match-reviews.js';
 import { matchReviewId } from '../../../protocol/ids.js';
-import { answering, serviceAt } from '../service/recording-server.js';
+import { answering, serviceAt, type Answer, type RecordedRequest } from '../service/recording-server.js';
 
 const open = (id: string) => ({ id, status: 'pending_customer_review', allowed_actions: ['accept'] });
+const page = (...data: object[]): Answer => ({ body: { data, next_cursor: null, total: data.length } });
+
+/** A pass over the open reviews: the service answers so, and Temporal has these runs. */
+async function passOver(answer: (index: number) => Answer, runOf: (workflowId: string) => object): Promise<unknown> {
+  const { baseUrl } = await answering((_request, index) => answer(index));
+  const temporal = { workflow: { getHandle: runOf } };
+  const activities = matchReviewReconcileActivities({ temporal, service: serviceAt(baseUrl), taskQueue: 'q' } as never);
+  const environment = new MockActivityEnvironment({ currentAttemptScheduledTimestampMs: Date.now() });
+  return environment.run(() => activities.reconcileMatchReviews());
+}
+
+/** The activities of one review, of which Temporal has this earlier run. */
+async function reviewing(answer: (request: RecordedRequest) => Answer, earlier: object = {}) {
+  const { baseUrl } = await answering(answer);
+  const temporal = {
+    workflow: { getHandle: () => ({ describe: async () => ({ status: { name: 'COMPLETED' } }), ...earlier }) },
+  };
+  return matchReviewActivities({ temporal, service: serviceAt(baseUrl), target: 'off' } as never);
+}
+
+const throws = (error: Error) => async () => {
+  throw error;
+};
 
 test('a review whose last result cannot be decoded does not end the pass before the reviews after it', async () => {
-  const data = [open('result-1'), open('result-2')];
-  const { baseUrl } = await answering(() => ({ body: { data, next_cursor: null, total: 2 } }));
   const reported: string[] = [];
-  const getHandle = (workflowId: string) => ({
-    describe: async () => {
-      if (workflowId !== matchReviewId('result-1')) throw new WorkflowNotFoundError('not found', workflowId, undefined);
-      return { status: { name: 'COMPLETED' }, closeTime: new Date(), runId: 'run-1' };
-    },
-    result: async () => {
-      throw new ValueError('unknown key');
-    },
-    signal: async () => reported.push(workflowId),
-  });
-  const temporal = { workflow: { getHandle } };
-  const activities = matchReviewReconcileActivities({ temporal, service: serviceAt(baseUrl), taskQueue: 'q' } as never);
-  const pass = new MockActivityEnvironment().run(() => activities.reconcileMatchReviews());
-  expect(await pass).toEqual({ started: 1 });
+  const pass = await passOver(
+    () => page(open('result-1'), open('result-2')),
+    (workflowId) => ({
+      describe: async () => {
+        if (workflowId !== matchReviewId('result-1')) throw new WorkflowNotFoundError('no', workflowId, undefined);
+        return { status: { name: 'COMPLETED' }, closeTime: new Date(), runId: 'run-1' };
+      },
+      result: throws(new ValueError('unknown key')),
+      signal: async () => reported.push(workflowId),
+    }),
+  );
+  expect(pass).toEqual({ started: 1 });
   expect(reported).toEqual([matchReviewId('result-2')]);
 });
 
@@ -37,61 +56,39 @@ test.each([
 ])(
   'starts %i workflows for a review that changed %s an operator ended its workflow',
   async (started, _, updated_at) => {
-    const data = [{ ...open('result-1'), updated_at }];
-    const { baseUrl } = await answering(() => ({ body: { data, next_cursor: null, total: 1 } }));
-    const closeTime = new Date('2026-03-10T12:00:00Z');
-    const getHandle = () => ({
-      describe: async () => ({ status: { name: 'TERMINATED' }, closeTime, runId: 'run-1' }),
-      signal: async () => undefined,
-    });
-    const temporal = { workflow: { getHandle } };
-    const activities = matchReviewReconcileActivities({
-      temporal,
-      service: serviceAt(baseUrl),
-      taskQueue: 'q',
-    } as never);
-    expect(
-      await new MockActivityEnvironment({ currentAttemptScheduledTimestampMs: Date.now() }).run(() =>
-        activities.reconcileMatchReviews(),
-      ),
-    ).toEqual({ started });
+    const ended = { status: { name: 'TERMINATED' }, closeTime: new Date('2026-03-10T12:00:00Z'), runId: 'run-1' };
+    const run = { describe: async () => ended, signal: async () => undefined };
+    const pass = await passOver(
+      () => page({ ...open('result-1'), updated_at }),
+      () => run,
+    );
+    expect(pass).toEqual({ started });
   },
 );
+
+const expired = [{ loc: ['query', 'next_cursor'], msg: 'expired', type: 'value_error' }];
 
 test.each([
   [400, 'Cursor expired'],
   [404, 'Cursor expired'],
   [403, 'Forbidden'],
-  ...[400, 422].map(
-    (status) => [status, [{ loc: ['query', 'next_cursor'], msg: 'expired', type: 'value_error' }]] as const,
-  ),
-] as const)(
+  [400, expired],
+  [422, expired],
+])(
   'a list of reviews that is refused on a later page (%i) is read again: the team has match review',
   async (status, detail) => {
     const first = { body: { data: [open('result-1')], next_cursor: 'expired', total: 2 } };
-    const { baseUrl } = await answering((_request, index) => (index === 0 ? first : { status, body: { detail } }));
-    const getHandle = () => ({ describe: async () => ({ status: { name: 'RUNNING' } }) });
-    const temporal = { workflow: { getHandle } };
-    const activities = matchReviewReconcileActivities({
-      temporal,
-      service: serviceAt(baseUrl),
-      taskQueue: 'q',
-    } as never);
-    const pass = new MockActivityEnvironment().run(() => activities.reconcileMatchReviews());
+    const pass = passOver(
+      (index) => (index === 0 ? first : { status, body: { detail } }),
+      () => ({ describe: async () => ({ status: { name: 'RUNNING' } }) }),
+    );
     await expect(pass).rejects.toMatchObject({ type: 'AnswerUnreadable', nonRetryable: false });
   },
 );
 
 test('an earlier result that no worker can decode is unknown after half a minute, and is logged without its content', async () => {
-  const { baseUrl } = await answering(() => ({ body: open('result-1') }));
-  const getHandle = () => ({
-    describe: async () => ({ status: { name: 'COMPLETED' } }),
-    result: async () => {
-      throw new ValueError('cannot decode testperson@example.com');
-    },
-  });
-  const dependencies = { temporal: { workflow: { getHandle } }, service: serviceAt(baseUrl), target: 'off' };
-  const activities = matchReviewActivities(dependencies as never);
+  const undecodable = { result: throws(new ValueError('cannot decode testperson@example.com')) };
+  const activities = await reviewing(() => ({ body: open('result-1') }), undecodable);
   const logged: unknown[] = [];
   const silent = (): void => undefined;
   const error = (...line: unknown[]) => void logged.push(line);
@@ -109,60 +106,48 @@ test('an earlier result that no worker can decode is unknown after half a minute
 });
 
 test('while Temporal is away, the earlier result of a review is not taken for unknown', async () => {
-  const getHandle = () => ({
-    describe: async () => ({ status: { name: 'COMPLETED' } }),
-    result: async () => {
-      throw new ServiceError('away');
-    },
-  });
-  const activities = matchReviewActivities({ temporal: { workflow: { getHandle } }, target: 'off' } as never);
+  const activities = await reviewing(() => ({ status: 500 }), { result: throws(new ServiceError('away')) });
   const identified = new MockActivityEnvironment({ attempt: 100 }).run(() =>
     activities.identifyMatchReview('result-1', { runId: 'run-1' }),
   );
   await expect(identified).rejects.toThrow('away');
 });
 
-test.each([true, false])('a decision that an earlier activity may have sent counts as ours: %j', async (mayBeOurs) => {
-  const body = { id: 'result-1', status: 'resolved', resolution_action: 'accept', resolved_order_id: 'order-1' };
-  const { baseUrl } = await answering(() => ({ body }));
-  const activities = matchReviewActivities({ service: serviceAt(baseUrl), target: 'off' } as never);
-  const call = { rawResultId: 'result-1', action: 'accept', mayBeOurs } as const;
-  const decided = new MockActivityEnvironment().run(() => activities.decideMatchReview(call));
-  expect(await decided).toMatchObject({ item: { resolvedOrderId: 'order-1' }, isOurs: mayBeOurs });
+/** What an acceptance comes to. */
+async function accepted(
+  answer: (request: RecordedRequest) => Answer,
+  more: object = {},
+  attempt = 1,
+): Promise<unknown> {
+  const activities = await reviewing(answer);
+  const decision = { rawResultId: 'result-1', action: 'accept', ...more } as const;
+  return new MockActivityEnvironment({ attempt }).run(() => activities.decideMatchReview(decision));
+}
+
+test.each([
+  ['an earlier activity may have sent', 'ours', { mayBeOurs: true }, true],
+  ['no earlier activity may have sent', 'not ours', { mayBeOurs: false }, false],
+  ['may have been sent for that order', 'ours', { orderId: 'order-1', mayBeOurs: true }, true],
+  ['may have been sent for its parent', 'ours', { orderId: 'order-0', mayBeOurs: true }, true],
+  ['may have been sent for another order', 'not ours', { orderId: 'order-2', mayBeOurs: true }, false],
+])('an acceptance that %s is %s', async (_what, _whose, more, isOurs) => {
+  const review = { id: 'result-1', status: 'resolved', resolution_action: 'accept', resolved_order_id: 'order-1' };
+  const order = { id: 'order-1', parent_id: 'order-0', origin: 'recreation', events: [] };
+  const decided = await accepted(({ url }) => ({ body: url?.includes('/order/') ? order : review }), more);
+  expect(decided).toMatchObject({ item: { resolvedOrderId: 'order-1' }, isOurs });
 });
 
 test('a decision that is refused because an earlier attempt was carried out is ours', async () => {
-  let reads = 0;
-  const { baseUrl } = await answering(({ method }) => {
-    if (method !== 'GET') return { status: 400, body: { detail: 'The result needs no review any more' } };
-    reads += 1;
-    return {
-      body: reads === 1 ? open('result-1') : { ...open('result-1'), status: 'matched', resolved_order_id: 'o' },
+  const matched = { ...open('result-1'), status: 'matched', resolved_order_id: 'o' };
+  const decide = (attempt: number) => {
+    let reads = 0;
+    const answer = ({ method }: RecordedRequest): Answer => {
+      if (method !== 'GET') return { status: 400, body: { detail: 'The result needs no review any more' } };
+      reads += 1;
+      return { body: reads === 1 ? open('result-1') : matched };
     };
-  });
-  const activities = matchReviewActivities({ temporal: {}, service: serviceAt(baseUrl), target: 'off' } as never);
-  const decide = (attempt: number) =>
-    new MockActivityEnvironment({ attempt }).run(() =>
-      activities.decideMatchReview({ rawResultId: 'result-1', action: 'accept' }),
-    );
+    return accepted(answer, {}, attempt);
+  };
   expect(await decide(2)).toMatchObject({ isOurs: true, item: { status: 'matched' } });
-  reads = 0;
   await expect(decide(1)).rejects.toMatchObject({ type: 'DecisionRefused' });
 });
-
-test.each([
-  ['order-1', true],
-  ['order-0', true],
-  ['order-2', false],
-])(
-  'an acceptance for %s that an earlier attempt may have sent is ours, by the order or its parent: %j',
-  async (orderId, isOurs) => {
-    const review = { id: 'result-1', status: 'resolved', resolution_action: 'accept', resolved_order_id: 'order-1' };
-    const order = { id: 'order-1', parent_id: 'order-0', origin: 'recreation', events: [] };
-    const { baseUrl } = await answering(({ url }) => ({ body: url?.includes('/order/') ? order : review }));
-    const activities = matchReviewActivities({ service: serviceAt(baseUrl), target: 'off' } as never);
-    const call = { rawResultId: 'result-1', action: 'accept', orderId, mayBeOurs: true } as const;
-    const decided = new MockActivityEnvironment().run(() => activities.decideMatchReview(call));
-    expect(await decided).toMatchObject({ item: { resolvedOrderId: 'order-1' }, isOurs });
-  },
-);

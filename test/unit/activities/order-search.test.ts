@@ -35,10 +35,16 @@ afterAll(async () => {
 });
 
 const hour = 3_600_000;
-const times = () => ({
-  scheduledTimestampMs: Date.now(),
-  startToCloseTimeoutMs: hour,
-  scheduleToCloseTimeoutMs: hour,
+const times = () => ({ scheduledTimestampMs: Date.now(), startToCloseTimeoutMs: hour, scheduleToCloseTimeoutMs: hour });
+const criteria = (more: Partial<OrderCriteria>): OrderCriteria => ({
+  kind: 'unregistered',
+  passthrough: 'labops:-:invented-1:1',
+  reference: 'invented-1',
+  userId,
+  triedBefore: false,
+  address: { zip: '00000' },
+  since: '2026-03-01T00:00:00.000Z',
+  ...more,
 });
 
 /** One attempt to find an order that does not exist, placed on 1 March; returns its last heartbeat. */
@@ -50,19 +56,7 @@ async function search(
   let last: unknown = heartbeatDetails;
   environment.on('heartbeat', (details: unknown) => (last = details));
   const dependencies = { service, echoesPassthrough } as ActivityDependencies;
-  const wanted: OrderCriteria = {
-    ...{
-      kind: 'unregistered',
-      passthrough: 'labops:-:invented-1:1',
-      reference: 'invented-1',
-      userId,
-      triedBefore: false,
-    },
-    address: { zip: '00000' },
-    since: '2026-03-01T00:00:00.000Z',
-    ...wants,
-  };
-  const searching = environment.run(() => placedBefore(dependencies, wanted, startAttempt(30_000)));
+  const searching = environment.run(() => placedBefore(dependencies, criteria(wants), startAttempt(30_000)));
   const outcome = await searching.catch((error: unknown) => error);
   const hasFailed = outcome instanceof ServiceError || outcome instanceof ApplicationFailure;
   expect(hasFailed ? 'failed' : outcome).toBe(fails ? 'failed' : undefined);
@@ -150,18 +144,8 @@ async function foundAmong(
   const orders = written.map((order, index) => ({ id: `order-${index + 1}`, ...usual, ...order }));
   const body = { orders, total: orders.length, page: 1, size: 50 };
   await sandbox.addFault({ path: '/orders', action: { kind: 'answer', status: 200, body } });
-  const criteria: OrderCriteria = {
-    ...{
-      kind: 'unregistered',
-      passthrough: 'labops:-:invented-1:1',
-      reference: 'invented-1',
-      userId,
-      labTestId: 'invented-test',
-    },
-    ...{ address: { zip: '12345', first_line: '1 Example Street' }, since: '2026-03-01T00:00:00.000Z' },
-    triedBefore: attempt > 1,
-    ...wants,
-  };
+  const address = { zip: '12345', first_line: '1 Example Street' };
+  const wanted = criteria({ labTestId: 'invented-test', address, triedBefore: attempt > 1, ...wants });
   const describe = async () => {
     if (claim !== undefined) return { typedSearchAttributes: { get: () => claim } };
     throw new WorkflowNotFoundError('none', 'kit-order/order-1', undefined);
@@ -169,7 +153,7 @@ async function foundAmong(
   const temporal = { workflow: { getHandle: () => ({ describe }) } };
   const dependencies = { service, temporal, echoesPassthrough: false } as unknown as ActivityDependencies;
   const searching = new MockActivityEnvironment({ attempt, ...times() }).run(() =>
-    placedBefore(dependencies, criteria, startAttempt(30_000)),
+    placedBefore(dependencies, wanted, startAttempt(30_000)),
   );
   const found: unknown = await searching.catch((error: unknown) => error);
   await sandbox.removeFaults();
@@ -226,9 +210,8 @@ describe('an order whose creation may have got no answer, and which the service 
     expect(await foundAmong([{ shipping_details: otherwise }], { attempt: 1 })).toBeUndefined();
     expect(await foundIn({ lab_test: { id: 'another-test' } })).toBeUndefined();
     // A set of tests may become any test.
-    expect(await foundAmong([{ lab_test: { id: 'another-test' } }], { labTestId: undefined as never })).toMatchObject({
-      id: 'order-1',
-    });
+    const ofSet = await foundAmong([{ lab_test: { id: 'another-test' } }], { labTestId: undefined as never });
+    expect(ofSet).toMatchObject({ id: 'order-1' });
     expect(await foundIn({ created_at: '2026-02-27T00:00:05+00:00' })).toBeUndefined();
   });
 });

@@ -46,14 +46,8 @@ describe('an attempt to fetch a workout’s stream', () => {
       { status: 404, body: { detail: 'Not found' } },
       { type: 'StreamNotReady', nonRetryable: false },
     ],
-    [
-      { status: 503, body: '' },
-      { type: 'ServiceUnavailable', nonRetryable: false },
-    ],
-    [
-      { status: 401, body: { detail: 'Invalid' } },
-      { type: 'Unauthorized', nonRetryable: false, nextRetryDelay: '1 hour' },
-    ],
+    [{ status: 503 }, { type: 'ServiceUnavailable', nonRetryable: false }],
+    [{ status: 401 }, { type: 'Unauthorized', nonRetryable: false, nextRetryDelay: '1 hour' }],
     [
       { status: 422, body: { detail: 'No' } },
       { type: 'ServiceRefused', nonRetryable: true },
@@ -64,16 +58,10 @@ describe('an attempt to fetch a workout’s stream', () => {
 });
 
 describe('a workout’s stream', () => {
-  const followed = (answers: object, id = workoutStreamId(workoutId)) =>
-    new Life(
-      {
-        workflow: fetchWorkoutStream,
-        type: fetchWorkoutStreamName,
-        workflowId: id,
-        now: Date.parse('2026-03-01T10:00:00Z'),
-      },
-      { ...answers },
-    );
+  const now = Date.parse('2026-03-01T10:00:00Z');
+  const workflowId = workoutStreamId(workoutId);
+  const followed = (answers: object) =>
+    new Life({ workflow: fetchWorkoutStream, type: fetchWorkoutStreamName, workflowId, now }, { ...answers });
   const failing = (type: string, isFinal: boolean) => ({ fetchStream: { failure: { type, isFinal } } });
 
   test('is fetched again for a notice that comes meanwhile, and not for one that names nobody', async () => {
