@@ -64,24 +64,19 @@ async function create(
   { take = () => undefined, info = {}, runs = [] }: Circumstances = {},
 ): Promise<{ placed: PlacedOrder; started: Started[] }> {
   const started: Started[] = [];
-  const temporal = {
-    withDeadline: async (_deadline: number, call: () => Promise<unknown>) => call(),
-    workflow: {
-      async *list() {
-        yield* runs;
-      },
-      getHandle: (workflowId: string) => ({
-        async describe() {
-          throw new WorkflowNotFoundError('not found', workflowId, undefined);
-        },
-        async signal() {},
-      }),
-      async signalWithStart(_name: string, start: Started) {
-        take(start);
-        started.push(start);
-      },
+  const notFound = (workflowId: string) => Promise.reject(new WorkflowNotFoundError('none', workflowId, undefined));
+  const workflow = {
+    async *list() {
+      yield* runs;
     },
-  } as unknown as Client;
+    getHandle: (workflowId: string) => ({ describe: () => notFound(workflowId), signal: async () => undefined }),
+    async signalWithStart(_name: string, start: Started) {
+      take(start);
+      started.push(start);
+    },
+  };
+  const withDeadline = async (_deadline: number, call: () => Promise<unknown>) => call();
+  const temporal = { withDeadline, workflow } as unknown as Client;
   const dependencies = { service, temporal, taskQueue: 'lab', echoesPassthrough: true, target: 'off' };
   const activities = placingActivities(dependencies as ActivityDependencies);
   const { creationTimeout, creationSettling } = policy;
@@ -106,13 +101,9 @@ test('the attempt that creates an order hands it over in one call', async () => 
   const { placed, started } = await create();
   const { orderId } = placed.snapshot;
   expect(placed).toMatchObject({ adopted: false, handedOver: true });
-  expect(started).toMatchObject([
-    {
-      workflowId: `kit-order/${orderId}`,
-      args: [{ rootOrderId: orderId, earlierRun: {} }],
-      signalArgs: [{ reference: `reference-${userId}`, policy, labTestId: labTestIds.kit, notifies: false }],
-    },
-  ]);
+  const args = [{ rootOrderId: orderId, earlierRun: {} }];
+  const signalArgs = [{ reference: `reference-${userId}`, policy, labTestId: labTestIds.kit, notifies: false }];
+  expect(started).toMatchObject([{ workflowId: `kit-order/${orderId}`, args, signalArgs }]);
 });
 
 test('an order that Temporal does not take is left to its placing, and is not created again', async () => {
@@ -260,15 +251,10 @@ describe('an order', () => {
     expect(await sandbox.requests({ method: 'GET', path: `/v3/lab_tests/${labTestIds.kit}` })).toEqual([]);
   });
 
+  const account = { lab_account_id: labAccountIds.orderDelegated };
   test.each([
-    ['the order', { lab_account_id: labAccountIds.orderDelegated }],
-    [
-      'its set of tests',
-      {
-        lab_test_id: null,
-        order_set: { lab_test_ids: [labTestIds.kit], lab_account_id: labAccountIds.orderDelegated },
-      },
-    ],
+    ['the order', account],
+    ['its set of tests', { lab_test_id: null, order_set: { lab_test_ids: [labTestIds.kit], ...account } }],
   ])(
     'on an account that needs a physician, which %s names, is refused without one and placed with one',
     async (_, on) => {

@@ -37,17 +37,9 @@ const stateOf = ({ run }: Life) => run.query('state');
 
 /** How an earlier run of the same job ended. */
 const earlier = (more: Partial<ParsingJobResult> = {}): ParsingJobResult => ({
-  ...{
-    version: 1,
-    jobId,
-    reference,
-    userId,
-    policy,
-    phase: 'parsing' as const,
-    status: 'started',
-    waiting: { for: 'nothing' },
-  },
-  ...{ attention: [], raised: {}, announced: [], outcome: 'unresolved' as const },
+  version: 1,
+  ...{ jobId, reference, userId, policy, attention: [], raised: {}, announced: [] },
+  ...{ phase: 'parsing', status: 'started', waiting: { for: 'nothing' }, outcome: 'unresolved' },
   timeline: [{ at: new Date(began - 1000).toISOString(), status: 'started' }],
   ...more,
 });
@@ -260,9 +252,8 @@ describe('a job with an earlier run', () => {
   });
 
   test('is not claimed again by the hand-over that had claimed it', async () => {
-    const job = await (
-      await opened(reading({ previous: earlier({ announced }) })).start(reported('started'))
-    ).until(0.01);
+    const previous = earlier({ announced });
+    const job = await (await opened(reading({ previous })).start(reported('started'))).until(0.01);
     await job.signal('reportSubmitted', handedOver().argument);
     expect(job.events).toEqual([]);
   });

@@ -14,6 +14,10 @@ const placedAt = '2024-03-01T10:00:00.000Z';
 test('an order is projected to what the lifecycle needs, and nothing of a person', () => {
   const secret = 'Testperson';
   const person = { receiver_name: secret, first_line: secret, city: secret, phone_number: secret, notes: secret };
+  const shipment = {
+    ...{ outbound_courier: 'usps', outbound_tracking_number: '1Z', inbound_courier: 'ups' },
+    ...{ inbound_tracking_number: '2Z', outbound_tracking_url: `https://example.com/${secret}` },
+  };
   const projected = snapshot({
     user_id: 'user-1',
     team_id: 'team-1',
@@ -27,21 +31,7 @@ test('an order is projected to what the lifecycle needs, and nothing of a person
     next_year: secret,
     lab_account_id: 'account-1',
     lab_test: { id: 'test-1', name: secret, method: 'testkit' },
-    details: {
-      type: 'testkit',
-      data: {
-        id: 'kit-1',
-        shipment: {
-          id: 'shipment-1',
-          outbound_courier: 'usps',
-          outbound_tracking_number: '1Z',
-          outbound_tracking_url: `https://example.com/${secret}`,
-          inbound_courier: 'ups',
-          inbound_tracking_number: '2Z',
-          notes: secret,
-        },
-      },
-    },
+    details: { type: 'testkit', data: { id: 'kit-1', shipment: { ...shipment, id: 's', notes: secret } } },
     passthrough: 'labops/default:-:ref-1:1',
     origin: 'redraw',
     status: 'completed',
@@ -123,11 +113,7 @@ test('an order is followed whatever is odd about its other fields', () => {
     sample_id: [],
     lab_test: 1,
   };
-  const projected = snapshotOf(
-    orderSchema.parse({ ...odd, events: [null, 5, event], created_at: 5, updated_at: placedAt }),
-    usualInstallation,
-  );
-  expect(projected).toEqual({
+  expect(snapshot({ ...odd, events: [null, 5, event], created_at: 5, updated_at: placedAt })).toEqual({
     orderId: '4711',
     userId: '12',
     method: 'testkit',
@@ -214,22 +200,12 @@ describe('events', () => {
     expect(eventsOf({ events }).map((event) => event.status)).toEqual(['b', 'c', 'd']);
   });
 
-  test('events with one id are one event; with one status they may be two', () => {
-    const events = [1, 2, 1, 3].map((id) => ({
-      id,
-      created_at: placedAt,
-      status: 'sample_with_lab.walk_in_test.partial_results',
-    }));
-    expect(eventsOf({ events }).map(({ id }) => id)).toEqual([1, 2, 3]);
-  });
-
-  test('events with numeric texts as ids are the same events', () => {
-    const events = [
-      { id: '10', created_at: placedAt, status },
-      { id: 9, created_at: placedAt, status },
-      { id: '9', created_at: placedAt, status },
-    ];
-    expect(eventsOf({ events }).map(({ id }) => id)).toEqual([9, 10]);
+  test.each<[what: string, ids: unknown[], read: number[]]>([
+    ['with one id are one event; with one status they may be two', [1, 2, 1, 3], [1, 2, 3]],
+    ['with numeric texts as ids are the same events', ['10', 9, '9'], [9, 10]],
+  ])('events %s', (_what, sent, read) => {
+    const events = sent.map((id) => ({ id, created_at: placedAt, status }));
+    expect(eventsOf({ events }).map(({ id }) => id)).toEqual(read);
   });
 
   test('events with the id -0, which JSON can write, have the id 0', () => {
@@ -269,12 +245,8 @@ describe('events', () => {
     expect(withLast(sent, { ...ended, id: '3' })).toHaveLength(3);
     expect(withLast(sent, { ...ended, id: 2 })).toEqual(listed);
     expect(withLast(sent, { ...ended, id: null })).toEqual(listed);
-    expect(
-      withLast(
-        sent.map(({ id: _id, ...event }) => event),
-        ended,
-      ),
-    ).toEqual(listed);
+    const idless = sent.map(({ id: _id, ...event }) => event);
+    expect(withLast(idless, ended)).toEqual(listed);
   });
 
   test("events without a usable time use the order's", () => {
@@ -286,9 +258,8 @@ describe('events', () => {
     const at = (order: object) => eventsOf({ events, ...order }).map((event) => event.at);
     expect(at({ updated_at: placedAt, created_at: '2020-01-01T00:00:00Z' })).toEqual([placedAt, placedAt, placedAt]);
     expect(at({ updated_at: 'never', created_at: placedAt })).toEqual([placedAt, placedAt, placedAt]);
-    expect(
-      eventsOf({ events: [{ id: 1, status, created_at: '1970-01-01T00:00:00Z' }], updated_at: placedAt })[0]?.at,
-    ).toBe(placedAt);
+    const unset = [{ id: 1, status, created_at: '1970-01-01T00:00:00Z' }];
+    expect(eventsOf({ events: unset, updated_at: placedAt })[0]?.at).toBe(placedAt);
     expect(at({})).toEqual(Array.from({ length: 3 }, () => '1970-01-01T00:00:00.000Z'));
   });
 
@@ -328,15 +299,11 @@ describe('events', () => {
   });
 
   test('events without a status are left out', () => {
-    expect(
-      eventsOf({
-        events: [
-          { id: 1, created_at: placedAt },
-          { id: 2, status },
-        ],
-        created_at: placedAt,
-      }),
-    ).toEqual([{ id: 2, at: placedAt, status }]);
+    const events = [
+      { id: 1, created_at: placedAt },
+      { id: 2, status },
+    ];
+    expect(eventsOf({ events, created_at: placedAt })).toEqual([{ id: 2, at: placedAt, status }]);
   });
 });
 
