@@ -7,6 +7,8 @@ import { NotFound } from '../../../service/errors.js';
 
 const notFound = new NotFound({ method: 'GET', path: '/orders', status: 404 }, { fields: [] });
 
+const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
+
 /** The pages that a pass reads to find the last one of a service without a total, which answers as `answers` says from `count` pages on. */
 async function lastOf(count: number, missing: (page: number, reads: number) => boolean = (page) => page > count) {
   const pages: number[] = [];
@@ -17,7 +19,6 @@ async function lastOf(count: number, missing: (page: number, reads: number) => b
     return { orders, unreadable: 0, size: 1 };
   };
   const activities = reconcileActivities({ service: { orders: { page } } } as unknown as ActivityDependencies);
-  const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
   const reconciled = new MockActivityEnvironment().run(() =>
     activities.reconcilePage(range),
   ) as Promise<PageReconciled>;
@@ -55,14 +56,9 @@ test.each([
 ])(
   'an order that was updated %s is out of the range in %i cases: a time in the future says nothing',
   async (at, outside) => {
-    const page = async () => ({
-      orders: [{ id: 'no id', updated_at: at, events: [] }],
-      unreadable: 0,
-      size: 1,
-      total: 1,
-    });
+    const orders = [{ id: 'no id', updated_at: at, events: [] }];
+    const page = async () => ({ orders, unreadable: 0, size: 1, total: 1 });
     const activities = reconcileActivities({ service: { orders: { page } } } as unknown as ActivityDependencies);
-    const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
     const reconciled = new MockActivityEnvironment().run(() => activities.reconcilePage(range));
     expect(await reconciled).toMatchObject({ outside, counts: { listed: 1 - outside } });
   },
@@ -88,7 +84,6 @@ test('an order that cannot be read, or whose id cannot be part of a workflow ID,
   const options = { namespace: 'default' };
   const temporal = { workflow: { signalWithStart, getHandle: () => ({ signal }), workflowService, options } };
   const activities = reconcileActivities({ service, temporal, taskQueue: 'lab' } as unknown as ActivityDependencies);
-  const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
   const environment = new MockActivityEnvironment({}, { logger });
   const { counts } = (await environment.run(() => activities.reconcilePage(range))) as PageReconciled;
   expect(counts).toMatchObject({ listed: 3, notified: 1, passedOver: 2 });

@@ -25,6 +25,10 @@ function source(bytes: Buffer, { piece = 65_536, size }: { piece?: number; size?
   return { opened, counts };
 }
 
+/** What comes of these bytes. */
+const judged = (bytes: Buffer, from?: Parameters<typeof source>[1]) =>
+  outcomeOf(inspected(source(bytes, from).opened, limit));
+
 describe('the type is judged by content', () => {
   // proves 230
   test.each([
@@ -60,7 +64,7 @@ describe('the type is judged by content', () => {
     ['JSON with a header', '{\n"error": "no\n%PDF-1.4 1 0 obj"}'],
     ['a list in XML', '\ufeff<?xml version="1.0"?>\r\n%PDF-1.5 1 0 obj'],
   ])('%s is not a PDF', async (_what, text) => {
-    expect(await outcomeOf(inspected(source(Buffer.from(text)).opened, limit))).toBe('refused: wrong_type');
+    expect(await judged(Buffer.from(text))).toBe('refused: wrong_type');
   });
 
   test.each([
@@ -72,8 +76,7 @@ describe('the type is judged by content', () => {
     ['jpg', 60],
   ] as const)('the beginning of a %s is refused: its first %i bytes', async (extension, bytes) => {
     const beginning = extension === 'pdf' ? Buffer.from('%PDF-1.6\n%\n'.padEnd(bytes, '%')) : sampleReport(extension);
-    const outcome = outcomeOf(inspected(source(beginning.subarray(0, bytes)).opened, limit));
-    expect(await outcome).toBe('refused: wrong_type');
+    expect(await judged(beginning.subarray(0, bytes))).toBe('refused: wrong_type');
   });
 
   test.each([
@@ -84,12 +87,9 @@ describe('the type is judged by content', () => {
     const text = samplePdf(['a']).toString('latin1');
     const padded = text.replace('trailer\n<<', `${'%'.repeat(before)}\ntrailer\n<< ${entry}`);
     for (const piece of [65_536, 7_919]) {
-      const opened = source(Buffer.from(padded, 'latin1'), { piece }).opened;
-      expect(await outcomeOf(inspected(opened, limit))).toBe('refused: encrypted');
+      expect(await judged(Buffer.from(padded, 'latin1'), { piece })).toBe('refused: encrypted');
     }
-    expect(await outcomeOf(inspected(source(samplePdf(['/Encryption of reports'])).opened, limit))).toBeGreaterThan(
-      500,
-    );
+    expect(await judged(samplePdf(['/Encryption of reports']))).toBeGreaterThan(500);
   });
 
   test.each([1, 3, 1_019])('a PDF may have %i bytes before its header', async (before) => {
@@ -116,7 +116,7 @@ describe('the size', () => {
   // proves 313
   test.each([undefined, limit])('may be the limit exactly (known before: %s)', async (size) => {
     const bytes = sampleReport('pdf', { size: limit });
-    expect(await outcomeOf(inspected(source(bytes, size === undefined ? {} : { size }).opened, limit))).toBe(limit);
+    expect(await judged(bytes, size === undefined ? {} : { size })).toBe(limit);
   });
 
   // proves 313
@@ -135,12 +135,11 @@ describe('the size', () => {
   });
 
   test.each([undefined, 0])('an empty file is refused (known before: %s)', async (size) => {
-    const empty = source(Buffer.alloc(0), size === undefined ? {} : { size });
-    expect(await outcomeOf(inspected(empty.opened, limit))).toBe('refused: empty');
+    expect(await judged(Buffer.alloc(0), size === undefined ? {} : { size })).toBe('refused: empty');
   });
 
   test('a file of fewer bytes than announced is a broken transfer', async () => {
     const bytes = sampleReport('pdf', { size: 200_000 });
-    expect(await outcomeOf(inspected(source(bytes, { size: 200_001 }).opened, limit))).toBe('unavailable: broken_off');
+    expect(await judged(bytes, { size: 200_001 })).toBe('unavailable: broken_off');
   });
 });

@@ -110,16 +110,6 @@ describe('a file at a URL', () => {
     expect((await read(file)).equals(pdf)).toBe(true);
   });
 
-  test.each([true, false])('may have as many bytes as the limit (known before: %s)', async (isTold) => {
-    const bytes = sampleReport('png', { size: limit });
-    const answer: RequestListener = (_request, response) => {
-      if (isTold) response.setHeader('content-length', bytes.length);
-      response.write(bytes);
-      response.end();
-    };
-    expect(await fetched(answer)).toBe(limit);
-  });
-
   test('its connection ends with the reading, or when it is closed', async () => {
     const closed: string[] = [];
     const { host, url } = await hosting((request, response) => {

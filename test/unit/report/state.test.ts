@@ -2,8 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReportSnapshot } from '../../../service/report-snapshot.js';
 import { isUnknown, rankOf } from '../../../protocol/report/lifecycle.js';
-import { foldRead, foldWebhook, knownOf, type Reported } from '../../../workflows/report/reports.js';
-import { counts, snapshot } from './jobs.js';
+import {
+  foldRead,
+  foldWebhook,
+  knownOf,
+  readReportSnapshot,
+  type Reported,
+} from '../../../workflows/report/reports.js';
+import { counts, jobId, snapshot, userId } from './jobs.js';
 
 const receivedAll = (snapshots: readonly ReportSnapshot[], from: Reported = {}) => snapshots.reduce(foldWebhook, from);
 
@@ -23,16 +29,8 @@ describe('webhooks', () => {
   });
 
   test('webhooks in any order and repetition end in the same state', () => {
-    const statuses = [
-      'upload_pending',
-      'started',
-      'processing',
-      'pending_review',
-      'odd',
-      'odder',
-      'failed',
-      'completed',
-    ];
+    const early = ['upload_pending', 'started', 'processing', 'pending_review'];
+    const statuses = [...early, 'odd', 'odder', 'failed', 'completed'];
     const report = fc.record({ status: fc.constantFrom(...statuses), isReviewed: fc.boolean() });
     fc.assert(
       fc.property(fc.array(report, { minLength: 1 }), fc.integer(), (sent, turn) => {
@@ -51,17 +49,11 @@ describe('webhooks', () => {
     expect(knownOf(receivedAll([before, after]))).toEqual(after);
   });
 
-  test('webhooks that bring the counts come after those that do not', () => {
-    expect(knownOf(receivedAll([snapshot('completed', { counts }), snapshot('completed')]))?.counts).toEqual(counts);
-  });
-
   test('webhooks that bring the counts come after those that say more of anything else', () => {
     const more = snapshot('completed', { needsHumanReview: true, failureReason: 'x', userId: 'user-1' });
-    for (const reported of [
-      [snapshot('completed', { counts }), more],
-      [more, snapshot('completed', { counts })],
-    ])
-      expect(knownOf(receivedAll(reported))?.counts).toEqual(counts);
+    const counted = snapshot('completed', { counts });
+    expect(knownOf(receivedAll([counted, more]))?.counts).toEqual(counts);
+    expect(knownOf(receivedAll([more, counted]))?.counts).toEqual(counts);
   });
 
   test('webhooks that leave fields out take nothing away', () => {
@@ -145,4 +137,31 @@ test.each([
   ['a_status_of_tomorrow', true],
 ])('a status is unknown only if it is there and none of the documented ones: %s', (status, expected) => {
   expect(isUnknown(status)).toBe(expected);
+});
+
+describe('a snapshot from a signal', () => {
+  test('is taken unchanged', () => {
+    const flags = { needsHumanReview: true, isReviewed: false };
+    const whole = snapshot('failed', { failureReason: 'low_quality', ...flags, userId, counts });
+    expect(readReportSnapshot(whole)).toEqual(whole);
+  });
+
+  test('loses unknown fields and those of another type', () => {
+    const odd = { status: 5, failureReason: 2, userId: 7, needsHumanReview: 'no', isReviewed: 'yes', counts: [] };
+    expect(readReportSnapshot({ jobId, data: { name: 'Testperson' }, ...odd })).toStrictEqual({ jobId });
+  });
+
+  test('loses invalid counts', () => {
+    const odd = { ...counts, results: -1, aboveRange: 1.5, byInterpretation: { normal: '2' } };
+    expect(readReportSnapshot({ jobId, counts: odd })?.counts).toEqual({
+      ...counts,
+      results: 0,
+      aboveRange: 0,
+      byInterpretation: { normal: 0, abnormal: 0, critical: 0, unknown: 0 },
+    });
+  });
+
+  test.each([undefined, null, 'text', [], {}, { jobId: 1 }])('is refused: %j', (value) => {
+    expect(readReportSnapshot(value)).toBeUndefined();
+  });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Order, countryCodeOf, orderSchema } from '../../../service/orders.js';
+import { resultsSchema } from '../../../service/results.js';
 import { all } from '../../rig/all.js';
 import { orderRequest } from './persons.js';
 import { answering, readFrom, rejection, serviceAt, serviceWith } from './recording-server.js';
@@ -70,6 +71,28 @@ test('results keep unknown fields, and may be an object instead of a list', asyn
   });
   const object = { results: { marker: { value: 1 } } };
   expect(await readFrom(object, ({ orders }) => orders.results('order-1'))).toEqual(object);
+});
+
+test.each([
+  [
+    { result: 5.4, value: 5.4, type: 'numeric' },
+    { result: '5.4', value: 5.4 },
+  ],
+  [
+    { min_range_value: '3.5', max_range_value: ' 7 ', value: '5.4' },
+    { min_range_value: 3.5, max_range_value: 7, value: 5.4 },
+  ],
+  [
+    { result: '-1', value: -1, type: 'numeric' },
+    { result: '-1', value: -1 },
+  ],
+])('a number is read whether it is sent as one or as a text: %j', (sent, expected) => {
+  expect(resultsSchema.parse({ results: [sent] }).results).toMatchObject([expected]);
+});
+
+test('a result that is not a number has no number: -1 stands for that', () => {
+  const { results } = resultsSchema.parse({ results: [{ result: 'see note', value: -1, type: 'comment' }] });
+  expect(results).toEqual([{ result: 'see note', type: 'comment' }]);
 });
 
 describe('an order', () => {

@@ -37,17 +37,10 @@ describe.each(['signals', 'starts'] as const)('an event that Temporal does not t
     ['PERMISSION_DENIED', 7, 'no', 'temporal_refused'],
     ['NOT_FOUND', 5, 'Namespace not-there is not found.', 'temporal_refused'],
     ['INVALID_ARGUMENT', 3, 'exceeded workflow execution limit for signal events', 'temporal_unavailable'],
-    [
-      'INVALID_ARGUMENT',
-      3,
-      'Namespace default has no mapping defined for search attribute LabUserId',
-      'temporal_refused',
-    ],
+    ['INVALID_ARGUMENT', 3, 'Namespace default has no mapping defined for search attribute A', 'temporal_refused'],
   ])('an event that Temporal refuses with %s is sent again (%i, %s)', async (_name, code, details, answer) => {
-    const handler = await handlerRefusedWith(code, details, {
-      to,
-      rejected: () => expect.unreachable('it is set aside'),
-    });
+    const rejected = () => expect.unreachable('it is set aside');
+    const handler = await handlerRefusedWith(code, details, { to, rejected });
     expect((await handler.handle(signed(orderEvent(orderId)))).status).toBe(503);
     expect(handler.counts().answers).toMatchObject({ [answer]: 1 });
   });
