@@ -21,8 +21,8 @@ const secret = `whsec_${Buffer.from('an-invented-secret-32-bytes-long').toString
 function notifying(url: string | undefined, dependencies: object = {}) {
   const target = url === undefined ? 'off' : { url, secret };
   const activities = notificationActivities({ target, ...dependencies } as unknown as ActivityDependencies);
-  return async (notifications: Notification[], environment = new MockActivityEnvironment()) =>
-    (await environment.run(() => activities.notify({ notifications, mayBeBehind: false }))) as NotifyOutcome;
+  return (notifications: Notification[], environment = new MockActivityEnvironment()): Promise<NotifyOutcome> =>
+    environment.run(() => activities.notify({ notifications, mayBeBehind: false }));
 }
 
 test('a notification that its receiver refuses for good is logged by its ids, its type and the status', async () => {
