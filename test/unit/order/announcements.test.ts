@@ -16,7 +16,7 @@ import {
   pathTo,
   start,
 } from './histories.js';
-import { deliveriesOf, reportsOfChain } from './reports.js';
+import { deliveriesOf, forAll, reportsOfChain } from './reports.js';
 
 const announced = (chain: Chain) => announcedBy(chain).map(({ id }) => id);
 
@@ -355,8 +355,6 @@ describe('a replacement', () => {
 
 describe('if order reports arrive in any order, repeated or lost,', () => {
   const deliveries = reportsOfChain.chain((reports) => fc.tuple(deliveriesOf(reports), deliveriesOf(reports)));
-  const forAll = (claim: (deliveries: [OrderSnapshot[], OrderSnapshot[]]) => void) =>
-    fc.assert(fc.property(deliveries, claim));
   /** A later report may say more about an event, so that is left out. */
   const phases = (outbox: AnnouncedByChain[]) =>
     outbox.flatMap((one) =>
@@ -366,7 +364,7 @@ describe('if order reports arrive in any order, repeated or lost,', () => {
   const identity = ({ id, at, type }: AnnouncedByChain) => ({ id, at, type });
 
   test('no notification has the id of another', () => {
-    forAll(([delivery]) => {
+    forAll(deliveries, ([delivery]) => {
       const ids = announced(announce(delivery));
       expect(ids).toHaveLength(new Set(ids).size);
     });
@@ -380,13 +378,13 @@ describe('if order reports arrive in any order, repeated or lost,', () => {
       announcedBy(announce(delivery))
         .filter((one) => one.type !== 'phase_changed' && !isReworded(one))
         .map(identity);
-    forAll(([one, other]) => {
+    forAll(deliveries, ([one, other]) => {
       expect(news(one).toSorted(byId)).toEqual(news(other).toSorted(byId));
     });
   });
 
   test('the last interpretation announced is the one that the results have', () => {
-    forAll(([delivery]) => {
+    forAll(deliveries, ([delivery]) => {
       const chain = announce(delivery);
       for (const { orderId, greatest, events } of ordersOf(chain)) {
         if (!events.some(({ status }) => status.startsWith('completed.'))) continue;
@@ -400,7 +398,7 @@ describe('if order reports arrive in any order, repeated or lost,', () => {
   });
 
   test('a phase that is notified under one id is the same phase, at the same time', () => {
-    forAll(([one, other]) => {
+    forAll(deliveries, ([one, other]) => {
       const mine = phases(announcedBy(announce(one)));
       const others = phases(announcedBy(announce(other)));
       const inBoth = (some: typeof mine, rest: typeof mine) =>
@@ -410,7 +408,7 @@ describe('if order reports arrive in any order, repeated or lost,', () => {
   });
 
   test('the last phase notified of an order is the one it is in', () => {
-    forAll(([delivery]) => {
+    forAll(deliveries, ([delivery]) => {
       const chain = announce(delivery);
       for (const { orderId, standing } of ordersOf(chain)) {
         if (!standing.last) continue;

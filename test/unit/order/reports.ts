@@ -60,6 +60,14 @@ export const reportsOfChain: fc.Arbitrary<OrderSnapshot[]> = fc
   )
   .chain((chain) => anyOrderOf(chain.flat()));
 
+/** It holds for a hundred of them, or for as many as are named. */
+export function forAll<T>(all: fc.Arbitrary<T>, claim: (one: T) => void, numRuns?: number): void {
+  const holds = (one: T) => {
+    claim(one);
+  };
+  fc.assert(fc.property(all, holds), numRuns === undefined ? {} : { numRuns });
+}
+
 export function anyOrderOf<T>(items: readonly T[]): fc.Arbitrary<T[]> {
   return fc.shuffledSubarray([...items], { minLength: items.length });
 }

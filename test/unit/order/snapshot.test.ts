@@ -13,7 +13,7 @@ import { caseFileOf, stateOf } from '../../../workflows/order/view.js';
 import { projectFolder } from '../../rig/processes.js';
 import { untidyOrder } from '../service/untidy-orders.js';
 import { caseOf, daysAfterStart, kitOf } from './histories.js';
-import { reportsOfChain } from './reports.js';
+import { forAll, reportsOfChain } from './reports.js';
 import fc from 'fast-check';
 
 const at = daysAfterStart(0);
@@ -186,21 +186,23 @@ describe('whatever JSON comes as a signal,', () => {
   const signals = fc.oneof(junk, almost).map((value) => overTheWire(value ?? null));
 
   test('the signal is read without a throw, to plain JSON, and to the same when it is read again', () => {
-    fc.assert(
-      fc.property(signals, (signal) => {
+    forAll(
+      signals,
+      (signal) => {
         const read = readSnapshot(signal);
         if (read === undefined) return;
         expect(overTheWire(read)).toEqual(read);
         expect(readSnapshot(read)).toEqual(read);
-      }),
-      { numRuns: 1000 },
+      },
+      1000,
     );
   });
 
   test('the reader keeps every valid text, event and member, and nothing else', () => {
     const isText = (value: unknown) => typeof value === 'string';
-    fc.assert(
-      fc.property(almost, (sent) => {
+    forAll(
+      almost,
+      (sent) => {
         const signal = overTheWire(sent) as Record<string, unknown>;
         const read = readSnapshot(signal);
         const isOne = isText(signal['orderId']) && Array.isArray(signal['events']);
@@ -220,14 +222,15 @@ describe('whatever JSON comes as a signal,', () => {
         expect(read.transaction?.orders.map(({ id }) => id) ?? []).toEqual(
           named.filter((one) => isText(one?.['id'])).map(({ id }) => id),
         );
-      }),
-      { numRuns: 1000 },
+      },
+      1000,
     );
   });
 
   test('what was read of it stops no workflow: it is folded, announced, timed and shown', () => {
-    fc.assert(
-      fc.property(fc.array(signals, { maxLength: 4 }), (sent) => {
+    forAll(
+      fc.array(signals, { maxLength: 4 }),
+      (sent) => {
         const chain = caseOf([kitOf('order-1', ['ordered'])]);
         for (const signal of sent) {
           const read = readSnapshot(signal);
@@ -239,30 +242,29 @@ describe('whatever JSON comes as a signal,', () => {
         expect(overTheWire(stateOf(chain))).toEqual(stateOf(chain));
         expect(nextMoment(chain)?.at ?? 0).toSatisfy(Number.isFinite);
         expect(caseFileOf(chain)).toContain('| When (UTC) |');
-      }),
-      { numRuns: 500 },
+      },
+      500,
     );
   });
 });
 
 describe('what we send ourselves comes back unchanged:', () => {
   test('the snapshot of any order that the service answers with', () => {
-    fc.assert(
-      fc.property(untidyOrder, (order) => {
+    forAll(
+      untidyOrder,
+      (order) => {
         const snapshot = snapshotOf(orderSchema.parse(order), usualInstallation);
         expect(readSnapshot(snapshot)).toEqual(snapshot);
         expect(readSnapshot(overTheWire(snapshot))).toEqual(snapshot);
-      }),
-      { numRuns: 500 },
+      },
+      500,
     );
   });
 
   test('every report of a chain', () => {
-    fc.assert(
-      fc.property(reportsOfChain, (reports) => {
-        expect(reports.map(readSnapshot)).toEqual(reports);
-      }),
-    );
+    forAll(reportsOfChain, (reports) => {
+      expect(reports.map(readSnapshot)).toEqual(reports);
+    });
   });
 });
 
