@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createNotificationHandler } from '../../client/notifications/index.js';
 import { inventedOrgId } from '../../sandbox/lab-service/org-access.js';
@@ -13,9 +11,8 @@ import { freePort } from '../../sandbox/temporal/ports.js';
 import { readDoctorConfig } from '../../workers/doctor/config.js';
 import { doctor as doctorHere, examine } from '../../workers/doctor.js';
 import type { Finding } from '../../workers/doctor/findings.js';
-import { builtPath } from '../rig/built.js';
-import { projectFolder } from '../rig/processes.js';
 import { startProxy } from '../rig/temporal-proxy.js';
+import { runProcess } from './labops.js';
 import { managementKey, patience, stack } from './stack.js';
 
 type Env = Record<string, string | undefined>;
@@ -85,20 +82,9 @@ const faults = (all: readonly Finding[]) => all.filter(({ status }) => status ==
 /** `labops doctor` as its own process. */
 const doctor = (args: readonly string[], env: Env = {}) =>
   inTime(
-    () => runDoctor(args, env),
+    () => runProcess(['doctor', ...args], { env: settings(env) }),
     ({ stdout }) => late.test(stdout),
   );
-
-async function runDoctor(args: readonly string[], env: Env) {
-  const child = spawn(process.execPath, [builtPath('workers/labops.ts'), 'doctor', ...args], {
-    cwd: projectFolder,
-    env: { ...process.env, ...settings(env) },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  return { code, stdout, stderr };
-}
 
 /** The lists of Temporal lag by moments. */
 async function untilAnOrderIsListed(): Promise<void> {

@@ -1,12 +1,11 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { createServer } from 'node:net';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SandboxConfigError, readSandboxConfig } from '../../sandbox/config.js';
 import { sandboxControl } from '../../sandbox/control.js';
 import { settingsSchema } from '../../sandbox/lab-service/settings.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
+import { startBuilt } from '../rig/built.js';
 import { sandboxApiKey, webhookSecret, lows, registerBody, startReceiver, startSandbox } from './sandbox-rig.js';
 
 const day = 86_400_000;
@@ -228,40 +227,27 @@ describe('the settings of the program', () => {
 });
 
 describe('the program', () => {
-  const environment = { SERVICE_API_KEY: 'key', SANDBOX_WEBHOOK_URL: '' };
-
-  function run(settings: Record<string, string>) {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'sandbox/main.ts'], {
-      env: { ...process.env, ...environment, ...settings },
-      stdio: ['ignore', 'pipe', 'pipe'],
+  const run = (port: number, ready?: RegExp) =>
+    startBuilt('sandbox/main.ts', {
+      env: { SERVICE_API_KEY: 'key', SANDBOX_WEBHOOK_URL: '', SANDBOX_PORT: String(port) },
+      ...(ready && { ready }),
     });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (output += data.toString()));
-    const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)));
-    return { child, output: () => output, ended };
-  }
 
   test('serves until it is stopped, and then ends cleanly', async () => {
-    const { child, output, ended } = run({ SANDBOX_PORT: '0' });
-    await vi.waitFor(() => expect(output()).toMatch(/http:\/\/127\.0\.0\.1:\d+,/), { timeout: 240_000 });
-    const url = /http:\/\/[\d.:]+/.exec(output())?.[0] ?? '';
-    const control = sandboxControl(url);
+    const started = await run(0, /http:\/\/127\.0\.0\.1:\d+,/);
+    const control = sandboxControl(/http:\/\/[\d.:]+/.exec(started.output())?.[0] ?? '');
     await control.playStory((await control.createOrder()).order.id, returned);
-    child.kill('SIGINT');
-    expect(await ended).toBe(0);
+    expect(await started.stop('SIGINT')).toEqual({ code: 0, signal: null });
   });
 
   test('says which setting changes a port that is in use', async () => {
-    const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-    const bound = taken.address();
-    const port = typeof bound === 'object' && bound !== null ? String(bound.port) : '';
-    const { output, ended } = run({ SANDBOX_PORT: port });
-    expect(await ended).toBe(1);
-    expect(output()).toMatch(
+    const { service } = await startSandbox();
+    const port = Number(new URL(service.url).port);
+    const started = await run(port);
+    expect(await started.exit).toEqual({ code: 1, signal: null });
+    expect(started.output()).toMatch(
       new RegExp(`^Port ${port} is in use: set SANDBOX_PORT to a free one, and .* SERVICE_BASE_URL`),
     );
-    await new Promise((resolve) => taken.close(resolve));
   });
 });
 
