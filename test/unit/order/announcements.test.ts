@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order-snapshot.js';
-import { announceNews, announceReplacements, markAnnounced, raise } from '../../../workflows/order/announcements.js';
+import { announceNews, announceReplacements, markAnnounced } from '../../../workflows/order/announcements.js';
 import { ordersOf, learn, openChain, type Chain } from '../../../workflows/order/chain.js';
 import { remind } from '../../../workflows/order/decisions.js';
 import {
@@ -216,14 +216,6 @@ describe('the product is notified of', () => {
     expect(announced(chain)).toEqual([]);
     announce([kitOf('order-1', [...happyPath, 'corrected'])], chain);
     expect(announced(chain)).toEqual(['order-1/11/correction']);
-  });
-
-  test('nothing, and nothing is kept, if the worker has no target', () => {
-    const chain = announce(eachStep(happyPath), caseOf([], { notifies: false }));
-    expect(announcedBy(chain)).toEqual([]);
-    raise(chain, { key: 'k', reason: 'late_arrival', orderId: 'order-1' }, start);
-    expect(announcedBy(chain)).toEqual([]);
-    expect(chain.attention).toHaveLength(1);
   });
 
   test('the user of every order of the chain', () => {
