@@ -43,11 +43,8 @@ const loser = (reference: string, until: number, lost: [number, number][], by = 
 };
 const failed = (reference: string, type: string, lost: [number, number][] = []): Run => {
   const details = lost.length === 0 ? [] : [{ lostUploads: lost.map((each) => span(...each)) }];
-  const ended = new WorkflowFailedError(
-    'failed',
-    ApplicationFailure.nonRetryable('invented', type, ...details),
-    'NON_RETRYABLE_FAILURE',
-  );
+  const cause = ApplicationFailure.nonRetryable('invented', type, ...details);
+  const ended = new WorkflowFailedError('failed', cause, 'NON_RETRYABLE_FAILURE');
   return submission(reference, 0, { until: 3, status: 'FAILED', ended });
 };
 
@@ -91,14 +88,8 @@ const lost = { reference: 'ref-2', userId, needsHumanReview: false, lostUploads:
 describe('the job of an upload whose answer was lost', () => {
   test.each<[string, Run[]]>([
     ['is the only unclaimed one that was reported since', [job()]],
-    [
-      'is not that of a submission whose own would have been reported long before',
-      [job(), loser('a', -90, [[-120, -100]])],
-    ],
-    [
-      'is not that of a submission that was refused before anything was sent',
-      [job(), failed('a', 'ReportFileRefused')],
-    ],
+    ['is not that of one whose own would have been reported long before', [job(), loser('a', -90, [[-120, -100]])]],
+    ['is not that of one that was refused before anything was sent', [job(), failed('a', 'ReportFileRefused')]],
     ['is not one that another submission ended with', [job(), job('another'), loser('a', 4, [], 'another')]],
     ['is not one that was known before', [job(), job('another', { from: -80 })]],
   ])('%s', async (_what, runs) => {
@@ -122,9 +113,8 @@ describe('the job of an upload whose answer was lost', () => {
   test('has the requested review, as far as the service shows that', async () => {
     const find = async (answer: Answer) => {
       const { baseUrl } = await answering(() => answer);
-      return reportActivities({ service: serviceAt(baseUrl), temporal: temporalWith(job()) } as never).findUnclaimedJob(
-        lost,
-      );
+      const dependencies = { service: serviceAt(baseUrl), temporal: temporalWith(job()) } as never;
+      return reportActivities(dependencies).findUnclaimedJob(lost);
     };
     const shown = (needs_human_review: boolean | null): Answer => ({
       body: { id: jobId, status: 'started', needs_human_review, is_reviewed: false },
@@ -136,37 +126,24 @@ describe('the job of an upload whose answer was lost', () => {
 });
 
 describe('a job that nobody has claimed', () => {
+  const none = { kind: 'none' };
+  const ambiguous = { kind: 'ambiguous' };
+  const ofA = { kind: 'superseded', by: 'job-of-a' };
+  const [a, b] = ['a', 'b'].map((reference) => loser(reference, 20, [[0, 1]])) as [Run, Run];
+  const ended = job('x', { status: 'COMPLETED', supersededBy: 'job-of-a' });
+  const terminated = submission('b', 0, { until: 3, status: 'TERMINATED' });
+
   test.each<[string, Run[], object]>([
-    ['nobody’s if there is no submission', [], { kind: 'none' }],
-    ['nobody’s if no answer was lost', [loser('a', 4, [])], { kind: 'none' }],
+    ['nobody’s if there is no submission', [], none],
+    ['nobody’s if no answer was lost', [loser('a', 4, [])], none],
     ['open while a submission is under way', [submission('a', 0)], { kind: 'open' }],
-    [
-      'superseded by the job of the only one that lost an answer',
-      [loser('a', 20, [[0, 1]])],
-      { kind: 'superseded', by: 'job-of-a' },
-    ],
-    [
-      'superseded whatever was refused before anything was sent',
-      [loser('a', 20, [[0, 1]]), failed('b', 'ReportFileRefused')],
-      { kind: 'superseded', by: 'job-of-a' },
-    ],
-    [
-      'nobody’s once that answer has had its job',
-      [loser('a', 20, [[0, 1]]), job('x', { status: 'COMPLETED', supersededBy: 'job-of-a' })],
-      { kind: 'none' },
-    ],
-    ['either’s if two lost an answer', [loser('a', 20, [[0, 1]]), loser('b', 20, [[0, 1]])], { kind: 'ambiguous' }],
-    [
-      'either’s if another has failed after one',
-      [loser('a', 20, [[0, 1]]), failed('b', 'ReportRefused', [[0, 2]])],
-      { kind: 'ambiguous' },
-    ],
-    [
-      'either’s if an operator ended another',
-      [loser('a', 20, [[0, 1]]), submission('b', 0, { until: 3, status: 'TERMINATED' })],
-      { kind: 'ambiguous' },
-    ],
-    ['ambiguous if another job could be it', [loser('a', 20, [[0, 1]]), job('another')], { kind: 'ambiguous' }],
+    ['superseded by the job of the only one that lost an answer', [a], ofA],
+    ['superseded whatever was refused before anything was sent', [a, failed('b', 'ReportFileRefused')], ofA],
+    ['nobody’s once that answer has had its job', [a, ended], none],
+    ['either’s if two lost an answer', [a, b], ambiguous],
+    ['either’s if another has failed after one', [a, failed('b', 'ReportRefused', [[0, 2]])], ambiguous],
+    ['either’s if an operator ended another', [a, terminated], ambiguous],
+    ['ambiguous if another job could be it', [a, job('another')], ambiguous],
   ])('is %s', async (_what, runs, owner) => {
     expect(await ownerOf(temporalWith(job(), ...runs), { jobId, userId, since: at(5).toISOString() })).toEqual(owner);
   });
@@ -181,20 +158,16 @@ describe('a job that nobody has claimed', () => {
 
   test('is followed though the service cannot be read', async () => {
     const { baseUrl } = await answering(() => ({ status: 401, body: { detail: 'invalid key' } }));
-    const activities = reportActivities({
-      service: serviceAt(baseUrl),
-      temporal: temporalWith(job()),
-      target: 'off',
-    } as never);
-    const reading = new MockActivityEnvironment().run(() =>
-      activities.identifyJob({ jobId, userId, since: at(5).toISOString() }),
-    );
+    const dependencies = { service: serviceAt(baseUrl), temporal: temporalWith(job()), target: 'off' } as never;
+    const question = { jobId, userId, since: at(5).toISOString() };
+    const reading = new MockActivityEnvironment().run(() => reportActivities(dependencies).identifyJob(question));
     expect(await reading).toEqual({ gone: false, notifies: false, owner: { kind: 'none' } });
   });
 });
 
 describe('what earlier runs of a reference may have made', () => {
   const terminated = submission('ref', 0, { until: 3, status: 'TERMINATED', digest: 'this' });
+  const lastRun = { ...loser('ref', 40, [[11, 12]]), digest: 'this' };
   const earlier = (digest: string, ...runs: Run[]) => {
     const current = submission('ref', 10, { digest });
     return lostByEarlierRuns(temporalWith(...runs, current), 'ref', `run-${runs.length}`);
@@ -205,11 +178,7 @@ describe('what earlier runs of a reference may have made', () => {
     ['nothing if the service refused it', [failed('ref', 'ReportRefused')], []],
     ['what was lost before a refusal', [{ ...failed('ref', 'ReportRefused', [[0, 1]]), digest: 'this' }], [span(0, 1)]],
     ['anything in the time of a run that was ended from outside', [terminated], [span(0, 3)]],
-    [
-      'what the last run with a job has left',
-      [terminated, { ...loser('ref', 40, [[11, 12]]), digest: 'this' }],
-      [span(11, 12)],
-    ],
+    ['what the last run with a job has left', [terminated, lastRun], [span(11, 12)]],
   ])('is %s', async (_what, runs, expected) => {
     expect(await earlier('this', ...runs)).toEqual(expected);
   });

@@ -63,26 +63,17 @@ const gone = () => {
   throw new WorkflowNotFoundError('gone', 'work', undefined);
 };
 
+const made = (what: string) => () => ({ outcome: what === 'job' ? 'uploaded' : 'placed', [`${what}Id`]: id });
+const ofJob = [`${parsingJobId(id)} cancel`];
+
 test.each<[string, string, () => unknown, object, string[]]>([
   ['is cancelled', 'kitOrder', () => ({}), { fate: 'cancelled' }, []],
   ['is no longer followed', 'parsingJob', () => ({}), { fate: 'cancelled', reason: 'NoLongerFollowed' }, []],
   ['is not cancelled', 'kitOrder', fails('CancelRefused'), { fate: 'not_cancelled', reason: 'CancelRefused' }, []],
   ['has ended', 'linkProvider', fails('LinkEnded'), { fate: 'ended' }, []],
   ['is gone', 'bookAppointment', gone, { fate: 'ended' }, []],
-  [
-    'has just made its job, which is no longer followed',
-    'submitReport',
-    () => ({ outcome: 'uploaded', jobId: id }),
-    { fate: 'cancelled', reason: 'NoLongerFollowed' },
-    [`${parsingJobId(id)} cancel`],
-  ],
-  [
-    'has just made its order, which is cancelled',
-    'placeKitOrder',
-    () => ({ outcome: 'placed', orderId: id }),
-    { fate: 'cancelled' },
-    [`${kitOrderId(id)} cancel`],
-  ],
+  ['has just made its job', 'submitReport', made('job'), { fate: 'cancelled', reason: 'NoLongerFollowed' }, ofJob],
+  ['has just made its order', 'placeKitOrder', made('order'), { fate: 'cancelled' }, [`${kitOrderId(id)} cancel`]],
   ['has no such command', 'deleteUser', gone, { fate: 'not_cancelled', reason: 'NoCancelCommand' }, []],
 ])('work that %s (%s)', async (_what, name, answer, fate, then) => {
   const { temporal, sent } = temporalWith([], { work: answer });
@@ -92,23 +83,19 @@ test.each<[string, string, () => unknown, object, string[]]>([
 });
 
 test('a user’s work has the ids of orders, transactions, jobs and appointments; work that never answers is left out in the end', async () => {
-  const order = {
-    ...run('kitOrder', kitOrderId(id)),
-    typedSearchAttributes: attributes([
-      [labOrderIdKey, [id, 'id-2']],
-      [labTransactionIdKey, 'transaction-1'],
-    ]),
-  };
+  const typedSearchAttributes = attributes([
+    [labOrderIdKey, [id, 'id-2']],
+    [labTransactionIdKey, 'transaction-1'],
+  ]);
+  const order = { ...run('kitOrder', kitOrderId(id)), typedSearchAttributes };
   const [shown, silent] = ['appointment/a', 'appointment/b'].map((workflowId) => run('bookAppointment', workflowId));
   const ended = { ...run('bookAppointment', 'appointment/c'), status: { name: 'COMPLETED' } };
-  const { temporal } = temporalWith(
-    [order, run('parsingJob', parsingJobId('job-1')), shown ?? {}, ended, silent ?? {}],
-    {
-      'appointment/a': () => ({ appointment: { appointmentId: 'visit-1' } }),
-      'appointment/b': gone,
-      'result of appointment/c': () => ({ appointment: { appointmentId: 'visit-2' } }),
-    },
-  );
+  const runs = [order, run('parsingJob', parsingJobId('job-1')), shown ?? {}, ended, silent ?? {}];
+  const { temporal } = temporalWith(runs, {
+    'appointment/a': () => ({ appointment: { appointmentId: 'visit-1' } }),
+    'appointment/b': gone,
+    'result of appointment/c': () => ({ appointment: { appointmentId: 'visit-2' } }),
+  });
   const ids = (attempt: number) => new MockActivityEnvironment({ attempt }).run(() => workIdsOf(temporal, userId));
   await expect(ids(1)).rejects.toThrow('gone');
   expect(await ids(3)).toEqual([id, 'id-2', 'transaction-1', 'job-1', 'visit-1', 'visit-2']);

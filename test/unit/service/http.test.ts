@@ -250,19 +250,16 @@ describe('a call whose answer was lost ends', () => {
   });
 
   test('a call ends with the whole timeout if its answer drips forever, and its connection with it', async () => {
-    let closed = false;
+    const closed = vi.fn<() => void>();
     const { baseUrl } = await serving((_request, response) => {
       response.writeHead(200);
       const drip = setInterval(() => response.write(' '), 10);
-      response.on('close', () => {
-        closed = true;
-        clearInterval(drip);
-      });
+      response.on('close', () => clearInterval(drip)).on('close', closed);
     });
     const error = await rejection(ping(transportTo(baseUrl), { timeoutMs: 5_000 }));
     expect(error).toBeInstanceOf(AnswerLost);
     expect(String(error)).toContain('5000 ms');
-    await eventually(() => expect(closed).toBe(true));
+    await eventually(() => expect(closed).toHaveBeenCalled());
   });
 
   test('a call ends if its answer is not HTTP, and quotes nothing of it', async () => {
@@ -319,16 +316,15 @@ describe('answers', () => {
   });
 
   test('a success larger than the cap is unreadable, and its connection ends', async () => {
-    let closed = false;
+    const closed = vi.fn<() => void>();
     const { baseUrl } = await serving((_request, response) => {
-      response.on('close', () => (closed = true));
-      response.writeHead(200);
-      response.write('x'.repeat(2000));
+      response.on('close', closed);
+      response.writeHead(200).write('x'.repeat(2000));
     });
     const error = await rejection(ping(transportTo(baseUrl, { maxResponseBytes: 1000 })));
     expect(error).toBeInstanceOf(AnswerUnreadable);
     expect(String(error)).toContain('1000 bytes');
-    await eventually(() => expect(closed).toBe(true));
+    await eventually(() => expect(closed).toHaveBeenCalled());
   });
 
   test('a success exactly as large as the cap is read', async () => {
