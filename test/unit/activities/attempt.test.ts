@@ -22,11 +22,8 @@ async function attempting(
   { scheduleToCloseTimeoutMs = 3_600_000, startedAfterMs = 0 } = {},
 ): Promise<number> {
   const scheduledTimestampMs = Date.now() - startedAfterMs;
-  const environment = new MockActivityEnvironment({
-    startToCloseTimeoutMs,
-    scheduleToCloseTimeoutMs,
-    scheduledTimestampMs,
-  });
+  const times = { startToCloseTimeoutMs, scheduleToCloseTimeoutMs, scheduledTimestampMs };
+  const environment = new MockActivityEnvironment(times);
   let heartbeats = 0;
   environment.on('heartbeat', () => (heartbeats += 1));
   await environment.run(async () => act(startAttempt(creationTimeout), environment));
@@ -113,11 +110,8 @@ describe('an attempt to create', () => {
   test('is outdated if the time of all attempts together ends before a creation can be answered', async () => {
     const hour = 3_600_000;
     const act = (attempt: Attempt) => expect(refusal(() => attempt.requireFresh())).toMatchObject(outdated);
-    await attempting(act, { scheduleToCloseTimeoutMs: hour, startedAfterMs: hour - creationTimeout + 1 });
-    await attempting((attempt) => attempt.requireFresh(), {
-      scheduleToCloseTimeoutMs: hour,
-      startedAfterMs: hour - creationTimeout,
-    });
+    await attempting(act, { startedAfterMs: hour - creationTimeout + 1 });
+    await attempting((attempt) => attempt.requireFresh(), { startedAfterMs: hour - creationTimeout });
   });
 
   test('is outdated then, too, if the clock of its worker is behind', async () => {

@@ -12,9 +12,8 @@ const proxy: Answer = { status: 404, body: '404 page not found' };
 
 /** One attempt to replace a failed order that has had one event. */
 async function replaceAt(baseUrl: string, more: object = {}): Promise<PlacedOrder> {
-  const { replaceKitOrder } = placingActivities({
-    ...{ service: serviceAt(baseUrl), echoesPassthrough: true },
-  } as unknown as ActivityDependencies);
+  const dependencies = { service: serviceAt(baseUrl), echoesPassthrough: true } as unknown as ActivityDependencies;
+  const { replaceKitOrder } = placingActivities(dependencies);
   const { creationTimeout, creationSettling } = resolvePolicy('order');
   const input = {
     ...{ failedOrderId: 'failed', decidedOn: { eventId: 1 }, rootOrderId: 'failed', reference: 'invented-1', n: 2 },
@@ -53,11 +52,7 @@ test('a replacement whose creation was not answered is the one with our passthro
 
 test.each([
   ['an event more than was decided on', { decidedOn: { eventId: 0 } }, {}],
-  [
-    'an end by its status alone',
-    {},
-    { events: [{ ...event, status: 'received.testkit.ordered' }], status: 'cancelled' },
-  ],
+  ['an end by its status alone', {}, { events: [{ ...event, status: 'received.a.ordered' }], status: 'cancelled' }],
 ])('an order that the service shows with %s is not replaced', async (_what, more, shown) => {
   const { baseUrl, creations } = await serviceWith(listed(), { body: { ...failed, ...shown } });
   await expect(replaceAt(baseUrl, more)).rejects.toMatchObject({ type: 'OrderMovedOn', nonRetryable: true });
@@ -87,11 +82,7 @@ test.each<[string, object, object]>([
   ['a later time', { created_at: created }, { created_at: '2026-03-02T00:00:00Z' }],
   ['no time', { created_at: created }, {}],
   ['a time that cannot be read', { created_at: created }, { created_at: 'invented' }],
-  [
-    'a local time, as the failed order in the list',
-    { created_at: '2026-02-28T19:00:00' },
-    { created_at: '2026-02-28T20:00:00' },
-  ],
+  ['a local time, as itself in the list', { created_at: '2026-02-28T19:00:00' }, { created_at: '2026-02-28T20:00:00' }],
 ])('a redraw that the service lists with %s wins over a replacement', async (_, own, redraw) => {
   const placed = await replace({ id: 'failed', ...own }, { id: 'redraw', origin: 'redraw', ...redraw });
   expect(placed).toMatchObject({ adopted: true, snapshot: { orderId: 'redraw' } });

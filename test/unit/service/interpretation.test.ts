@@ -14,25 +14,14 @@ import { reportSnapshotOf } from '../../../service/report-snapshot.js';
 const alarms = fc
   .record({
     word: fc.constantFrom('critical', 'panic'),
-    rest: fc.constantFrom(
-      '',
-      '_high',
-      ' low',
-      '-HIGH',
-      ' value low',
-      'ly high',
-      '*',
-      ': call the physician at once, please',
-    ),
+    rest: fc.constantFrom('', '_high', ' low', '-HIGH', ' value low', 'ly high', '*', ': call the physician at once'),
     capitals: fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
     before: fc.constantFrom('', ' ', '\t', '\n', '\u00a0'),
     after: fc.constantFrom('', ' ', '\r\n', '\u00a0\u00a0'),
   })
   .map(({ word, rest, capitals, before, after }) => {
-    const cased = Array.from(word, (letter, index) => (capitals[index] === true ? letter.toUpperCase() : letter)).join(
-      '',
-    );
-    return `${before}${cased}${rest}${after}`;
+    const cased = Array.from(word, (letter, index) => (capitals[index] === true ? letter.toUpperCase() : letter));
+    return `${before}${cased.join('')}${rest}${after}`;
   });
 
 const orderWith = (interpretation: string) => orderSchema.parse({ id: 'order-1', interpretation });

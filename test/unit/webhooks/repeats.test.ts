@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { RecentMessages } from '../../../client/webhooks/recent-messages.js';
 import { signWebhook } from '../../../client/webhooks/sign.js';
 import type { TakenMessages } from '../../../client/webhooks/destinations.js';
-import { createWebhookHandler } from '../../../client/webhooks/handler.js';
+import { createWebhookHandler, type WebhookHandlerOptions } from '../../../client/webhooks/handler.js';
 import { clientAnsweredWith } from '../../rig/grpc-answers.js';
 import { handlerWithoutTemporal, orderEvent, secret } from './sending.js';
 
@@ -16,20 +16,19 @@ function message(id: string, body: string | Record<string, unknown>, now = Date.
 
 const healthData = { event_type: 'daily.data.steps.created', user_id: 'user-1', data: {} };
 
-/** A sink that counts what it gets, and fails as long as the test says. */
-function sink() {
+/** A handler with a sink that counts what it gets, and fails as long as the test says. */
+async function handlerWithSink(options: Partial<WebhookHandlerOptions> = {}) {
   const seen = { taken: 0, isDown: false };
-  const take = () => {
+  const healthData = () => {
     seen.taken += 1;
     return seen.isDown ? Promise.reject(new Error('down')) : Promise.resolve();
   };
-  return { seen, take };
+  return { seen, handler: await handlerWithoutTemporal({ healthData, ...options }) };
 }
 
 describe('a message that comes again', () => {
   test('is answered 204 and goes nowhere, whenever it was signed', async () => {
-    const { seen, take } = sink();
-    const handler = await handlerWithoutTemporal({ healthData: take });
+    const { seen, handler } = await handlerWithSink();
     for (const ago of [0, minute, 0]) {
       expect((await handler.handle(message('msg_1', healthData, Date.now() - ago))).status).toBe(204);
     }
@@ -38,8 +37,7 @@ describe('a message that comes again', () => {
   });
 
   test('is repeated only if its bytes are the same and its signature is right', async () => {
-    const { seen, take } = sink();
-    const handler = await handlerWithoutTemporal({ healthData: take });
+    const { seen, handler } = await handlerWithSink();
     await handler.handle(message('msg_1', healthData));
     expect((await handler.handle(message('msg_1', { ...healthData, data: { steps: 1 } }))).status).toBe(204);
     expect(seen.taken).toBe(2);
@@ -49,8 +47,7 @@ describe('a message that comes again', () => {
   });
 
   test('is accepted again if it was not made durable: Temporal or a sink was down', async () => {
-    const { seen, take } = sink();
-    const handler = await handlerWithoutTemporal({ healthData: take });
+    const { seen, handler } = await handlerWithSink();
     seen.isDown = true;
     expect((await handler.handle(message('msg_1', healthData))).status).toBe(503);
     seen.isDown = false;
@@ -63,8 +60,7 @@ describe('a message that comes again', () => {
 
   test('is known for as long as its signature may be valid, and forgotten some time after that', async () => {
     let now = Date.now();
-    const { seen, take } = sink();
-    const handler = await handlerWithoutTemporal({ healthData: take, now: () => now });
+    const { seen, handler } = await handlerWithSink({ now: () => now });
     // Signed by a clock that runs five minutes ahead: the last moment at which it is accepted is ten minutes away.
     const early = message('msg_1', healthData, now + 5 * minute - 1000);
     await handler.handle(early);
