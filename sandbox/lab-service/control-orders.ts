@@ -5,18 +5,10 @@ import { inventedAddress, inventedPatient } from './users.js';
 import type { Lab } from './lab.js';
 import { orderBody } from './order-body.js';
 import { requisitionNotes } from './ordering.js';
+import { moveSchema } from './orders.js';
 import { labTestIds, labTests } from './seed.js';
 import { interpretations, webhook, type Order } from './state.js';
 import { storyStepsSchema } from './stories.js';
-
-const moveSchema = z.strictObject({
-  /** Low-level ("transit_lab") or full ("collecting_sample.testkit.transit_lab"); unknown ones too. */
-  status: z.string().min(1),
-  status_detail: z.string().nullable().optional(),
-  interpretation: interpretations.optional(),
-  has_missing_results: z.boolean().optional(),
-  webhook,
-});
 
 const newOrderSchema = z.strictObject({
   /** Default: a new user with demographics. */
@@ -48,8 +40,6 @@ function revealed(lab: Lab, order: Order) {
     order_transaction_id: order.transactionId,
     /** As it was sent, even if the deployment does not echo it. */
     passthrough: order.passthrough,
-    /** True if a registration would be accepted now. */
-    isRegistrable: lab.orders.isRegistrable(order),
     /** The account's standing comment and the order's own. */
     requisitionNotes: requisitionNotes(order),
   };
@@ -72,20 +62,16 @@ export function orderCommands(lab: Lab) {
     /** Adds an event of any status, even one that is unknown or impossible now. */
     move: command(z.tuple([orderId, orText(moveSchema, 'status')]), (id, move) => {
       const order = requiredOrder(lab, id);
-      const { status_detail: statusDetail, has_missing_results: hasMissingResults, ...rest } = move;
-      lab.orders.move(order, { ...rest, statusDetail, hasMissingResults });
+      lab.orders.move(order, move);
       return revealed(lab, order);
     }),
 
     /** Sets the interpretation of an order's results, without an event of the order. */
     interpret: command(
-      z.tuple([
-        orderId,
-        z.strictObject({ interpretation: interpretations, webhook, updates: z.boolean().default(true) }),
-      ]),
-      (id, { interpretation, ...options }) => {
+      z.tuple([orderId, z.strictObject({ interpretation: interpretations, webhook })]),
+      (id, { interpretation, webhook: isReported }) => {
         const order = requiredOrder(lab, id);
-        lab.orders.interpret(order, interpretation, options);
+        lab.orders.interpret(order, interpretation, isReported);
         return revealed(lab, order);
       },
     ),

@@ -162,7 +162,7 @@ function simulate(lab: Lab, order: Order, request: FastifyRequest): void {
   const { interpretation, has_missing_results } = readBody(simulationBody, request.body);
   lab.orders.simulate(order, finalStatus, delay, {
     interpretation: interpretation ?? undefined,
-    hasMissingResults: has_missing_results ?? undefined,
+    has_missing_results: has_missing_results ?? undefined,
   });
 }
 

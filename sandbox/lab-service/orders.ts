@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { Part } from './part.js';
 import {
   fullStatus,
@@ -14,7 +14,16 @@ import { presentLow, presentTop } from './order-body.js';
 import type { registrationRequest } from './order-requests.js';
 import { ServiceProblem } from './validation.js';
 import type { LabTest } from './seed.js';
-import { newId, newKitSampleId, type Interpretation, type Order, type OrderRequest, type Origin } from './state.js';
+import {
+  interpretations,
+  newId,
+  newKitSampleId,
+  webhook,
+  type Interpretation,
+  type Order,
+  type OrderRequest,
+  type Origin,
+} from './state.js';
 
 /** The webhook types of orders. */
 export type OrderEventType = 'labtest.order.created' | 'labtest.order.updated';
@@ -56,15 +65,17 @@ const absentFields: OrderRequest = {
   physician: null,
 };
 
-export interface Move {
+/** A new status of an order. */
+export const moveSchema = z.strictObject({
   /** Low-level ("transit_lab") or full ("collecting_sample.testkit.transit_lab"); unknown ones too. */
-  readonly status: string;
-  readonly statusDetail?: string | null | undefined;
-  readonly interpretation?: Interpretation | undefined;
-  readonly hasMissingResults?: boolean | undefined;
-  /** false: no webhook reports it. Default true. */
-  readonly webhook?: boolean;
-}
+  status: z.string().min(1),
+  status_detail: z.string().nullable().optional(),
+  interpretation: interpretations.optional(),
+  has_missing_results: z.boolean().optional(),
+  webhook,
+});
+
+export type Move = z.input<typeof moveSchema>;
 
 /** Creates orders and takes them through their lives. Requests are validated before they come here. */
 export class Orders extends Part {
@@ -119,15 +130,11 @@ export class Orders extends Part {
     this.#append(order, move);
   }
 
-  /** Sets the interpretation of an order's results, without an event of the order's own. Results may be kept apart from the order: then it is not updated. */
-  interpret(
-    order: Order,
-    interpretation: Interpretation,
-    { webhook = true, updates = true }: { webhook?: boolean; updates?: boolean } = {},
-  ): void {
+  /** Sets the interpretation of an order's results, without an event of the order's own. */
+  interpret(order: Order, interpretation: Interpretation, isReported: boolean): void {
     order.interpretation = interpretation;
-    if (updates) order.updatedAt = this.lab.clock.now();
-    if (webhook) this.lab.webhooks.announce('labtest.order.updated', order);
+    order.updatedAt = this.lab.clock.now();
+    if (isReported) this.lab.webhooks.announce('labtest.order.updated', order);
   }
 
   /** Sends the webhook of a critical result. The order stays as it is, so it may not be critical (yet). */
@@ -161,7 +168,7 @@ export class Orders extends Part {
     order: Order,
     finalStatus: string,
     delaySeconds: number,
-    flags: Pick<Move, 'interpretation' | 'hasMissingResults'>,
+    flags: Pick<Move, 'interpretation' | 'has_missing_results'>,
   ): void {
     const facts = {
       method: order.labTest.method,
@@ -223,7 +230,7 @@ export class Orders extends Part {
       id: this.lab.state.nextEventId(),
       createdAt: now,
       status,
-      statusDetail: move.statusDetail ?? null,
+      statusDetail: move.status_detail ?? null,
     };
     order.events = [...order.events, event];
     order.updatedAt = now;
@@ -254,7 +261,7 @@ export class Orders extends Part {
       order.hasMissingResults ??= false;
     }
     if (move.interpretation !== undefined) order.interpretation = move.interpretation;
-    if (move.hasMissingResults !== undefined) order.hasMissingResults = move.hasMissingResults;
+    if (move.has_missing_results !== undefined) order.hasMissingResults = move.has_missing_results;
   }
 }
 

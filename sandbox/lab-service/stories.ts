@@ -56,11 +56,7 @@ export class Stories extends Part {
 
   #perform(order: Order, step: StoryStep): void {
     if (step.creates !== undefined) this.lab.orders.follow(order, step.creates);
-    if (step.status === undefined) return;
-    this.lab.orders.move(order, {
-      status: step.status,
-      statusDetail: step.status_detail ?? null,
-      ...(step.interpretation === undefined ? {} : { interpretation: step.interpretation }),
-    });
+    const { status, status_detail, interpretation } = step;
+    if (status !== undefined) this.lab.orders.move(order, { status, status_detail, interpretation });
   }
 }
