@@ -76,6 +76,12 @@ describe('numbered pages', () => {
     expect(pages).toEqual([1, 2]);
   });
 
+  test('are not read before a caller needs them', async () => {
+    const { read, pages } = service(10);
+    await numberedPages(read(5), 5, String).next();
+    expect(pages).toEqual([1]);
+  });
+
   test('end if a service ignores the page', async () => {
     const { read, pages } = service(10, { ignoresPage: true });
     expect(await all(numberedPages(read(5), 5, String))).toEqual([0, 1, 2, 3, 4]);
