@@ -57,16 +57,6 @@ describe('an ingress with a store', () => {
     expect(await store.summaries({ userId, from: '2026-01-05', to: '2026-01-05' })).toMatchObject([{ id: 'day' }]);
   });
 
-  test('changes nothing when a message comes again', async () => {
-    const { url } = await ingressWith({}, store);
-    const userId = randomUUID();
-    const first = signed(glucose(userId, [sample('2026-01-05T10:00:00Z', 1)]));
-    await fetch(`${url}/webhooks`, first);
-    await send(url, glucose(userId, [sample('2026-01-05T10:00:00Z', 2)]));
-    expect((await fetch(`${url}/webhooks`, first)).status).toBe(204);
-    expect(await valuesOf(store, userId)).toEqual([2]);
-  });
-
   test('does not deliver an order’s message that another ingress of the same store has delivered', async () => {
     const [first, second] = [await ingressWith({}, store), await ingressWith({}, store)];
     const sent = async () => {
