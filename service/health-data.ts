@@ -11,7 +11,12 @@ import { exactUtcInstant, isCalendarDate } from './timestamps.js';
  * unreadable id or timestamp counts as missing, and the store decides what that means.
  */
 export type HealthDataRead =
-  SummaryRead | SamplesRead | StreamNoticeRead | HistoryNoticeRead | ConnectionRead | NotRead;
+  | SummaryRead
+  | SamplesRead
+  | StreamNoticeRead
+  | HistoryNoticeRead
+  | ConnectionRead
+  | NotRead;
 
 interface AboutUser {
   eventType: string;

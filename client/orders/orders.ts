@@ -61,7 +61,8 @@ export type PolicyChange = PolicyChanged | PolicyNotChanged;
 
 /** Running orders: all of them, or those that match everything that is given, which is at least one thing. */
 export type OrderSelection =
-  { all: true } | AtLeastOne<Omit<OrderFilter, 'all' | 'ended' | 'phase'> & { phase?: OrderPhase }>;
+  | { all: true }
+  | AtLeastOne<Omit<OrderFilter, 'all' | 'ended' | 'phase'> & { phase?: OrderPhase }>;
 
 type AtLeastOne<T> = { [Name in keyof T]-?: T & Required<Pick<T, Name>> }[keyof T];
 

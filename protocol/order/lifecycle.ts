@@ -55,7 +55,12 @@ interface Problem {
 }
 
 type Place =
-  'not_shipped' | 'in_transit_to_customer' | 'with_customer' | 'collecting_sample' | 'in_transit_to_lab' | 'at_lab';
+  | 'not_shipped'
+  | 'in_transit_to_customer'
+  | 'with_customer'
+  | 'collecting_sample'
+  | 'in_transit_to_lab'
+  | 'at_lab';
 
 const places: Readonly<Record<string, Place>> = {
   transit_customer: 'in_transit_to_customer',

@@ -39,7 +39,8 @@ function settingsOf(container: Container, manifests: readonly Manifest[]): Map<s
 /** The programs of an overlay, each with its pod's template. */
 function programsOf(manifests: readonly Manifest[]) {
   const workloads = manifests.filter(({ kind }) => kind.endsWith('Deployment')) as unknown as (
-    Deployment | WorkerDeployment
+    | Deployment
+    | WorkerDeployment
   )[];
   return workloads.map((workload) => {
     const pod = workload.spec?.template.spec;
