@@ -22,7 +22,7 @@ export default defineConfig({
   test: {
     // A file with a Temporal server waits most of its time: for a server, for a webhook, for a process to start.
     // More of them at once would only starve the servers, whose calls then run into their deadlines.
-    maxWorkers: Math.min(4, availableParallelism() * 2),
+    maxWorkers: Math.min(6, availableParallelism() * 3),
     sequence: { sequencer: SlowestFirst },
     globalSetup: ['test/rig/leaks.ts', 'test/rig/run-folder.ts'],
     // Longer than test/rig/leaks.ts waits for processes to end.
