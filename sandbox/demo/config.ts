@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
 /** The settings cannot be used: every fault is named, each with the setting to change. */
 export class DemoConfigError extends Error {
   override readonly name = 'DemoConfigError';
@@ -68,8 +71,11 @@ export function readDemoConfig(environment: NodeJS.ProcessEnv = process.env): De
         .join(', ')} must be different ports`,
     );
   }
-  if (faults.length > 0) throw new DemoConfigError(faults);
   const { DEMO_DATABASE_URL: databaseUrl, DEMO_HEALTH_DATA_URL: healthDataUrl, DEMO_PROGRAMS: programs } = environment;
+  if (programs && !existsSync(join(programs, 'workers', 'worker.js'))) {
+    faults.push(`DEMO_PROGRAMS is "${programs}": it must be a folder that \`npm run build\` has written`);
+  }
+  if (faults.length > 0) throw new DemoConfigError(faults);
   return {
     ...{ ports: chosen, daySeconds, inherited: withoutDeployment(environment) },
     ...(programs && { programs }),

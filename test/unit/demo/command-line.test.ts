@@ -9,7 +9,8 @@ test('an act that the demo does not have is refused with the usage', () => {
 });
 
 test('all invalid settings are named at once', () => {
-  expect(() => readDemoConfig({ DEMO_UI_PORT: 'eighty', DEMO_DAY_SECONDS: '0' })).toThrow(
-    /DEMO_UI_PORT is "eighty"[\s\S]+DEMO_DAY_SECONDS is "0"/,
+  const env = { DEMO_UI_PORT: 'eighty', DEMO_DAY_SECONDS: '0', DEMO_PROGRAMS: '/nowhere' };
+  expect(() => readDemoConfig(env)).toThrow(
+    /DEMO_UI_PORT is "eighty"[\s\S]+DEMO_DAY_SECONDS is "0"[\s\S]+DEMO_PROGRAMS is "\/nowhere": .+npm run build/,
   );
 });
