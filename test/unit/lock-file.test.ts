@@ -3,6 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import client from '../../client/package.json' with { type: 'json' };
+import { isEarlier } from '../../client/server-version.js';
+import manifest from '../../package.json' with { type: 'json' };
 import { projectFolder } from '../rig/processes.js';
 
 interface Locked {
@@ -61,3 +64,13 @@ test('CI checks the lock file before it installs anything', async () => {
   expect(script.indexOf('node .ci/lock-file.js')).toBeGreaterThan(0);
   expect(script.indexOf('node .ci/lock-file.js')).toBeLessThan(script.indexOf('npm ci'));
 });
+
+test.each(Object.entries({ ...client.dependencies, ...client.peerDependencies }))(
+  'the range of the client’s package takes the version of %s that is tested here: %s',
+  (name, range) => {
+    const tested: Record<string, string> = { ...manifest.devDependencies, ...manifest.dependencies };
+    const version = tested[name] ?? '';
+    expect(range).toMatch(new RegExp(`^\\^${Number.parseInt(version, 10)}\\.\\d+\\.\\d+$`));
+    expect(isEarlier(version, range.slice(1)), `${version} is earlier`).toBe(false);
+  },
+);

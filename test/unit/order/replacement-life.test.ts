@@ -133,7 +133,7 @@ describe('a replacement', () => {
     await more.update('replaceKit', { orderId });
     await more.signal('orderChanged', newKit(lost));
     more.answers['replaceKitOrder'] = refusal('OrderMovedOn', null);
-    await more.update('replaceKit', { orderId: newId });
+    expect(await more.update('replaceKit', { orderId: newId })).toMatchObject({ refused: 'OrderMovedOn' });
     expect((await more.state()).chain).toMatchObject([{ orderId }, { orderId: newId, replaces: orderId }]);
     const own = { id: 'transaction-2', orders: [{ id: thirdId, origin: 'initial' }] };
     const { asked, answers: replaceKitOrder } = asking({ snapshot: kitOf(thirdId, awaited, { transaction: own }) });
