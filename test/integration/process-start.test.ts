@@ -49,15 +49,19 @@ describe('invalid settings', () => {
   });
 });
 
-describe('the worker', () => {
-  test('exits with status 1 and one line if Temporal cannot be reached', async () => {
-    const address = `127.0.0.1:${await closedPort()}`;
-    const started = await startBuilt('workers/worker.ts', { env: { ...workerEnv(), TEMPORAL_ADDRESS: address } });
-    expect(await started.exit).toEqual({ code: 1, signal: null });
-    const line = new RegExp(`^Temporal cannot be reached at ${address} \\(.+\\): .+TEMPORAL_ADDRESS.+\\n$`);
-    expect(started.output()).toMatch(line);
-  });
+test.each([
+  ['the worker', 'workers/worker.ts', []],
+  ['labops replay', 'workers/labops.ts', ['replay']],
+])('%s exits with status 1 and one line if Temporal cannot be reached', async (_name, program, args) => {
+  const address = `127.0.0.1:${await closedPort()}`;
+  const env = { ...workerEnv(), LOG_LEVEL: 'error', TEMPORAL_ADDRESS: address };
+  const started = await startBuilt(program, { args, env });
+  expect(await started.exit).toEqual({ code: 1, signal: null });
+  const line = new RegExp(`^Temporal cannot be reached at ${address} \\(.+\\): .+TEMPORAL_ADDRESS.+\\n$`);
+  expect(started.output()).toMatch(line);
+});
 
+describe('the worker', () => {
   test('exits with status 1 and one line if its namespace does not exist', async () => {
     const started = await startBuilt('workers/worker.ts', { env: { ...workerEnv(), TEMPORAL_NAMESPACE: 'not-there' } });
     expect(await started.exit).toEqual({ code: 1, signal: null });
