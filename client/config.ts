@@ -26,8 +26,9 @@ export type Encryption = 'required' | 'optional';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-export function defaultEncryption(env: Env): Encryption {
-  return isProduction(env) ? 'required' : 'optional';
+/** What counts where nothing is said; undefined: a client without keys asks whether the workers encrypt. */
+export function usualEncryption(env: Env = process.env): Encryption | undefined {
+  return isProduction(env) ? 'required' : undefined;
 }
 
 export function isProduction(env: Env): boolean {
@@ -49,11 +50,6 @@ export function readEncryption(env: Env = process.env): Encryption | undefined {
 /** True if only ENCRYPTION is set, the former name of LABOPS_ENCRYPTION. With any other value it belongs to another program. */
 export function hasFormerName(env: Env): boolean {
   return (env['LABOPS_ENCRYPTION']?.trim() ?? '') === '' && /^\s*(required|optional)\s*$/.test(env['ENCRYPTION'] ?? '');
-}
-
-/** What counts where nothing is said; undefined: a client without keys asks whether the workers encrypt. */
-export function usualEncryption(env: Env = process.env): Encryption | undefined {
-  return isProduction(env) ? 'required' : undefined;
 }
 
 /** That of the settings LABOPS_INSTALLATION and LABOPS_FORMER_INSTALLATIONS; undefined without them. */

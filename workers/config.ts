@@ -1,4 +1,4 @@
-import { defaultEncryption } from '../client/config.js';
+import { usualEncryption } from '../client/config.js';
 import { withoutBlanks } from '../client/temporal.config.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import { SecretFileInvalid, secretOf } from '../client/secret-file.js';
@@ -222,7 +222,7 @@ function read<const L extends List>(list: L, env: Env): Read<L> {
   const faults: SettingFault[] = [];
   const names = new Set(namesIn(list));
   const given = givenTexts(names, env, faults);
-  const texts: Env = { LABOPS_ENCRYPTION: defaultEncryption(given), ...given };
+  const texts: Env = { LABOPS_ENCRYPTION: usualEncryption(given) ?? 'optional', ...given };
   const valid: Partial<Values> = {};
   for (const name of names) {
     if (name === 'TEMPORAL_*') {

@@ -66,6 +66,7 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
   const connection = Connection.lazy(throughProxy({ ...options, ...connecting }));
   const unfollow = followApiKey(connection, config.temporal, log);
   const observed = monitoring && observeWebhooks(monitoring.registry);
+  // Not the configuration's: where nothing is set, a handler without keys asks whether the workers encrypt.
   const encryption = readEncryption();
   const handler = createWebhookHandler({
     temporal: new Client({ connection, namespace, ...dataConverterOf(config.keyRing, log), ...tracing?.client }),

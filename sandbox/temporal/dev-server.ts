@@ -1,6 +1,7 @@
 import { TypedSearchAttributes, type SearchAttributeType } from '@temporalio/common';
 import { findDevServer } from './find.js';
-import { askServer, freePort, loopback, requireFree } from './ports.js';
+import { askServer } from './asking.js';
+import { freePort, loopback, requireFree } from './ports.js';
 import { startServer, type Program } from './programs.js';
 
 /** The result of `defineSearchAttributeKey`. */

@@ -1,9 +1,6 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { Connection } from '@temporalio/client';
-import type { Duration } from '@temporalio/common';
-import { throughProxy } from '../../client/proxied.js';
 
 /** A port that was asked for is in use by another program. */
 export class PortInUse extends Error {
@@ -105,21 +102,4 @@ async function listen(port: number): Promise<Server> {
 async function close(server: Server): Promise<void> {
   server.close();
   await once(server, 'close');
-}
-
-/** Connects to the Temporal server on a port, asks it, and closes the connection, also if the server does not answer. */
-export async function askServer(
-  port: number,
-  connectTimeout: Duration,
-  ask: (connection: Connection) => Promise<void> = async () => undefined,
-): Promise<void> {
-  // Asked first, because a gRPC channel that finds nobody waits a second before it tries again.
-  await requireListening(port);
-  const connection = Connection.lazy(throughProxy({ address: `${loopback}:${port}`, connectTimeout }));
-  try {
-    await connection.ensureConnected();
-    await ask(connection);
-  } finally {
-    await connection.close();
-  }
 }

@@ -3,7 +3,8 @@ import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { SearchAttribute } from './dev-server.js';
 import { findTestServer } from './find.js';
-import { askServer, freePort, PortInUse, requireFree } from './ports.js';
+import { askServer } from './asking.js';
+import { freePort, PortInUse, requireFree } from './ports.js';
 import { startProgram, type Program } from './programs.js';
 
 export interface TestServerOptions {

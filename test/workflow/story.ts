@@ -268,10 +268,7 @@ export class Stage {
 
   /** False if the server has lost a workflow (see `untilNoActivityRuns`): it then waits for its task forever, and skips no time. */
   async skipsTime(): Promise<boolean> {
-    const skipped = this.environment()
-      .sleep('1 second')
-      .then(() => true);
-    return Promise.race([skipped, pause(standstillMs, false, { ref: false })]);
+    return this.passes(ms('1s'), standstillMs);
   }
 
   /**
@@ -409,17 +406,18 @@ export class Stage {
     // The part of a day comes first, so the steps do not end at round times either.
     const steps = [milliseconds % day, ...Array<number>(Math.floor(milliseconds / day)).fill(day)];
     for (const step of steps.filter((each) => each > 0)) {
-      await this.pass(step);
+      // A server that lets a day pass in minutes is busy; one that has not by then never does.
+      if (!(await this.passes(step, longestStepMs))) throw new ServerStoodStill();
       await this.syncClock();
     }
   }
 
-  /** A server that lets a day pass in minutes is busy; one that has not by then never does. */
-  private async pass(milliseconds: number): Promise<void> {
+  /** True if the server lets so much time pass within a real time. */
+  private async passes(milliseconds: number, withinMs: number): Promise<boolean> {
     const passed = this.environment()
       .sleep(milliseconds)
       .then(() => true);
-    if (!(await Promise.race([passed, pause(longestStepMs, false, { ref: false })]))) throw new ServerStoodStill();
+    return Promise.race([passed, pause(withinMs, false, { ref: false })]);
   }
 
   /** The time that the workflows live in, in milliseconds since the epoch. */

@@ -54,7 +54,7 @@ const table: [name: string, error: ServiceError, type: string, retried: Retry, r
   ['503 with a time before settling', away(503, 5_000), 'ServiceUnavailable', after(5_000), after(creationSettling)],
   ['503 with a time after settling', away(503, 90_000), 'ServiceUnavailable', after(90_000), after(90_000)],
   ['a lost answer', new AnswerLost(call, 'was not answered'), 'AnswerLost', after(35_000), bySchedule],
-  ['an unreadable answer', new AnswerUnreadable(call, 'is no JSON'), 'AnswerUnreadable', bySchedule, bySchedule],
+  ['an unreadable answer', new AnswerUnreadable(call, 'is not JSON'), 'AnswerUnreadable', bySchedule, bySchedule],
   ['no connection', new ServiceUnreachable(call, 'no connection'), 'ServiceUnreachable', bySchedule, bySchedule],
 ];
 
@@ -133,7 +133,7 @@ describe('a failure’s first detail', () => {
     expect(detailsOf(away(503))).toEqual([{ status: 503, fields: [], sentence: 'Order refused' }]);
     const silent = new ServiceUnavailable(refused(503), { fields: [] }, undefined);
     expect(detailsOf(silent)).toEqual([{ status: 503, fields: [] }]);
-    const unreadable = new AnswerUnreadable({ ...call, status: 200 }, 'is no JSON');
+    const unreadable = new AnswerUnreadable({ ...call, status: 200 }, 'is not JSON');
     expect(detailsOf(unreadable)).toEqual([{ status: 200, fields: [] }]);
     expect(detailsOf(new AnswerLost(call, 'was not answered'))).toEqual([{ fields: [] }]);
   });

@@ -29,22 +29,22 @@ const visit = '96h visit_reminder, 118h visit_reminder 2, 145h visit';
 describe('what falls due', () => {
   test.each<[string, Appointment, string]>([
     ['is a choice, with two reminders', requestedCase(), choice],
-    ['is no reminder without a receiver', requestedCase(undefined, { notifies: false }), '336h choice'],
-    ['is no reminder if nobody here requested it', requestedCase(undefined, { requested: false }), '336h choice'],
-    ['is no reminder of a visit without a receiver', requestedCase(booked, { notifies: false }), '145h visit'],
+    ['has no reminder without a receiver', requestedCase(undefined, { notifies: false }), '336h choice'],
+    ['has no reminder if nobody here requested it', requestedCase(undefined, { requested: false }), '336h choice'],
+    ['has no reminder of a visit without a receiver', requestedCase(booked, { notifies: false }), '145h visit'],
     ['is the confirmation, which is read', requestedCase(pending), '1h read, 48h confirmation'],
     ['is a read at doubling intervals', requestedCase(pending, { silentReads: 2 }), '4h read, 48h confirmation'],
     ['is a read twice a day at least', requestedCase(pending, { silentReads: 40 }), '12h read, 48h confirmation'],
     ['is the visit of a slot that is reserved', requestedCase(snapshot(['reserved'])), `1h read, ${visit}`],
     ['is the visit, with its reminders', requestedCase(booked), visit],
     ['is only a reminder that lies ahead', requestedCase(bookedFor(3 * hour)), '1h visit_reminder 2, 145h visit'],
-    ['is no reminder that is due at the booking', requestedCase(bookedFor(day)), '22h visit_reminder 2, 145h visit'],
+    ['has no reminder that is due at the booking', requestedCase(bookedFor(day)), '22h visit_reminder 2, 145h visit'],
     [
       'is a read while a walk-in is open, whose results are waited for longer',
       requestedCase({ ...booked, ...walkIn }),
       '1h read, 96h visit_reminder, 118h visit_reminder 2, 289h visit',
     ],
-    ['is no read of a walk-in that is over', requestedCase(snapshot(['cancelled'], walkIn)), choice],
+    ['has no read of a walk-in that is over', requestedCase(snapshot(['cancelled'], walkIn)), choice],
     ['is the visit without a time, as a confirmation', requestedCase(timeless), '48h visit'],
     [
       'is the confirmation of a reserved slot without a time',
@@ -95,7 +95,7 @@ describe('what falls due', () => {
   test.each([
     [14, '337h choice'],
     [20, '360h choice'],
-  ])('is no end while the service is silent, for a day at most: read last after %i days', (days, due) => {
+  ])('has no end while the service is silent, for a day at most: read last after %i days', (days, due) => {
     const silent = { unanswered: true, lookedAt: start + days * day, notifies: false };
     expect(inBrief(requestedCase(undefined, silent))).toBe(due);
   });

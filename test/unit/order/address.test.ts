@@ -38,7 +38,11 @@ describe('the root of a chain is', () => {
   test.each<[string, OrderSnapshot, string]>([
     ['the one that our own passthrough names', order('b', { ...named, transaction: listing('a initial') }), 'root-1'],
     ['the order itself, if our own passthrough names none', order('b', { passthrough }), 'b'],
-    ['the order itself then, whoever is initial', order('b', { passthrough, transaction: listing('a initial') }), 'b'],
+    [
+      'the order itself then, whichever order is initial',
+      order('b', { passthrough, transaction: listing('a initial') }),
+      'b',
+    ],
     ['the order itself then, also if its parent is itself', order('b', { ...copied, parentId: 'b' }), 'b'],
     ['not a redraw with a copy of its parent’s passthrough', order('b', { ...copied, origin: 'redraw' }), 'a'],
     ['not a recreation with a copy', order('b', { ...copied, origin: 'recreation' }), 'a'],
@@ -60,7 +64,7 @@ describe('the root of a chain is', () => {
     ['even one whose id is not a UUID', inTransaction('b', `${noUuid} initial`, 'b'), noUuid],
     ['even a parent whose id is not a UUID', order('b', { parentId: noUuid }), noUuid],
     ['itself, if its id cannot be part of a workflow ID: who asks refuses that', order('a/b'), 'a/b'],
-    ['itself then, whoever is initial', inTransaction('a/b', 'c/d initial'), 'a/b'],
+    ['itself then, whichever order is initial', inTransaction('a/b', 'c/d initial'), 'a/b'],
     [
       'what the transaction lists, not what the order says',
       order('b', { ...own(0, { origin: 'initial' }), transaction: listing('a, day 1', 'b, day 2') }),

@@ -102,7 +102,7 @@ describe('a redraw', () => {
     ['of the same transaction', redrawOf(['ordered'])],
     ['whose parent is not in the chain', redrawOf(['ordered'], { parentId: 'order-9' })],
     ['whose parent is itself', redrawOf(['ordered'], { parentId: 'order-2' })],
-    ['whose parent is no order', redrawOf(['ordered'], { parentId: 'no/uuid' })],
+    ['whose parent is not an order', redrawOf(['ordered'], { parentId: 'no/uuid' })],
     [
       'that reports its parent and no origin',
       kitOf('order-2', ['ordered'], { parentId: 'order-1', createdAt: daysAfterStart(20) }),

@@ -1,19 +1,10 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import type { AppointmentAddress, Appointments } from '../../../service/appointments.js';
+import type { Appointments } from '../../../service/appointments.js';
+import { home } from './persons.js';
 import { readFrom, rejection, serviceWith } from './recording-server.js';
 
 const key = 'bk_invented_key';
-
-const home = {
-  first_line: '1 Nowhere Lane',
-  second_line: null,
-  city: 'Phantomville',
-  state: 'AZ',
-  zip_code: '85004-1234',
-  unit: '2',
-  access_notes: 'Gate code invented',
-} satisfies AppointmentAddress;
 
 const appointment = {
   id: 'appointment-1',

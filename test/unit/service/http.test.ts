@@ -263,7 +263,7 @@ describe('a call whose answer was lost ends', () => {
   });
 
   test('a call ends if its answer is not HTTP, and quotes nothing of it', async () => {
-    const baseUrl = await speakingTcp((socket) => void socket.write('Testperson is no HTTP\r\n\r\n'));
+    const baseUrl = await speakingTcp((socket) => void socket.write('Testperson is not HTTP\r\n\r\n'));
     const error = await rejection(ping(transportTo(baseUrl)));
     expect(error).toBeInstanceOf(AnswerLost);
     expect(inspect(error, { depth: null })).not.toContain('Testperson');
@@ -294,7 +294,7 @@ describe('a call whose answer was lost ends', () => {
 describe('answers', () => {
   // proves 1
   test('a success that is not JSON is unreadable and not quoted', async () => {
-    const { baseUrl } = await answering(() => ({ body: 'Testperson is no JSON' }));
+    const { baseUrl } = await answering(() => ({ body: 'Testperson is not JSON' }));
     const error = await rejection(ping(transportTo(baseUrl)));
     expect(error).toBeInstanceOf(AnswerUnreadable);
     expect(error).toMatchObject({ status: 200 });

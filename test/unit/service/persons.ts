@@ -1,3 +1,4 @@
+import type { AppointmentAddress } from '../../../service/appointments.js';
 import type {
   ImportOrderRequest,
   OrderRequest,
@@ -33,6 +34,16 @@ export const inventedAddress = {
   zip: '85004-1234',
   access_notes: 'Gate code invented',
 };
+
+export const home = {
+  first_line: '1 Nowhere Lane',
+  second_line: null,
+  city: 'Phantomville',
+  state: 'AZ',
+  zip_code: '85004-1234',
+  unit: '2',
+  access_notes: 'Gate code invented',
+} satisfies AppointmentAddress;
 
 export const inventedPhysician = { first_name: 'Doctor', last_name: 'Invented', npi: '0123456789' };
 

@@ -4,6 +4,7 @@ import type { LinkTokenRequest } from '../../../service/link.js';
 import {
   fullOrder,
   fullRegistration,
+  home,
   importRequest,
   inventedAddress,
   inventedPatient,
@@ -58,15 +59,6 @@ const linkToken = {
   on_error: 'redirect',
   on_close: 'redirect',
 } satisfies LinkTokenRequest;
-const home = {
-  first_line: '1 Nowhere Lane',
-  second_line: null,
-  city: 'Phantomville',
-  state: 'AZ',
-  zip_code: '85004-1234',
-  unit: '2',
-  access_notes: 'Gate code invented',
-};
 const booking = {
   booking_key: 'bk_invented',
   appointment_notes: 'The dog is invented',
