@@ -303,8 +303,11 @@ describe('the servers', () => {
     const second = await startDevServer(options);
     onTestFinished(() => second.stop());
     const connection = await Connection.connect({ address: second.address });
-    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace: 'kept' });
-    expect(Object.keys(customAttributes ?? {})).toContain('LabReference');
+    // A server that has just started may answer from a cache that is not filled yet.
+    await eventually(async () => {
+      const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace: 'kept' });
+      expect(Object.keys(customAttributes ?? {})).toContain('LabReference');
+    });
     await connection.close();
   });
 
