@@ -1,21 +1,21 @@
-import { appointmentActivities } from './appointments.js';
+import { appointmentActivities } from './appointment/appointments.js';
 import type { ActivityDependencies } from './dependencies.js';
-import { linkActivities } from './links.js';
-import { matchReviewReconcileActivities } from './match-review-reconcile.js';
-import { matchReviewActivities } from './match-reviews.js';
-import { notificationActivities } from './notifications.js';
-import { orderActivities } from './orders.js';
-import { placingActivities } from './placing.js';
-import { chainActivities } from './chains.js';
+import { linkActivities } from './link/links.js';
+import { matchReviewReconcileActivities } from './reconcile/match-reviews.js';
+import { matchReviewActivities } from './match-review.js';
+import { notificationActivities } from './notifications/notifications.js';
+import { orderActivities } from './order/orders.js';
+import { placingActivities } from './order/placing.js';
+import { chainActivities } from './order/chains.js';
 import { policyActivities } from './policies.js';
-import { runningWorkActivities } from './running-work.js';
-import { userActivities } from './users.js';
-import { erasureActivities } from './erasure.js';
-import { reportActivities } from './reports.js';
-import { reconcileActivities } from './reconcile.js';
-import { rejectedEventActivities } from './rejected-events.js';
-import { workoutStreamActivities } from './workout-streams.js';
-import { webhookActivities } from './webhooks.js';
+import { runningWorkActivities } from './deletion/running-work.js';
+import { userActivities } from './deletion/users.js';
+import { erasureActivities } from './deletion/erasure.js';
+import { reportActivities } from './report/reports.js';
+import { reconcileActivities } from './reconcile/reconcile.js';
+import { rejectedEventActivities } from './operators/rejected-events.js';
+import { workoutStreamActivities } from './workout-stream.js';
+import { webhookActivities } from './operators/webhook-endpoints.js';
 
 export function createActivities(dependencies: ActivityDependencies) {
   return {

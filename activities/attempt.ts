@@ -6,7 +6,7 @@ import {
   Context,
   heartbeat,
 } from '@temporalio/activity';
-import type { CallOptions } from '../service/http.js';
+import type { CallOptions } from '../service/http/http.js';
 import { usualSettling } from '../protocol/settling.js';
 import { lastHeartbeat } from './inputs.js';
 

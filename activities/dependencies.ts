@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { LabService } from '../service/lab-service.js';
-import type { NotificationTarget } from './notification-sender.js';
+import type { NotificationTarget } from './notifications/sender.js';
 import type { ReportFiles } from './report-file/report-files.js';
 import type { WorkerStore } from './worker-store.js';
 import type { PageCounts } from '../protocol/reconcile.js';

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { FailureDetails } from '../protocol/failure-details.js';
-import { PolicyInvalid, PolicyTooNew } from '../protocol/policy-resolution.js';
-import { resolvePolicy, type PolicyName, type ResolvedPolicies } from '../protocol/policies.js';
+import { PolicyInvalid, PolicyTooNew } from '../protocol/policy/resolution.js';
+import { resolvePolicy, type PolicyName, type ResolvedPolicies } from '../protocol/policy/policies.js';
 
 export interface PolicyQuestion {
   of: PolicyName;

@@ -111,8 +111,8 @@ export {
 export { EncryptionSettingInvalid, InstallationInvalid, TemporalSettingInvalid } from './config.js';
 export { KeyRingInvalid } from './encryption/key-ring.js';
 export { EncryptionKeyUnknown, PayloadNotAuthentic } from './encryption/payload-codec.js';
-export { WebhookSecretInvalid } from '../service/webhook-signature.js';
-export { ProxyInvalid } from '../service/proxy.config.js';
+export { WebhookSecretInvalid } from '../service/webhooks/signature.js';
+export { ProxyInvalid } from '../service/http/proxy.config.js';
 export {
   AnswerLost,
   AnswerUnreadable,

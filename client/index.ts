@@ -13,7 +13,7 @@ export type { Installation } from '../service/installation.js';
 export { labDataConverter, createPayloadCodec, type PayloadCodecOptions } from './encryption/payload-codec.js';
 export { parseKeyRing, type EncryptionKey, type KeyRing } from './encryption/key-ring.js';
 export type { UndeliveredNotifications, UndeliveredSummary } from './notifications/undelivered.js';
-export type { DeliveryState, UndeliveredNotification } from '../protocol/delivery.js';
+export type { DeliveryState, UndeliveredNotification } from '../protocol/notifications/delivery.js';
 export type { BusinessDays } from '../protocol/business-days.js';
 export type { Duration } from '../protocol/durations.js';
 export type { Attention } from '../protocol/attention.js';
@@ -34,7 +34,7 @@ export type { EarlierFailure, ReconcileOptions } from './orders/reconciliation.j
 export type { PlaceOptions } from './orders/placing.js';
 export type { OrderSearch } from './orders/order-search.js';
 export type { CancelledPlacing, KitOrderHandle, WhichOrder } from './orders/order-handle.js';
-export { answerFaults } from '../service/order-answers.js';
+export { answerFaults } from '../service/order/answers.js';
 export type {
   ImportOrderRequest,
   Order,
@@ -42,7 +42,7 @@ export type {
   RegisterRequest,
   ShippingDetails,
   TestkitOrderRequest,
-} from '../service/orders.js';
+} from '../service/order/orders.js';
 export { defaultPolicy, type OrderPolicy, type Remedy } from '../protocol/order/policy.js';
 export type { ReconcileCounts, ReconcileProgress, ReconcileResult } from '../protocol/reconcile.js';
 export type { KitOrderResult } from '../protocol/order/messages.js';
@@ -56,7 +56,7 @@ export type {
   OrderState,
   TimelineEntry,
 } from '../protocol/order/state.js';
-export type { ShipmentSnapshot } from '../service/order-snapshot.js';
+export type { ShipmentSnapshot } from '../service/order/snapshot.js';
 
 /* Results, documents and the catalogue */
 export type { ResultOperations, WhichResults } from './results/results.js';
@@ -67,7 +67,7 @@ export type {
   SpecimenLabels,
 } from './documents/documents.js';
 export type { CatalogueOperations } from './catalogue/catalogue.js';
-export type { Results } from '../service/results.js';
+export type { Results } from '../service/order/results.js';
 export type {
   LabAccount,
   LabAccountFilter,
@@ -86,9 +86,9 @@ export type {
   AppointmentSummary,
 } from './appointments/appointments.js';
 export type { AppointmentHandle } from './appointments/appointment-handle.js';
-export type { CancellationReason } from '../service/appointments.js';
-export { isBookable, type Centre, type Centres, type Coverage } from '../service/centres.js';
-export type { CentresFilter, CoverageFilter } from '../service/walk-in-requests.js';
+export type { CancellationReason } from '../service/appointment/appointments.js';
+export { isBookable, type Centre, type Centres, type Coverage } from '../service/appointment/centres.js';
+export type { CentresFilter, CoverageFilter } from '../service/appointment/walk-in-requests.js';
 export { defaultAppointmentPolicy, type AppointmentPolicy } from '../protocol/appointment/policy.js';
 export type {
   AppointmentAttentionReason,
@@ -115,7 +115,7 @@ export type {
   MatchReviewSummary,
 } from './match-reviews/match-reviews.js';
 export type { MatchReviewHandle } from './match-reviews/match-review-handle.js';
-export type { MatchReview, MatchReviewSearch } from '../service/match-reviews.js';
+export type { MatchReview, MatchReviewSearch } from '../service/match-review/match-reviews.js';
 export { defaultMatchReviewPolicy, type MatchReviewPolicy } from '../protocol/match-review/policy.js';
 export type {
   Acceptance,
@@ -132,7 +132,7 @@ export type {
 /* Links */
 export type { LinkOperations, LinkStart, LinkFilter, LinkSummary } from './links/links.js';
 export type { LinkHandle } from './links/link-handle.js';
-export type { Provider, ProviderConnection, ProviderFilter } from '../service/providers.js';
+export type { Provider, ProviderConnection, ProviderFilter } from '../service/link/providers.js';
 export { defaultLinkPolicy, type LinkPolicy } from '../protocol/link/policy.js';
 export type {
   CodeAnswer,
@@ -149,8 +149,8 @@ export type {
 /* Reports */
 export type { ReportOperations, ReportSubmission, ReportFilter, ReportSummary } from './reports/reports.js';
 export type { CancelledSubmission, ReportHandle } from './reports/report-handle.js';
-export type { LabReportResult, LoincMatch, ParsingJob } from '../service/reports.js';
-export type { ReportCounts } from '../service/report-snapshot.js';
+export type { LabReportResult, LoincMatch, ParsingJob } from '../service/report/reports.js';
+export type { ReportCounts } from '../service/report/snapshot.js';
 export { defaultReportPolicy, type ReportPolicy } from '../protocol/report/policy.js';
 export type { ReportFailure } from '../protocol/report/failure-reasons.js';
 export type {
@@ -197,7 +197,7 @@ export type {
   RejectedEventsPage,
   RejectedEventState,
   ReplayRejectedEventsResult,
-} from '../protocol/rejected-events.js';
+} from '../protocol/operators/rejected-events.js';
 export type { WebhookOperations } from './operators/webhook-endpoints.js';
 export type {
   WebhookChange,
@@ -207,10 +207,10 @@ export type {
   WebhookHeadersSet,
   WebhookRegistered,
   WebhookSecretRotated,
-} from '../protocol/webhook-endpoints.js';
-export type { WebhookPlace } from '../service/management-webhooks.js';
+} from '../protocol/operators/webhook-endpoints.js';
+export type { WebhookPlace } from '../service/management/webhooks.js';
 
 /* Calls of the lab service without a workflow in between */
 export { createLabService, type LabService } from '../service/lab-service.js';
-export type { ServiceConfig } from '../service/http.js';
-export type { CallObserver, ObservedCall } from '../service/observed.js';
+export type { ServiceConfig } from '../service/http/http.js';
+export type { CallObserver, ObservedCall } from '../service/http/observed.js';

@@ -1,5 +1,5 @@
 import { isAddressable, isReference, referencePattern } from '../protocol/ids.js';
-import { PolicyInvalid, PolicyTooNew } from '../protocol/policy-resolution.js';
+import { PolicyInvalid, PolicyTooNew } from '../protocol/policy/resolution.js';
 import { isObject, isText } from '../service/json-object.js';
 import { compareText } from '../protocol/canonical-json.js';
 import type { CallOptions } from './call-options.js';

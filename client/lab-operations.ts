@@ -2,7 +2,7 @@ import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
 import { usualTaskQueue } from '../protocol/task-queues.js';
 import type { Installation } from '../service/installation.js';
 import { createLabService, type LabService } from '../service/lab-service.js';
-import type { ServiceConfig } from '../service/http.js';
+import type { ServiceConfig } from '../service/http/http.js';
 import { type CallOptions, type Deadline, millisecondsOf } from './call-options.js';
 import { AppointmentOperations } from './appointments/appointments.js';
 import { CatalogueOperations } from './catalogue/catalogue.js';

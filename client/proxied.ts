@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from '@temporalio/client';
-import { grpcProxySetting, proxyFor, throughWhich } from '../service/proxy.config.js';
+import { grpcProxySetting, proxyFor, throughWhich } from '../service/http/proxy.config.js';
 
 /** The address, and how it is reached, for messages. */
 export function addressAndWay(address: string): string {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls, TLSSocket, type ConnectionOptions } from 'node:tls';
-import { proxyFor } from '../service/proxy.config.js';
+import { proxyFor } from '../service/http/proxy.config.js';
 
 /** The settings of a connection to Temporal that both kinds of the SDK's connections have. */
 interface Described {

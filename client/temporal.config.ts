@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { type ClientConnectConfig, loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
-import { proxyFor, ProxyInvalid } from '../service/proxy.config.js';
+import { proxyFor, ProxyInvalid } from '../service/http/proxy.config.js';
 import { TemporalSettingInvalid } from './config.js';
 import { SecretFileInvalid, secretOf } from './secret-file.js';
 import { headerFault } from './temporal-key-file.js';

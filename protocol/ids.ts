@@ -1,5 +1,5 @@
 import { canonicalId, isMisspeltUuid } from '../service/canonical-id.js';
-import type { WebhookPlace } from '../service/management-webhooks.js';
+import type { WebhookPlace } from '../service/management/webhooks.js';
 import { sourceSlugOf } from './link/provider-source.js';
 
 export { canonicalId } from '../service/canonical-id.js';

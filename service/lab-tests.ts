@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CallOptions, Transport } from './http.js';
+import type { CallOptions, Transport } from './http/http.js';
 import {
   answeredListSchema,
   flagSchema,
@@ -10,8 +10,8 @@ import {
   partSchema,
   textSchema,
   valueSchema,
-} from './order.js';
-import { listByCursor, numberedPages } from './paging.js';
+} from './order/order.js';
+import { listByCursor, numberedPages } from './http/paging.js';
 
 export const labAccountSchema = z.looseObject({
   id: idSchema,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CallOptions, Transport } from './http.js';
+import type { CallOptions, Transport } from './http/http.js';
 
 /** A portal link is a credential: anyone who has it is logged in. It belongs in no log and in no workflow's history. */
 const portalUrlSchema = z.looseObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { answerAbout } from './answers.js';
+import { answerAbout } from './http/answers.js';
 import { isStatedAbsence, NotFound, RequestInvalid, sentencesOf, ServiceRefused } from './errors.js';
-import type { CallOptions, ServiceCall, Transport } from './http.js';
+import type { CallOptions, ServiceCall, Transport } from './http/http.js';
 import {
   answeredListSchema,
   flagSchema,
@@ -11,15 +11,15 @@ import {
   partSchema,
   textSchema,
   timestampSchema,
-} from './order.js';
-import { noneIfPastTheEnd } from './paging.js';
+} from './order/order.js';
+import { noneIfPastTheEnd } from './http/paging.js';
 import {
   birthDateSchema,
   emailSchema,
   exactTextSchema,
   medicalProxySchema,
   requiredTextSchema,
-} from './order-requests.js';
+} from './order/requests.js';
 import { checkedRequest } from './validation.js';
 
 /** `{name, slug, logo}` (specification) or `{provider, type}` (newer events); open, so a third form is kept too. */

@@ -1,5 +1,5 @@
 import { canonicalId } from '../service/canonical-id.js';
-import type { HealthDataRead } from '../service/health-data.js';
+import type { HealthDataRead } from '../service/webhooks/health-data.js';
 import { accept, type Acceptance, setAside } from './message-acceptance.js';
 import { type Database, requireUtf8, StoreFailed } from './database.js';
 import { deleteUser, isDeleted, type UserToDelete } from './deleted-users.js';

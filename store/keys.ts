@@ -1,5 +1,5 @@
 import { canonicalId, isMisspeltUuid } from '../service/canonical-id.js';
-import type { HealthDataRead, SampleRead } from '../service/health-data.js';
+import type { HealthDataRead, SampleRead } from '../service/webhooks/health-data.js';
 import { isStorableText, whyUnstorable } from './storable.js';
 
 /*

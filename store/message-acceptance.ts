@@ -1,4 +1,4 @@
-import type { HealthDataRead } from '../service/health-data.js';
+import type { HealthDataRead } from '../service/webhooks/health-data.js';
 import { StoreFailed, type Transaction } from './database.js';
 import { isDeleted, namesDeleted } from './deleted-users.js';
 import { type Entry, keyed, userKey } from './keys.js';

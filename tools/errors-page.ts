@@ -15,8 +15,8 @@ import * as reports from '../client/reports/errors.js';
 import * as users from '../client/users/errors.js';
 import * as directCalls from '../service/errors.js';
 import * as base from '../service/lab-operations-error.js';
-import * as proxies from '../service/proxy.config.js';
-import * as signatures from '../service/webhook-signature.js';
+import * as proxies from '../service/http/proxy.config.js';
+import * as signatures from '../service/webhooks/signature.js';
 
 /** Every file that declares errors of the client, in the page's order. */
 const areas: readonly { title: string; says?: string; files: Readonly<Record<string, object>> }[] = [
@@ -39,8 +39,8 @@ const areas: readonly { title: string; says?: string; files: Readonly<Record<str
       'client/config.ts': encryptionSetting,
       'client/encryption/key-ring.ts': keyRing,
       'client/encryption/payload-codec.ts': payloads,
-      'service/webhook-signature.ts': signatures,
-      'service/proxy.config.ts': proxies,
+      'service/webhooks/signature.ts': signatures,
+      'service/http/proxy.config.ts': proxies,
     },
   },
   {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { policies } from '../protocol/policies.js';
-import type { Setting } from '../protocol/policy-settings.js';
+import { policies } from '../protocol/policy/policies.js';
+import type { Setting } from '../protocol/policy/settings.js';
 
 const intro = `# Policies: deadlines, reminders and what happens without a person
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TakenMessages } from '../client/webhooks/destinations.js';
 import type { HealthDataSink } from '../client/webhooks/health-data-events.js';
 import type { RejectedEventSink } from '../client/webhooks/rejected-events.js';
-import { type HealthDataRead, readHealthData } from '../service/health-data.js';
+import { type HealthDataRead, readHealthData } from '../service/webhooks/health-data.js';
 import { DatabaseNotUtf8 } from '../store/database.js';
 import type { Acceptance } from '../store/message-acceptance.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';

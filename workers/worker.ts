@@ -16,7 +16,7 @@ import type { ActivityDependencies } from '../activities/dependencies.js';
 import { addressAndWay } from '../client/proxied.js';
 import { connectionFault } from '../client/reachability.js';
 import { connectionRemedy } from '../client/temporal-errors.js';
-import { proxyFor } from '../service/proxy.config.js';
+import { proxyFor } from '../service/http/proxy.config.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
 import { activityDependencies } from './worker/activity-dependencies.js';
 import { workflowBundle } from './bundle.js';

@@ -1,5 +1,5 @@
-import type { NotificationsLeft, RefusedNotification } from '../protocol/delivery.js';
-import type { Notification } from '../protocol/notifications.js';
+import type { NotificationsLeft, RefusedNotification } from '../protocol/notifications/delivery.js';
+import type { Notification } from '../protocol/notifications/notifications.js';
 import { isObject } from './entity/fields.js';
 
 /**

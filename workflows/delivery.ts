@@ -21,11 +21,11 @@ import {
   type RefusedNotification,
   type ResendCommand,
   type UndeliveredNotification,
-} from '../protocol/delivery.js';
+} from '../protocol/notifications/delivery.js';
 import { deliverNotificationsId } from '../protocol/ids.js';
-import { isAlarm, isAlarmReminder, type Notification } from '../protocol/notifications.js';
+import { isAlarm, isAlarmReminder, type Notification } from '../protocol/notifications/notifications.js';
 import { ofAttention } from '../protocol/search-attributes.js';
-import type { NotifyOutcome } from '../activities/notifications.js';
+import type { NotifyOutcome } from '../activities/notifications/notifications.js';
 import { activities, delivery as deliveryOptions } from './activities.js';
 import { askedPause, refusalOf, refuse } from './entity/commands.js';
 import { readNotificationsLeft } from './delivery-intake.js';

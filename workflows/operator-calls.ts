@@ -6,8 +6,8 @@ import {
   type OperatorCall,
   type OperatorCallName,
   type TakenBy,
-} from '../protocol/operator-calls.js';
-import type { ReplayRejectedEventsInput, ReplayRejectedEventsResult } from '../protocol/rejected-events.js';
+} from '../protocol/operators/operator-calls.js';
+import type { ReplayRejectedEventsInput, ReplayRejectedEventsResult } from '../protocol/operators/rejected-events.js';
 import { activities } from './activities.js';
 import { refuse, throwRefusal } from './entity/commands.js';
 import { isObject } from './entity/fields.js';

@@ -1,5 +1,5 @@
 import { log, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { PageReconciled, PageToReconcile } from '../activities/reconcile.js';
+import type { PageReconciled, PageToReconcile } from '../activities/reconcile/reconcile.js';
 import {
   noPageCounts,
   progressQuery,

@@ -1,7 +1,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { fileTypeFromBuffer } from 'file-type';
-import { codingsOf } from '../../service/decoding.js';
-import { hasPdfHeader } from '../../service/pdf.js';
+import { codingsOf } from './decoding.js';
+import { hasPdfHeader } from '../../service/http/pdf.js';
 import { ReportFileRefused, ReportFileUnavailable } from './errors.js';
 
 /** An open source of bytes whose type is not known yet. */

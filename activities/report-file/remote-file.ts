@@ -1,6 +1,6 @@
 import { Client, type Dispatcher } from 'undici';
-import { codingsOf } from '../../service/decoding.js';
-import { retryAfterMs } from '../../service/refusals.js';
+import { codingsOf } from './decoding.js';
+import { retryAfterMs } from '../../service/http/refusals.js';
 import type { ByteSource } from './content.js';
 import { DownloadBudget } from './download-budget.js';
 import { codeOf, ReportFileRefused, ReportFileUnavailable } from './errors.js';

@@ -1,7 +1,7 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
-import type { CancellationReason } from '../../service/appointments.js';
-import type { Centres, Coverage } from '../../service/centres.js';
-import type { CentresFilter, CoverageFilter, OrderCentresFilter } from '../../service/walk-in-requests.js';
+import type { CancellationReason } from '../../service/appointment/appointments.js';
+import type { Centres, Coverage } from '../../service/appointment/centres.js';
+import type { CentresFilter, CoverageFilter, OrderCentresFilter } from '../../service/appointment/walk-in-requests.js';
 import { signalOrStart } from '../../protocol/signal-or-start.js';
 import { bookAppointmentId, isAddressable } from '../../protocol/ids.js';
 import {
@@ -19,7 +19,7 @@ import { asking, type TemporalCalls } from '../workflow-calls.js';
 import { AppointmentHandle, appointmentCalls } from './appointment-handle.js';
 import { AppointmentInvalid, AppointmentNotFound } from './errors.js';
 import { listWorkflows, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 export interface AppointmentStart {
   /** The service's id of an order with the collection method `at_home_phlebotomy` or `walk_in_test`. */

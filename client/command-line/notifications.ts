@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { DeliveryState } from '../../protocol/delivery.js';
+import type { DeliveryState } from '../../protocol/notifications/delivery.js';
 import type { UndeliveredSummary } from '../notifications/undelivered.js';
 import type { CommandLine } from './command-line.js';
 import { facts, moment, sections, table } from './output.js';

@@ -4,7 +4,7 @@ import type {
   RejectedEventFilter,
   RejectedEventState,
   ReplayRejectedEventsResult,
-} from '../../protocol/rejected-events.js';
+} from '../../protocol/operators/rejected-events.js';
 import type { CommandLine } from './command-line.js';
 import { UsageError } from './exit-codes.js';
 import { count } from './input.js';

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
-import type { WebhookPlace } from '../../service/management-webhooks.js';
-import type { WebhookChange, WebhookEndpoint } from '../../protocol/webhook-endpoints.js';
+import type { WebhookPlace } from '../../service/management/webhooks.js';
+import type { WebhookChange, WebhookEndpoint } from '../../protocol/operators/webhook-endpoints.js';
 import type { LabOperations } from '../lab-operations.js';
 import type { CommandLine, Patience } from './command-line.js';
 import { collect, count, readObject, readText } from './input.js';

@@ -11,7 +11,7 @@ import {
 } from '../../protocol/link/messages.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
-import type { Provider, ProviderConnection, ProviderFilter } from '../../service/providers.js';
+import type { Provider, ProviderConnection, ProviderFilter } from '../../service/link/providers.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../../service/lab-operations-error.js';
 import { checkRead, isListOfTexts, policyFaults, refuseFaulty, unknownFaults } from '../input-faults.js';
@@ -20,7 +20,7 @@ import type { TemporalCalls } from '../workflow-calls.js';
 import { LinkInvalid, LinkNotFound } from './errors.js';
 import { LinkHandle, linkCalls } from './link-handle.js';
 import { listWorkflows, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 export type LinkStart = Omit<LinkProviderInput, 'carried'>;
 

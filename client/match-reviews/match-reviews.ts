@@ -1,5 +1,5 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
-import type { MatchReview, MatchReviewSearch } from '../../service/match-reviews.js';
+import type { MatchReview, MatchReviewSearch } from '../../service/match-review/match-reviews.js';
 import { signalOrStart } from '../../protocol/signal-or-start.js';
 import { isAddressable, matchReviewId } from '../../protocol/ids.js';
 import {
@@ -17,7 +17,7 @@ import type { TemporalCalls } from '../workflow-calls.js';
 import { MatchReviewInvalid, MatchReviewNotFound } from './errors.js';
 import { MatchReviewHandle, matchReviewCalls } from './match-review-handle.js';
 import { listWorkflows, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 export interface WhichMatchReview {
   /** The service's id of the result. */

@@ -4,7 +4,7 @@ import {
   type NotificationEvent,
   type NotificationType,
   notificationTypes,
-} from '../../protocol/notification-events.js';
+} from '../../protocol/notifications/events.js';
 import { isObject, isText } from '../../service/json-object.js';
 import { BodyMemory, parseObject, usualBodyDeadlineMs } from '../webhooks/body.js';
 import type { WebhookAnswer } from '../webhooks/common-answers.js';

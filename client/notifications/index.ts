@@ -11,6 +11,6 @@ export type {
   NotificationEvent,
   NotificationType,
   PortalLinkData,
-} from '../../protocol/notification-events.js';
+} from '../../protocol/notifications/events.js';
 export type { WebhookLogger, WebhookRequest } from '../webhooks/endpoint.js';
-export { WebhookSecretInvalid } from '../../service/webhook-signature.js';
+export { WebhookSecretInvalid } from '../../service/webhooks/signature.js';

@@ -5,7 +5,7 @@ import {
   discardUpdate,
   resendUpdate,
   type DeliveryState,
-} from '../../protocol/delivery.js';
+} from '../../protocol/notifications/delivery.js';
 import { deliverNotificationsId } from '../../protocol/ids.js';
 import type { CallOptions } from '../call-options.js';
 import { callKinds, type TemporalCalls } from '../workflow-calls.js';

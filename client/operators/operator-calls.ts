@@ -8,7 +8,7 @@ import {
   type AnswerOf,
   type OperatorCallName,
   type TakenBy,
-} from '../../protocol/operator-calls.js';
+} from '../../protocol/operators/operator-calls.js';
 import type { CallOptions } from '../call-options.js';
 import { EncryptionRequired } from '../errors.js';
 import { refuseFaulty } from '../input-faults.js';

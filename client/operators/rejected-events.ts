@@ -4,7 +4,7 @@ import type {
   RejectedEventFilter,
   RejectedEventsPage,
   ReplayRejectedEventsResult,
-} from '../../protocol/rejected-events.js';
+} from '../../protocol/operators/rejected-events.js';
 import type { CallOptions } from '../call-options.js';
 import type { TemporalCalls } from '../workflow-calls.js';
 import { operate } from './operator-calls.js';

@@ -1,4 +1,4 @@
-import type { WebhookPlace } from '../../service/management-webhooks.js';
+import type { WebhookPlace } from '../../service/management/webhooks.js';
 import type {
   WebhookChange,
   WebhookDeleted,
@@ -7,7 +7,7 @@ import type {
   WebhookHeadersSet,
   WebhookRegistered,
   WebhookSecretRotated,
-} from '../../protocol/webhook-endpoints.js';
+} from '../../protocol/operators/webhook-endpoints.js';
 import type { CallOptions } from '../call-options.js';
 import type { TemporalCalls } from '../workflow-calls.js';
 import { operate } from './operator-calls.js';

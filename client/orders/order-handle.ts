@@ -5,8 +5,8 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import type { LabService } from '../../service/lab-service.js';
-import { registerRequestSchema } from '../../service/orders.js';
-import type { Results } from '../../service/results.js';
+import { registerRequestSchema } from '../../service/order/orders.js';
+import type { Results } from '../../service/order/results.js';
 import { brokenRulesOf } from '../../service/validation.js';
 import { canonicalId, kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import {
@@ -50,7 +50,7 @@ import {
   RegistrationRefused,
 } from './errors.js';
 import { watchState, type WatchOptions } from '../watching.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 export const orderCalls = callKinds(orderErrorMap, 'The order');
 

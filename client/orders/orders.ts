@@ -1,5 +1,5 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
-import type { Order } from '../../service/orders.js';
+import type { Order } from '../../service/order/orders.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { kitOrderName, type PolicyPreview } from '../../protocol/order/messages.js';
 import { type PlaceKitOrderInput, placeKitOrderName } from '../../protocol/order/placing-messages.js';
@@ -34,7 +34,7 @@ import { isSearched, serviceFilterOf, type OrderSearch } from './order-search.js
 import { checkPlacing, placingDigest, withCanonicalUser, type PlaceOptions } from './placing.js';
 import { reconcileRange, type ReconcileOptions } from './reconciliation.js';
 import { listWorkflows, referenceOf, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 export type WhichHandle = { reference: string } | { orderId: string };
 

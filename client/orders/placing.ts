@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { askingMarkerSchema, type Marker } from '../../service/lab-tests.js';
-import { answerFaults } from '../../service/order-answers.js';
-import { importOrderRequestSchema, orderRequestSchema, testkitOrderRequestSchema } from '../../service/orders.js';
+import { answerFaults } from '../../service/order/answers.js';
+import { importOrderRequestSchema, orderRequestSchema, testkitOrderRequestSchema } from '../../service/order/orders.js';
 import { brokenRulesOf } from '../../service/validation.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { isAddressable, ofCanonicalUser } from '../../protocol/ids.js';
@@ -11,7 +11,7 @@ import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../../service/lab-operations-error.js';
 import { policyFaults, referenceFaults, refuseFaulty, unknownFaults } from '../input-faults.js';
 import { OrderInvalid } from './errors.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 /* The input of a placing: its check before anything is started, and what makes it the same order again. */
 

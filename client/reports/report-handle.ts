@@ -1,5 +1,5 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import type { LabReportResult } from '../../service/reports.js';
+import type { LabReportResult } from '../../service/report/reports.js';
 import { withoutMemos } from '../../protocol/listing.js';
 import { isAddressable, parsingJobId, submitReportId } from '../../protocol/ids.js';
 import {

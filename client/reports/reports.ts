@@ -1,6 +1,6 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { createHash } from 'node:crypto';
-import type { ParsingJob } from '../../service/reports.js';
+import type { ParsingJob } from '../../service/report/reports.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { parsingJobId, submitReportId } from '../../protocol/ids.js';
 import { canonicalId } from '../../service/canonical-id.js';
@@ -22,7 +22,7 @@ import { ReportInvalid, ReportReferenceConflict, SignedUrlRefused } from './erro
 import { findSubmission, reportCalls, ReportHandle, requireJob } from './report-handle.js';
 import { parsingJobName, type ReportAttentionReason, type ReportPhase } from '../../protocol/report/messages.js';
 import { listWorkflows, referenceOf, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 /** The product's input to `submit`. */
 export type ReportSubmission = Omit<SubmitReportInput, 'carried'>;

@@ -30,7 +30,7 @@ import type { TemporalCalls } from '../workflow-calls.js';
 import { exists, statusOf } from '../workflow-status.js';
 import { DeletionHandle, userCalls } from './deletion-handle.js';
 import { DeletionInvalid, DeletionNotFound, GraceEnded, NothingToUndo, userErrorMap } from './errors.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 const requesting = {
   errors: userErrorMap,

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { WebhookHeaders } from '../../service/webhook-signature.js';
+import type { WebhookHeaders } from '../../service/webhooks/signature.js';
 import { within } from '../within.js';
 
 /** The bytes as they came, whole or in pieces. Text that was decoded already cannot be verified. */

@@ -1,7 +1,11 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
-import type { ConnectionEventReceived } from '../../service/events.js';
+import type { ConnectionEventReceived } from '../../service/webhooks/events.js';
 import { utcInstant } from '../../service/timestamps.js';
-import { deliverNotificationsStart, notificationsLeftSignal, usualRetryDays } from '../../protocol/delivery.js';
+import {
+  deliverNotificationsStart,
+  notificationsLeftSignal,
+  usualRetryDays,
+} from '../../protocol/notifications/delivery.js';
 import { isLinkAddressable, linkProviderId, isAddressable } from '../../protocol/ids.js';
 import { connectionErrorNotification } from '../../protocol/link/connection-error.js';
 import { connectionReportedSignal } from '../../protocol/link/messages.js';

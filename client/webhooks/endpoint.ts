@@ -5,7 +5,7 @@ import {
   readSignatureHeaders,
   type SignatureHeaders,
   type WebhookHeaders,
-} from '../../service/webhook-signature.js';
+} from '../../service/webhooks/signature.js';
 import { type BodyLease, type BodyMemory, readBody, type WebhookBody } from './body.js';
 import { type Answer, httpAnswer, type Refusal, type WebhookAnswer } from './common-answers.js';
 import { type AnswerCounts, countableType, createCounter, isWorthALine } from './counts.js';

@@ -1,5 +1,5 @@
-import type { ConnectionEventReceived, HealthDataReceived } from '../../service/events.js';
-import { readHealthData } from '../../service/health-data.js';
+import type { ConnectionEventReceived, HealthDataReceived } from '../../service/webhooks/events.js';
+import { readHealthData } from '../../service/webhooks/health-data.js';
 import { isAddressable } from '../../protocol/ids.js';
 import { streamNoticedSignal, workoutStreamStart } from '../../protocol/workout-stream.js';
 import { within } from '../within.js';

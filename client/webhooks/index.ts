@@ -4,4 +4,4 @@ export type { AnsweredRequest, RequestObserver, WebhookLogger, WebhookRequest } 
 export type { TakenMessages } from './destinations.js';
 export type { HealthDataSink } from './health-data-events.js';
 export type { RejectedEventReceived, RejectedEventSink } from './rejected-events.js';
-export { WebhookSecretInvalid } from '../../service/webhook-signature.js';
+export { WebhookSecretInvalid } from '../../service/webhooks/signature.js';

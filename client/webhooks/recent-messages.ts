@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { replayableSeconds } from '../../service/webhook-signature.js';
+import { replayableSeconds } from '../../service/webhooks/signature.js';
 
 const replayableMs = replayableSeconds * 1000;
 

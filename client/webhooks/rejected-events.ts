@@ -1,4 +1,4 @@
-import { userOf } from '../../service/events.js';
+import { userOf } from '../../service/webhooks/events.js';
 import { within } from '../within.js';
 import type { Destinations, Message, Routed } from './destinations.js';
 

@@ -1,8 +1,8 @@
-import { appointmentSnapshotOf } from '../../service/appointment-snapshot.js';
+import { appointmentSnapshotOf } from '../../service/appointment/snapshot.js';
 import { canonicalId } from '../../service/canonical-id.js';
-import { readEvent, type ReceivedEvent, teamOf } from '../../service/events.js';
+import { readEvent, type ReceivedEvent, teamOf } from '../../service/webhooks/events.js';
 import { utcInstant } from '../../service/timestamps.js';
-import { replayableSeconds } from '../../service/webhook-signature.js';
+import { replayableSeconds } from '../../service/webhooks/signature.js';
 import { deliverConnection } from './connection-events.js';
 import { within } from '../within.js';
 import type { Destinations, Message, Routed } from './destinations.js';

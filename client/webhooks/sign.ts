@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sign } from '../../service/webhook-signature.js';
+import { sign } from '../../service/webhooks/signature.js';
 
 interface WebhookToSign {
   /** An object is written as JSON; text and bytes are signed as they are. */

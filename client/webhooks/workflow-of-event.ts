@@ -1,14 +1,14 @@
 import type { SignalDefinition } from '@temporalio/common';
-import { appointmentSnapshotOf } from '../../service/appointment-snapshot.js';
+import { appointmentSnapshotOf } from '../../service/appointment/snapshot.js';
 import type {
   AppointmentReceived,
   CriticalResultReceived,
   MatchReviewReceived,
   OrderEventReceived,
   ParsingJobReceived,
-} from '../../service/events.js';
-import { type OrderSnapshot, snapshotOf } from '../../service/order-snapshot.js';
-import { reportSnapshotOf } from '../../service/report-snapshot.js';
+} from '../../service/webhooks/events.js';
+import { type OrderSnapshot, snapshotOf } from '../../service/order/snapshot.js';
+import { reportSnapshotOf } from '../../service/report/snapshot.js';
 import { appointmentChangedSignal } from '../../protocol/appointment/messages.js';
 import { bookAppointmentStart } from '../../protocol/appointment/start.js';
 import { signalOrStart, type WorkflowStart } from '../../protocol/signal-or-start.js';

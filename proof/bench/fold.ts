@@ -1,4 +1,4 @@
-import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { observe, type Orders } from '../../workflows/order/snapshots.js';
 import { standingOf } from '../../protocol/order/lifecycle.js';
 import { type Measure, interleaved } from './rounds.js';

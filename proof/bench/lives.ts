@@ -4,12 +4,12 @@ import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { orderChangedSignal, kitOrderName, orderPlacedSignal } from '../../protocol/order/messages.js';
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { usualInstallation } from '../../service/installation.js';
-import { type OrderSnapshot, snapshotOf } from '../../service/order-snapshot.js';
+import { type OrderSnapshot, snapshotOf } from '../../service/order/snapshot.js';
 import { consents, kitFor, patientAddress, patientDetails } from '../../test/rig/cast.js';
 import { bareOrderName, eventSignal, type BareEvent } from './bare-order.js';
 import type { Side, Stage } from './stage.js';
 import { kitOrderStart } from '../../protocol/order/start.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 /*
  * One life of an order, from its placement to its results: seven events, one of them the registration of the kit. Each event

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { kitOrderId } from '../../protocol/ids.js';
-import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { bareOrderName } from './bare-order.js';
 import { handOver, untilQuiet } from './lives.js';
 import { inParallel, type Measure, type Measured, residentMbOf } from './rounds.js';

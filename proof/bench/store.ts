@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Pool } from 'pg';
 import { parseKeyRing } from '../../client/encryption/key-ring.js';
 import { openStore } from '../../store/health-data-store.js';
-import type { HealthDataRead } from '../../service/health-data.js';
+import type { HealthDataRead } from '../../service/webhooks/health-data.js';
 import { findPostgres, installCommand, startPostgres } from '../../test/rig/postgres.js';
 import { inParallel, type Measure, interleaved, type Case } from './rounds.js';
 

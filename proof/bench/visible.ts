@@ -3,7 +3,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { kitOrderId } from '../../protocol/ids.js';
 import { orderChangedSignal, stateQuery } from '../../protocol/order/messages.js';
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
-import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { bareOrderName, bareStateQuery, eventSignal } from './bare-order.js';
 import { handOver, untilQuiet } from './lives.js';
 import { type Measure, interleaved, type Case, cpuMsOf, percentile } from './rounds.js';

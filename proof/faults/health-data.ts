@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseError, Pool } from 'pg';
 import type { Scene, Story } from './product.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 /** What is stored about a user. */
 export interface Stored {

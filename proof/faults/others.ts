@@ -10,7 +10,7 @@ import {
 import { sampleReport } from '../../sandbox/sample-report.js';
 import { kitFor, visitFor } from '../../test/rig/cast.js';
 import type { Scene, Story } from './product.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 /** By the stand-in's conventions (docs/sandbox.md). */
 const [rightCode, wrongCode, provider] = ['123456', '111111', 'invented_watch'];

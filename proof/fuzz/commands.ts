@@ -9,7 +9,7 @@ import { learn, openChain } from '../../workflows/order/chain.js';
 import * as orders from '../../workflows/order/commands.js';
 import { validatePolicyChange } from '../../workflows/order/policy-change.js';
 import { openRun } from '../../workflows/order/run.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 /** An update of a running workflow: its validator, and a good argument. */
 export interface Command {

@@ -1,4 +1,4 @@
-import type { OperatorCallName } from '../../protocol/operator-calls.js';
+import type { OperatorCallName } from '../../protocol/operators/operator-calls.js';
 import { ids } from '../../tools/service-check/ids.js';
 import {
   consents,

@@ -6,9 +6,9 @@ import { defaultAppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { defaultDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { defaultLinkPolicy } from '../../protocol/link/policy.js';
 import { defaultMatchReviewPolicy } from '../../protocol/match-review/policy.js';
-import { callFaults } from '../../protocol/operator-calls.js';
+import { callFaults } from '../../protocol/operators/operator-calls.js';
 import { defaultPolicy } from '../../protocol/order/policy.js';
-import { PolicyInvalid, PolicyTooNew } from '../../protocol/policy-resolution.js';
+import { PolicyInvalid, PolicyTooNew } from '../../protocol/policy/resolution.js';
 import { rangeFaults } from '../../protocol/reconcile.js';
 import { defaultReportPolicy } from '../../protocol/report/policy.js';
 import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
@@ -19,7 +19,7 @@ import { oddValue } from './odd-values.js';
 import type { Random } from './random.js';
 import { operatorInputs, placings, settings } from './input-seeds.js';
 import type { Tally } from './tally.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 /** A check that an input meets before anything happens with it, and what a good input looks like. */
 interface Check {

@@ -14,7 +14,7 @@ import { announceNews as announceJob } from '../../workflows/report/announcement
 import { nextMoment as nextJobMoment } from '../../workflows/report/deadlines.js';
 import { learnFromWebhook, openJob } from '../../workflows/report/job.js';
 import { readReportSnapshot } from '../../workflows/report/reports.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 /** Invented. */
 export const secret = `whsec_${Buffer.from('an-invented-key-with-32-bytes-01').toString('base64')}`;

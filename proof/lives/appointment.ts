@@ -1,5 +1,5 @@
-import { appointmentSchema } from '../../service/appointments.js';
-import { appointmentSnapshotOf } from '../../service/appointment-snapshot.js';
+import { appointmentSchema } from '../../service/appointment/appointments.js';
+import { appointmentSnapshotOf } from '../../service/appointment/snapshot.js';
 import type { AppointmentResult, AppointmentState } from '../../protocol/appointment/messages.js';
 import type { ResolvedAppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { slotIdOf } from '../../protocol/appointment/slots.js';
@@ -8,7 +8,7 @@ import { bookAppointmentId } from '../../protocol/ids.js';
 import { day, hour, long, minute, second, type Life } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';
 import { claims, resultOf, webhook, type Stage, type World } from './stage.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 const orderId = '00000000-0000-4000-8000-00000000000a';
 const workflowId = bookAppointmentId(orderId);

@@ -5,7 +5,7 @@ import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import { day, hour, long, minute, second } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';
 import { claims, resultOf, type Stage, type World } from './stage.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 /** Invented, as all ids here. */
 const userId = '00000000-0000-4000-8000-000000000001';

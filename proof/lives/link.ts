@@ -4,7 +4,7 @@ import type { LinkResult } from '../../protocol/link/messages.js';
 import { day, hour, minute, second } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';
 import { claims, resultOf, webhook, type Stage, type World } from './stage.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 const userId = '00000000-0000-4000-8000-000000000001';
 const provider = 'oura';

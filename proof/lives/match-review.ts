@@ -3,11 +3,11 @@ import { outcomeOf } from '../../protocol/match-review/lifecycle.js';
 import type { MatchReviewResult } from '../../protocol/match-review/messages.js';
 import type { ResolvedMatchReviewPolicy } from '../../protocol/match-review/policy.js';
 import { matchReviewStart } from '../../protocol/match-review/start.js';
-import { matchReviewReportOf } from '../../service/match-review-snapshot.js';
+import { matchReviewReportOf } from '../../service/match-review/snapshot.js';
 import { day, hour, minute, second } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';
 import { claims, resultOf, webhook, type Stage, type World } from './stage.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 const rawResultId = '00000000-0000-4000-8000-00000000000e';
 const orderId = '00000000-0000-4000-8000-00000000000a';

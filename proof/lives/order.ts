@@ -1,7 +1,7 @@
 import { TypedSearchAttributes } from '@temporalio/common';
-import { orderSchema } from '../../service/order.js';
+import { orderSchema } from '../../service/order/order.js';
 import { signed, usualInstallation } from '../../service/installation.js';
-import { snapshotOf, type OrderSnapshot } from '../../service/order-snapshot.js';
+import { snapshotOf, type OrderSnapshot } from '../../service/order/snapshot.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { rootOf, writePassthrough } from '../../protocol/order/root-order.js';
@@ -11,7 +11,7 @@ import { day, hour, minute, second, type Life } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';
 import { checkOrders, checkPlacing, registeredSample } from './order-claims.js';
 import { webhook, type Stage, type World } from './stage.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 /* One reference's orders at the service: created here or elsewhere, on their way, redrawn, replaced, cancelled, registered. */
 

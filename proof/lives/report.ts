@@ -5,12 +5,12 @@ import type { ResolvedReportPolicy } from '../../protocol/report/policy.js';
 import { parsingJobStart } from '../../protocol/report/start.js';
 import type { SubmissionEnd } from '../../protocol/report/submission-messages.js';
 import { labUserIdKey } from '../../protocol/search-attributes.js';
-import { reportSnapshotOf } from '../../service/report-snapshot.js';
-import { parsingJobSchema } from '../../service/reports.js';
+import { reportSnapshotOf } from '../../service/report/snapshot.js';
+import { parsingJobSchema } from '../../service/report/reports.js';
 import { day, hour, minute, second } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';
 import { claims, resultOf, webhook, type Stage, type World } from './stage.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 const userId = '00000000-0000-4000-8000-000000000001';
 

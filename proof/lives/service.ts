@@ -1,21 +1,21 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { ActivityDependencies } from '../../activities/dependencies.js';
-import type { NotifyOutcome } from '../../activities/notifications.js';
-import type { Notification } from '../../protocol/notifications.js';
-import { createAppointments } from '../../service/appointments.js';
-import { createCentreDirectory } from '../../service/centres.js';
-import { factsOf, readAnswer, readEnd } from '../../service/answers.js';
+import type { NotifyOutcome } from '../../activities/notifications/notifications.js';
+import type { Notification } from '../../protocol/notifications/notifications.js';
+import { createAppointments } from '../../service/appointment/appointments.js';
+import { createCentreDirectory } from '../../service/appointment/centres.js';
+import { factsOf, readAnswer, readEnd } from '../../service/http/answers.js';
 import { AnswerLost, ServiceUnreachable } from '../../service/errors.js';
-import type { AnsweredCall, ServiceCall, Transport } from '../../service/http.js';
+import type { AnsweredCall, ServiceCall, Transport } from '../../service/http/http.js';
 import { usualInstallation } from '../../service/installation.js';
 import { createLabTests } from '../../service/lab-tests.js';
-import { createLinks } from '../../service/link.js';
-import { createMatchReviews } from '../../service/match-reviews.js';
-import { createOrders } from '../../service/orders.js';
+import { createLinks } from '../../service/link/link.js';
+import { createMatchReviews } from '../../service/match-review/match-reviews.js';
+import { createOrders } from '../../service/order/orders.js';
 import { createPortal } from '../../service/portal.js';
-import { createReports } from '../../service/reports.js';
+import { createReports } from '../../service/report/reports.js';
 import { createUsers } from '../../service/users.js';
-import { createWalkIns } from '../../service/walk-ins.js';
+import { createWalkIns } from '../../service/appointment/walk-ins.js';
 import { day, hour, second, type Life } from './life.js';
 
 /** A call as the service gets it. */

@@ -1,7 +1,7 @@
 import { isOpen, visitPhaseOf } from '../../protocol/appointment/lifecycle.js';
 import type { AppointmentResult, AppointmentState } from '../../protocol/appointment/messages.js';
 import { slotOf } from '../../protocol/appointment/slots.js';
-import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
+import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
 import type { Appointment } from '../../workflows/appointment/appointment.js';
 import { nobodyComes, presentIn, type AppointmentWorld } from './appointment-world.js';
 import { carriedIn, type State, type Step } from './model.js';

@@ -1,8 +1,8 @@
-import type { BookSlot, RequestAppointment, RescheduleAppointment } from '../../activities/appointment-booking.js';
+import type { BookSlot, RequestAppointment, RescheduleAppointment } from '../../activities/appointment/booking.js';
 import { isOpen, visitPhaseOf, walkInType, type OrderEffect } from '../../protocol/appointment/lifecycle.js';
 import { slotIdOf, slotOf } from '../../protocol/appointment/slots.js';
 import { settlingAfter } from '../../protocol/settling.js';
-import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
+import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
 import { fails, noAnswer, type Left, type Choose } from './model.js';
 import type { ActivityCall, Answer } from './run.js';
 

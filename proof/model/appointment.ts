@@ -29,7 +29,7 @@ import {
   type Upcoming,
 } from './model.js';
 import type { Message } from './run.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 export interface AppointmentBounds extends Left {
   place: AppointmentWorld['place'];

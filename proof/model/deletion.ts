@@ -18,7 +18,7 @@ import {
   orderOf,
 } from './model.js';
 import type { ActivityCall, Answer } from './run.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 interface DeletionWorld {
   user: 'present' | 'scheduled';

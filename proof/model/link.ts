@@ -19,7 +19,7 @@ import {
   orderOf,
 } from './model.js';
 import type { ActivityCall, Answer, Message } from './run.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 interface LinkWorld {
   /** The service has the connection. */

@@ -5,7 +5,7 @@ import type {
   MatchReviewResult,
   MatchReviewState,
 } from '../../protocol/match-review/messages.js';
-import type { MatchReviewSnapshot, MatchReviewReport } from '../../service/match-review-snapshot.js';
+import type { MatchReviewSnapshot, MatchReviewReport } from '../../service/match-review/snapshot.js';
 import { deadlinesOf } from '../../workflows/match-review/deadlines.js';
 import { currentPhase, type Review } from '../../workflows/match-review/review.js';
 import { matchReview } from '../../workflows/match-review/workflow.js';
@@ -26,8 +26,8 @@ import {
   type Choose,
 } from './model.js';
 import type { Answer, Message, ActivityCall } from './run.js';
-import { resolvePolicy } from '../../protocol/policies.js';
-import type { DecideMatchReview, MatchReviewDecided } from '../../activities/match-reviews.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
+import type { DecideMatchReview, MatchReviewDecided } from '../../activities/match-review.js';
 
 const halfDay = 12 * 3_600_000;
 

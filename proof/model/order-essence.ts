@@ -1,5 +1,5 @@
 import { standingOf, type Standing } from '../../protocol/order/lifecycle.js';
-import type { OrderEvent } from '../../service/order-snapshot.js';
+import type { OrderEvent } from '../../service/order/snapshot.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import type { Chain } from '../../workflows/order/chain.js';
 import { momentsOf } from '../../workflows/order/deadlines.js';

@@ -1,4 +1,4 @@
-import type { OrderEvent, OrderSnapshot } from '../../service/order-snapshot.js';
+import type { OrderEvent, OrderSnapshot } from '../../service/order/snapshot.js';
 import type { Left } from './model.js';
 
 /*

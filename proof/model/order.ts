@@ -32,7 +32,7 @@ import {
   type OrderWorld,
 } from './order-world.js';
 import type { ActivityCall, Answer } from './run.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 export interface OrderBounds extends Left {
   /** The statuses that the service uses; absent is all of them. */

@@ -1,5 +1,5 @@
 import type { ParsingJobResult, ReportState } from '../../protocol/report/messages.js';
-import type { ReportSnapshot } from '../../service/report-snapshot.js';
+import type { ReportSnapshot } from '../../service/report/snapshot.js';
 import { deadlineOf, giveUpAt, isOverdue, pollAt } from '../../workflows/report/deadlines.js';
 import { currentPhase, type Job } from '../../workflows/report/job.js';
 import { parsingJob } from '../../workflows/report/workflow.js';
@@ -20,7 +20,7 @@ import {
   orderOf,
 } from './model.js';
 import type { ActivityCall, Answer } from './run.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 interface ReportWorld {
   /** The job as the service has it. */

@@ -8,7 +8,8 @@ export interface Group {
 export const groups: Readonly<Record<string, Group>> = {
   protocol: {
     files: [
-      ...filesOf('protocol', 'business-days', 'policy-resolution', 'policy-settings', 'policy-values', 'settling'),
+      ...filesOf('protocol', 'business-days', 'settling'),
+      ...filesOf('protocol/policy', 'resolution', 'settings', 'values'),
       ...filesOf('protocol/order', 'lifecycle', 'root-order'),
       ...['protocol/appointment/lifecycle.ts', 'protocol/report/lifecycle.ts'],
     ],

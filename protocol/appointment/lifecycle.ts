@@ -1,4 +1,4 @@
-import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
+import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
 import type { AppointmentPhase } from './messages.js';
 
 /** The meaning of an appointment's status (docs/internals/lab-service.md, "Appointments"). Neither list is closed. */

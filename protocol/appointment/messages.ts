@@ -1,6 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import type { EarlierRun } from '../earlier-run.js';
-import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
+import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
 import type { Attention, RaisedAttention } from '../attention.js';
 import type { AppointmentPolicy, ResolvedAppointmentPolicy } from './policy.js';
 

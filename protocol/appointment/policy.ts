@@ -6,7 +6,7 @@ import {
   poll,
   type PolicyOf,
   type ResolvedSettings,
-} from '../policy-settings.js';
+} from '../policy/settings.js';
 
 /**
  * How long each part of an appointment may take, and how slots are booked. The service documents no duration but the

@@ -1,5 +1,5 @@
 import { TypedSearchAttributes } from '@temporalio/common';
-import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
+import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
 import { labOrderIdKey, labPhaseKey, ofUser } from '../search-attributes.js';
 import { bookAppointmentId } from '../ids.js';
 import { canonicalId } from '../../service/canonical-id.js';
@@ -7,7 +7,7 @@ import { visitPhaseOf } from './lifecycle.js';
 import { bookAppointmentName, type BookAppointmentInput } from './messages.js';
 import type { ResolvedAppointmentPolicy } from './policy.js';
 import type { WorkflowStart } from '../signal-or-start.js';
-import { resolvePolicy } from '../policies.js';
+import { resolvePolicy } from '../policy/policies.js';
 
 /**
  * The start options for the workflow of an order's appointment, to be used with signal-with-start.

@@ -1,4 +1,4 @@
-import { choice, defaultsOf, duration, type PolicyOf, type ResolvedSettings } from '../policy-settings.js';
+import { choice, defaultsOf, duration, type PolicyOf, type ResolvedSettings } from '../policy/settings.js';
 
 /** The treatment of a user's running kit orders, links, reports and appointments before the deletion. */
 export type OnRunningWork = (typeof treatments)[number];

@@ -1,6 +1,6 @@
 import { linkProviderId } from '../ids.js';
 import { canonicalId } from '../../service/canonical-id.js';
-import type { Notification } from '../notifications.js';
+import type { Notification } from '../notifications/notifications.js';
 import { wordOf } from './link-report.js';
 import type { LinkNotification } from './notifications.js';
 import { sourceSlugOf } from './provider-source.js';

@@ -1,4 +1,4 @@
-import { count, defaultsOf, duration, type PolicyOf, type ResolvedSettings } from '../policy-settings.js';
+import { count, defaultsOf, duration, type PolicyOf, type ResolvedSettings } from '../policy/settings.js';
 
 const attempts = { least: 1, most: 20 };
 

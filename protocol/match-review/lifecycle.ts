@@ -1,4 +1,4 @@
-import type { MatchReviewReport } from '../../service/match-review-snapshot.js';
+import type { MatchReviewReport } from '../../service/match-review/snapshot.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import type { MatchReviewAction, MatchReviewDecision, MatchReviewOutcome, MatchReviewPhase } from './messages.js';
 

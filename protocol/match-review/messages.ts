@@ -1,5 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
-import type { MatchReviewReport } from '../../service/match-review-snapshot.js';
+import type { MatchReviewReport } from '../../service/match-review/snapshot.js';
 import type { Attention } from '../attention.js';
 import type { EarlierRun } from '../earlier-run.js';
 import type { MatchReviewPolicy, ResolvedMatchReviewPolicy } from './policy.js';

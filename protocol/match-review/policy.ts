@@ -1,4 +1,4 @@
-import { defaultsOf, duration, durations, poll, type PolicyOf, type ResolvedSettings } from '../policy-settings.js';
+import { defaultsOf, duration, durations, poll, type PolicyOf, type ResolvedSettings } from '../policy/settings.js';
 
 /**
  * How long a review may take. The service documents no duration (docs/internals/lab-service.md, "Unmatched results"), so all of them

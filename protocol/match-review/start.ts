@@ -6,7 +6,7 @@ import { openPhaseOf, outcomeOf } from './lifecycle.js';
 import { matchReviewName, type MatchReviewInput, type MatchReviewReported } from './messages.js';
 import type { ResolvedMatchReviewPolicy } from './policy.js';
 import type { WorkflowStart } from '../signal-or-start.js';
-import { resolvePolicy } from '../policies.js';
+import { resolvePolicy } from '../policy/policies.js';
 
 /**
  * The start options for the workflow of an unmatched result, to be used with signal-with-start.

@@ -1,8 +1,8 @@
 import type { EarlierRun } from '../earlier-run.js';
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
-import type { CriticalResultReport } from '../../service/critical-result.js';
-import type { OrderSnapshot } from '../../service/order-snapshot.js';
-import type { RegisterRequest } from '../../service/orders.js';
+import type { CriticalResultReport } from '../../service/order/critical-result.js';
+import type { OrderSnapshot } from '../../service/order/snapshot.js';
+import type { RegisterRequest } from '../../service/order/orders.js';
 import type { FailureDetails } from '../failure-details.js';
 import type { OrderPolicy, ResolvedOrderPolicy } from './policy.js';
 import type {

@@ -1,5 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
-import type { ImportOrderRequest, OrderRequest, TestkitOrderRequest } from '../../service/orders.js';
+import type { ImportOrderRequest, OrderRequest, TestkitOrderRequest } from '../../service/order/orders.js';
 import type { Attention } from '../attention.js';
 import type { OrderPolicy, ResolvedOrderPolicy } from './policy.js';
 import type { AttentionReason, Waiting } from './state.js';

@@ -1,4 +1,4 @@
-import { checkedChanges } from '../policy-resolution.js';
+import { checkedChanges } from '../policy/resolution.js';
 import {
   choice,
   count,
@@ -11,7 +11,7 @@ import {
   poll,
   type PolicyOf,
   type ResolvedSettings,
-} from '../policy-settings.js';
+} from '../policy/settings.js';
 import { settlingAfter } from '../settling.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { compareText } from '../canonical-json.js';
 import { canonicalId, isAddressable } from '../ids.js';
 

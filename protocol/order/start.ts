@@ -1,6 +1,6 @@
 import { TypedSearchAttributes } from '@temporalio/common';
-import type { CriticalResultReport } from '../../service/critical-result.js';
-import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import type { CriticalResultReport } from '../../service/order/critical-result.js';
+import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import {
   labOrderIdKey,
   labPhaseKey,
@@ -15,7 +15,7 @@ import { phaseOf } from './lifecycle.js';
 import { kitOrderName, type KitOrderInput } from './messages.js';
 import type { ResolvedOrderPolicy } from './policy.js';
 import type { WorkflowStart } from '../signal-or-start.js';
-import { resolvePolicy } from '../policies.js';
+import { resolvePolicy } from '../policy/policies.js';
 
 /** Resolved once: every webhook needs it, in case it starts a run. */
 const usualPolicy = resolvePolicy('order');

@@ -1,4 +1,4 @@
-import type { ShipmentSnapshot } from '../../service/order-snapshot.js';
+import type { ShipmentSnapshot } from '../../service/order/snapshot.js';
 import type { Attention, RaisedAttention } from '../attention.js';
 
 /** The state that an order shows: its phase, chain, timeline, critical result and open questions, and the records behind them. */

@@ -1,6 +1,6 @@
 import type { EarlierRun } from '../earlier-run.js';
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
-import type { ReportCounts, ReportSnapshot } from '../../service/report-snapshot.js';
+import type { ReportCounts, ReportSnapshot } from '../../service/report/snapshot.js';
 import type { Attention, RaisedAttention } from '../attention.js';
 import type { ReportFailure } from './failure-reasons.js';
 import type { ReportPolicy, ResolvedReportPolicy } from './policy.js';

@@ -1,4 +1,4 @@
-import type { ReportCounts } from '../../service/report-snapshot.js';
+import type { ReportCounts } from '../../service/report/snapshot.js';
 import type { Attention } from '../attention.js';
 import type { ReportAttentionReason, ReportOutcome, ReportPhase } from './messages.js';
 

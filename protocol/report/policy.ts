@@ -1,4 +1,4 @@
-import { defaultsOf, duration, poll, type PolicyOf, type ResolvedSettings } from '../policy-settings.js';
+import { defaultsOf, duration, poll, type PolicyOf, type ResolvedSettings } from '../policy/settings.js';
 
 /**
  * How long each stage of a report may take. The service documents no duration (docs/internals/lab-service.md, "Report parsing"),

@@ -1,12 +1,12 @@
 import { TypedSearchAttributes } from '@temporalio/common';
-import type { ReportSnapshot } from '../../service/report-snapshot.js';
+import type { ReportSnapshot } from '../../service/report/snapshot.js';
 import { labPhaseKey, labReferenceKey, ofUser } from '../search-attributes.js';
 import { parsingJobId } from '../ids.js';
 import { phaseOf } from './lifecycle.js';
 import { parsingJobName, type ParsingJobInput } from './messages.js';
 import type { ResolvedReportPolicy } from './policy.js';
 import type { WorkflowStart } from '../signal-or-start.js';
-import { resolvePolicy } from '../policies.js';
+import { resolvePolicy } from '../policy/policies.js';
 
 /**
  * The start options for the workflow that follows a parsing job, to be used with signal-with-start.

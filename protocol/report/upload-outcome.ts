@@ -11,7 +11,7 @@ type UploadOutcome =
   | 'created_unreadably';
 
 /**
- * By the failure's type (activities/failures.ts, activities/report-upload.ts, workflows/report/submit.ts). A body that broke off lacks the last boundary of
+ * By the failure's type (activities/failures.ts, activities/report/upload.ts, workflows/report/submit.ts). A body that broke off lacks the last boundary of
  * its form, which is handed to the connection only after the last byte of the file; so whatever is called
  * `ServiceUnreachable`, or an attempt that held itself back as outdated or that no worker started, made nothing. A 4xx made nothing either; 429 is the
  * only one that may be tried again. After a 5xx the service does not know itself. A fault of ours counts as unknown.

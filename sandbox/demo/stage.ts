@@ -27,7 +27,7 @@ import type { NotificationReceiver } from './notifications.js';
 import { PlayedDeletion, PlayedLink, PlayedReport, PlayedVisit } from './played.js';
 import { PlayedHealthData } from './played-health-data.js';
 import { address, PlayedOrder } from './played-order.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 /** A story did not end as it promised. */
 export class StoryFailed extends Error {

@@ -4,7 +4,7 @@ import { Part } from './part.js';
 import type { Json } from './order-body.js';
 import { ServiceProblem, unacceptable } from './validation.js';
 import type { User } from './state.js';
-import { linkErrorTypes } from '../../service/link.js';
+import { linkErrorTypes } from '../../service/link/link.js';
 
 /** A token that the steps of one link carry. */
 interface LinkToken {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseSecret, WebhookSecretInvalid } from '../../service/webhook-signature.js';
+import { parseSecret, WebhookSecretInvalid } from '../../service/webhooks/signature.js';
 import { features } from './closed-features.js';
 
 /**

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { proxyFor, throughWhich } from '../../service/proxy.config.js';
+import { proxyFor, throughWhich } from '../../service/http/proxy.config.js';
 import { run } from './programs.js';
 
 /** Which of the SDK's two servers. */

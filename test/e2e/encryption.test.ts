@@ -15,7 +15,7 @@ import { kitOrderId, webhookEndpointsId, placeKitOrderId } from '../../protocol/
 import { inventedOrgId } from '../../sandbox/lab-service/org-access.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { createLabService } from '../../service/lab-service.js';
-import { verify } from '../../service/webhook-signature.js';
+import { verify } from '../../service/webhooks/signature.js';
 import { startReceiver } from '../integration/sandbox-rig.js';
 import { startBuilt } from '../rig/built.js';
 import { eventually } from '../rig/eventually.js';

@@ -17,7 +17,7 @@ import {
   workoutStreamId,
 } from '../../protocol/ids.js';
 import { reconcileOrdersId } from '../../protocol/reconcile.js';
-import { operatorCallName } from '../../protocol/operator-calls.js';
+import { operatorCallName } from '../../protocol/operators/operator-calls.js';
 import { fetchWorkoutStreamName } from '../../protocol/workout-stream.js';
 import { inventedOrgId } from '../../sandbox/lab-service/org-access.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';

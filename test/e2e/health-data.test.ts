@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { LabOperations } from '../../client/index.js';
 import { openStore } from '../../store/health-data-store.js';
 import { workoutStreamId } from '../../protocol/ids.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 import { startBuilt } from '../rig/built.js';
 import { emptyDatabase } from '../rig/empty-database.js';
 import { findPostgres, startPostgres } from '../rig/postgres.js';

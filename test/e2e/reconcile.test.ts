@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { EarlierFailure } from '../../client/index.js';
 import { createLabService } from '../../service/lab-service.js';
-import type { Order } from '../../service/orders.js';
+import type { Order } from '../../service/order/orders.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { reconcileScheduleId, type ReconcileProgress, type ReconcileResult } from '../../protocol/reconcile.js';
 import { watchReconciliation } from '../../workers/monitoring/last-reconciliation.js';

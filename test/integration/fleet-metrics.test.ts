@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import proto from '@temporalio/proto';
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
-import { deliverNotificationsName } from '../../protocol/delivery.js';
+import { deliverNotificationsName } from '../../protocol/notifications/delivery.js';
 import { kitOrderName } from '../../protocol/order/messages.js';
 import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
 import { labAttentionKey, labAttentionSinceKey, labPhaseKey } from '../../protocol/search-attributes.js';

@@ -10,7 +10,7 @@ import { startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { freePort } from '../../sandbox/temporal/ports.js';
 import { readIngressConfig } from '../../workers/config.js';
 import { type RunningIngress, startIngress } from '../../workers/ingress.js';
-import type { NotificationsLeft } from '../../protocol/delivery.js';
+import type { NotificationsLeft } from '../../protocol/notifications/delivery.js';
 import { deliverNotificationsId, kitOrderId, linkProviderId } from '../../protocol/ids.js';
 import { linkProviderName } from '../../protocol/link/messages.js';
 import { writePassthrough } from '../../protocol/order/root-order.js';

@@ -7,7 +7,7 @@ import type { Settings } from '../../sandbox/lab-service/settings.js';
 import { sampleReport } from '../../sandbox/sample-report.js';
 import { AnswerLost } from '../../service/errors.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
-import { linkErrorTypes } from '../../service/link.js';
+import { linkErrorTypes } from '../../service/link/link.js';
 import { all } from '../rig/all.js';
 import { patientDetails, physician, shippingDetails } from '../rig/cast.js';
 import {

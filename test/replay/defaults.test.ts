@@ -9,12 +9,12 @@ import { linkSettings } from '../../protocol/link/policy.js';
 import { matchReviewSettings } from '../../protocol/match-review/policy.js';
 import { orderSettings } from '../../protocol/order/policy.js';
 import { reportSettings } from '../../protocol/report/policy.js';
-import { resolveSettings } from '../../protocol/policy-resolution.js';
-import { defaultsOf } from '../../protocol/policy-settings.js';
+import { resolveSettings } from '../../protocol/policy/resolution.js';
+import { defaultsOf } from '../../protocol/policy/settings.js';
 import { readHistory } from './history-file.js';
 import { otherDefaults } from './other-defaults/other-defaults.js';
 import { replay } from './replaying.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 /*
  * A release may change any default. In these histories every deadline of the default policies was met, so a default that

@@ -46,7 +46,7 @@ const table: Record<string, Folder> = {
       'service/canonical-id.ts',
       'service/interpretation.ts',
       'service/json-object.ts',
-      'service/order-bounds.ts',
+      'service/order/bounds.ts',
     ],
     packages: ['@temporalio/common', 'ms'],
     node: false,

@@ -3,7 +3,7 @@ import {
   createNotificationHandler,
   type NotificationHandler,
 } from '../../client/notifications/index.js';
-import { notificationTypes } from '../../protocol/notification-events.js';
+import { notificationTypes } from '../../protocol/notifications/events.js';
 import { schemaFaults } from './json-schemas.js';
 
 export interface RecordingHandler extends NotificationHandler {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { readEvent } from '../../service/events.js';
-import { readHealthData } from '../../service/health-data.js';
+import { readEvent } from '../../service/webhooks/events.js';
+import { readHealthData } from '../../service/webhooks/health-data.js';
 import type { Acceptance } from '../../store/message-acceptance.js';
 import type { HealthDataStore } from '../../store/health-data-store.js';
 import type { StoredSample } from '../../store/reading.js';

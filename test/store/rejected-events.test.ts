@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { readEvent } from '../../service/events.js';
-import { readHealthData } from '../../service/health-data.js';
+import { readEvent } from '../../service/webhooks/events.js';
+import { readHealthData } from '../../service/webhooks/health-data.js';
 import { RejectedEventNotFound, RejectedEventSettled } from '../../store/rejected-events.js';
 import { describeStores } from '../rig/stores.js';
 import { activity, glucose, receive, sample, source, valuesOf } from './received.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { readEvent } from '../../service/events.js';
+import { readEvent } from '../../service/webhooks/events.js';
 import { openedStore } from '../../store/store-access.js';
 import { healthDataSinks } from '../../workers/health-data.js';
 import { describeStores } from '../rig/stores.js';

@@ -2,7 +2,12 @@ import { Client, Connection } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { errors, LabOperations } from '../../client/index.js';
 import { rejectedEventsId, webhookEndpointsId } from '../../protocol/ids.js';
-import { callFaults, operatorCalls, unprotected, type OperatorCallName } from '../../protocol/operator-calls.js';
+import {
+  callFaults,
+  operatorCalls,
+  unprotected,
+  type OperatorCallName,
+} from '../../protocol/operators/operator-calls.js';
 import { operatorCall } from '../../workflows/operator-calls.js';
 import { Life } from './life.js';
 import { rejection } from './service/recording-server.js';

@@ -12,7 +12,7 @@ import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
 import { setStage, type RunningWorker } from './story.js';
 import { submission, submit, uploadPath } from './report.js';
 import { taskQueue } from '../rig/environments.js';
-import { resolvePolicy } from '../../protocol/policies.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 /* The full server: it lists workflows, keeps its time, and lets workers come and go. */
 const stage = setStage({ eventsPerRun: 10_000, keepsHealthData: true });

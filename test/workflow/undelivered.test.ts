@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { DeliveryResult } from '../../protocol/delivery.js';
+import type { DeliveryResult } from '../../protocol/notifications/delivery.js';
 import type { Kit } from './kit.js';
 import { deliverNotificationsId, kitOrderId } from '../../protocol/ids.js';
 import { eventually } from '../rig/eventually.js';

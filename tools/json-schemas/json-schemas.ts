@@ -7,7 +7,7 @@ import { schemaDocument, type JsonSchema } from './schema-of-type.js';
 const messagesOf: Readonly<Record<string, string | null>> = {
   bookAppointment: 'protocol/appointment/messages.ts',
   deleteUser: 'protocol/deletion/messages.ts',
-  deliverNotifications: 'protocol/delivery.ts',
+  deliverNotifications: 'protocol/notifications/delivery.ts',
   fetchWorkoutStream: 'protocol/workout-stream.ts',
   kitOrder: 'protocol/order/messages.ts',
   linkProvider: 'protocol/link/messages.ts',
@@ -25,7 +25,7 @@ type Definitions = Readonly<Record<string, JsonSchema>>;
 const internalFields = new Set(['carried']);
 
 const workflowsFile = 'workflows/index.ts';
-const notificationsFile = 'protocol/notification-events.ts';
+const notificationsFile = 'protocol/notifications/events.ts';
 
 /**
  * client/schemas/: for each workflow the JSON Schemas of its input, its result and its messages, and those of all

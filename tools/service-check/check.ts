@@ -1,4 +1,4 @@
-import type { ServiceConfig } from '../../service/http.js';
+import type { ServiceConfig } from '../../service/http/http.js';
 import { RequestInvalid } from '../../service/errors.js';
 import { sampleCalls, type SampleCall } from './calls.js';
 import type { Description, Operation } from './description.js';

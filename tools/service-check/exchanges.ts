@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ServiceConfig } from '../../service/http.js';
+import type { ServiceConfig } from '../../service/http/http.js';
 import { createLabService } from '../../service/lab-service.js';
 import type { SampleCall } from './calls.js';
 

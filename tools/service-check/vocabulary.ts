@@ -1,6 +1,6 @@
 import { readStatus } from '../../protocol/order/lifecycle.js';
-import { parsingFailureReasons, parsingStatuses } from '../../service/parsing-job.js';
-import { readEvent } from '../../service/events.js';
+import { parsingFailureReasons, parsingStatuses } from '../../service/report/parsing-job.js';
+import { readEvent } from '../../service/webhooks/events.js';
 import { type Description, isPart, listIn, type Part, partIn } from './description.js';
 
 /** The statuses that docs/internals/lab-service.md lists for orders, appointments, jobs, reviews and links. */

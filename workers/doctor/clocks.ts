@@ -1,6 +1,6 @@
 import type { Response } from 'undici';
-import type { ServiceConfig } from '../../service/http.js';
-import { fetchThroughProxy } from '../../service/proxy.config.js';
+import type { ServiceConfig } from '../../service/http/http.js';
+import { fetchThroughProxy } from '../../service/http/proxy.config.js';
 import { answerWithinMs, fault, notChecked, ok, reasonOf, type Verdict, warning } from './findings.js';
 import type { Temporal } from './server.js';
 

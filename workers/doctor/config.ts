@@ -1,4 +1,4 @@
-import type { WebhookPlace } from '../../service/management-webhooks.js';
+import type { WebhookPlace } from '../../service/management/webhooks.js';
 import { type IngressConfig, readIngressConfig, readWorkerConfig, type WorkerConfig } from '../config.js';
 import { misspeltSettings } from '../settings/misspelt.js';
 import { ConfigInvalid, type SettingFault } from '../settings/faults.js';

@@ -1,9 +1,9 @@
-import { anyTime } from '../../activities/order-search.js';
+import { anyTime } from '../../activities/order/search.js';
 import { placeKitOrderId, shownId } from '../../protocol/ids.js';
 import { readPassthrough, rootOf } from '../../protocol/order/root-order.js';
 import { ServiceError } from '../../service/errors.js';
 import { signerOf } from '../../service/installation.js';
-import { snapshotOf, type OrderSnapshot } from '../../service/order-snapshot.js';
+import { snapshotOf, type OrderSnapshot } from '../../service/order/snapshot.js';
 import type { WorkerConfig } from '../config.js';
 import { answerWithinMs, fault, notChecked, ok, reasonOf, type Verdict, warning } from './findings.js';
 import { retentionMs, type Temporal } from './server.js';

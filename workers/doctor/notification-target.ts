@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { probeBody } from '../../client/notifications/answers.js';
-import { fetchThroughProxy, proxyFor, throughWhich } from '../../service/proxy.config.js';
-import { sign } from '../../service/webhook-signature.js';
+import { fetchThroughProxy, proxyFor, throughWhich } from '../../service/http/proxy.config.js';
+import { sign } from '../../service/webhooks/signature.js';
 import type { WorkerConfig } from '../config.js';
 import { answerWithinMs, fault, ok, reasonOf, type Verdict, warning } from './findings.js';
 

@@ -4,7 +4,7 @@ import { addressAndWay, throughProxy } from '../../client/proxied.js';
 import { connectionFault } from '../../client/reachability.js';
 import { isEarlier, oldestServer } from '../../client/server-version.js';
 import { code, connectionRemedy, hasCode } from '../../client/temporal-errors.js';
-import { assumedBackdating } from '../../activities/last-run.js';
+import { assumedBackdating } from '../../activities/reconcile/last-run.js';
 import { reachOfPasses } from '../../protocol/reconcile.js';
 import type { WorkerConfig } from '../config.js';
 import type { TemporalConfig } from '../settings/temporal.js';

@@ -6,8 +6,8 @@ import {
   Unauthorized,
 } from '../../service/errors.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
-import type { ServiceConfig } from '../../service/http.js';
-import type { Webhook, WebhookPlace } from '../../service/management-webhooks.js';
+import type { ServiceConfig } from '../../service/http/http.js';
+import type { Webhook, WebhookPlace } from '../../service/management/webhooks.js';
 import { answerWithinMs, fault, notChecked, ok, type Verdict, warning } from './findings.js';
 
 /* The lab service, its key, and the endpoint that it sends webhooks to. Everything here is read. */

@@ -1,4 +1,4 @@
-import { deliverNotificationsName } from '../../protocol/delivery.js';
+import { deliverNotificationsName } from '../../protocol/notifications/delivery.js';
 import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
 import { labAttentionKey, labPhaseKey } from '../../protocol/search-attributes.js';
 import { countedPhases } from './phases.js';

@@ -1,6 +1,6 @@
 import { bookAppointmentName } from '../../protocol/appointment/messages.js';
 import { deleteUserName } from '../../protocol/deletion/messages.js';
-import { deliverNotificationsName } from '../../protocol/delivery.js';
+import { deliverNotificationsName } from '../../protocol/notifications/delivery.js';
 import { linkProviderName } from '../../protocol/link/messages.js';
 import { matchReviewName } from '../../protocol/match-review/messages.js';
 import { kitOrderName } from '../../protocol/order/messages.js';

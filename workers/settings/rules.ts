@@ -1,7 +1,7 @@
 import { hasFormerName, isProduction } from '../../client/config.js';
-import { keyFault, type KeyFault } from '../../service/keys.js';
-import { isLoopback } from '../../service/proxy.config.js';
-import { parseSecret } from '../../service/webhook-signature.js';
+import { keyFault, type KeyFault } from '../../service/http/keys.js';
+import { isLoopback } from '../../service/http/proxy.config.js';
+import { parseSecret } from '../../service/webhooks/signature.js';
 import type { SettingFault } from './faults.js';
 import { enoughSecretBytes } from './values.js';
 import { environmentAddresses, instructionOf, type Name, settings, type Values } from './settings.js';

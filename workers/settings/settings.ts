@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { usualWebhookBytes } from '../../client/webhooks/body.js';
-import { usualRetryDays } from '../../protocol/delivery.js';
+import { usualRetryDays } from '../../protocol/notifications/delivery.js';
 import { usualInstallation } from '../../service/installation.js';
 import { usualTaskQueue, type SideQueue } from '../../protocol/task-queues.js';
 import { usualRejectedDays } from '../../store/rejected-events.js';

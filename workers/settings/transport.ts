@@ -1,4 +1,4 @@
-import { isLoopback } from '../../service/proxy.config.js';
+import { isLoopback } from '../../service/http/proxy.config.js';
 import type { TemporalConfig } from './temporal.js';
 
 /*

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { namesIn } from '../../client/config.js';
 import { KeyRingInvalid, parseKeyRing } from '../../client/encryption/key-ring.js';
 import { isInstallationName } from '../../service/installation.js';
-import { parseSecret, WebhookSecretInvalid } from '../../service/webhook-signature.js';
+import { parseSecret, WebhookSecretInvalid } from '../../service/webhooks/signature.js';
 
 /*
  * The kinds of values that settings have. A fault is a text that follows the setting's name, and never repeats a value: it may be a

@@ -17,7 +17,7 @@ import type { ResolvedAppointmentPolicy } from '../../protocol/appointment/polic
 import { slotOf } from '../../protocol/appointment/slots.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { isAhead } from '../../protocol/clock.js';
-import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
+import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
 import { type Attentive, nothingYet } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import type { Cancellable, EntityRun } from '../entity/loop.js';

@@ -10,7 +10,7 @@ import type {
 } from '../../protocol/appointment/messages.js';
 import { slotOf } from '../../protocol/appointment/slots.js';
 import { settlingAfter } from '../../protocol/settling.js';
-import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
+import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
 import { activities, booking } from '../activities.js';
 import { untilDue } from '../entity/alarm.js';
 import { notKnownYet, refusalOf, refuse } from '../entity/commands.js';

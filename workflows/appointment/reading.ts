@@ -1,9 +1,9 @@
 import type { AppointmentResult } from '../../protocol/appointment/messages.js';
 import { isDue, timeOf } from '../entity/alarm.js';
 import { setNotifies } from '../entity/outbox.js';
-import type { AppointmentReading } from '../../activities/appointment-reading.js';
+import type { AppointmentReading } from '../../activities/appointment/reading.js';
 import { isOpen, isWalkIn } from '../../protocol/appointment/lifecycle.js';
-import type { AppointmentEvent, AppointmentSnapshot } from '../../service/appointment-snapshot.js';
+import type { AppointmentEvent, AppointmentSnapshot } from '../../service/appointment/snapshot.js';
 import { activities } from '../activities.js';
 import { minute, noteAbsence } from '../entity/spans.js';
 import { resumeQuestions } from '../entity/attention.js';

@@ -6,7 +6,7 @@ import type {
   AppointmentState,
 } from '../../protocol/appointment/messages.js';
 import { labOrderIdKey, labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
-import type { AppointmentSnapshot } from '../../service/appointment-snapshot.js';
+import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
 import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
 import {
   code,

@@ -1,4 +1,4 @@
-import type { UserStanding } from '../../activities/users.js';
+import type { UserStanding } from '../../activities/deletion/users.js';
 import type {
   DeleteUserInput,
   DeletionAttentionReason,

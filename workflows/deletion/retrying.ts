@@ -1,5 +1,5 @@
 import { sleep, type ActivityOptions, type ApplicationFailure } from '@temporalio/workflow';
-import type { UserStanding } from '../../activities/users.js';
+import type { UserStanding } from '../../activities/deletion/users.js';
 import type { DeletionAttentionReason } from '../../protocol/deletion/messages.js';
 import { activities, round, type RoundLength } from '../activities.js';
 import { askedPause, isFinalRefusal, refusalOf } from '../entity/commands.js';

@@ -1,6 +1,6 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
-import type { RefusedNotification } from '../../protocol/delivery.js';
-import { isAlarm, type Notification } from '../../protocol/notifications.js';
+import type { RefusedNotification } from '../../protocol/notifications/delivery.js';
+import { isAlarm, type Notification } from '../../protocol/notifications/notifications.js';
 import { activities, delivery } from '../activities.js';
 import { askedPause, refusalOf } from './commands.js';
 import { words } from './operators.js';

@@ -1,6 +1,6 @@
 import { log, type ActivityOptions } from '@temporalio/workflow';
-import { isComplete, resolvePolicy, type PolicyName, type ResolvedPolicies } from '../../protocol/policies.js';
-import { PolicyInvalid } from '../../protocol/policy-resolution.js';
+import { isComplete, resolvePolicy, type PolicyName, type ResolvedPolicies } from '../../protocol/policy/policies.js';
+import { PolicyInvalid } from '../../protocol/policy/resolution.js';
 import { activities } from '../activities.js';
 import { refusalOf } from './commands.js';
 import { note, type Journal } from './journal.js';

@@ -1,5 +1,5 @@
 import type { ApplicationFailure } from '@temporalio/workflow';
-import type { MatchReviewDecided } from '../../activities/match-reviews.js';
+import type { MatchReviewDecided } from '../../activities/match-review.js';
 import { isAddressable, ofCanonicalIds } from '../../protocol/ids.js';
 import { outcomeOf } from '../../protocol/match-review/lifecycle.js';
 import type {
@@ -10,7 +10,7 @@ import type {
   Rejection,
 } from '../../protocol/match-review/messages.js';
 import { usualSettling } from '../../protocol/settling.js';
-import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { activities } from '../activities.js';
 import { untilDue } from '../entity/alarm.js';
 import { isFinalRefusal, refusalOf, refuse, refuseField } from '../entity/commands.js';

@@ -1,9 +1,9 @@
-import type { MatchReviewReading } from '../../activities/match-reviews.js';
+import type { MatchReviewReading } from '../../activities/match-review.js';
 import { canonicalId, isAddressable } from '../../protocol/ids.js';
 import { isCarriedOut, orderInQuestion } from '../../protocol/match-review/lifecycle.js';
 import type { MatchReviewReported, MatchReviewResult } from '../../protocol/match-review/messages.js';
 import { rootOf } from '../../protocol/order/root-order.js';
-import type { MatchReviewReport } from '../../service/match-review-snapshot.js';
+import type { MatchReviewReport } from '../../service/match-review/snapshot.js';
 import { activities } from '../activities.js';
 import { isDue, timeOf } from '../entity/alarm.js';
 import { noteAbsence } from '../entity/spans.js';

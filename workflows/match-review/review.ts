@@ -10,8 +10,8 @@ import type {
   MatchReviewPhase,
 } from '../../protocol/match-review/messages.js';
 import type { ResolvedMatchReviewPolicy } from '../../protocol/match-review/policy.js';
-import type { MatchReviewReport, MatchReviewSnapshot } from '../../service/match-review-snapshot.js';
-import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import type { MatchReviewReport, MatchReviewSnapshot } from '../../service/match-review/snapshot.js';
+import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { type Attentive, nothingYet } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import type { Cancellable, EntityRun } from '../entity/loop.js';

@@ -11,7 +11,7 @@ import type {
 } from '../../protocol/order/state.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { readPassthrough, realRoot, rootOf, siblingsToRead } from '../../protocol/order/root-order.js';
-import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { type Attentive, nothingYet } from '../entity/attention.js';
 import { refuse } from '../entity/commands.js';
 import type { Outbox } from '../entity/outbox.js';

@@ -1,8 +1,8 @@
 import { isCritical, isSameInterpretation, readStatus } from '../../protocol/order/lifecycle.js';
-import { isAlarmReminder } from '../../protocol/notifications.js';
+import { isAlarmReminder } from '../../protocol/notifications/notifications.js';
 import type { AcknowledgeCriticalResultCommand } from '../../protocol/order/messages.js';
 import type { Acknowledgement, CriticalResult, CriticalResultRecord } from '../../protocol/order/state.js';
-import type { CriticalResultReport } from '../../service/critical-result.js';
+import type { CriticalResultReport } from '../../service/order/critical-result.js';
 import { enqueue, headOf, clear, raise } from './announcements.js';
 import { isDue } from '../entity/alarm.js';
 import { note } from '../entity/journal.js';

@@ -8,7 +8,7 @@ import {
   setCurrentDetails,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { ChainReading } from '../../activities/chains.js';
+import type { ChainReading } from '../../activities/order/chains.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { isCritical, isEnd, listedWhole, standingOf } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';

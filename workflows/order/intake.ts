@@ -11,7 +11,7 @@ import { isAhead, notAhead } from '../../protocol/clock.js';
 import { isReference } from '../../protocol/ids.js';
 import { activities } from '../activities.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
-import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { raise } from './announcements.js';
 import {
   currentOrder,

@@ -7,7 +7,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { CreateKitOrder, PlacedOrder } from '../../activities/placing.js';
+import type { CreateKitOrder, PlacedOrder } from '../../activities/order/placing.js';
 import { canonicalId, ofCanonicalUser, isAddressable, placeKitOrderId } from '../../protocol/ids.js';
 import { handOverOf } from '../../protocol/order/hand-over.js';
 import {

@@ -1,5 +1,5 @@
 import type { ActivityOptions } from '@temporalio/workflow';
-import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { activities } from '../activities.js';
 import { isDue, timeOf } from '../entity/alarm.js';
 import { absenceBelieved, doubled, hour, isAbsenceBelieved, longestOutage, minute, spread } from '../entity/spans.js';

@@ -1,10 +1,10 @@
 import { ApplicationFailure, isCancellation, sleep } from '@temporalio/workflow';
-import type { MovedOnDetails } from '../../activities/placing.js';
+import type { MovedOnDetails } from '../../activities/order/placing.js';
 import { isLost, mayBeRedrawn, readStatus } from '../../protocol/order/lifecycle.js';
 import type { Remedy } from '../../protocol/order/policy.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
 import type { RaisedOrderAttention, Replacement } from '../../protocol/order/state.js';
-import type { OrderSnapshot } from '../../service/order-snapshot.js';
+import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { activities, creation } from '../activities.js';
 import { atOnce } from '../entity/alarm.js';
 import { detailsOf, loggedRefusal, refusalOf, refuse } from '../entity/commands.js';

@@ -2,7 +2,7 @@ import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
 import { canonicalId, isAddressable } from '../../protocol/ids.js';
 import { boundedEvents, isCritical, isEnd, listedOnce, listedWhole } from '../../protocol/order/lifecycle.js';
 import type { CriticalResultReported } from '../../protocol/order/messages.js';
-import type { OrderEvent, OrderSnapshot, TransactionOrder, TransactionSnapshot } from '../../service/order-snapshot.js';
+import type { OrderEvent, OrderSnapshot, TransactionOrder, TransactionSnapshot } from '../../service/order/snapshot.js';
 import { isObject, readDate, readTime, textsOf, timesOf } from '../entity/fields.js';
 
 /**

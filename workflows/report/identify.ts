@@ -1,5 +1,5 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
-import type { JobReading } from '../../activities/reports.js';
+import type { JobReading } from '../../activities/report/reports.js';
 import type { ParsingJobResult, ReportTimelineEntry } from '../../protocol/report/messages.js';
 import { activities } from '../activities.js';
 import { announceClaim, raise } from './announcements.js';

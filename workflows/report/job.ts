@@ -10,7 +10,7 @@ import type {
   ReportTimelineEntry,
 } from '../../protocol/report/messages.js';
 import type { ResolvedReportPolicy } from '../../protocol/report/policy.js';
-import type { ReportSnapshot } from '../../service/report-snapshot.js';
+import type { ReportSnapshot } from '../../service/report/snapshot.js';
 import { type Attentive, nothingYet } from '../entity/attention.js';
 import type { EntityRun } from '../entity/loop.js';
 import type { Outbox } from '../entity/outbox.js';

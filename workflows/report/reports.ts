@@ -1,7 +1,7 @@
 import { canonicalId } from '../../protocol/ids.js';
 import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
 import { rankOf } from '../../protocol/report/lifecycle.js';
-import type { ReportSnapshot, ReportCounts } from '../../service/report-snapshot.js';
+import type { ReportSnapshot, ReportCounts } from '../../service/report/snapshot.js';
 import { isObject } from '../entity/fields.js';
 
 /**

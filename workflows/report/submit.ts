@@ -9,7 +9,7 @@ import {
   sleep,
   TimeoutFailure,
 } from '@temporalio/workflow';
-import type { UploadAnswer } from '../../activities/report-upload.js';
+import type { UploadAnswer } from '../../activities/report/upload.js';
 import type { Attention } from '../../protocol/attention.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import { canonicalId, isAddressable, parsingJobId, submitReportId } from '../../protocol/ids.js';
@@ -26,7 +26,7 @@ import {
 import type { ResolvedReportPolicy } from '../../protocol/report/policy.js';
 import { uploadOutcomeOf } from '../../protocol/report/upload-outcome.js';
 import { labReferenceKey, ofUser } from '../../protocol/search-attributes.js';
-import type { ReportSnapshot } from '../../service/report-snapshot.js';
+import type { ReportSnapshot } from '../../service/report/snapshot.js';
 import { activities, upload as uploadOptions } from '../activities.js';
 import { setAttention } from '../entity/attention.js';
 import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';

@@ -10,7 +10,7 @@ import { linkProvider as realLink } from '../../../workflows/link/workflow.js';
 import { matchReview as realReview } from '../../../workflows/match-review/workflow.js';
 import { kitOrder as realOrder } from '../../../workflows/order/workflow.js';
 import { submitReport as realSubmission } from '../../../workflows/report/submit.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* The mistake that must not be made: workflows that read a default, instead of the policy that they were given. */
 

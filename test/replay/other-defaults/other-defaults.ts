@@ -1,6 +1,6 @@
 import ms from 'ms';
 import type { Duration } from '../../../protocol/durations.js';
-import type { Settings } from '../../../protocol/policy-settings.js';
+import type { Settings } from '../../../protocol/policy/settings.js';
 
 type Changeable<Setting> = { -readonly [Name in keyof Setting]: Setting[Name] };
 

@@ -3,7 +3,7 @@ import { deleteUserId } from '../../../protocol/ids.js';
 import { labUserIdKey } from '../../../protocol/search-attributes.js';
 import { kitFor } from '../../rig/cast.js';
 import { untilListed, type Story } from './story.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 export const deletions: readonly Story[] = [
   /** With running work that is cancelled, a reminder, and the end of the grace. */

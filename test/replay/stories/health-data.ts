@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { deleteUserId, rejectedEventsId, workoutStreamId } from '../../../protocol/ids.js';
-import { operatorCallName, type OperatorCallName } from '../../../protocol/operator-calls.js';
-import type { RejectedEventsPage } from '../../../protocol/rejected-events.js';
+import { operatorCallName, type OperatorCallName } from '../../../protocol/operators/operator-calls.js';
+import type { RejectedEventsPage } from '../../../protocol/operators/rejected-events.js';
 import type { Story } from './story.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 export const healthData: readonly Story[] = [
   /** Its stream is not there at first, and another notice comes meanwhile. */

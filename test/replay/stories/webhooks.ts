@@ -2,7 +2,7 @@ import { WorkflowFailedError } from '@temporalio/client';
 import { inventedOrgId } from '../../../sandbox/lab-service/org-access.js';
 import { inventedTeamId } from '../../../sandbox/lab-service/seed.js';
 import { webhookEndpointsId } from '../../../protocol/ids.js';
-import { operatorCallName, type OperatorCallName } from '../../../protocol/operator-calls.js';
+import { operatorCallName, type OperatorCallName } from '../../../protocol/operators/operator-calls.js';
 import type { Story } from './story.js';
 
 export const webhooks: readonly Story[] = [

@@ -1,11 +1,11 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, test } from 'vitest';
-import { chainActivities, type ChainReading } from '../../../activities/chains.js';
+import { chainActivities, type ChainReading } from '../../../activities/order/chains.js';
 import type { ActivityDependencies } from '../../../activities/dependencies.js';
 import { writePassthrough } from '../../../protocol/order/root-order.js';
 import { signed, usualInstallation } from '../../../service/installation.js';
-import { listedWhole } from '../../../service/order-bounds.js';
+import { listedWhole } from '../../../service/order/bounds.js';
 import { answering, serviceAt } from '../service/recording-server.js';
 
 const named = signed(writePassthrough({ root: 'root', reference: 'invented-1', n: 2 }), usualInstallation);

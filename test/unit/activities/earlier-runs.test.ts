@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
-import { standingOf } from '../../../activities/report-submissions.js';
-import { runningWorkActivities } from '../../../activities/running-work.js';
+import { standingOf } from '../../../activities/report/submissions.js';
+import { runningWorkActivities } from '../../../activities/deletion/running-work.js';
 import { lastResultOf, searchAttempts } from '../../../activities/workflow-runs.js';
 import type { EarlierRun } from '../../../protocol/earlier-run.js';
 

@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, test } from 'vitest';
-import { erasureActivities } from '../../../activities/erasure.js';
+import { erasureActivities } from '../../../activities/deletion/erasure.js';
 import type { UserToDelete } from '../../../store/deleted-users.js';
 import { answering, rejection, serviceAt, type Answer } from '../service/recording-server.js';
 

@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../../activities/dependencies.js';
 import { startAttempt } from '../../../activities/attempt.js';
-import { importedBefore } from '../../../activities/import-search.js';
+import { importedBefore } from '../../../activities/order/import-search.js';
 import { importFor } from '../../rig/cast.js';
 import { answering, serviceAt } from '../service/recording-server.js';
 

@@ -2,8 +2,8 @@ import { ServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { ValueError } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, test } from 'vitest';
-import { matchReviewReconcileActivities } from '../../../activities/match-review-reconcile.js';
-import { matchReviewActivities } from '../../../activities/match-reviews.js';
+import { matchReviewReconcileActivities } from '../../../activities/reconcile/match-reviews.js';
+import { matchReviewActivities } from '../../../activities/match-review.js';
 import { matchReviewId } from '../../../protocol/ids.js';
 import { answering, serviceAt, type Answer, type RecordedRequest } from '../service/recording-server.js';
 

@@ -1,9 +1,9 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { callMs, senderTo } from '../../../activities/notification-sender.js';
+import { callMs, senderTo } from '../../../activities/notifications/sender.js';
 import { createNotificationHandler } from '../../../client/notifications/index.js';
-import type { CloudEvent } from '../../../protocol/notification-events.js';
+import type { CloudEvent } from '../../../protocol/notifications/events.js';
 import { answering, rejection, serving } from '../service/recording-server.js';
 import { closedPort } from '../webhooks/sending.js';
 

@@ -2,8 +2,8 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import type { LogMetadata } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../../activities/dependencies.js';
-import { notificationActivities, type NotifyOutcome } from '../../../activities/notifications.js';
-import type { Notification } from '../../../protocol/notifications.js';
+import { notificationActivities, type NotifyOutcome } from '../../../activities/notifications/notifications.js';
+import type { Notification } from '../../../protocol/notifications/notifications.js';
 import { answering } from '../service/recording-server.js';
 
 const notification = {

@@ -9,7 +9,7 @@ import { activityOptions, booking, creation, orderSearch, round, upload } from '
 import { commandWait } from '../../../workflows/entity/commands.js';
 import { projectFolder } from '../../rig/processes.js';
 import { everyNode, parse, specifierOf, type Node } from '../../rig/syntax.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* The rules that the timeouts and retries of workflows/activities.ts must keep to, whatever their numbers are. */
 

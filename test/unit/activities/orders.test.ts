@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
-import { orderActivities } from '../../../activities/orders.js';
+import { orderActivities } from '../../../activities/order/orders.js';
 import { labAccountIds } from '../../../sandbox/lab-service/seed.js';
 import { registration } from '../../rig/cast.js';
 import { answering, rejection, serviceAt, type Answer, type RecordedRequest } from '../service/recording-server.js';

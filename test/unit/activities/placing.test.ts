@@ -3,14 +3,14 @@ import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../../activities/dependencies.js';
-import { placingActivities, type CreateKitOrder, type PlacedOrder } from '../../../activities/placing.js';
+import { placingActivities, type CreateKitOrder, type PlacedOrder } from '../../../activities/order/placing.js';
 import { labReferenceKey, labUserIdKey } from '../../../protocol/search-attributes.js';
 import { sandboxControl, type SandboxControl } from '../../../sandbox/control.js';
 import { labAccountIds, labTestIds } from '../../../sandbox/lab-service/seed.js';
 import { startLabService, type LabService as StandIn } from '../../../sandbox/lab-service/server.js';
 import { createLabService, type LabService } from '../../../service/lab-service.js';
 import { importFor, patientAddress, patientDetails, physician, shippingDetails } from '../../rig/cast.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 const apiKey = 'sk_test_invented';
 const policy = resolvePolicy('order');

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { expect, test } from 'vitest';
 import { policyActivities, type PolicyQuestion } from '../../../activities/policies.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 const ask = (question: PolicyQuestion) => policyActivities().resolvePolicy(question);
 

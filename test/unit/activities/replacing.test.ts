@@ -1,10 +1,10 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../../activities/dependencies.js';
-import { placingActivities, type PlacedOrder } from '../../../activities/placing.js';
+import { placingActivities, type PlacedOrder } from '../../../activities/order/placing.js';
 import { shippingDetails } from '../../rig/cast.js';
 import { answering, serviceAt, type Answer } from '../service/recording-server.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 const created = '2026-03-01T00:00:00Z';
 const event = { id: 1, created_at: created, status: 'failed.testkit.lost' };

@@ -2,8 +2,8 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { WorkflowNotFoundError, WorkflowUpdateFailedError, type Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { expect, test } from 'vitest';
-import { runningWorkActivities } from '../../../activities/running-work.js';
-import { workIdsOf } from '../../../activities/work-ids.js';
+import { runningWorkActivities } from '../../../activities/deletion/running-work.js';
+import { workIdsOf } from '../../../activities/deletion/work-ids.js';
 import { kitOrderId, parsingJobId } from '../../../protocol/ids.js';
 import { labOrderIdKey, labPhaseKey, labTransactionIdKey } from '../../../protocol/search-attributes.js';
 

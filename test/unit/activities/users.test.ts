@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
-import { userActivities, type UndoDeletion } from '../../../activities/users.js';
+import { userActivities, type UndoDeletion } from '../../../activities/deletion/users.js';
 import { answering, rejection, serviceAt, type Answer, type RecordedRequest } from '../service/recording-server.js';
 
 /** Activities with a service that answers as the test says, by method and path without the query. */

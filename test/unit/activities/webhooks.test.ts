@@ -1,8 +1,8 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
-import type { WebhookChange } from '../../../protocol/webhook-endpoints.js';
-import { webhookActivities } from '../../../activities/webhooks.js';
+import type { WebhookChange } from '../../../protocol/operators/webhook-endpoints.js';
+import { webhookActivities } from '../../../activities/operators/webhook-endpoints.js';
 import { answering, rejection, serviceAt, type Answer } from '../service/recording-server.js';
 
 const place = { orgId: 'org-1', teamId: 'team-1', environment: 'sandbox' };

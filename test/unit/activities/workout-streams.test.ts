@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { workoutStreamActivities } from '../../../activities/workout-streams.js';
+import { workoutStreamActivities } from '../../../activities/workout-stream.js';
 import { workoutStreamId } from '../../../protocol/ids.js';
 import { fetchWorkoutStreamName } from '../../../protocol/workout-stream.js';
 import { fetchWorkoutStream } from '../../../workflows/workout-stream.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { slotIdOf } from '../../../protocol/appointment/slots.js';
-import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
+import type { AppointmentSnapshot } from '../../../service/appointment/snapshot.js';
 import {
   learnFromWebhook,
   recordAnswer,
@@ -16,7 +16,7 @@ import {
 import { shortDigest } from '../../../workflows/entity/outbox.js';
 import { announceFall, announceNews } from '../../../workflows/appointment/announcements.js';
 import { day, hour, snapshot, start, requestedCase } from './appointments.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 const booked = snapshot(['pending', 'confirmed']);
 /** It began between the two events of the booked one. */

@@ -1,6 +1,6 @@
-import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
+import type { AppointmentSnapshot } from '../../../service/appointment/snapshot.js';
 import { openAppointment, recordAnswer, type Appointment } from '../../../workflows/appointment/appointment.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 export const start = Date.parse('2024-03-01T10:00:00.000Z');
 export const hour = 3_600_000;

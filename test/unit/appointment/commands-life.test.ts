@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AppointmentState } from '../../../protocol/appointment/messages.js';
 import type { AppointmentPolicy } from '../../../protocol/appointment/policy.js';
 import { slotIdOf } from '../../../protocol/appointment/slots.js';
-import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
+import type { AppointmentSnapshot } from '../../../service/appointment/snapshot.js';
 import { silent, unavailable, type Answers, type Life } from '../life.js';
 import { day, hour, snapshot, start } from './appointments.js';
 import { life, orderId, reading, report } from './lives.js';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { AppointmentPolicy } from '../../../protocol/appointment/policy.js';
-import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
+import type { AppointmentSnapshot } from '../../../service/appointment/snapshot.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 import { day, hour, snapshot, start } from './appointments.js';
 import { life, opening, orderId, reading, report } from './lives.js';
-import { resolvePolicy as policyOf } from '../../../protocol/policies.js';
+import { resolvePolicy as policyOf } from '../../../protocol/policy/policies.js';
 
 /* The lives of appointments, from the start to the end: what the product is notified of, and when the service is asked. */
 

@@ -1,9 +1,9 @@
 import type { AppointmentPolicy } from '../../../protocol/appointment/policy.js';
-import type { AppointmentSnapshot } from '../../../service/appointment-snapshot.js';
+import type { AppointmentSnapshot } from '../../../service/appointment/snapshot.js';
 import { bookAppointment } from '../../../workflows/appointment/workflow.js';
 import { Life, unavailable, type Answers } from '../life.js';
 import { start } from './appointments.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 export const orderId = '00000000-0000-4000-8000-00000000000a';
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { isOpen, orderEffect, refundableUntil, visitPhaseOf } from '../../../protocol/appointment/lifecycle.js';
 import { slotIdOf, slotOf } from '../../../protocol/appointment/slots.js';
-import { appointmentSnapshotOf } from '../../../service/appointment-snapshot.js';
-import { appointmentSchema } from '../../../service/appointments.js';
+import { appointmentSnapshotOf } from '../../../service/appointment/snapshot.js';
+import { appointmentSchema } from '../../../service/appointment/appointments.js';
 import { readAppointmentSnapshot } from '../../../workflows/appointment/reading.js';
 import { caseFileOf, stateOf } from '../../../workflows/appointment/view.js';
 import { snapshot, requestedCase } from './appointments.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 describe('a slot’s id', () => {
   const slot = { day: '2024-03-05', start: '2024-03-05T13:00:00.000Z', end: '2024-03-05T14:00:00.000Z' };

@@ -4,7 +4,7 @@ import { note } from '../../../workflows/entity/journal.js';
 import { openDeletion, type Deletion } from '../../../workflows/deletion/deletion.js';
 import { caseFileOf, stateOf } from '../../../workflows/deletion/view.js';
 import type { DeletionOutcome } from '../../../protocol/deletion/messages.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 const start = Date.parse('2026-11-02T09:00:00.000Z');
 

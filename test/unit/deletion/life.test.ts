@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { DeletionPolicy } from '../../../protocol/deletion/policy.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 import { begin, opening, requested, start, usual, userId } from './lives.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* The lives of deletions, from the request to the end: what callers and the product learn, and when the service is asked. */
 

@@ -1,7 +1,7 @@
 import type { DeletionPolicy, ResolvedDeletionPolicy } from '../../../protocol/deletion/policy.js';
 import { deleteUser } from '../../../workflows/deletion/workflow.js';
 import { Life, type Answers } from '../life.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 export const start = Date.parse('2026-03-01T10:00:00.000Z');
 export const userId = '00000000-0000-4000-8000-000000000001';

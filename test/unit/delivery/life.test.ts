@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { NotifyOutcome } from '../../../activities/notifications.js';
-import type { DeliveryState, NotificationsLeft } from '../../../protocol/delivery.js';
-import type { Notification } from '../../../protocol/notifications.js';
+import type { NotifyOutcome } from '../../../activities/notifications/notifications.js';
+import type { DeliveryState, NotificationsLeft } from '../../../protocol/notifications/delivery.js';
+import type { Notification } from '../../../protocol/notifications/notifications.js';
 import { deliverNotifications } from '../../../workflows/delivery.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 

@@ -9,7 +9,7 @@ import {
   type Attentive,
 } from '../../../workflows/entity/attention.js';
 import type { RaisedAttention } from '../../../protocol/attention.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 const start = Date.parse('2026-03-01T10:00:00.000Z');
 

@@ -4,7 +4,7 @@ import { life as appointmentLife, reading } from '../appointment/lives.js';
 import { opening as deletion, usual, userId } from '../deletion/lives.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 import { placed, reported } from './placed-order.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* How callers of commands are answered, the same in all rooms: in the lives of an appointment and of a deletion. */
 

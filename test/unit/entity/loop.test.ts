@@ -3,7 +3,7 @@ import { life as appointmentLife, reading } from '../appointment/lives.js';
 import { happyPath, pathTo, start } from '../order/histories.js';
 import { Life, silent, unavailable } from '../life.js';
 import { opening, orderId, placed, reported, shownAt } from './placed-order.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* When a run looks at what came in, ends, or goes on in a new one: in the lives of an order. */
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { NotifyOutcome } from '../../../activities/notifications.js';
-import type { Notification } from '../../../protocol/notifications.js';
+import type { NotifyOutcome } from '../../../activities/notifications/notifications.js';
+import type { Notification } from '../../../protocol/notifications/notifications.js';
 import { shortDigest } from '../../../workflows/entity/outbox.js';
 import { requested as requestedDeletion, userId } from '../deletion/lives.js';
 import { happyPath, pathTo, start } from '../order/histories.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 import { opening, orderId, placed, reported, shownAt } from './placed-order.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* When a workflow calls the receiver of its notifications, and with what: in the lives of an order and of a deletion. */
 

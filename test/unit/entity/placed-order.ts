@@ -2,7 +2,7 @@ import type { OrderPolicy } from '../../../protocol/order/policy.js';
 import { kitOrder } from '../../../workflows/order/workflow.js';
 import { kitOf, start } from '../order/histories.js';
 import { Life, type Answers } from '../life.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 export const orderId = '00000000-0000-4000-8000-00000000000a';
 export const opening = { workflow: kitOrder, type: 'kitOrder', workflowId: `kit-order/${orderId}`, now: start };

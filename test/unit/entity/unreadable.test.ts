@@ -8,7 +8,7 @@ import { life as reviewLife } from '../match-review/lives.js';
 import { item, start } from '../match-review/reviews.js';
 import { awaited, life as orderLife } from '../order/lives.js';
 import { jobId, snapshot } from '../report/jobs.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* The worker hands over another signal in place of one that it cannot decrypt (workflows/input-refusal.ts). */
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { linkErrorTypes } from '../../../service/link.js';
+import { linkErrorTypes } from '../../../service/link/link.js';
 import { consequenceOf, mayBeConnected } from '../../../workflows/link/consequences.js';
 import { defaultLinkPolicy } from '../../../protocol/link/policy.js';
 import { projectFolder } from '../../rig/processes.js';

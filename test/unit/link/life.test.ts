@@ -3,7 +3,7 @@ import type { LinkPolicy } from '../../../protocol/link/policy.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 import { start } from './links.js';
 import { life, opening, provider, token, userId } from './lives.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* The lives of links, from the token to the end: what the product is notified of, and when the service is asked. */
 

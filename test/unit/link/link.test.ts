@@ -20,7 +20,7 @@ import {
   raise,
 } from '../../../workflows/link/link.js';
 import * as links from './links.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 const { asked, claimed, entries, handedOut, held, looked, opened, openedForAny } = links;
 const { day, hour, minute, second, start } = links;

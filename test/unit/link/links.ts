@@ -1,6 +1,6 @@
 import type { LinkPolicy } from '../../../protocol/link/policy.js';
 import { receiveResult, giveToken, openLink, recordConnection, type Link } from '../../../workflows/link/link.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* Links in the states that the tests of the pure decisions begin with. Everything here is invented. */
 

@@ -2,7 +2,7 @@ import type { LinkPolicy } from '../../../protocol/link/policy.js';
 import { linkProvider } from '../../../workflows/link/workflow.js';
 import { Life, type Answers } from '../life.js';
 import { start } from './links.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 export const userId = '00000000-0000-4000-8000-000000000001';
 export const provider = 'oura';

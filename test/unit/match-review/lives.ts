@@ -1,8 +1,8 @@
-import type { MatchReviewSnapshot } from '../../../service/match-review-snapshot.js';
+import type { MatchReviewSnapshot } from '../../../service/match-review/snapshot.js';
 import { matchReview } from '../../../workflows/match-review/workflow.js';
 import { Life, type Answers } from '../life.js';
 import { start } from './reviews.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 export const rawResultId = '00000000-0000-4000-8000-00000000000a';
 export const policy = resolvePolicy('match review');

@@ -1,6 +1,6 @@
-import type { MatchReviewSnapshot } from '../../../service/match-review-snapshot.js';
+import type { MatchReviewSnapshot } from '../../../service/match-review/snapshot.js';
 import { openReview, recordRead, type Review } from '../../../workflows/match-review/review.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 export const start = Date.parse('2024-03-01T10:00:00.000Z');
 export const hour = 3_600_000;

@@ -15,7 +15,7 @@ import { ofAppointments, ofLinks, ofMatchReviews, ofOrders, ofReports } from '..
 import { answers, probeBody } from '../../../client/notifications/answers.js';
 import { httpAnswer } from '../../../client/webhooks/common-answers.js';
 import type { OrderPhase } from '../../../protocol/order/state.js';
-import { notificationTypes } from '../../../protocol/notification-events.js';
+import { notificationTypes } from '../../../protocol/notifications/events.js';
 import { projectFolder } from '../../rig/processes.js';
 import { remembering, secret } from '../webhooks/sending.js';
 

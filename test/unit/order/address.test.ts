@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { OrderSnapshot, TransactionOrder } from '../../../service/order-snapshot.js';
+import type { OrderSnapshot, TransactionOrder } from '../../../service/order/snapshot.js';
 import { isAddressable, kitOrderId, placeKitOrderId, referencePattern } from '../../../protocol/ids.js';
 import { readPassthrough, rootOf, writePassthrough } from '../../../protocol/order/root-order.js';
 import { daysAfterStart, transactionOf } from './histories.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { OrderSnapshot } from '../../../service/order-snapshot.js';
+import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { announceNews, announceReplacements, markAnnounced } from '../../../workflows/order/announcements.js';
 import { ordersOf, learn, openChain, type Chain } from '../../../workflows/order/chain.js';
 import { remind } from '../../../workflows/order/decisions.js';

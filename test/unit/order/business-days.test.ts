@@ -4,7 +4,7 @@ import { countOf, timeAfter, type BusinessDays } from '../../../protocol/busines
 import type { OrderPolicy } from '../../../protocol/order/policy.js';
 import { deadlinesOf } from '../../../workflows/order/deadlines.js';
 import { caseOf, daysAfterStart, kitOf, pathTo, start } from './histories.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 const day = 24 * 3_600_000;
 const calendar = { holidays: ['2026-12-25', '2027-01-01'], utcOffset: 0 };

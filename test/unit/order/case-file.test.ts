@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { OrderSnapshot } from '../../../service/order-snapshot.js';
+import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { note } from '../../../workflows/entity/journal.js';
 import type { Chain } from '../../../workflows/order/chain.js';
 import { caseFileOf } from '../../../workflows/order/view.js';

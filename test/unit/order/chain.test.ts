@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { OrderSnapshot } from '../../../service/order-snapshot.js';
+import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import {
   currentOrder,
   isOfTransactionOf,

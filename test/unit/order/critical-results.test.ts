@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CommandQueue } from '../../../workflows/entity/commands.js';
-import type { OrderSnapshot } from '../../../service/order-snapshot.js';
+import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { learn, type Chain } from '../../../workflows/order/chain.js';
 import {
   acknowledge,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { OrderSnapshot } from '../../../service/order-snapshot.js';
+import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { currentOrder, type Chain } from '../../../workflows/order/chain.js';
 import {
   deadlinesOf,
@@ -23,7 +23,7 @@ import {
   transactionOf,
   withPatient,
 } from './histories.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* The times are days from the start of the order, whose events are a day apart: 1 March 2024, 10:00 UTC, is day 0. */
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { OrderSnapshot } from '../../../service/order-snapshot.js';
+import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { silent, type Answers } from '../life.js';
 import { happyPath, kitOf } from './histories.js';
 import {

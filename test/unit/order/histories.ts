@@ -1,6 +1,6 @@
-import type { OrderEvent, OrderSnapshot, TransactionSnapshot } from '../../../service/order-snapshot.js';
+import type { OrderEvent, OrderSnapshot, TransactionSnapshot } from '../../../service/order/snapshot.js';
 import { learn, openChain, type Chain } from '../../../workflows/order/chain.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 const hour = 3_600_000;
 export const day = 24 * hour;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { OrderPolicy } from '../../../protocol/order/policy.js';
-import type { OrderSnapshot } from '../../../service/order-snapshot.js';
+import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { silent, unavailable, type Answers } from '../life.js';
 import { day, happyPath, kitOf, pathTo, start, transactionOf } from './histories.js';
 import {
@@ -32,7 +32,7 @@ import {
   spoiled,
   stateIn,
 } from './lives.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* The lives of runs that have to find out what they are for: started by a webhook, again after an end, or for an order of another chain. */
 

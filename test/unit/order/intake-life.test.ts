@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { OrderPolicy } from '../../../protocol/order/policy.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 import { silent, unavailable } from '../life.js';
 import { day, happyPath, pathTo } from './histories.js';
 import {

@@ -1,7 +1,7 @@
 import type { OrderPolicy } from '../../../protocol/order/policy.js';
 import type { OrderState } from '../../../protocol/order/state.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
-import type { OrderSnapshot } from '../../../service/order-snapshot.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
+import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { kitOrder } from '../../../workflows/order/workflow.js';
 import { Life, type Answers } from '../life.js';
 import { kitOf, pathTo, start, transactionOf } from './histories.js';

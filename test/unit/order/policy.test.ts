@@ -5,10 +5,10 @@ import {
   checkedPolicyChanges,
   type OrderPolicy,
 } from '../../../protocol/order/policy.js';
-import { PolicyInvalid, PolicyTooNew, resolveSettings } from '../../../protocol/policy-resolution.js';
-import { defaultsOf, duration } from '../../../protocol/policy-settings.js';
+import { PolicyInvalid, PolicyTooNew, resolveSettings } from '../../../protocol/policy/resolution.js';
+import { defaultsOf, duration } from '../../../protocol/policy/settings.js';
 import { day } from './histories.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /** Policies come in as JSON, which no type constrains. */
 function faultsOf(policy: object): string[] {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { OrderPolicy } from '../../../protocol/order/policy.js';
-import type { OrderSnapshot } from '../../../service/order-snapshot.js';
+import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { silent, unavailable, type Answers } from '../life.js';
 import { day, eventsOf, happyPath, kitOf, pathTo, start, transactionOf } from './histories.js';
 import {
@@ -30,7 +30,7 @@ import {
   transaction,
   wait,
 } from './lives.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* The lives of kits that are replaced: by the policy or by a command, and what comes of an answer that is lost. */
 

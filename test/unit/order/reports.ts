@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { OrderEvent, OrderSnapshot } from '../../../service/order-snapshot.js';
+import type { OrderEvent, OrderSnapshot } from '../../../service/order/snapshot.js';
 import { canonicalJson, compareText } from '../../../protocol/canonical-json.js';
 import { daysAfterStart, statusOf, topOf } from './histories.js';
 

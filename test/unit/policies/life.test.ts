@@ -3,7 +3,7 @@ import { opening as appointmentOpening, orderId, reading as readingOf } from '..
 import { Life } from '../life.js';
 import { life as linkLife } from '../link/lives.js';
 import { placed } from '../entity/placed-order.js';
-import { resolvePolicy as policyOf } from '../../../protocol/policies.js';
+import { resolvePolicy as policyOf } from '../../../protocol/policy/policies.js';
 
 /* The policies of runs that were given a part of one, or one that is wrong. */
 

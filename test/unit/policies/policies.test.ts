@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { resolvePolicy, type PolicyName } from '../../../protocol/policies.js';
-import { PolicyTooNew } from '../../../protocol/policy-resolution.js';
-import type { Settings } from '../../../protocol/policy-settings.js';
+import { resolvePolicy, type PolicyName } from '../../../protocol/policy/policies.js';
+import { PolicyTooNew } from '../../../protocol/policy/resolution.js';
+import type { Settings } from '../../../protocol/policy/settings.js';
 import { appointmentSettings } from '../../../protocol/appointment/policy.js';
 import { defaultDeletionPolicy, deletionSettings } from '../../../protocol/deletion/policy.js';
 import { defaultLinkPolicy, linkSettings } from '../../../protocol/link/policy.js';

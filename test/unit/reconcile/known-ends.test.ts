@@ -2,7 +2,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { beforeEach, expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../../activities/dependencies.js';
-import { reconcileActivities, type PageReconciled } from '../../../activities/reconcile.js';
+import { reconcileActivities, type PageReconciled } from '../../../activities/reconcile/reconcile.js';
 
 const range = { from: '2026-03-10T11:00:00.000Z', to: '2026-03-10T12:00:00.000Z' };
 const event = { id: 7, created_at: '2026-03-09T12:00:00.000Z', status: 'completed.testkit.completed' };

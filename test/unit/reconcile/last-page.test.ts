@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
-import { reconcileActivities, type PageReconciled } from '../../../activities/reconcile.js';
+import { reconcileActivities, type PageReconciled } from '../../../activities/reconcile/reconcile.js';
 import type { ActivityDependencies } from '../../../activities/dependencies.js';
 import { NotFound } from '../../../service/errors.js';
 

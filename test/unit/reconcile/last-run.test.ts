@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isEndKnown, isEndNews, type LastRun } from '../../../activities/last-run.js';
+import { isEndKnown, isEndNews, type LastRun } from '../../../activities/reconcile/last-run.js';
 
 const from = '2026-03-10T11:00:00.000Z';
 const order = { orderId: 'order-1', updatedAt: '2026-03-10T12:58:00.000Z' };

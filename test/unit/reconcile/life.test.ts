@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PageToReconcile } from '../../../activities/reconcile.js';
+import type { PageToReconcile } from '../../../activities/reconcile/reconcile.js';
 import { noPageCounts } from '../../../protocol/reconcile.js';
 import { reconcileOrders } from '../../../workflows/reconcile.js';
 import { Life, type Answers } from '../life.js';

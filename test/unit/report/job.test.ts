@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { failureOf } from '../../../protocol/report/failure-reasons.js';
 import { phaseOf } from '../../../protocol/report/lifecycle.js';
-import { parsingFailureReasons } from '../../../service/reports.js';
+import { parsingFailureReasons } from '../../../service/report/reports.js';
 import { announceClaim, announceEnd, announceNews, clear, raise } from '../../../workflows/report/announcements.js';
 import {
   hasEndedByItself,

@@ -1,6 +1,6 @@
-import type { ReportSnapshot } from '../../../service/report-snapshot.js';
+import type { ReportSnapshot } from '../../../service/report/snapshot.js';
 import { openJob, type Job } from '../../../workflows/report/job.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /** Ids of jobs and users of these tests; nobody has them. */
 export const jobId = '6a7b8c9d-0e1f-4a2b-8c3d-4e5f60718293';

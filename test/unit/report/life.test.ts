@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { ReportSnapshot } from '../../../service/report-snapshot.js';
+import type { ReportSnapshot } from '../../../service/report/snapshot.js';
 import { parsingJob } from '../../../workflows/report/workflow.js';
 import { Life, silent, unavailable } from '../life.js';
 import { began, counts, jobId, snapshot, userId } from './jobs.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* The lives of parsing jobs, from the hand-over to the end: what the product is notified of, and when the service is asked. */
 

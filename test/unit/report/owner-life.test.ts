@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { JobReading } from '../../../activities/reports.js';
+import type { JobReading } from '../../../activities/report/reports.js';
 import type { ParsingJobResult } from '../../../protocol/report/messages.js';
 import { parsingJob } from '../../../workflows/report/workflow.js';
 import { Life, silent, type Answers } from '../life.js';
 import { began, counts, jobId, snapshot, userId } from './jobs.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* Jobs of which it is found out whose they are: how often that is asked, and what comes of it. */
 

@@ -1,9 +1,9 @@
 import ms from 'ms';
 import { describe, expect, test } from 'vitest';
-import { PolicyInvalid } from '../../../protocol/policy-resolution.js';
+import { PolicyInvalid } from '../../../protocol/policy/resolution.js';
 import { defaultReportPolicy } from '../../../protocol/report/policy.js';
 import { uploadOutcomeOf } from '../../../protocol/report/upload-outcome.js';
-import { resolvePolicy } from '../../../protocol/policies.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 function faultsOf(policy: object): string[] {
   try {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ReportSnapshot } from '../../../service/report-snapshot.js';
+import type { ReportSnapshot } from '../../../service/report/snapshot.js';
 import { isUnknown, rankOf } from '../../../protocol/report/lifecycle.js';
 import {
   foldRead,

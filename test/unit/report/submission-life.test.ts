@@ -4,7 +4,7 @@ import type { SubmitReportInput } from '../../../protocol/report/submission-mess
 import { submitReport } from '../../../workflows/report/submit.js';
 import { Life, silent, type Answers } from '../life.js';
 import { began, jobId, snapshot, userId } from './jobs.js';
-import { resolvePolicy as policyOf } from '../../../protocol/policies.js';
+import { resolvePolicy as policyOf } from '../../../protocol/policy/policies.js';
 
 /* The lives of submissions, from the file to the hand-over of its job: what is uploaded, when, and what the caller is answered. */
 

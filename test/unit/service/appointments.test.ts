@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import type { Appointments } from '../../../service/appointments.js';
+import type { Appointments } from '../../../service/appointment/appointments.js';
 import { home } from './persons.js';
 import { readFrom, rejection, serviceWith } from './recording-server.js';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { deleteUserId, isAddressable, kitOrderId } from '../../../protocol/ids.js';
 import { ofUser } from '../../../protocol/search-attributes.js';
 import { canonicalId, isMisspeltUuid } from '../../../service/canonical-id.js';
-import { idSchema } from '../../../service/order.js';
+import { idSchema } from '../../../service/order/order.js';
 import { usersMentionedIn } from '../../../store/mentioned-users.js';
 
 /** The forms in which programs write a UUID. */

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { AnswerLost, AnswerUnreadable, NotFound, ServiceRefused, ServiceUnreachable } from '../../../service/errors.js';
-import type { ServiceConfig } from '../../../service/http.js';
+import type { ServiceConfig } from '../../../service/http/http.js';
 import { eventually } from '../../rig/eventually.js';
 import { closedPort } from '../webhooks/sending.js';
 import { rejection, serviceAt, serviceWith, serving } from './recording-server.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readEvent } from '../../../service/events.js';
+import { readEvent } from '../../../service/webhooks/events.js';
 
 const order = {
   id: 'order-1',

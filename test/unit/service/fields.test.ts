@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { AnswerUnreadable } from '../../../service/errors.js';
-import type { AppointmentAddress } from '../../../service/appointments.js';
+import type { AppointmentAddress } from '../../../service/appointment/appointments.js';
 import type { LabService } from '../../../service/lab-service.js';
 import { all } from '../../rig/all.js';
 import { orderRequest, registrationRequest } from './persons.js';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readEvent } from '../../../service/events.js';
-import { readHealthData } from '../../../service/health-data.js';
-import { sourceOf } from '../../../service/source.js';
+import { readEvent } from '../../../service/webhooks/events.js';
+import { readHealthData } from '../../../service/webhooks/health-data.js';
+import { sourceOf } from '../../../service/webhooks/source.js';
 import { exactUtcInstant } from '../../../service/timestamps.js';
 
 /** What the body of a webhook brings. */

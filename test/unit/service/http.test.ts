@@ -13,7 +13,7 @@ import {
   ServiceUnavailable,
   ServiceUnreachable,
 } from '../../../service/errors.js';
-import { type ServiceConfig, type Transport, createTransport } from '../../../service/http.js';
+import { type ServiceConfig, type Transport, createTransport } from '../../../service/http/http.js';
 import { answering, rejection, serving, speakingTcp } from './recording-server.js';
 import { eventually } from '../../rig/eventually.js';
 

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readPassthrough, rootOf, writePassthrough } from '../../../protocol/order/root-order.js';
 import { isInstallationName, signed, signerOf, unsigned, type Installation } from '../../../service/installation.js';
-import { orderSchema } from '../../../service/order.js';
-import { snapshotOf } from '../../../service/order-snapshot.js';
+import { orderSchema } from '../../../service/order/order.js';
+import { snapshotOf } from '../../../service/order/snapshot.js';
 
 const names = fc.stringMatching(/^[A-Za-z0-9._-]{1,32}$/);
 const references = fc.stringMatching(/^[A-Za-z0-9._:-]{1,128}$/);

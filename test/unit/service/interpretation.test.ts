@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isSearched } from '../../../client/orders/order-search.js';
-import { readEvent } from '../../../service/events.js';
+import { readEvent } from '../../../service/webhooks/events.js';
 import { interpretationOf, isCritical, isKnownInterpretation } from '../../../service/interpretation.js';
-import { matchReviewSnapshotOf } from '../../../service/match-review-snapshot.js';
-import { orderSchema } from '../../../service/order.js';
+import { matchReviewSnapshotOf } from '../../../service/match-review/snapshot.js';
+import { orderSchema } from '../../../service/order/order.js';
 import { usualInstallation } from '../../../service/installation.js';
-import { snapshotOf } from '../../../service/order-snapshot.js';
-import { parsingJobSchema } from '../../../service/parsing-job.js';
-import { reportSnapshotOf } from '../../../service/report-snapshot.js';
+import { snapshotOf } from '../../../service/order/snapshot.js';
+import { parsingJobSchema } from '../../../service/report/parsing-job.js';
+import { reportSnapshotOf } from '../../../service/report/snapshot.js';
 
 /** In capitals or not, with blanks around it, and with more behind it. */
 const alarms = fc

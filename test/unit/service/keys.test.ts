@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import type { ServiceConfig } from '../../../service/http.js';
+import type { ServiceConfig } from '../../../service/http/http.js';
 import { createLabService } from '../../../service/lab-service.js';
 import { answering, serviceAt } from './recording-server.js';
 

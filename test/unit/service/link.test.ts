@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { AnswerLost, ServiceRefused, ServiceUnreachable } from '../../../service/errors.js';
-import { linkErrorTypes, type Links } from '../../../service/link.js';
+import { linkErrorTypes, type Links } from '../../../service/link/link.js';
 import { isSameSource, sourceSlugOf } from '../../../protocol/link/provider-source.js';
 import { readFrom, rejection, serviceAt, serviceWith, serving } from './recording-server.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { matchReviewSnapshotOf } from '../../../service/match-review-snapshot.js';
-import { readEvent } from '../../../service/events.js';
+import { matchReviewSnapshotOf } from '../../../service/match-review/snapshot.js';
+import { readEvent } from '../../../service/webhooks/events.js';
 import { all } from '../../rig/all.js';
 import { answering, readFrom, serviceAt } from './recording-server.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { answerFaults } from '../../../service/order-answers.js';
+import { answerFaults } from '../../../service/order/answers.js';
 
 const choices = [
   { id: 1, code: 'AM', value: 'Morning' },

@@ -7,7 +7,7 @@ import {
   importOrderRequestSchema,
   orderRequestSchema,
   patientDetailsSchema,
-} from '../../../service/orders.js';
+} from '../../../service/order/orders.js';
 import {
   inventedAddress,
   importRequest,
@@ -17,7 +17,7 @@ import {
   inventedShipping,
   testkitRequest,
 } from './persons.js';
-import type { ServiceConfig } from '../../../service/http.js';
+import type { ServiceConfig } from '../../../service/http/http.js';
 import { brokenRules, rejection, serviceAt, serviceWith } from './recording-server.js';
 
 /** The rules of an order that a change of its top-level fields breaks. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { usualInstallation } from '../../../service/installation.js';
-import { snapshotOf } from '../../../service/order-snapshot.js';
-import { orderSchema } from '../../../service/orders.js';
+import { snapshotOf } from '../../../service/order/snapshot.js';
+import { orderSchema } from '../../../service/order/orders.js';
 import { untidyOrder } from './untidy-orders.js';
 import { rootOf } from '../../../protocol/order/root-order.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { NotFound } from '../../../service/errors.js';
-import { cursorPages, numberedPages } from '../../../service/paging.js';
+import { cursorPages, numberedPages } from '../../../service/http/paging.js';
 import { all } from '../../rig/all.js';
 
 describe('pages with a cursor', () => {

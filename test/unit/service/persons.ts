@@ -1,10 +1,10 @@
-import type { AppointmentAddress } from '../../../service/appointments.js';
+import type { AppointmentAddress } from '../../../service/appointment/appointments.js';
 import type {
   ImportOrderRequest,
   OrderRequest,
   RegisterRequest,
   TestkitOrderRequest,
-} from '../../../service/orders.js';
+} from '../../../service/order/orders.js';
 
 /* Invented throughout: nobody of this name, number or address exists. */
 

@@ -10,7 +10,7 @@ import {
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { RequestInvalid } from '../../../service/errors.js';
-import type { ServiceConfig } from '../../../service/http.js';
+import type { ServiceConfig } from '../../../service/http/http.js';
 import { createLabService, type LabService } from '../../../service/lab-service.js';
 
 export interface RecordedRequest {

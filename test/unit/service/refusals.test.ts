@@ -8,7 +8,7 @@ import {
   TooManyRequests,
   Unauthorized,
 } from '../../../service/errors.js';
-import { readRefusal, refusalError, retryAfterMs } from '../../../service/refusals.js';
+import { readRefusal, refusalError, retryAfterMs } from '../../../service/http/refusals.js';
 import { orderRequest } from './persons.js';
 import { type Answer, rejection, serviceAt, serviceWith, serving } from './recording-server.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parsingJobSchema } from '../../../service/reports.js';
-import { reportSnapshotOf } from '../../../service/report-snapshot.js';
+import { parsingJobSchema } from '../../../service/report/reports.js';
+import { reportSnapshotOf } from '../../../service/report/snapshot.js';
 
 const snapshot = (job: object) => reportSnapshotOf(parsingJobSchema.parse({ id: 'job-1', ...job }));
 

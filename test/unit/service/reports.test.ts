@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { RequestInvalid, ServiceRefused, ServiceUnreachable, AnswerLost } from '../../../service/errors.js';
-import { type ReportFile, parsingFailureReasons, parsingStatuses } from '../../../service/reports.js';
-import type { ServiceConfig } from '../../../service/http.js';
+import { type ReportFile, parsingFailureReasons, parsingStatuses } from '../../../service/report/reports.js';
+import type { ServiceConfig } from '../../../service/http/http.js';
 import { brokenRules, readFrom, rejection, serviceAt, serving, speakingTcp } from './recording-server.js';
 import { eventually } from '../../rig/eventually.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LabService } from '../../../service/lab-service.js';
-import type { LinkTokenRequest } from '../../../service/link.js';
+import type { LinkTokenRequest } from '../../../service/link/link.js';
 import {
   fullOrder,
   fullRegistration,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { AnswerUnreadable } from '../../../service/errors.js';
 import type { LabService } from '../../../service/lab-service.js';
-import { appointmentSchema } from '../../../service/appointments.js';
-import { readEvent } from '../../../service/events.js';
+import { appointmentSchema } from '../../../service/appointment/appointments.js';
+import { readEvent } from '../../../service/webhooks/events.js';
 import { all } from '../../rig/all.js';
 import { answering, readFrom, rejection, serviceAt } from './recording-server.js';
 

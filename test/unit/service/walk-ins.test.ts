@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isBookable } from '../../../service/centres.js';
+import { isBookable } from '../../../service/appointment/centres.js';
 import { readFrom, rejection, serviceWith, type Answer } from './recording-server.js';
 
 /* Answers of service centres and about appointments there (docs/internals/lab-service.md, "Service centres"). */

@@ -7,7 +7,7 @@ import {
   toleranceSeconds,
   verify,
   WebhookSecretInvalid,
-} from '../../../service/webhook-signature.js';
+} from '../../../service/webhooks/signature.js';
 
 /** The published test vector of Standard Webhooks. */
 const published = {

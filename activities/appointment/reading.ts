@@ -1,0 +1,100 @@
+import { log } from '@temporalio/activity';
+import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
+import { FeatureNotEnabled, NotFound, ServiceError, Unauthorized } from '../../service/errors.js';
+import type { CallOptions } from '../../service/http/http.js';
+import type { LabService } from '../../service/lab-service.js';
+import type { OrderSnapshot } from '../../service/order/snapshot.js';
+import { orderEffect, type OrderEffect } from '../../protocol/appointment/lifecycle.js';
+import { readStatus, standingOf } from '../../protocol/order/lifecycle.js';
+import { callsAt, placeOf, placeOfType, snapshotAt, type Place } from './places.js';
+import { readIfKnown } from '../order/orders.js';
+
+/** The appointment and its order as they are now. */
+export interface AppointmentReading {
+  /** Absent if the order has none. */
+  appointment?: AppointmentSnapshot;
+  /** The service does not let the team read appointments at service centres: only webhooks report them. */
+  isHidden?: true;
+  /** `gone` if the service answers that it does not know the order; the read may have been too early. */
+  order: OrderEffect | 'gone';
+  /** The order's user. */
+  userId?: string;
+}
+
+/** @param type the known appointment's: it shows the place even if the order leaves out its method */
+export async function readWithOrder(service: LabService, orderId: string, type?: string): Promise<AppointmentReading> {
+  const snapshot = await readIfKnown(service, orderId);
+  if (!snapshot) return { order: 'gone' };
+  const appointment = await presentUnlessHidden(service, orderId, placeOfType(type) ?? placeOf(snapshot));
+  const { userId } = snapshot;
+  return {
+    ...(appointment === 'hidden' ? { isHidden: true } : appointment && { appointment }),
+    order: effectOn(snapshot),
+    ...(userId !== undefined && { userId }),
+  };
+}
+
+/** Booking at service centres is a feature of its own; a team without it may book elsewhere. */
+async function presentUnlessHidden(
+  service: LabService,
+  orderId: string,
+  place: Place,
+): Promise<AppointmentSnapshot | 'hidden' | undefined> {
+  try {
+    return await shown(service, orderId, place);
+  } catch (error) {
+    if (place === 'centre' && isClosed(error)) return 'hidden';
+    if (error instanceof NotFound) return undefined;
+    throw error;
+  }
+}
+
+function isClosed(error: unknown): boolean {
+  return error instanceof FeatureNotEnabled || (error instanceof Unauthorized && error.status === 403);
+}
+
+/** The meaning of an order's state for its appointment. */
+export function effectOn({ events, status, method }: OrderSnapshot): OrderEffect {
+  const { phase, last } = standingOf(events, status);
+  return orderEffect(phase, readStatus(last?.status ?? '').low, method);
+}
+
+/** If the service does not answer, the caller continues without the reading. */
+export async function readIfReadable(
+  service: LabService,
+  orderId: string,
+  type?: string,
+): Promise<AppointmentReading | undefined> {
+  try {
+    return await readWithOrder(service, orderId, type);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const { name, message, status } = error;
+    log.warn('appointment could not be read', { orderId, name, message, status });
+    return undefined;
+  }
+}
+
+/** The order's current appointment, if any. */
+export async function present(
+  service: LabService,
+  orderId: string,
+  place: Place,
+  options: CallOptions = {},
+): Promise<AppointmentSnapshot | undefined> {
+  try {
+    return await shown(service, orderId, place, options);
+  } catch (error) {
+    if (error instanceof NotFound) return undefined;
+    throw error;
+  }
+}
+
+async function shown(
+  service: LabService,
+  orderId: string,
+  place: Place,
+  options: CallOptions = {},
+): Promise<AppointmentSnapshot> {
+  return snapshotAt(place, await callsAt(place, service).get(orderId, options));
+}

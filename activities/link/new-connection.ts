@@ -1,0 +1,90 @@
+import type { LabService } from '../../service/lab-service.js';
+import { utcInstant } from '../../service/timestamps.js';
+import { isScheduledForDeletion, isStatedUnknown, type User } from '../../service/users.js';
+import { compareText } from '../../protocol/canonical-json.js';
+import { anyZone, isAhead } from '../../protocol/clock.js';
+import { attemptDueAt } from '../attempt.js';
+import { isSameSource } from '../../protocol/link/provider-source.js';
+
+/** A connection, as far as it can be recognised. */
+export interface KnownConnection {
+  slug?: string;
+  /** As in `ConnectionFound`. */
+  createdAt?: string;
+}
+
+/** A connection of a user with a source. */
+export interface ConnectionQuery {
+  userId: string;
+  /** The source that the connection must be of. Absent: any. */
+  sourceSlug?: string;
+  /** The providers that the connection may be of. Absent: any. */
+  oneOf?: readonly string[];
+  /** Connections that do not count. */
+  except?: readonly KnownConnection[];
+  /** Milliseconds since the epoch: an earlier connection is another one. 0 takes any. */
+  since: number;
+}
+
+export interface ConnectionFound {
+  found: 'new' | 'older' | 'none';
+  /** When it was made, as the service writes it. */
+  createdAt?: string;
+  /** Its source. */
+  slug?: string;
+}
+
+/** The read is short: the caller repeats it, and a failed read must not discard a success. */
+const readTimeoutMs = 10_000;
+
+/** Decides if the latest of the user's connections that the query means is a new one: made at `since` or later. */
+export async function findConnection(service: LabService, query: ConnectionQuery): Promise<ConnectionFound> {
+  const user = await readIfKnown(service, query.userId);
+  const connections = user ? connectionsWith(user, query) : [];
+  const last = connections
+    .map(withoutFuture)
+    .toSorted((one, other) => compareText(one.createdAt ?? '', other.createdAt ?? ''))
+    .at(-1);
+  if (!last) return { found: 'none' };
+  // If any connection counts, one without a date does too.
+  const isNew = query.since === 0 || (last.createdAt !== undefined && Date.parse(last.createdAt) >= query.since);
+  return { found: isNew ? 'new' : 'older', ...last };
+}
+
+/** What lies further ahead than any zone was written by a clock that is wrong, and dates nothing. */
+function withoutFuture({ createdAt, ...connection }: KnownConnection): KnownConnection {
+  return createdAt === undefined || isAhead(createdAt, attemptDueAt() + anyZone)
+    ? connection
+    : { createdAt, ...connection };
+}
+
+/** All of the user's connections as they are now. */
+export async function connectionsOf(service: LabService, userId: string): Promise<KnownConnection[]> {
+  const user = await readIfKnown(service, userId);
+  return user ? connectionsWith(user, {}) : [];
+}
+
+async function readIfKnown(service: LabService, userId: string): Promise<User | undefined> {
+  try {
+    return await service.users.get(userId, { timeoutMs: readTimeoutMs });
+  } catch (error) {
+    // A 404 with another message is not the service's own, and says as little about the connection as an outage.
+    if (isStatedUnknown(error) || isScheduledForDeletion(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Without a time if it is not shown: such a connection may be an older one. */
+function connectionsWith(
+  { connected_sources: connected }: User,
+  { sourceSlug, oneOf, except }: Pick<ConnectionQuery, 'sourceSlug' | 'oneOf' | 'except'>,
+): KnownConnection[] {
+  const sought = sourceSlug === undefined ? oneOf : [sourceSlug];
+  return (connected ?? []).flatMap(({ source, created_on: createdOn }) => {
+    const names = [source?.slug, source?.provider].filter((name) => name != null);
+    if (sought && !sought.some((slug) => names.some((name) => isSameSource(slug, name)))) return [];
+    const [slug, createdAt] = [names[0], utcInstant(createdOn)];
+    if (except?.some((known) => known.slug === slug && known.createdAt === createdAt) === true) return [];
+    return [{ ...(createdAt !== undefined && { createdAt }), ...(slug !== undefined && { slug }) }];
+  });
+}

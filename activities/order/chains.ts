@@ -1,0 +1,160 @@
+import { ServiceError, ServiceUnavailable, TooManyRequests } from '../../service/errors.js';
+import { isIdRefused } from '../../service/order/orders.js';
+import type { LabService } from '../../service/lab-service.js';
+import type { CriticalResultReport } from '../../service/order/critical-result.js';
+import { listedOnce, type ListedOnce } from '../../service/order/bounds.js';
+import type { OrderSnapshot } from '../../service/order/snapshot.js';
+import type { EarlierRun } from '../../protocol/earlier-run.js';
+import { signalOrStart, startAfter } from '../../protocol/signal-or-start.js';
+import { kitOrderId } from '../../protocol/ids.js';
+import type { HandOver } from '../../protocol/order/hand-over.js';
+import { readPassthrough, realRoot, rootOf, siblingsToRead } from '../../protocol/order/root-order.js';
+import {
+  criticalResultReportedSignal,
+  orderChangedSignal,
+  orderPlacedSignal,
+  replacementPlacedSignal,
+  type KitOrderResult,
+  type OrderPlaced,
+  type ReplacementPlaced,
+} from '../../protocol/order/messages.js';
+import { criticalResultStart, kitOrderStart } from '../../protocol/order/start.js';
+import { labOrderIdKey } from '../../protocol/search-attributes.js';
+import type { ActivityDependencies } from '../dependencies.js';
+import { failureOf } from '../failures.js';
+import { hasEndpoint } from '../notifications/notifications.js';
+import { readIfKnown } from './orders.js';
+import { described, lastResultOf } from '../workflow-runs.js';
+
+/** Information that a run started by a webhook needs before it does anything. */
+export interface ChainReading {
+  /** Every order of the chain that can be read now, with the orders of its transaction once (`listedWhole`). */
+  snapshots: ListedOnce[];
+  /** The service does not know the order. */
+  gone: boolean;
+  /** The root whose workflow follows the chain. */
+  rootOrderId: string;
+  notifies: boolean;
+  /** The result of the last run for the same root; that run announced everything in its timeline. */
+  previous?: KitOrderResult;
+}
+
+/** Finding the workflow that an order belongs to, and passing things on to it. */
+export function chainActivities(dependencies: ActivityDependencies) {
+  const { service, temporal, taskQueue, target } = dependencies;
+  return {
+    /** Hands a placed order over to the workflow that follows it, which a webhook may have started already. */
+    async handOver(placed: HandOver): Promise<void> {
+      await signalOrStart(...placedSignal(dependencies, placed));
+    },
+
+    async forwardOrder({ snapshot, rootOrderId }: { snapshot: OrderSnapshot; rootOrderId: string }): Promise<void> {
+      const start = kitOrderStart(snapshot, rootOrderId);
+      await signalOrStart(temporal.workflow, taskQueue, start, orderChangedSignal, snapshot);
+    },
+
+    async forwardCriticalResult({ report, rootOrderId }: { report: CriticalResultReport; rootOrderId: string }) {
+      const start = criticalResultStart(report, rootOrderId);
+      await signalOrStart(temporal.workflow, taskQueue, start, criticalResultReportedSignal, report);
+    },
+
+    /**
+     * The order's webhooks do not name the chain that it joined. They arrive at the order's own workflow, which is
+     * notified here to pass them on.
+     */
+    async joinChain(placed: ReplacementPlaced): Promise<void> {
+      const { snapshot } = placed;
+      const start = kitOrderStart(snapshot, snapshot.orderId, placed.reference);
+      await signalOrStart(temporal.workflow, taskQueue, start, replacementPlacedSignal, placed);
+    },
+
+    /**
+     * Reads an order, its transaction's orders and the last run of its workflow. An error is rethrown, so it is
+     * retried: without an answer the run cannot know what to follow. Only a search for earlier runs that does not answer is
+     * given up.
+     */
+    async readChain(rootOrderId: string, earlier?: EarlierRun): Promise<ChainReading> {
+      const previous = await lastResultOf<KitOrderResult>(temporal, kitOrderId(rootOrderId), earlier);
+      const own = await whenServiceAsks(() => readIfReadable(service, rootOrderId));
+      const isAlone = own.snapshot !== undefined && (await isForeign(dependencies, own.snapshot));
+      if (own.snapshot && isAlone) delete own.snapshot.passthrough;
+      const snapshots = own.snapshot ? [own.snapshot, ...(await readSiblings(service, own.snapshot))] : [];
+      return {
+        snapshots: listedOnce(snapshots),
+        gone: own.gone,
+        // Only the worker that placed a replacement knows it as one: keep the orders that were passed on before.
+        rootOrderId: previous?.outcome === 'forwarded' ? previous.rootOrderId : realRoot(rootOrderId, snapshots),
+        notifies: hasEndpoint(target),
+        ...(previous && { previous }),
+      };
+    },
+  };
+}
+
+/** Somebody waits for the order that was created, and Temporal keeps a signal in milliseconds. */
+const handOverMs = 5_000;
+
+/** The same as the activity for an order that was created just now, in one call. It fails if a run has followed the order, and has ended, before it arrives. */
+export async function handOverNew(dependencies: ActivityDependencies, placed: HandOver): Promise<void> {
+  const { temporal } = dependencies;
+  const signal = placedSignal(dependencies, placed);
+  await temporal.withDeadline(Date.now() + handOverMs, () => startAfter({}, ...signal));
+}
+
+function placedSignal({ temporal, taskQueue, target }: ActivityDependencies, placed: HandOver) {
+  const { snapshot, reference, policy } = placed;
+  const start = kitOrderStart(snapshot, snapshot.orderId, reference, policy);
+  const argument: OrderPlaced = { ...placed, notifies: hasEndpoint(target) };
+  return [temporal.workflow, taskQueue, start, orderPlacedSignal, argument] as const;
+}
+
+/** The read is retried after any answer, at the time that the service names if it names one. */
+async function whenServiceAsks<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    const isStated = error instanceof TooManyRequests || error instanceof ServiceUnavailable;
+    throw isStated ? failureOf(error, 'ServiceRefused') : error;
+  }
+}
+
+/**
+ * True for an order whose passthrough names another user's chain, unless that chain has taken it in: the chain's workflow says which
+ * numbers it has reserved.
+ */
+async function isForeign({ service, temporal }: ActivityDependencies, own: OrderSnapshot): Promise<boolean> {
+  const root = readPassthrough(own.passthrough)?.root;
+  if (root === undefined || root === own.orderId || own.userId === undefined) return false;
+  const first = await whenServiceAsks(() => readIfReadable(service, root));
+  if (first.snapshot?.userId === undefined || first.snapshot.userId === own.userId) return false;
+  const chain = await described(temporal, kitOrderId(root));
+  return chain?.typedSearchAttributes.get(labOrderIdKey)?.includes(own.orderId) !== true;
+}
+
+/** An order whose id the service refuses is followed by its webhooks alone. */
+async function readIfReadable(
+  service: LabService,
+  orderId: string,
+): Promise<{ snapshot?: OrderSnapshot; gone: boolean }> {
+  try {
+    const snapshot = await readIfKnown(service, orderId);
+    return snapshot ? { snapshot, gone: false } : { gone: true };
+  } catch (error) {
+    if (isIdRefused(error)) return { gone: false };
+    throw error;
+  }
+}
+
+async function readSiblings(service: LabService, own: OrderSnapshot): Promise<OrderSnapshot[]> {
+  const siblings: OrderSnapshot[] = [];
+  for (const { id } of siblingsToRead(own.transaction?.orders ?? [])) {
+    if (id === own.orderId) continue;
+    const { snapshot } = await readIfReadable(service, id).catch((error: unknown) => {
+      // Only the root determines the chain; another order is read later, or sends webhooks of its own.
+      if (!(error instanceof ServiceError) || id === rootOf(own)) throw error;
+      return { snapshot: undefined };
+    });
+    if (snapshot) siblings.push(snapshot);
+  }
+  return siblings;
+}

@@ -1,0 +1,196 @@
+import { ApplicationFailure, log } from '@temporalio/activity';
+import { canonicalId } from '../../service/canonical-id.js';
+import { ServiceError, ServiceRefused } from '../../service/errors.js';
+import type { CallOptions } from '../../service/http/http.js';
+import type { LabService } from '../../service/lab-service.js';
+import { needsPhysician } from '../../service/lab-tests.js';
+import { snapshotOf, type OrderSnapshot } from '../../service/order/snapshot.js';
+import { isStatedUnknownOrder, type Order, type RegisterRequest } from '../../service/order/orders.js';
+import { shownId } from '../../protocol/ids.js';
+import { standingOf } from '../../protocol/order/lifecycle.js';
+import type { ActivityDependencies } from '../dependencies.js';
+import { endingWithActivity } from '../attempt.js';
+import { asFailures, failureOf, type RefusedAs, unreadableIfRefused } from '../failures.js';
+import { folded } from './search.js';
+
+interface RegisterKit {
+  orderId: string;
+  registration: RegisterRequest;
+  /** Orders of the same chain, which the patient's sample id may belong to just as well. */
+  chain: string[];
+  /** Used if the order itself does not name its lab account. */
+  labAccountId?: string;
+}
+
+function isCancelled({ events, status }: OrderSnapshot): boolean {
+  return standingOf(events, status).phase === 'cancelled';
+}
+
+/** Reads and commands of one order. */
+export function orderActivities({ service }: Pick<ActivityDependencies, 'service'>) {
+  return {
+    /**
+     * The order's current state; null if the service answers that it does not know it, which may be too early a read.
+     */
+    async readOrder(orderId: string): Promise<OrderSnapshot | null> {
+      return asFailures('ServiceRefused', () => readIfKnown(service, orderId));
+    },
+
+    async cancelOrder(orderId: string): Promise<OrderSnapshot> {
+      return command('CancelRefused', async (options) => {
+        const before = await snapshotIfShown(service, orderId, options);
+        // An earlier attempt whose answer was lost has already done it.
+        if (before && isCancelled(before)) return before;
+        try {
+          const { order } = await service.orders.cancel(orderId, options);
+          return snapshotOf(order, service.installation);
+        } catch (error) {
+          if (!(error instanceof ServiceRefused)) throw error;
+          // The service may have been at work on an earlier attempt, and refuses this one because the order is cancelled by now.
+          const after = await snapshotIfShown(service, orderId, options);
+          if (after && isCancelled(after)) return after;
+          throw error;
+        }
+      });
+    },
+
+    /**
+     * Registers the kit of an order with its patient. The order is read first: if it carries this sample id, an earlier
+     * attempt whose answer was lost has registered it.
+     */
+    async registerKit({ orderId, registration, chain, labAccountId }: RegisterKit): Promise<OrderSnapshot> {
+      return command('RegistrationRefused', async (options) => {
+        const before = await readIfShown(service, orderId, options);
+        if (before && isRegisteredWith(before, registration.sample_id)) return snapshotOf(before, service.installation);
+        await requirePhysician(service, before?.lab_account_id ?? labAccountId, registration.physician, options);
+        const registered = await registerOrFindRegistered(service, orderId, registration, options);
+        if (registered.id !== orderId && !chain.includes(registered.id))
+          throw registeredAnotherOrder(orderId, registered.id);
+        return snapshotOf(registered, service.installation);
+      });
+    },
+  };
+}
+
+/** A person waits for it, so it ends with its activity. */
+function command<T>(refusedAs: RefusedAs, calls: (options: CallOptions) => Promise<T>): Promise<T> {
+  return asFailures(refusedAs, () => endingWithActivity(calls));
+}
+
+/** Reads the order of a command. Only the service's own 404 is a refusal: another one may come from a proxy. */
+export function readForCommand(service: LabService, orderId: string, options: CallOptions): Promise<Order> {
+  return unreadableIfRefused(() => service.orders.get(orderId, options), isOwnAnswer);
+}
+
+/**
+ * The order that a cancellation or registration is about, if the service shows it. Soon after a creation the service may not show the order
+ * yet, although it takes the command, so its answer to the command itself decides.
+ */
+async function readIfShown(service: LabService, orderId: string, options: CallOptions): Promise<Order | undefined> {
+  try {
+    return await readForCommand(service, orderId, options);
+  } catch (error) {
+    if (isStatedUnknownOrder(error)) return undefined;
+    throw error;
+  }
+}
+
+async function snapshotIfShown(...of: Parameters<typeof readIfShown>): Promise<OrderSnapshot | undefined> {
+  const order = await readIfShown(...of);
+  return order && snapshotOf(order, of[0].installation);
+}
+
+function isOwnAnswer(refusal: ServiceRefused): boolean {
+  return refusal.status !== 404 || isStatedUnknownOrder(refusal);
+}
+
+/** @throws NotFound for a 404 that is not the service's own answer: it may come from a proxy */
+export async function readIfKnown(
+  service: LabService,
+  orderId: string,
+  options?: CallOptions,
+): Promise<OrderSnapshot | null> {
+  try {
+    return snapshotOf(await service.orders.get(orderId, options), service.installation);
+  } catch (error) {
+    if (isStatedUnknownOrder(error)) return null;
+    throw error;
+  }
+}
+
+/** A refusal counts only if the order is not registered meanwhile: the first of two attempts may have been slow. */
+async function registerOrFindRegistered(
+  service: LabService,
+  orderId: string,
+  registration: RegisterRequest,
+  options: CallOptions,
+): Promise<Order> {
+  try {
+    const { order } = await service.orders.register(registration, options);
+    return order;
+  } catch (error) {
+    if (!(error instanceof ServiceRefused)) throw error;
+    const now = await readIfShown(service, orderId, options);
+    if (now && isRegisteredWith(now, registration.sample_id)) return now;
+    if (now && isRegistered(now) && now.sample_id == null) {
+      const message = 'The order is registered, and the service does not show its sample id yet';
+      throw ApplicationFailure.retryable(message, 'AnswerUnreadable');
+    }
+    throw failureOf(error, 'RegistrationRefused');
+  }
+}
+
+function isRegisteredWith(order: Order, sampleId: string): boolean {
+  return order.sample_id != null && folded(order.sample_id) === folded(sampleId) && isRegistered(order);
+}
+
+function isRegistered(order: Order): boolean {
+  const { events } = snapshotOf(order, []);
+  return standingOf(events, order.status ?? undefined).registered;
+}
+
+function registeredAnotherOrder(meant: string, registered: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(
+    `The service registered order ${shownId(registered)} instead of ${meant}`,
+    'RegisteredAnotherOrder',
+    { fields: [], orderId: registered },
+  );
+}
+
+/** The timeout of the list of lab accounts: reading it avoids a refusal, which would come without the list as well. */
+const longestCourtesyMs = 10_000;
+
+async function accountsIfListed(service: LabService, labAccountId: string, options: CallOptions = {}) {
+  const timeoutMs = Math.min(longestCourtesyMs, options.timeoutMs ?? longestCourtesyMs);
+  try {
+    return await service.labTests.listLabAccounts({ labAccountId }, { ...options, timeoutMs });
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    log.warn('the lab accounts cannot be listed: the service decides whether the order needs a physician', {
+      error: error.name,
+      status: error.status,
+    });
+    return [];
+  }
+}
+
+/**
+ * A lab account with delegated flow needs a physician on the order (specification, Lab account). Refused before the
+ * call; if the account is not known, or the list fails in whatever way, the service decides.
+ */
+export async function requirePhysician(
+  service: LabService,
+  labAccountId: string | null | undefined,
+  physician: unknown,
+  options?: CallOptions,
+): Promise<void> {
+  if (labAccountId == null || physician != null) return;
+  const accounts = await accountsIfListed(service, labAccountId, options);
+  const account = accounts.find(({ id }) => id === canonicalId(labAccountId));
+  if (account === undefined || !needsPhysician(account)) return;
+  throw ApplicationFailure.nonRetryable(
+    `Lab account ${labAccountId} has the delegated flow ${account.delegated_flow}: the order needs a physician`,
+    'PhysicianRequired',
+    { fields: [{ field: 'physician', message: 'is required by the lab account' }] },
+  );
+}

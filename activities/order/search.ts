@@ -1,0 +1,357 @@
+import { activityInfo, ApplicationFailure, log } from '@temporalio/activity';
+import type { WorkflowExecutionInfo } from '@temporalio/client';
+import { isIdRefused, type Order, type OrderPage } from '../../service/order/orders.js';
+import { numberedPages } from '../../service/http/paging.js';
+import { knownInstant } from '../../service/timestamps.js';
+import { anyZone, clockError } from '../../protocol/clock.js';
+import { kitOrderId, placeKitOrderId, shownId } from '../../protocol/ids.js';
+import { canonicalId } from '../../service/canonical-id.js';
+import { standingOf } from '../../protocol/order/lifecycle.js';
+import { kitOrderName } from '../../protocol/order/messages.js';
+import type { KitRequest } from '../../protocol/order/placing-messages.js';
+import { forwardedPhase, labPhaseKey, labReferenceKey, labUserIdKey } from '../../protocol/search-attributes.js';
+import { ServiceRefused } from '../../service/errors.js';
+import { signerOf, unsigned } from '../../service/installation.js';
+import { snapshotOf, type OrderSnapshot } from '../../service/order/snapshot.js';
+import type { LabService } from '../../service/lab-service.js';
+import type { ActivityDependencies } from '../dependencies.js';
+import { type Attempt, attemptDueAt, isFirstOfActivity } from '../attempt.js';
+import { claimOn, listed, presentRuns } from '../workflow-runs.js';
+
+/** The order that a creation is about to place, or that an earlier attempt may have placed. */
+export interface OrderCriteria {
+  kind: Exclude<KitRequest['kind'], 'import'>;
+  passthrough: string;
+  reference: string;
+  userId: string;
+  /** Absent if a set of tests was ordered, which the service may turn into a test of its own. */
+  labTestId?: string;
+  /** ISO 8601: older orders do not match. */
+  since: string;
+  /** Earlier executions have failed, so something may have been sent before this one's first attempt. */
+  triedBefore: boolean;
+  /** ISO 8601: when an earlier run may have started to send something for this order. Absent if none can have. */
+  sentSince?: string;
+  /** Orders that are known not to match. */
+  noneOf?: readonly string[];
+  address: Address;
+}
+
+interface Address {
+  zip?: string | null | undefined;
+  first_line?: string | null | undefined;
+}
+
+/** A creation time may be a local time without its zone, up to twelve hours behind, or a date alone. */
+export const anyTime = 36 * 60 * 60_000;
+
+/**
+ * Looks through the user's orders for the one that an earlier attempt placed. If the deployment echoes passthrough,
+ * this is exact. Otherwise it may be any order of the user with the lab test and of about that time that no other reference has
+ * claimed: the service may write everything else its own way. The address and the exact time only choose between several.
+ *
+ * @throws ApplicationFailure `AmbiguousOrder` if it is not certain which order it is: then nothing must be created
+ */
+export async function placedBefore(
+  dependencies: ActivityDependencies,
+  criteria: OrderCriteria,
+  attempt: Attempt,
+): Promise<Order | undefined> {
+  const candidates = new Map<string, Order>();
+  const { service, echoesPassthrough } = dependencies;
+  for await (const order of ordersOf(service, criteria, attempt, echoesPassthrough)) {
+    attempt.call();
+    if (isFollowUp(order) || !isOfItsUser(order, criteria)) continue;
+    if (unsigned(order.passthrough, service.installation) === criteria.passthrough) return order;
+    if (couldBe(order, criteria)) candidates.set(order.id, order);
+  }
+  return candidates.size === 0 ? undefined : selectCandidate([...candidates.values()], dependencies, criteria);
+}
+
+/** How far earlier attempts have read all orders of the user; stored in heartbeats. */
+export interface SearchProgress {
+  /** The page that was being read. */
+  page?: number;
+  all?: true;
+  /** An order that shows no sample id could be the import: the last attempt saw one, too. */
+  inDoubt?: true;
+}
+
+/**
+ * The user's orders that may match. Once something may have been sent, every attempt reads the orders since then and
+ * skips none: an unreadable one may be the match. An older order can match only exactly, so the older orders are read
+ * through once. A user may have more orders than one attempt can read: the next attempt continues.
+ *
+ * @param isExact an order is recognised by a text of ours that it shows: its passthrough, or the sample id of an import
+ */
+export async function* ordersOf(
+  service: LabService,
+  criteria: Pick<OrderCriteria, 'userId' | 'since' | 'sentSince' | 'triedBefore'>,
+  attempt: Attempt,
+  isExact: boolean,
+): AsyncGenerator<Order, void, undefined> {
+  const { userId } = criteria;
+  const looked = attempt.earlier as SearchProgress | undefined;
+  const mustRead = mayHaveBeenSent(criteria);
+  // The zone of the list's filter by time is not documented.
+  const startDate = new Date(Date.parse(criteria.sentSince ?? criteria.since) - anyZone).toISOString();
+  if (!isExact || mustRead) {
+    yield* readable((page) => service.orders.page({ userId, startDate }, page, attempt.call()), mustRead);
+  }
+  if (!isExact || looked?.all) return;
+  // Newest first: orders that have come meanwhile move the others back, and one that has gone moves them forward.
+  const first = Math.max(1, (looked?.page ?? 1) - 1);
+  const read = (page: number) => service.orders.page({ userId }, page, attempt.call({ page } satisfies SearchProgress));
+  yield* readable((page) => read(first + page - 1), false);
+  attempt.call({ all: true } satisfies SearchProgress);
+}
+
+/**
+ * Order by order: one that cannot be read must not hide the others.
+ * @param mustRead refuses such an order, which may be the one that a lost answer created
+ */
+function readable(read: (page: number) => Promise<OrderPage>, mustRead: boolean): AsyncGenerator<Order> {
+  const readPage = async (page: number) => {
+    const { orders, unreadable, size, total } = await read(page);
+    const sent = orders.length + unreadable;
+    if (unreadable > 0) log.warn('orders that cannot be read were skipped', { unreadable });
+    if (unreadable > 0 && (mustRead || (orders.length === 0 && sent >= size))) {
+      throw ApplicationFailure.retryable(
+        `Of the user's orders ${unreadable} cannot be read, and the placed order may be among them`,
+        'AnswerUnreadable',
+      );
+    }
+    return { items: orders, sent, size, total };
+  };
+  // A 404 is not taken for the end of the list: an order on a missing page would be ordered a second time.
+  return numberedPages(readPage, 50, ({ id }) => id, false);
+}
+
+/** The runs in Temporal that report earlier placings of a reference. */
+interface EarlierRuns {
+  /** The runs of its placing, this one among them. */
+  placings: readonly WorkflowExecutionInfo[];
+  /** The runs of workflows that follow an order with the reference. */
+  followers: readonly WorkflowExecutionInfo[];
+}
+
+/** One search finds both. An order is followed for longer than its placing is retained. */
+export async function earlierRunsOf({ temporal }: ActivityDependencies, reference: string): Promise<EarlierRuns> {
+  const placingId = placeKitOrderId(reference);
+  const follows = `WorkflowType = '${kitOrderName}' AND ${labReferenceKey.name} = '${reference}'`;
+  const runs = await listed(temporal, `WorkflowId = '${placingId}' OR (${follows})`);
+  const isPlacing = ({ workflowId }: WorkflowExecutionInfo) => workflowId === placingId;
+  return { placings: runs.filter(isPlacing), followers: runs.filter((run) => !isPlacing(run)) };
+}
+
+/**
+ * The order that a workflow follows under this reference. The search at the service misses it if no passthrough is shown, and
+ * if a registration has given the order to another user. Of an order that the service does not show, only the id is known.
+ *
+ * @throws ApplicationFailure `OrderRefused` if it is another user's order, and no registration explains that
+ */
+export async function orderOfReference(
+  { service }: ActivityDependencies,
+  { followers }: EarlierRuns,
+  { kind, order: { user_id: userId } }: KitRequest,
+  attempt: Attempt,
+): Promise<OrderSnapshot | undefined> {
+  const [first] = followers.toSorted((a, b) => rank(a) - rank(b));
+  if (!first) return undefined;
+  const orderId = first.workflowId.slice(kitOrderId('').length);
+  const snapshot = (await readIfShown(service, orderId, attempt)) ?? { orderId, events: [] };
+  const owner = snapshot.userId ?? first.typedSearchAttributes.get(labUserIdKey);
+  if (!isOfUser(owner, userId) && !mayHaveMoved(kind, snapshot)) throw ofAnotherUser(orderId);
+  return snapshot;
+}
+
+/** An order that does not show its user may be anybody's. */
+export function isOfUser(owner: string | null | undefined, userId: string): boolean {
+  return owner == null || canonicalId(owner) === canonicalId(userId);
+}
+
+/** A registration may give a kit to another user. */
+function mayHaveMoved(kind: KitRequest['kind'], snapshot: OrderSnapshot): boolean {
+  return kind === 'unregistered' && (snapshot.events.length === 0 || isRegistered(snapshot));
+}
+
+/** The service may refuse to show an order of its own, or not show a new one yet. */
+async function readIfShown(service: LabService, orderId: string, attempt: Attempt): Promise<OrderSnapshot | undefined> {
+  try {
+    return snapshotOf(await service.orders.get(orderId, attempt.call()), service.installation);
+  } catch (error) {
+    if (isIdRefused(error) || (error instanceof ServiceRefused && error.status === 404)) return undefined;
+    throw error;
+  }
+}
+
+function isRegistered({ events, status }: OrderSnapshot): boolean {
+  return standingOf(events, status).registered;
+}
+
+function ofAnotherUser(orderId: string): ApplicationFailure {
+  const message = `belongs to order ${orderId}, which is another user's`;
+  const fields = [{ field: 'reference', message }];
+  return ApplicationFailure.nonRetryable(`The order is not valid: reference ${message}`, 'OrderRefused', { fields });
+}
+
+/** The root comes first: its replacements have runs of their own, which pass things on to it. */
+function rank({ typedSearchAttributes, startTime }: WorkflowExecutionInfo): number {
+  return typedSearchAttributes.get(labPhaseKey) === forwardedPhase ? Infinity : startTime.getTime();
+}
+
+/**
+ * The time since which an order of this reference may exist, and the time since which something may have been sent for
+ * it: an earlier run may have ended after a creation whose answer it never got. `sentSince` is absent if nothing can
+ * have been sent yet.
+ *
+ * @param settling milliseconds
+ * @throws ApplicationFailure `EarlierPlacingUnsettled` while a creation of a run that was ended from outside may still
+ * be running. A run that failed by itself or was cancelled has none: it waited for its creations, or got an answer
+ */
+export async function firstPlacing(
+  { temporal, echoesPassthrough }: ActivityDependencies,
+  { placings }: EarlierRuns,
+  { since, triedBefore }: Pick<OrderCriteria, 'since' | 'triedBefore'>,
+  settling: number,
+): Promise<Pick<OrderCriteria, 'since' | 'sentSince'>> {
+  const runs = await presentRuns(temporal, placings);
+  requireSettled(runs, settling);
+  const runId = activityInfo().workflowExecution?.runId;
+  const isFirstRun = runs.every((run) => run.runId === runId);
+  const first = earliest([since, ...startsOf(runs)]);
+  return {
+    // If passthrough is echoed, an earlier placing's order is recognised by it, and an order without it is not this placing's.
+    since: echoesPassthrough ? earliest([since, ...startsOf(continued(runs))]) : first,
+    ...((!isFirstAttempt({ triedBefore }) || !isFirstRun) && { sentSince: first }),
+  };
+}
+
+function requireSettled(runs: readonly Pick<WorkflowExecutionInfo, 'status' | 'closeTime'>[], settling: number): void {
+  const endedOutside = runs.filter(({ status }) => ['TERMINATED', 'TIMED_OUT'].includes(status.name));
+  const rest = Math.max(...endedOutside.map(({ closeTime }) => closeTime?.getTime() ?? 0)) + settling - attemptDueAt();
+  if (rest <= 0) return;
+  throw ApplicationFailure.create({
+    message:
+      'An earlier placing of this reference was terminated or timed out, and its creation may still be in progress',
+    type: 'EarlierPlacingUnsettled',
+    nonRetryable: false,
+    nextRetryDelay: rest,
+  });
+}
+
+type PlacingRun = Pick<WorkflowExecutionInfo, 'status' | 'startTime'>;
+
+/** Runs of one placing that went on in another run. */
+function continued(runs: readonly PlacingRun[]): PlacingRun[] {
+  return runs.filter(({ status }) => status.name === 'CONTINUED_AS_NEW');
+}
+
+function startsOf(runs: readonly PlacingRun[]): string[] {
+  return runs.map(({ startTime }) => startTime.toISOString());
+}
+
+function earliest(times: readonly string[]): string {
+  return times.toSorted()[0] ?? '';
+}
+
+/** True if this run has sent nothing for this order yet. */
+export function isFirstAttempt({ triedBefore }: Pick<OrderCriteria, 'triedBefore'>): boolean {
+  return isFirstOfActivity() && !triedBefore;
+}
+
+export function mayHaveBeenSent({ triedBefore, sentSince }: Pick<OrderCriteria, 'triedBefore' | 'sentSince'>): boolean {
+  return sentSince !== undefined || !isFirstAttempt({ triedBefore });
+}
+
+async function selectCandidate(
+  candidates: Order[],
+  { temporal, echoesPassthrough }: ActivityDependencies,
+  criteria: OrderCriteria,
+): Promise<Order | undefined> {
+  // If passthrough is echoed, an order without ours belongs to somebody else. After a failed attempt it may also mean
+  // that the deployment does not echo it after all: better no kit than a second one.
+  if (echoesPassthrough && isFirstAttempt(criteria)) return undefined;
+  const unclaimed: Order[] = [];
+  for (const order of candidates) {
+    const claim = await claimOn(temporal, kitOrderId(order.id));
+    if (claim === criteria.reference) return order;
+    if (claim === undefined) unclaimed.push(order);
+  }
+  if (unclaimed.length === 0) return undefined;
+  if (echoesPassthrough) throw ambiguous(unclaimed);
+  const [only, another] = unclaimed.filter((order) => isAsSent(order, criteria));
+  if (another !== undefined || (only === undefined && mayHaveBeenSent(criteria))) throw ambiguous(unclaimed);
+  // On the first attempt nothing has been sent yet: the order may belong to another reference that is about to hand it
+  // over. The next attempt sees which.
+  if (only && isFirstAttempt(criteria)) {
+    throw ApplicationFailure.retryable(
+      `Order ${shownId(only.id)} may belong to this reference, or to another one`,
+      'OrderUnclaimed',
+    );
+  }
+  return only;
+}
+
+/** A redraw may carry a copy of the passthrough of the order that it follows. */
+export function isFollowUp({ origin }: Order): boolean {
+  return origin === 'redraw' || origin === 'recreation';
+}
+
+/** The list may contain other users' orders, and a registration may have given the kit to another user. */
+function isOfItsUser(order: Order, { kind, userId }: OrderCriteria): boolean {
+  return isOfUser(order.user_id, userId) || mayHaveMoved(kind, snapshotOf(order, []));
+}
+
+function couldBe(order: Order, { noneOf, labTestId, since }: OrderCriteria): boolean {
+  return (
+    noneOf?.includes(order.id) !== true &&
+    signerOf(order.passthrough) === undefined &&
+    isSince(order.created_at, Date.parse(since) - anyTime) &&
+    (order.lab_test?.id == null || labTestId === undefined || isSameText(order.lab_test.id, labTestId))
+  );
+}
+
+/** True if everything that the order shows is written as it was sent. */
+function isAsSent(order: Order, { address, since }: OrderCriteria): boolean {
+  const shown: Address | null | undefined = order.shipping_details ?? order.patient_address;
+  return (
+    isSince(order.created_at, Date.parse(since) - clockError) &&
+    isSameText(withoutExtension(shown?.zip), withoutExtension(address.zip)) &&
+    isSameText(shown?.first_line, address.first_line)
+  );
+}
+
+/** An order without a creation time counts: a candidate too many stops the creation, one too few would let it order a second kit. */
+export function isSince(createdAt: string | null | undefined, since: number): boolean {
+  const at = knownInstant(createdAt);
+  return at === undefined || Date.parse(at) >= since;
+}
+
+/** The service may complete a US zip to nine digits. */
+function withoutExtension(zip: string | null | undefined): string {
+  return (zip ?? '').trim().replace(/^(\d{5})-\d{4}$/, '$1');
+}
+
+/** Letter case and white space around it do not make it another sample. */
+export function folded(text: string | null | undefined): string {
+  return (text ?? '').trim().toLowerCase();
+}
+
+/** True if letters and digits are the same but for their case. Leading zeros do not count: a number loses them. */
+export function isSameText(a: string | null | undefined, b: string | null | undefined): boolean {
+  const bare = (text: string | null | undefined) =>
+    (text ?? '')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}]/gu, '')
+      .replace(/^0+/, '');
+  return bare(a) === bare(b);
+}
+
+export function ambiguous(orders: readonly Order[]): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(
+    `It is not certain which of these orders, if any, was placed for this reference: ${orders.map(({ id }) => shownId(id)).join(', ')}. Nothing was created.`,
+    'AmbiguousOrder',
+    { fields: [], orderIds: orders.map(({ id }) => id) },
+  );
+}

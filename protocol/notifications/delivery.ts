@@ -1,0 +1,111 @@
+import { TypedSearchAttributes } from '@temporalio/common';
+import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
+import { deliverNotificationsId } from '../ids.js';
+import type { Notification } from './notifications.js';
+import { labAttentionKey, labAttentionSinceKey, labOrderIdKey, labReferenceKey, ofUser } from '../search-attributes.js';
+import type { WorkflowStart } from '../signal-or-start.js';
+
+/*
+ * The delivery of undelivered notifications: its name, input, messages and result. A workflow that ends before its
+ * product could be notified hands the rest to `deliver-notifications/<its own ID>` and closes.
+ */
+
+export const deliverNotificationsName = 'deliverNotifications';
+
+export interface DeliverNotificationsInput {
+  /** The ID of the workflow that the notifications come from. */
+  source: string;
+  /** How long an undelivered notification is tried, in milliseconds. */
+  giveUpAfter: number;
+  /** State carried over by continue-as-new; never given by a caller. */
+  carried?: unknown;
+}
+
+/** A notification that the receiver refused for good: it waits for an operator. */
+export interface RefusedNotification {
+  notification: Notification;
+  /** The HTTP status that it was refused with. */
+  status: number;
+}
+
+/** A run's undelivered notifications, in the order in which they must arrive. */
+export interface NotificationsLeft {
+  notifications: Notification[];
+  refused: RefusedNotification[];
+}
+
+/** Sent together with the start (signal-with-start), so nothing is lost on a delivery that is about to end. */
+export const notificationsLeftSignal = defineSignal<[NotificationsLeft]>('notificationsLeft');
+
+/** One notification, without its content. */
+export interface UndeliveredNotification {
+  id: string;
+  /** The CloudEvent's type, `labops.order.phase_changed`. */
+  type: string;
+  /** When it happened, ISO 8601 in UTC. */
+  at: string;
+  /** Only if the receiver refused it for good: the HTTP status. Such a notification is not tried again until `resend`. */
+  refusedWith?: number;
+}
+
+export interface DeliveryState {
+  source: string;
+  /** The undelivered notifications, in the order in which they are sent; refused ones last. */
+  undelivered: UndeliveredNotification[];
+  /** Until when the latest of them is tried, ISO 8601 in UTC; each has the same time from when it was handed over. */
+  triedUntil: string;
+  delivered: number;
+  discarded: number;
+}
+
+export const stateQuery = defineQuery<DeliveryState>('state');
+
+export interface ResendCommand {
+  /** Ids of notifications; without them all, refused ones included. */
+  ids?: string[];
+}
+
+/** Tries now: refused notifications are sent again, before all others. */
+export const resendUpdate = defineUpdate<DeliveryState, [ResendCommand]>('resend');
+
+export interface DiscardCommand {
+  /** Ids of notifications that are not needed any more. */
+  ids: string[];
+}
+
+export const discardUpdate = defineUpdate<DeliveryState, [DiscardCommand]>('discard');
+
+export interface DeliveryResult {
+  source: string;
+  delivered: number;
+  discarded: number;
+  /** The notifications that were given up when the time was over; empty if everything was delivered or discarded. */
+  givenUp: UndeliveredNotification[];
+}
+
+/** How long a notification is tried by a caller that knows no setting of the worker's: NOTIFY_RETRY_DAYS. */
+export const usualRetryDays = 30;
+
+/** The start options, to be used with signal-with-start. */
+export function deliverNotificationsStart(
+  first: Notification,
+  giveUpAfter: number,
+): WorkflowStart<DeliverNotificationsInput> {
+  const { source, data } = first;
+  const text = (name: string) => (typeof data[name] === 'string' ? data[name] : undefined);
+  const [orderId, reference] = [text('orderId'), text('reference')];
+  return {
+    name: deliverNotificationsName,
+    workflowId: deliverNotificationsId(source),
+    args: [{ source, giveUpAfter }],
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: labAttentionKey, value: ['notifications_undelivered'] },
+      { key: labAttentionSinceKey, value: new Date() },
+      ...(orderId === undefined ? [] : [{ key: labOrderIdKey, value: [orderId] }]),
+      ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
+      ...ofUser(text('userId')),
+    ]),
+    staticSummary: `Undelivered notifications of ${source}`,
+    staticDetails: 'Delivers the notifications that were left when their workflow ended.',
+  };
+}

@@ -1,0 +1,171 @@
+import ms from 'ms';
+import type { BusinessDays } from '../business-days.js';
+import type { Duration } from '../durations.js';
+import { longest, shortest } from './values.js';
+
+/**
+ * The parts that every workflow's policy is made of. A policy is a table: each setting has a kind, a default and its
+ * bounds, and `resolution.ts` reads what a caller gave by it. The tables contain the defaults, which the next release
+ * may change, so no workflow decides by them (docs/internals/decisions/0014-policies-are-data.md).
+ */
+
+export interface DurationSetting {
+  kind: 'duration';
+  default: Duration;
+  /** Milliseconds. */
+  least: number;
+  most: number;
+  /** The least that a caller may give, if a resolved policy may have less. */
+  leastGiven: number;
+}
+
+/** A duration of up to 10 years, or a number of business days. */
+export interface DeadlineSetting {
+  kind: 'deadline';
+  default: Duration | BusinessDays;
+}
+
+/** A duration whose default is computed from another setting, which is also its minimum. That setting must come before it in the table. */
+export interface FollowingSetting {
+  kind: 'following';
+  setting: string;
+  usual: (span: number) => number;
+  most: number;
+}
+
+export interface DurationsSetting {
+  kind: 'durations';
+  default: readonly Duration[];
+}
+
+/** Dates of a calendar, YYYY-MM-DD. */
+export interface DatesSetting {
+  kind: 'dates';
+  default: readonly string[];
+}
+
+export interface CountSetting {
+  kind: 'count';
+  default: number;
+  least: number;
+  most: number;
+}
+
+export interface ChoiceSetting<Choice extends string> {
+  kind: 'choice';
+  default: Choice;
+  choices: readonly Choice[];
+}
+
+export type Setting =
+  | DurationSetting
+  | DeadlineSetting
+  | FollowingSetting
+  | DurationsSetting
+  | DatesSetting
+  | CountSetting
+  | ChoiceSetting<string>;
+
+export type Settings = Readonly<Record<string, Setting>>;
+
+/** The policy that a caller gives: any part of the settings. */
+export type PolicyOf<Table extends Settings> = {
+  -readonly [Name in keyof Table]?: Table[Name] extends ChoiceSetting<infer Choice>
+    ? Choice
+    : Table[Name] extends DurationsSetting
+      ? Duration[]
+      : Table[Name] extends DatesSetting
+        ? string[]
+        : Table[Name] extends CountSetting
+          ? number
+          : Table[Name] extends DeadlineSetting
+            ? Duration | BusinessDays
+            : Duration;
+};
+
+/** A policy with nothing left open; all durations in milliseconds, business days as `6bd`. */
+export type ResolvedSettings<Table extends Settings> = {
+  -readonly [Name in keyof Table]: Table[Name] extends ChoiceSetting<infer Choice>
+    ? Choice
+    : Table[Name] extends DurationsSetting
+      ? number[]
+      : Table[Name] extends DatesSetting
+        ? string[]
+        : Table[Name] extends DeadlineSetting
+          ? number | BusinessDays
+          : number;
+} & {
+  /** The form of the policy: it grows with each release that adds a setting. A backend in another language leaves it out. */
+  version: number;
+};
+
+interface Bounds {
+  /** 1 second, unless given. */
+  least?: Duration;
+  /** 10 years, unless given. */
+  most?: Duration;
+  /** For a mistake that cannot be undone. A resolved policy may be shorter, for programs in which days are seconds. */
+  leastGiven?: Duration;
+}
+
+export function duration(usual: Duration, bounds: Bounds = {}): DurationSetting {
+  const { least, most, leastGiven } = bounds;
+  const span = least === undefined ? shortest : ms(least);
+  return {
+    kind: 'duration',
+    default: usual,
+    least: span,
+    most: most === undefined ? longest : ms(most),
+    leastGiven: leastGiven === undefined ? span : ms(leastGiven),
+  };
+}
+
+/** A pause between two reads, 1 second to 30 days. The minimum keeps a workflow from polling without pause. */
+export function poll(usual: Duration): DurationSetting {
+  return duration(usual, { least: '1s', most: '30d' });
+}
+
+/** A limit of how long something may take: calendar time, or business days as in `'6bd'`. */
+export function deadline(usual: Duration | BusinessDays): DeadlineSetting {
+  return { kind: 'deadline', default: usual };
+}
+
+export function dates(...usual: string[]): DatesSetting {
+  return { kind: 'dates', default: usual };
+}
+
+/** @param usual makes the default out of the other setting's milliseconds */
+export function following(
+  setting: string,
+  usual: FollowingSetting['usual'],
+  { most }: { most: Duration },
+): FollowingSetting {
+  return { kind: 'following', setting, usual, most: ms(most) };
+}
+
+export function durations(...usual: Duration[]): DurationsSetting {
+  return { kind: 'durations', default: usual };
+}
+
+export function count(usual: number, { least, most }: { least: number; most: number }): CountSetting {
+  return { kind: 'count', default: usual, least, most };
+}
+
+export function choice<Choice extends string>(
+  usual: NoInfer<Choice>,
+  choices: readonly Choice[],
+): ChoiceSetting<Choice> {
+  return { kind: 'choice', default: usual, choices };
+}
+
+export type Defaults<Table extends Settings> = {
+  [Name in keyof Table as Table[Name] extends FollowingSetting ? never : Name]-?: NonNullable<PolicyOf<Table>[Name]>;
+};
+
+/** The defaults as a caller would write them, without those that depend on another setting. */
+export function defaultsOf<Table extends Settings>(table: Table): Defaults<Table> {
+  const entries = Object.entries(table).flatMap(([name, setting]) =>
+    setting.kind === 'following' ? [] : [[name, setting.default]],
+  );
+  return Object.fromEntries(entries) as Defaults<Table>;
+}

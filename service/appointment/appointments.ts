@@ -1,0 +1,238 @@
+import { z } from 'zod';
+import { answerAbout } from '../http/answers.js';
+import {
+  type AppointmentAddress,
+  type AppointmentRequest,
+  type BookingRequest,
+  type CancellationRequest,
+  type RescheduleRequest,
+  appointmentAddressSchema,
+  appointmentRequestSchema,
+  availabilityFilterSchema,
+  bookingRequestSchema,
+  cancellationRequestSchema,
+  rescheduleRequestSchema,
+} from './requests.js';
+import { NotFound, ServiceRefused } from '../errors.js';
+import type { CallOptions, Transport } from '../http/http.js';
+import {
+  answeredListSchema,
+  countedSchema,
+  flagSchema,
+  idSchema,
+  listSchema,
+  numberSchema,
+  partSchema,
+  referredIdSchema,
+  textSchema,
+  timestampSchema,
+} from '../order/order.js';
+import { takeSlot } from './slot-refusals.js';
+import { checkedRequest } from '../validation.js';
+
+export type { AppointmentAddress } from './requests.js';
+
+/*
+ * Appointments for a blood draw at home; those at a service centre (walk-ins.ts) have the same shapes. The specification
+ * names the calls and `appointment_notes`; the shapes come from docs/internals/lab-service.md. As in the order, a field of the wrong
+ * type counts as absent, and enumerations are open.
+ */
+
+const placeSchema = z.looseObject({
+  first_line: textSchema,
+  second_line: textSchema,
+  city: textSchema,
+  state: textSchema,
+  /** Orders call it `zip`. */
+  zip_code: textSchema,
+  unit: textSchema,
+  access_notes: textSchema,
+});
+
+export const appointmentSchema = z.looseObject({
+  id: idSchema,
+  user_id: referredIdSchema,
+  order_id: referredIdSchema,
+  order_transaction_id: textSchema,
+  address: partSchema(placeSchema),
+  location: partSchema(z.looseObject({ lng: numberSchema, lat: numberSchema })),
+  /** Without a zone it is UTC. Null while no slot is given. */
+  start_at: timestampSchema,
+  end_at: timestampSchema,
+  /** The zone in which the person at home reads a clock. */
+  iana_timezone: textSchema,
+  /** `phlebotomy`, `patient_service_center`, or one not known yet. */
+  type: textSchema,
+  /** A slug of the company that comes; the list grows. */
+  provider: textSchema,
+  provider_id: textSchema,
+  /** The provider's own number; at a service centre the person is found by it. */
+  external_id: textSchema,
+  /** `confirmed`, `pending`, `reserved`, `in_progress`, `completed`, `cancelled`, or one not known yet. */
+  status: textSchema,
+  /** The same, with `scheduled` for `confirmed`. */
+  event_status: textSchema,
+  /** false: cancel it and book another one instead. */
+  can_reschedule: flagSchema,
+  appointment_notes: textSchema,
+  events: listSchema(z.looseObject({ created_at: timestampSchema, status: textSchema })),
+});
+
+export type Appointment = z.output<typeof appointmentSchema>;
+
+const timeSlotSchema = z.looseObject({
+  /** The key that books this slot; without it the slot cannot be booked. */
+  booking_key: textSchema,
+  start: timestampSchema,
+  end: timestampSchema,
+  /** When the booking key expires; not always stated. */
+  expires_at: timestampSchema,
+  price: numberSchema,
+  is_priority: flagSchema,
+  num_appointments_available: numberSchema,
+});
+
+/** The place of a day's slots, at a service centre; null at home. */
+const slotLocationSchema = z.looseObject({
+  /** The site code. */
+  code: textSchema,
+  name: textSchema,
+  address: partSchema(placeSchema),
+  location: partSchema(z.looseObject({ lng: numberSchema, lat: numberSchema })),
+  /** Miles. */
+  distance: countedSchema,
+  iana_timezone: textSchema,
+});
+
+export const availabilitySchema = z.looseObject({
+  /** One for each day; at home the service always answers 14 days. At service centres each has its location. */
+  slots: listSchema(
+    z.looseObject({
+      location: partSchema(slotLocationSchema),
+      /** YYYY-MM-DD, by `timezone`. */
+      date: textSchema,
+      slots: listSchema(timeSlotSchema),
+    }),
+  ),
+  /** IANA zone name. */
+  timezone: textSchema,
+});
+
+export type TimeSlot = z.output<typeof timeSlotSchema>;
+export type Availability = z.output<typeof availabilitySchema>;
+
+const cancellationReasonSchema = z.looseObject({
+  id: idSchema,
+  name: textSchema,
+  is_refundable: flagSchema,
+});
+
+const cancellationReasonsSchema = answeredListSchema(cancellationReasonSchema).transform(({ items }) => items);
+
+export type CancellationReason = z.output<typeof cancellationReasonSchema>;
+
+interface AvailabilityFilter {
+  /** First of the 14 days, YYYY-MM-DD; if absent, the service decides. */
+  startDate?: string;
+}
+
+/**
+ * Appointments of orders with the collection method `at_home_phlebotomy`. Every call rejects with a `ServiceError`;
+ * requests are checked before anything is sent, and no error repeats a booking key. No call that changes something is
+ * idempotent: after `AnswerLost` or `ServiceUnavailable`, read with `get` first.
+ */
+export interface Appointments {
+  /** Slots near an address, for 14 days. */
+  availability(address: AppointmentAddress, filter?: AvailabilityFilter, options?: CallOptions): Promise<Availability>;
+  /**
+   * Books a slot. `SlotUnavailable` if somebody else has it, `BookingKeyExpired` if the key has
+   * expired; either asks for another slot. With `async_confirmation` the appointment stays `pending` until a webhook
+   * confirms or cancels it.
+   */
+  book(orderId: string, request: BookingRequest, options?: CallOptions): Promise<Appointment>;
+  /** Asks a provider to come at a time that it proposes; the appointment is `pending` until then. */
+  request(orderId: string, request: AppointmentRequest, options?: CallOptions): Promise<Appointment>;
+  /** Takes another slot; refused if `can_reschedule` is false. Rejects as `book` does. */
+  reschedule(orderId: string, request: RescheduleRequest, options?: CallOptions): Promise<Appointment>;
+  cancel(orderId: string, request: CancellationRequest, options?: CallOptions): Promise<Appointment>;
+  /** The order's current appointment; `NotFound` if it has none. */
+  get(orderId: string, options?: CallOptions): Promise<Appointment>;
+  /** The reasons that `cancel` takes. */
+  cancellationReasons(options?: CallOptions): Promise<CancellationReason[]>;
+}
+
+export function createAppointments(transport: Transport): Appointments {
+  return {
+    availability: async (address, filter = {}, options) => {
+      const call = { method: 'POST', path: '/v3/order/phlebotomy/appointment/availability' } as const;
+      const body = checkedRequest(call, appointmentAddressSchema, address);
+      const { startDate } = checkedRequest(call, availabilityFilterSchema, filter);
+      return transport.request({
+        ...call,
+        query: { start_date: startDate },
+        body,
+        options,
+        answer: availabilitySchema,
+      });
+    },
+    book: async (orderId, request, options) => {
+      const call = { method: 'POST', path: `${appointmentPath}/book`, params: { order_id: orderId } } as const;
+      const body = checkedRequest(call, bookingRequestSchema, request);
+      return takeSlot(transport, { ...call, body, options }, body.booking_key, appointmentOf(orderId));
+    },
+    request: async (orderId, request, options) => {
+      const call = { method: 'POST', path: `${appointmentPath}/request`, params: { order_id: orderId } } as const;
+      const body = checkedRequest(call, appointmentRequestSchema, request);
+      return transport.request({ ...call, body, options, answer: appointmentOf(orderId) });
+    },
+    cancel: async (orderId, request, options) => {
+      const call = { method: 'PATCH', path: `${appointmentPath}/cancel`, params: { order_id: orderId } } as const;
+      const body = checkedRequest(call, cancellationRequestSchema, request);
+      return transport.request({ ...call, body, options, answer: appointmentOf(orderId) });
+    },
+    ...commonCalls(transport, 'phlebotomy'),
+  };
+}
+
+const appointmentPath = '/v3/order/{order_id}/phlebotomy/appointment';
+
+/** The answer's shape, if it is about this order. */
+export function appointmentOf(orderId: string): z.ZodType<Appointment> {
+  return answerAbout(orderId, appointmentSchema, (appointment) => appointment.order_id);
+}
+
+/** The calls that do not differ between appointments at home and at a service centre. */
+export function commonCalls(
+  transport: Transport,
+  kind: 'phlebotomy' | 'psc',
+): Pick<Appointments, 'reschedule' | 'get' | 'cancellationReasons'> {
+  const path = `/v3/order/{order_id}/${kind}/appointment`;
+  return {
+    reschedule: async (orderId, request, options) => {
+      const call = { method: 'PATCH', path: `${path}/reschedule`, params: { order_id: orderId } } as const;
+      const body = checkedRequest(call, rescheduleRequestSchema, request);
+      return takeSlot(transport, { ...call, body, options }, body.booking_key, appointmentOf(orderId));
+    },
+    get: async (orderId, options) => {
+      try {
+        return await transport.get(path, { order_id: orderId }, appointmentOf(orderId), options);
+      } catch (error) {
+        throw isNoAppointment(error)
+          ? new NotFound(error, { sentence: error.serviceSentence ?? '', fields: [] })
+          : error;
+      }
+    },
+    cancellationReasons: (options) =>
+      transport.get(`/v3/order/${kind}/appointment/cancellation-reasons`, {}, cancellationReasonsSchema, options),
+  };
+}
+
+/** 400 is documented for an order without an appointment, though not for which call; other deployments answer 404. */
+function isNoAppointment(error: unknown): error is ServiceRefused {
+  if (!(error instanceof ServiceRefused) || error.status !== 400) return false;
+  return noAppointment.test(error.serviceSentence ?? '');
+}
+
+/** A sentence that denies that there is one; a refusal to show it is another. */
+const noAppointment =
+  /\bno (?:\w+ ){0,2}appointments?\b|(?:\bnot|n['’]t) (?:yet )?have an? (?:\w+ ){0,2}appointment|\bappointments?\b.*(?:\bnot|n['’]t)\b.*\b(?:found|booked|exist|scheduled|made)/i;

@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import type { CallOptions, Transport } from '../http/http.js';
+import {
+  answeredListSchema,
+  countedSchema,
+  flagSchema,
+  listSchema,
+  numberSchema,
+  partSchema,
+  recordSchema,
+  textSchema,
+} from '../order/order.js';
+import { checkedRequest } from '../validation.js';
+import {
+  type CentresFilter,
+  type CoverageFilter,
+  type OrderCentresFilter,
+  centresFilterSchema,
+  coverageFilterSchema,
+  orderCentresFilterSchema,
+} from './walk-in-requests.js';
+
+/*
+ * Patient service centres: a laboratory's own sites, to which a person goes (docs/internals/lab-service.md, "Service centres"). As
+ * in the order, a field of the wrong type counts as absent, and enumerations are open.
+ */
+
+/** Some guides name the service types `tier`. */
+const providerSchema = z
+  .looseObject({ name: textSchema, service_types: listSchema(z.string()), tier: listSchema(z.string()) })
+  .transform(({ tier, ...provider }) => ({ ...provider, service_types: provider.service_types ?? tier }));
+
+const coverageSchema = z.looseObject({
+  zip_code: textSchema,
+  phlebotomy: partSchema(
+    z.looseObject({
+      is_served: flagSchema,
+      providers: listSchema(providerSchema),
+    }),
+  ),
+  /** By the laboratory's slug. */
+  central_labs: recordSchema(
+    z.looseObject({
+      lab_id: countedSchema,
+      supported_bill_types: listSchema(z.string()),
+      patient_service_centers: partSchema(
+        z.looseObject({ within_radius: countedSchema, radius: textSchema, capabilities: listSchema(z.string()) }),
+      ),
+    }),
+  ),
+});
+
+export type Coverage = z.output<typeof coverageSchema>;
+
+const centreSchema = z.looseObject({
+  /** The code by which slots are asked for; without it the site cannot be booked here. */
+  site_code: textSchema,
+  metadata: partSchema(
+    z.looseObject({
+      name: textSchema,
+      first_line: textSchema,
+      second_line: textSchema,
+      city: textSchema,
+      state: textSchema,
+      zip_code: textSchema,
+      phone_number: textSchema,
+      website: textSchema,
+    }),
+  ),
+  /** Miles. */
+  distance: countedSchema,
+  location: partSchema(z.looseObject({ lng: numberSchema, lat: numberSchema })),
+  supported_bill_types: listSchema(z.string()),
+  /** `stat`, `appointment_scheduling_with_lab`, one that begins with `appointment_scheduling_via_`; the list grows. */
+  capabilities: listSchema(z.string()),
+});
+
+export type Centre = z.output<typeof centreSchema>;
+
+const centresSchema = z
+  .looseObject({
+    lab_id: countedSchema,
+    slug: textSchema,
+    patient_service_centers: answeredListSchema(centreSchema).nullish(),
+  })
+  .refine(
+    ({ lab_id: labId, slug, patient_service_centers: sites }) => sites !== undefined || (labId ?? slug) != null,
+    'has no list of sites',
+  )
+  .transform(({ lab_id: labId, slug, patient_service_centers: sites }) => ({
+    ...(labId != null && { labId }),
+    ...(slug != null && { lab: slug }),
+    centres: sites?.items ?? [],
+  }));
+
+/** The sites of one laboratory, at most 30. */
+export type Centres = z.output<typeof centresSchema>;
+
+/** Service centres. Every call rejects with a `ServiceError`. */
+export interface CentreDirectory {
+  /** The coverage of a zip code: whether blood is drawn at home there, and which laboratories have service centres nearby. */
+  coverage(filter: CoverageFilter, options?: CallOptions): Promise<Coverage>;
+  near(filter: CentresFilter, options?: CallOptions): Promise<Centres>;
+  /** Near the patient of an order, of its laboratory. */
+  forOrder(orderId: string, filter?: OrderCentresFilter, options?: CallOptions): Promise<Centres>;
+}
+
+export function createCentreDirectory(transport: Transport): CentreDirectory {
+  return {
+    coverage: async (filter, options) => {
+      const call = { method: 'GET', path: '/v3/order/area/info' } as const;
+      const { zipCode, radius, lab, labs, labAccountId } = checkedRequest(call, coverageFilterSchema, filter);
+      const query = { zip_code: zipCode, radius, lab, labs, lab_account_id: labAccountId };
+      return transport.request({ ...call, query, options, answer: coverageSchema });
+    },
+    near: async (filter, options) => {
+      const call = { method: 'GET', path: '/v3/order/psc/info' } as const;
+      const { zipCode, labId, labAccountId, ...rest } = checkedRequest(call, centresFilterSchema, filter);
+      const query = { zip_code: zipCode, lab_id: labId, lab_account_id: labAccountId, ...rest };
+      return transport.request({ ...call, query, options, answer: centresSchema });
+    },
+    forOrder: async (orderId, filter = {}, options) => {
+      const call = { method: 'GET', path: '/v3/order/{order_id}/psc/info' } as const;
+      const query = checkedRequest(call, orderCentresFilterSchema, filter);
+      return transport.request({ ...call, params: { order_id: orderId }, query, options, answer: centresSchema });
+    },
+  };
+}
+
+/** True if the service takes appointments at this site; others are walked into, or booked with the laboratory. */
+export function isBookable({ capabilities }: Centre): boolean {
+  return (capabilities ?? []).some((capability) => capability.startsWith('appointment_scheduling_via_'));
+}

@@ -1,0 +1,97 @@
+import {
+  type Appointment,
+  type Availability,
+  type CancellationReason,
+  appointmentOf,
+  availabilitySchema,
+  commonCalls,
+} from './appointments.js';
+import { type BookingRequest, type RescheduleRequest, bookingRequestSchema } from './requests.js';
+import type { CallOptions, Transport } from '../http/http.js';
+import { idempotencyHeaders } from '../http/idempotency.js';
+import { readRefusal } from '../http/refusals.js';
+import { takeSlot } from './slot-refusals.js';
+import { checkedRequest } from '../validation.js';
+import {
+  type WalkInCancellation,
+  type WalkInSlotsFilter,
+  walkInCancellationSchema,
+  walkInSlotsFilterSchema,
+} from './walk-in-requests.js';
+
+export interface WalkInBookingOptions extends CallOptions {
+  /**
+   * Sent as `X-Idempotency-Key`: the same key within 14 days returns the first answer again instead of booking twice. That
+   * answer may be outdated, so read the appointment after it. `X-Idempotency-Error: no-cache` asks the service not to keep
+   * failures. Printable ASCII.
+   */
+  idempotencyKey?: string;
+}
+
+/**
+ * Appointments at a patient service centre, of orders with the collection method `walk_in_test`. Every call rejects with a
+ * `ServiceError`; requests are checked before anything is sent, and no error repeats a booking key.
+ */
+export interface WalkIns {
+  /**
+   * Slots of up to three sites, or near a zip code; each day has its site. An empty list if the service answers that it found
+   * none. How many days there are is not documented.
+   */
+  availability(filter: WalkInSlotsFilter, options?: CallOptions): Promise<Availability>;
+  /**
+   * Books a slot, as `Appointments.book` does. Idempotent only with a key. With `async_confirmation` the appointment may be
+   * `pending` or `reserved` until a webhook confirms or cancels it.
+   */
+  book(orderId: string, request: BookingRequest, options?: WalkInBookingOptions): Promise<Appointment>;
+  /** Takes another slot. **Not idempotent**: after `AnswerLost` or `ServiceUnavailable`, read first. */
+  reschedule(orderId: string, request: RescheduleRequest, options?: CallOptions): Promise<Appointment>;
+  cancel(orderId: string, request: WalkInCancellation, options?: CallOptions): Promise<Appointment>;
+  /** The order's active appointment; `NotFound` if it has none, also after it was cancelled. */
+  get(orderId: string, options?: CallOptions): Promise<Appointment>;
+  /** The reasons that `cancel` takes. */
+  cancellationReasons(options?: CallOptions): Promise<CancellationReason[]>;
+}
+
+const appointmentPath = '/v3/order/{order_id}/psc/appointment';
+
+export function createWalkIns(transport: Transport): WalkIns {
+  return {
+    availability: (filter, options) => findSlots(transport, filter, options),
+    book: async (orderId, request, options) => {
+      const call = { method: 'POST', path: `${appointmentPath}/book`, params: { order_id: orderId } } as const;
+      const body = checkedRequest(call, bookingRequestSchema, request);
+      const headers = idempotencyHeaders(options?.idempotencyKey);
+      return takeSlot(transport, { ...call, headers, body, options }, body.booking_key, appointmentOf(orderId));
+    },
+    cancel: async (orderId, request, options) => {
+      const call = { method: 'PATCH', path: `${appointmentPath}/cancel`, params: { order_id: orderId } } as const;
+      const body = checkedRequest(call, walkInCancellationSchema, request);
+      return transport.request({ ...call, body, options, answer: appointmentOf(orderId) });
+    },
+    ...commonCalls(transport, 'psc'),
+  };
+}
+
+/** The parameters go into the query, though it is a POST (docs/internals/lab-service.md). */
+async function findSlots(
+  transport: Transport,
+  filter: WalkInSlotsFilter,
+  options: CallOptions | undefined,
+): Promise<Availability> {
+  const call = { method: 'POST', path: '/v3/order/psc/appointment/availability' } as const;
+  const read = checkedRequest(call, walkInSlotsFilterSchema, filter);
+  const { lab, siteCodes, zipCode, radius, startDate, allowStale } = read;
+  const place = zipCode === undefined ? { site_codes: siteCodes } : { zip_code: zipCode, radius };
+  return transport.request({
+    ...call,
+    query: { lab, ...place, start_date: startDate, allow_stale: allowStale },
+    options,
+    answer: availabilitySchema,
+    recover: (status, body) => (status === 404 && isNoSlots(body) ? { slots: [] } : undefined),
+  });
+}
+
+/** "No slots found …" is an answer, not a mistake: another day, radius or site may have some. */
+function isNoSlots(body: unknown): boolean {
+  return /\bno (?:\w+ ){0,2}(?:time)?.?slots?\b/i.test(readRefusal(body).sentence ?? '');
+}

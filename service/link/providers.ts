@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { isStatedAbsence } from '../errors.js';
+import type { CallOptions, Transport } from '../http/http.js';
+import { isScheduledForDeletion } from '../users.js';
+import { answeredListSchema, flagSchema, listSchema, partSchema, textSchema, timestampSchema } from '../order/order.js';
+
+/* Makers of devices and apps, and a user's connections with them. Shapes come from docs/internals/lab-service.md. */
+
+const providerSchema = z.looseObject({
+  name: textSchema,
+  /** The name in links, in connections and in webhooks. */
+  slug: z.string().min(1),
+  description: textSchema,
+  logo: textSchema,
+  /** `oauth`, `team_oauth`, `sdk`, `password`, `email`, `app`, an empty text, or one not known yet. */
+  auth_type: textSchema,
+  /** The health data that it has, for instance `sleep`. */
+  supported_resources: listSchema(z.string()),
+});
+
+export type Provider = z.output<typeof providerSchema>;
+
+const providerConnectionSchema = z.looseObject({
+  name: textSchema,
+  slug: z.string().min(1),
+  logo: textSchema,
+  created_on: timestampSchema,
+  /** `connected`, `error`, or one not known yet. With `error` nothing is fetched until the user connects again. */
+  status: textSchema,
+  /** The provider's own name of the user's account; perhaps personal. */
+  external_user_id: textSchema,
+  /** Why the connection broke. */
+  error_details: partSchema(
+    z.looseObject({
+      /**
+       * `token_refresh_failed`, `webhook_registration_failed`, `user_not_found`, `deregistered_per_provider`,
+       * `required_scopes_not_granted`, `provider_credential_error`, `provider_password_expired`, `unknown`; the list grows.
+       */
+      error_type: textSchema,
+      /** Text for developers, which may quote a person. */
+      error_message: textSchema,
+      errored_at: timestampSchema,
+    }),
+  ),
+});
+
+export type ProviderConnection = z.output<typeof providerConnectionSchema>;
+
+export interface ProviderFilter {
+  /** One of the service's types of sources, of which there is no documented list. */
+  sourceType?: string;
+}
+
+/** Every call rejects with a `ServiceError`. */
+export interface Providers {
+  /** Every provider that the service knows, whether the team uses it or not. */
+  list(filter?: ProviderFilter, options?: CallOptions): Promise<Provider[]>;
+  /** A user's connections, those that broke included. */
+  connectionsOf(userId: string, options?: CallOptions): Promise<ProviderConnection[]>;
+  /**
+   * Ends a user's connection. False if the service knows no such connection, or no such user, or says that it ended none: it may
+   * have been ended before, so it is safe to repeat.
+   */
+  deregister(userId: string, provider: string, options?: CallOptions): Promise<boolean>;
+}
+
+const readableProviders = answeredListSchema(providerSchema).transform(({ items }) => items);
+
+const connectionsSchema = z
+  .looseObject({ providers: answeredListSchema(providerConnectionSchema) })
+  .transform(({ providers }) => providers.items);
+
+/** The things that the service's own 404 names. A gateway, which knows none of them, writes `Not Found` or `no Route matched`. */
+const named = ['user', 'provider', 'source', 'connection'];
+
+/** Without a body, the status alone says that the connection has ended. */
+const deregisteredSchema = z
+  .looseObject({ success: flagSchema })
+  .nullish()
+  .transform((answer) => answer?.success !== false);
+
+export function createProviders(transport: Transport): Providers {
+  return {
+    list: ({ sourceType } = {}, options) =>
+      transport.get('/v2/providers', {}, readableProviders, options, { query: { source_type: sourceType } }),
+    connectionsOf: (userId, options) =>
+      transport.get('/v2/user/providers/{user_id}', { user_id: userId }, connectionsSchema, options),
+    deregister: async (userId, provider, options) => {
+      const call = { method: 'DELETE', path: '/v2/user/{user_id}/{provider}' } as const;
+      try {
+        const params = { user_id: userId, provider };
+        return await transport.request({ ...call, params, options, answer: deregisteredSchema });
+      } catch (error) {
+        if (isStatedAbsence(error, named) || isScheduledForDeletion(error)) return false;
+        throw error;
+      }
+    },
+  };
+}

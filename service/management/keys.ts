@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import type { CallOptions, Transport } from '../http/http.js';
+import { answeredListSchema, idSchema, listSchema, partSchema, textSchema, timestampSchema } from '../order/order.js';
+import { requiredTextSchema } from '../order/requests.js';
+import { listByCursor } from '../http/paging.js';
+import { checkedRequest } from '../validation.js';
+
+/* Management keys. The specification names the two kinds; the shapes come from docs/internals/lab-service.md. */
+
+const managementKeySchema = z.looseObject({
+  id: idSchema,
+  label: textSchema,
+  created_at: timestampSchema,
+  /** `type` is `org_member`, `removed_org_member`, `service_staff`, `management_key`, or one not known yet. */
+  creator: partSchema(z.looseObject({ type: textSchema, id: textSchema })),
+  /** `org_admin`: the whole organisation; `team_admin`: the teams that it is bound to. The list grows. */
+  role: textSchema,
+  team_role_bindings: listSchema(z.looseObject({ team_id: textSchema })),
+});
+
+/** `key` is the key itself, which is shown this once: a credential that belongs in no log. */
+const createdManagementKeySchema = managementKeySchema.extend({ key: z.string().min(1) });
+
+type ManagementKey = z.output<typeof managementKeySchema>;
+type CreatedManagementKey = z.output<typeof createdManagementKeySchema>;
+
+const bindingsSchema = z.array(z.strictObject({ team_id: requiredTextSchema })).nullish();
+
+/** A team key is bound to one team or more; two and more only here, not in the dashboard (specification). */
+const createManagementKeyRequestSchema = z
+  .strictObject({
+    label: requiredTextSchema,
+    role: z.enum(['org_admin', 'team_admin'], { error: 'must be org_admin or team_admin' }),
+    team_role_bindings: bindingsSchema,
+  })
+  .refine(({ role, team_role_bindings: teams }) => (role === 'team_admin') === (teams != null && teams.length > 0), {
+    path: ['team_role_bindings'],
+    error: 'must name a team for team_admin, and none for org_admin',
+  });
+
+type CreateManagementKeyRequest = z.output<typeof createManagementKeyRequestSchema>;
+
+interface ManagementKeyFilter {
+  teamId?: string;
+  /** `org_admin`, `team_admin`; the list grows. */
+  role?: string;
+}
+
+/** Management keys; an org key is needed. No answer but that of `create` shows a key. */
+export interface ManagementKeys {
+  /** All keys. The service names a next cursor and no way to ask for it; it is sent back as elsewhere (assumed). */
+  list(
+    orgId: string,
+    filter?: ManagementKeyFilter,
+    options?: CallOptions,
+  ): AsyncGenerator<ManagementKey, void, undefined>;
+  create(orgId: string, request: CreateManagementKeyRequest, options?: CallOptions): Promise<CreatedManagementKey>;
+  delete(orgId: string, keyId: string, options?: CallOptions): Promise<void>;
+}
+
+const keysPath = '/v1/org/{org_id}/management_key';
+const keyPath = `${keysPath}/{key_id}`;
+
+const pageSchema = z.looseObject({ data: answeredListSchema(managementKeySchema), next_cursor: textSchema });
+
+export function createManagementKeys(transport: Transport): ManagementKeys {
+  return {
+    list: (orgId, filter = {}, options) => {
+      const params = { org_id: orgId };
+      const query = { team_id: filter.teamId, role: filter.role };
+      const call = { path: keysPath, params, query, auth: 'management', options, answer: pageSchema } as const;
+      return listByCursor(transport, call, ({ data }) => data.items);
+    },
+    create: async (orgId, request, options) => {
+      const call = { method: 'POST', path: keysPath } as const;
+      const body = checkedRequest(call, createManagementKeyRequestSchema, request);
+      return transport.request({
+        ...call,
+        params: { org_id: orgId },
+        body,
+        auth: 'management',
+        options,
+        answer: createdManagementKeySchema,
+      });
+    },
+    delete: (orgId, keyId, options) =>
+      transport.send({
+        method: 'DELETE',
+        path: keyPath,
+        params: { org_id: orgId, key_id: keyId },
+        auth: 'management',
+        options,
+      }),
+  };
+}

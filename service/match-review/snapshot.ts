@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { interpretationOf } from '../interpretation.js';
+import { idSchema, listSchema, referredIdSchema, textSchema } from '../order/order.js';
+import type { MatchReview } from './match-reviews.js';
+import { lowerWordOf, wordOf } from '../word.js';
+
+/**
+ * A webhook's report of a match review. It shows only that there is news: the result is read before anything is shown
+ * or decided.
+ */
+export interface MatchReviewReport {
+  rawResultId: string;
+  status?: string;
+  decisionCode?: string;
+  resolutionAction?: string;
+  resolvedUserId?: string;
+  resolvedOrderId?: string;
+}
+
+/**
+ * A result that waits for a review, as far as the workflow needs it. The patient, the candidates, the reason and the note are
+ * left out, so it may enter a workflow's history.
+ */
+export interface MatchReviewSnapshot extends MatchReviewReport {
+  subReasonCodes: string[];
+  allowedActions: string[];
+  /** The lab's slug. */
+  labSlug?: string;
+  /** `normal`, `abnormal`, `critical`, `unknown`, or another word as the service wrote it. */
+  interpretation?: string;
+  /** `final`, `partial`, or one not known yet. */
+  resultStatus?: string;
+}
+
+/** The webhook's data: a field of the wrong type counts as absent. */
+export const matchReviewEventSchema = z.looseObject({
+  id: idSchema,
+  status: textSchema,
+  decision_code: textSchema,
+  sub_reason_codes: listSchema(z.string()),
+  resolution_action: textSchema,
+  resolved_user_id: referredIdSchema,
+  resolved_order_id: referredIdSchema,
+});
+
+type MatchReviewEvent = z.output<typeof matchReviewEventSchema>;
+
+export function matchReviewReportOf(event: MatchReviewEvent): MatchReviewReport {
+  return {
+    rawResultId: event.id,
+    ...wordAs('status', event.status?.toLowerCase()),
+    ...wordAs('decisionCode', event.decision_code),
+    ...wordAs('resolutionAction', event.resolution_action),
+    ...wordAs('resolvedUserId', event.resolved_user_id),
+    ...wordAs('resolvedOrderId', event.resolved_order_id),
+  };
+}
+
+export function matchReviewSnapshotOf(item: MatchReview): MatchReviewSnapshot {
+  const interpretation = interpretationOf(item.interpretation);
+  return {
+    ...matchReviewReportOf(item),
+    subReasonCodes: (item.sub_reason_codes ?? []).map(wordOf),
+    allowedActions: (item.allowed_actions ?? []).map(lowerWordOf),
+    ...wordAs('labSlug', item.lab?.slug),
+    ...(interpretation !== undefined && { interpretation }),
+    ...wordAs('resultStatus', item.result_status),
+  };
+}
+
+function wordAs<K extends string>(key: K, value: string | null | undefined): { [key in K]?: string } {
+  return value == null || value === '' ? {} : ({ [key]: wordOf(value) } as { [key in K]?: string });
+}

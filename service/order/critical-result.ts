@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { interpretationOf } from '../interpretation.js';
+import { referredIdSchema, textSchema, timestampSchema } from './order.js';
+import { utcInstant } from '../timestamps.js';
+import { lowerWordOf } from '../word.js';
+
+/**
+ * The content of a `labtest.result.critical` webhook: an order has a result that somebody must act on. It names the
+ * order and carries no values, so it may enter a workflow's history.
+ *
+ * The event type is the alarm, whatever the `interpretation`: the service's own example has `normal`.
+ */
+export interface CriticalResultReport {
+  orderId: string;
+  userId?: string;
+  sampleId?: string;
+  /** `final`, `partial` (critical values are released before the rest), or one not known yet. */
+  status?: string;
+  interpretation?: string;
+  /** When the service first fetched the result from the lab, ISO 8601 in UTC. */
+  createdAt?: string;
+  /** When the service last fetched it; of two reports of one result the later counts. */
+  updatedAt?: string;
+}
+
+/** Only the order's id has to be there. A field of the wrong type counts as absent: an alarm must not fail for it. */
+export const criticalResultSchema = z
+  .looseObject({
+    order_id: referredIdSchema,
+    id: referredIdSchema,
+    sample_id: textSchema,
+    status: textSchema,
+    interpretation: textSchema,
+    team_id: textSchema,
+    user_id: referredIdSchema,
+    created_at: timestampSchema,
+    updated_at: timestampSchema,
+  })
+  .refine(({ order_id, id }) => order_id != null || id != null, { path: ['order_id'], message: 'is missing' });
+
+type CriticalResult = z.output<typeof criticalResultSchema>;
+
+/** The report without the team and unknown fields. Pure; never throws on a value that the schema accepts. */
+export function criticalResultReportOf(result: CriticalResult): CriticalResultReport {
+  const { order_id, id, user_id, sample_id, status, interpretation, created_at, updated_at } = result;
+  return {
+    orderId: order_id ?? id ?? '',
+    ...textAs('userId', user_id),
+    ...textAs('sampleId', sample_id),
+    // It stands in ids of notifications.
+    ...textAs('status', status && lowerWordOf(status)),
+    ...textAs('interpretation', interpretationOf(interpretation)),
+    ...textAs('createdAt', utcInstant(created_at)),
+    ...textAs('updatedAt', utcInstant(updated_at)),
+  };
+}
+
+function textAs<K extends string>(key: K, value: string | null | undefined): { [key in K]?: string } {
+  return value == null || value === '' ? {} : ({ [key]: value } as { [key in K]?: string });
+}
