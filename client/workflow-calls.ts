@@ -1,5 +1,5 @@
 import { QueryRejectCondition, WorkflowClient, type Client } from '@temporalio/client';
-import { AbandonedCalls } from './abandoned-calls.js';
+import { AbandonedCalls } from './within.js';
 import { millisecondsOf, usualDeadline, type CallOptions, type Deadline } from './call-options.js';
 import { LabOperationsError } from '../service/lab-operations-error.js';
 import { toClientError, type ErrorMap } from './errors.js';

@@ -4,7 +4,7 @@ import proto from '@temporalio/proto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { isWorthALine } from '../client/webhooks/counts.js';
+import { isWorthALine } from '../client/webhooks/endpoint.js';
 import { createPayloadCodec, EncryptionKeyUnknown, PayloadNotAuthentic } from '../client/encryption/payload-codec.js';
 import { type CodecServerConfig, readCodecServerConfig } from './config.js';
 import { boundedServer, closeWithin, type HttpLimits, httpLimits, listen } from './listening.js';

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TakenMessages } from '../client/webhooks/destinations.js';
-import type { HealthDataSink } from '../client/webhooks/health-data-events.js';
-import type { RejectedEventSink } from '../client/webhooks/rejected-events.js';
+import type { HealthDataSink, RejectedEventSink, TakenMessages } from '../client/webhooks/destinations.js';
 import { type HealthDataRead, readHealthData } from '../service/webhooks/health-data.js';
 import { DatabaseNotUtf8 } from '../store/database.js';
 import type { Acceptance } from '../store/message-acceptance.js';

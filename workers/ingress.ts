@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { addressAndWay, throughProxy } from '../client/proxied.js';
 import { reconnection } from '../client/reconnection.js';
-import { isWorthALine } from '../client/webhooks/counts.js';
+import { isWorthALine } from '../client/webhooks/endpoint.js';
 import { readEncryption } from '../client/config.js';
 import { createWebhookHandler, type WebhookHandler } from '../client/webhooks/handler.js';
 import type { HealthDataStore } from '../store/health-data-store.js';

@@ -1,4 +1,5 @@
-import { type Answer, commonAnswers, type Refusal } from '../webhooks/common-answers.js';
+import { type Answer, commonAnswers } from '../webhooks/endpoint.js';
+import type { Refusal } from '../webhooks/verify.js';
 
 /**
  * Every answer of the notification handler, in the order of its checks: the first match wins. The worker takes any 2xx

@@ -6,18 +6,14 @@ import {
   notificationTypes,
 } from '../../protocol/notifications/events.js';
 import { isObject, isText } from '../../service/json-object.js';
-import { BodyMemory, parseObject, usualBodyDeadlineMs } from '../webhooks/body.js';
-import type { WebhookAnswer } from '../webhooks/common-answers.js';
-import type { AnswerCounts } from '../webhooks/counts.js';
 import {
-  checkOptions,
+  type AnswerCounts,
   createEndpoint,
   type Decision,
-  receive,
-  type SignedMessage,
+  type WebhookAnswer,
   type WebhookLogger,
-  type WebhookRequest,
 } from '../webhooks/endpoint.js';
+import { parse, type SignedMessage, verify, checkedBounds, type WebhookRequest } from '../webhooks/verify.js';
 import type { NotificationSource } from '../watching.js';
 import { type AnswerName, answers, probeBody } from './answers.js';
 
@@ -99,19 +95,14 @@ type Listeners = Map<string, Set<() => void>>;
  * @throws WebhookSecretInvalid and TypeError at once, for secrets or a limit that cannot be worked with
  */
 export function createNotificationHandler(options: NotificationHandlerOptions): NotificationHandler {
-  const { secrets, maxBytes = 256 * kibibyte, now = Date.now, logger } = options;
-  const { bodyDeadlineMs = usualBodyDeadlineMs } = options;
-  const limits = { maxBytes, bodyDeadlineMs };
-  checkOptions('createNotificationHandler', { secrets, setting: 'NOTIFY_SECRET', limits });
-  const memory = new BodyMemory(Math.max(mostBytesAtOnce, Math.ceil(maxBytes * (4 / 3))), maxBytes);
+  const { maxBytes = 256 * 1024, logger } = options;
+  const bounds = checkedBounds('createNotificationHandler', 'NOTIFY_SECRET', { ...options, maxBytes });
   const listeners: Listeners = new Map();
   const endpoint = createEndpoint<AnswerName>({
     answers,
-    decide: (request) =>
-      receive<AnswerName>(request, { secrets, ...limits, memory, now }, (message) =>
-        decide(message, options, listeners),
-      ),
+    decide: (request) => verify(request, bounds, (message) => decide(message, options, listeners)),
     withStack: new Set(['handler_failed', 'internal_error']),
+    now: bounds.now,
     logger,
   });
   return { ...endpoint, listen: (workflowId, listener) => listen(listeners, workflowId, listener) };
@@ -126,26 +117,23 @@ function listen(listeners: Listeners, workflowId: string, listener: () => void):
   };
 }
 
-const kibibyte = 1024;
-const mostBytesAtOnce = 64 * kibibyte * kibibyte;
-
 async function decide(
   { id, bytes }: SignedMessage,
   options: NotificationHandlerOptions,
   listeners: Listeners,
 ): Promise<Decision<AnswerName>> {
-  const parsed = parseObject(bytes);
+  const parsed = parse(bytes);
   if ('reason' in parsed) {
     const isProbe = Buffer.from(bytes).equals(Buffer.from(probeBody));
-    return { name: isProbe ? 'probe' : parsed.reason, messageId: id };
+    return { name: isProbe ? 'probe' : parsed.reason };
   }
   // An id may contain dots, which separate the signed parts: the event must have the same id, so there is only one
   // reading.
   const event = parsed.value;
-  if (!isEvent(event) || event.id !== id) return { name: 'not_an_event', messageId: id };
+  if (!isEvent(event) || event.id !== id) return { name: 'not_an_event' };
   const decision = await handOver(event, options);
   for (const listener of listeners.get(event.source) ?? []) listener();
-  return { ...decision, eventType: event.type, messageId: id };
+  return { ...decision, eventType: event.type };
 }
 
 /** Only checks that `data` is an object: the worker signed the rest. */

@@ -12,5 +12,6 @@ export type {
   NotificationType,
   PortalLinkData,
 } from '../../protocol/notifications/events.js';
-export type { WebhookLogger, WebhookRequest } from '../webhooks/endpoint.js';
+export type { WebhookLogger } from '../webhooks/endpoint.js';
+export type { WebhookRequest } from '../webhooks/verify.js';
 export { WebhookSecretInvalid } from '../../service/webhooks/signature.js';

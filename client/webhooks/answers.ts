@@ -1,4 +1,5 @@
-import { type Answer, commonAnswers, type Refusal } from './common-answers.js';
+import { type Answer, commonAnswers } from './endpoint.js';
+import type { Refusal } from './verify.js';
 
 /**
  * Every answer that the webhook handler gives, in the order in which it decides: what comes first wins. The sender

@@ -1,18 +1,11 @@
 import type { Client } from '@temporalio/client';
+import { type ConnectionEventReceived, type HealthDataReceived, userOf } from '../../service/webhooks/events.js';
 import type { Installation } from '../../service/installation.js';
-import type { AbandonedCalls } from '../abandoned-calls.js';
+import { type AbandonedCalls, within } from '../within.js';
 import type { AnswerName } from './answers.js';
-import type { HealthDataSink } from './health-data-events.js';
-import type { RejectedEventSink } from './rejected-events.js';
+import type { Decision } from './endpoint.js';
 
-/**
- * A memory of messages by keys of `<namespace>/<task queue>/<message id>/<digest of the body>`: handlers of several
- * deployments may share it. It is a hint: if it rejects or is slow, the message counts as new.
- */
-export interface TakenMessages {
-  has(key: string, withinSeconds: number): Promise<boolean>;
-  add(key: string): Promise<void>;
-}
+/* What an event may reach beside Temporal: the sinks for health data and for rejected events, which a product may provide. */
 
 /** A verified message. */
 export interface Message {
@@ -25,32 +18,146 @@ export interface Message {
   digest?: string;
 }
 
+/** The result of an event. */
+export type Routed = Decision<AnswerName>;
+
 export interface Destinations {
   temporal: Client;
   taskQueue: string;
   /** Says which orders are ours. */
   installation: Installation;
-  healthData: HealthDataSink | undefined;
-  rejected: RejectedEventSink | undefined;
+  healthData?: HealthDataSink | undefined;
+  rejected?: RejectedEventSink | undefined;
   taken?: TakenMessages | undefined;
   /** Events of other teams are let go. Without it every team's are taken. */
-  teamId?: string | undefined;
+  team?: OwnTeam | undefined;
   /** How long Temporal or the sink may take, in milliseconds. */
   deadlineMs: number;
   /** The signals, which may still be under way after that. */
   abandoned: AbandonedCalls;
 }
 
-/** The result of an event, with what may be logged about it: ids and types, nothing personal. */
-export interface Routed {
-  name: AnswerName;
-  /** A second result, which is counted too. */
-  also?: AnswerName;
-  orderId?: string;
-  jobId?: string;
-  workflowId?: string;
+export interface OwnTeam {
+  id: string;
+  /** False while no event has named it: the setting is probably wrong, and every event is dropped. */
+  isSeen: boolean;
+}
+
+/**
+ * A memory of messages by keys of `<namespace>/<task queue>/<message id>/<digest of the body>`: handlers of several
+ * deployments may share it. It is a hint: if it rejects or is slow, the message counts as new.
+ */
+export interface TakenMessages {
+  has(key: string, withinSeconds: number): Promise<boolean>;
+  add(key: string): Promise<void>;
+}
+
+/**
+ * Takes health data and events of provider connections. It resolves once they are durable; if it rejects, the answer is
+ * 503. The same event may come again, even if it was taken: the answer is also 503 if a link could not be signalled. It
+ * may return a result: `set_aside` and `user_deleted` are counted as such, and after `stream_due` the worker, which
+ * then needs a store too, fetches the workout's stream. Anything else, or nothing, is `stored`.
+ *
+ * @param body the whole event as it was sent
+ */
+export type HealthDataSink = (
+  event: HealthDataReceived | ConnectionEventReceived,
+  messageId: string,
+  body: string,
+) => Promise<unknown>;
+
+/** Gives an event to the sink for health data, if there is one. */
+export async function giveToSink(
+  event: HealthDataReceived | ConnectionEventReceived,
+  { id, body }: Message,
+  to: Destinations,
+): Promise<Routed & { isStreamDue?: boolean }> {
+  if (!to.healthData) return { name: 'health_data_counted' };
+  try {
+    const outcome = await within(to.deadlineMs, to.healthData(event, id, body));
+    if (outcome === 'set_aside') return { name: 'health_data_set_aside' };
+    if (outcome === 'user_deleted') return { name: 'health_data_unwanted' };
+    return { name: 'health_data_accepted', ...(outcome === 'stream_due' && { isStreamDue: true }) };
+  } catch (error) {
+    return { name: 'health_data_failed', error };
+  }
+}
+
+/** An event that is let go with 204, because it will never be handled; or a signed body that is not a JSON object. */
+export interface RejectedEventReceived {
+  reason: DroppedRoute['name'] | 'refused_by_temporal' | UnparsedBody['reason'];
+  /** The unreadable part, without a value of the event. */
   problem?: string;
-  error?: unknown;
-  /** True if the event names our own team. */
-  isOwnTeam?: boolean;
+  eventType?: string;
+  /** The envelope's user, else the one inside the data. */
+  userId?: string;
+  /** The whole event as it was sent. It may hold anything, a patient's name and address included. */
+  body: string;
+}
+
+/** A signed body that contains no readable event: Python, for instance, writes NaN, which is not JSON. */
+interface UnparsedBody {
+  reason: 'not_json' | 'not_an_object';
+  /** Bytes that are not UTF-8 are U+FFFD. */
+  body: string;
+}
+
+/**
+ * Takes events before they are let go. It settles once they are durable; when it rejects, the answer is 503. It may say
+ * `user_deleted`, which is counted as such.
+ */
+export type RejectedEventSink = (event: RejectedEventReceived, messageId: string) => Promise<unknown>;
+
+type DroppedRoute = Routed & { name: 'not_handled' | 'unreadable' | 'not_addressable' };
+type Refused = Routed & { name: 'event_refused' };
+
+/** Nobody has accepted the event, and sending it again would not change that. */
+export function isRejected(routed: Routed): routed is DroppedRoute | Refused {
+  return ['not_handled', 'unreadable', 'not_addressable', 'event_refused'].includes(routed.name);
+}
+
+export async function storeRejected(
+  routed: DroppedRoute | Refused,
+  eventType: string | undefined,
+  { id, body, value }: Message,
+  destinations: Destinations,
+): Promise<Routed> {
+  const userId = userOf(value);
+  const event: RejectedEventReceived = {
+    reason: routed.name === 'event_refused' ? 'refused_by_temporal' : routed.name,
+    ...(routed.problem !== undefined && { problem: routed.problem }),
+    ...(eventType !== undefined && { eventType }),
+    ...(userId !== undefined && { userId }),
+    body,
+  };
+  const kept: Routed = routed.name === 'event_refused' ? { ...routed, name: 'event_set_aside' } : routed;
+  return handToRejected(event, id, destinations, { kept, without: routed });
+}
+
+/**
+ * Stores a signed body without a readable event; without a sink the sender, who alone has it then, gets the refusal.
+ */
+export async function rejectBody(
+  { id, reason, body }: UnparsedBody & { id: string },
+  destinations: Destinations,
+): Promise<Routed> {
+  return handToRejected({ reason, body }, id, destinations, {
+    kept: { name: 'body_set_aside', problem: reason },
+    without: { name: reason },
+  });
+}
+
+async function handToRejected(
+  event: RejectedEventReceived,
+  id: string,
+  { rejected, deadlineMs }: Destinations,
+  answer: { kept: Routed; without: Routed },
+): Promise<Routed> {
+  if (!rejected) return answer.without;
+  try {
+    const outcome = await within(deadlineMs, rejected(event, id));
+    return outcome === 'user_deleted' ? { name: 'health_data_unwanted' } : answer.kept;
+  } catch (error) {
+    return { name: 'rejected_failed', error };
+  }
 }

@@ -1,18 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  isSigned,
-  parseSecret,
-  readSignatureHeaders,
-  type SignatureHeaders,
-  type WebhookHeaders,
-} from '../../service/webhooks/signature.js';
-import { type BodyLease, type BodyMemory, readBody, type WebhookBody } from './body.js';
-import { type Answer, httpAnswer, type Refusal, type WebhookAnswer } from './common-answers.js';
-import { type AnswerCounts, countableType, createCounter, isWorthALine } from './counts.js';
+import { isShowableType } from '../../service/word.js';
+import type { WebhookBody, WebhookRequest } from './verify.js';
 
-/**
- * An endpoint for requests signed as Standard Webhooks: reads and verifies them, counts and logs its answers. The
- * webhook handler and the notification handler both use it, and differ in what they do with a verified request.
+/*
+ * An endpoint for requests signed as Standard Webhooks: gives its answers over HTTP, counts and logs them. The webhook handler and the
+ * notification handler both use it, and differ in how they decide.
  */
 
 /** The log that a handler writes to. pino fits, and so does anything that takes fields and a message. */
@@ -22,11 +14,75 @@ export interface WebhookLogger {
   error(fields: Record<string, unknown>, message: string): void;
 }
 
-export interface WebhookRequest {
-  /** Anything but POST is refused; left out, it is taken for POST. */
-  method?: string;
-  headers: WebhookHeaders;
-  body: WebhookBody;
+/** One answer of an endpoint that takes signed requests: the webhook handler, or the notification handler. */
+export interface Answer {
+  status: number;
+  /** `rarely`: once for each event type, then at its 10th, 100th and so on. What is `unverified` is never logged more often. */
+  log: 'info' | 'warn' | 'error' | 'rarely';
+  meaning: string;
+  /** For readers of the log or the answer. */
+  remedy: string;
+}
+
+/** The answers that are the same for every sender. */
+export const commonAnswers = {
+  method_not_allowed: {
+    status: 405,
+    log: 'warn',
+    meaning: 'Webhooks are sent by POST.',
+    remedy: 'Send POST requests only.',
+  },
+  body_already_read: {
+    status: 500,
+    log: 'error',
+    meaning: 'A body parser in front of the handler consumed the signed bytes.',
+    remedy: 'Mount the handler before the body parser, or give it the raw bytes.',
+  },
+  headers_missing: {
+    status: 401,
+    log: 'warn',
+    meaning: 'The id, timestamp or signature header is missing, in both spellings (svix-*, webhook-*).',
+    remedy: 'If the request is genuine, make the proxies in front pass these headers on.',
+  },
+  timestamp_unreadable: {
+    status: 401,
+    log: 'warn',
+    meaning: 'The timestamp header is not a whole number of seconds.',
+    remedy: 'If the request is genuine, make the proxies in front pass the header on unchanged.',
+  },
+  timestamp_stale: {
+    status: 401,
+    log: 'warn',
+    meaning: 'The timestamp is more than 5 minutes off: this is a replay, or a clock is wrong.',
+    remedy: "Check this machine's clock.",
+  },
+  too_many_bodies: {
+    status: 503,
+    log: 'warn',
+    meaning: 'The requests being read hold as many bytes as they may in total; the rest of this body was not read.',
+    remedy:
+      'Nothing to do: the sender will retry. If this continues, find out who sends so much, or start more processes.',
+  },
+  body_broke_off: {
+    status: 503,
+    log: 'warn',
+    meaning: 'The connection broke or was too slow: the body did not arrive as a whole.',
+    remedy: 'Nothing to do: the sender will retry.',
+  },
+  internal_error: {
+    status: 500,
+    log: 'error',
+    meaning: 'The handler itself failed.',
+    remedy: 'Report the logged error; the sender will retry.',
+  },
+} as const satisfies Record<string, Answer>;
+
+/** An answer as HTTP, for any framework. */
+export interface WebhookAnswer {
+  status: number;
+  headers: Record<string, string>;
+  /** JSON that names the refusal and its remedy; absent with 204. */
+  body?: string;
 }
 
 /** One request that was answered, for metrics: nothing personal, and no id. */
@@ -59,12 +115,16 @@ export interface Decision<Name extends string> {
   /** A second result of the request, which is counted too. */
   also?: Name | undefined;
   eventType?: string | undefined;
-  messageId?: string | undefined;
-  /** Ids and the like. Undefined ones are omitted. */
-  about?: Record<string, string | undefined>;
+  messageId?: string;
+  orderId?: string;
+  jobId?: string;
+  workflowId?: string;
+  /** The unreadable part, without a value of the event. */
+  problem?: string;
   error?: unknown;
-  kind?: string | undefined;
-  lagMilliseconds?: number | undefined;
+  kind?: string;
+  /** When the event happened, if it was delivered and says so; ISO 8601 in UTC. */
+  happenedAt?: string | undefined;
   /** Logged as an error, although its answer is logged rarely and as information. */
   isAlarming?: boolean;
 }
@@ -78,6 +138,7 @@ interface EndpointOptions<Name extends string> {
   decide(request: WebhookRequest): Promise<Decision<Name | Own>>;
   /** Answers whose error is the caller's own code or ours: the log shows its stack. */
   withStack: ReadonlySet<Name | Own>;
+  now: () => number;
   /** Default: `problemsOnConsole`. */
   logger?: WebhookLogger | false | undefined;
   /** Is notified of every answer. */
@@ -90,8 +151,7 @@ export function createEndpoint<Name extends string>(options: EndpointOptions<Nam
   async function settle(deciding: () => Promise<Decision<Name | Own>>): Promise<WebhookAnswer> {
     const started = performance.now();
     const decision = await deciding().catch((error: unknown): Decision<Own> => ({ name: 'internal_error', error }));
-    const times = counter.add(decision.name, countableType(decision.eventType));
-    if (decision.also) counter.addToo(decision.also);
+    const times = counter.add(decision);
     const milliseconds = performance.now() - started;
     report(decision, { times, milliseconds }, options);
     notify(decision, milliseconds, options);
@@ -123,18 +183,17 @@ function report<Name extends string>(
   { times, milliseconds }: { times: number | undefined; milliseconds: number },
   { answers, withStack, logger = problemsOnConsole }: EndpointOptions<Name>,
 ): void {
-  const { name, eventType, messageId, about = {}, error, isAlarming = false } = decision;
+  const { name, eventType, messageId, orderId, jobId, workflowId, problem, error, isAlarming = false } = decision;
   const { status, log, meaning, remedy } = answers[name];
   if (!logger || (times !== undefined && !isWorthALine(times))) return;
+  const about = {
+    eventType: eventType === undefined ? undefined : countableType(eventType),
+    ...{ messageId, orderId, jobId, workflowId, problem, times },
+    error: error === undefined ? undefined : describeError(error, withStack.has(name)),
+  };
   const fields = {
-    answer: name,
-    status,
-    ms: Math.round(milliseconds * 10) / 10,
-    ...(eventType !== undefined && { eventType: countableType(eventType) }),
-    ...(messageId !== undefined && { messageId }),
+    ...{ answer: name, status, ms: Math.round(milliseconds * 10) / 10 },
     ...Object.fromEntries(Object.entries(about).filter(([, value]) => value !== undefined)),
-    ...(times !== undefined && { times }),
-    ...(error !== undefined && { error: describeError(error, withStack.has(name)) }),
   };
   const level = log === 'rarely' ? (isAlarming ? 'error' : 'info') : log;
   logger[level](fields, log === 'info' ? meaning : `${meaning} ${remedy}`);
@@ -158,9 +217,9 @@ function writeToConsole(fields: Record<string, unknown>, message: string): void 
 
 /** The observer of the answers must not change them. */
 function notify<Name extends string>(
-  { name: answer, also, kind, lagMilliseconds }: Decision<Name | Own>,
+  { name: answer, also, kind, happenedAt }: Decision<Name | Own>,
   milliseconds: number,
-  { answers, observe, logger = problemsOnConsole }: EndpointOptions<Name>,
+  { answers, observe, now, logger = problemsOnConsole }: EndpointOptions<Name>,
 ): void {
   try {
     observe?.({
@@ -169,7 +228,8 @@ function notify<Name extends string>(
       milliseconds,
       ...(also !== undefined && { also }),
       ...(kind !== undefined && { kind }),
-      ...(lagMilliseconds !== undefined && { lagMilliseconds }),
+      // Clocks differ: an event from the future has no lag.
+      ...(happenedAt !== undefined && { lagMilliseconds: Math.max(0, now() - Date.parse(happenedAt)) }),
     });
   } catch (error) {
     if (logger) logger.error({ error: describeError(error, true) }, 'The observer of the answers failed: correct it.');
@@ -191,73 +251,78 @@ function describeError(error: unknown, withStack: boolean): Record<string, unkno
   };
 }
 
-/** The settings for reading signed requests. */
-export interface Receiving<Name extends string> {
-  secrets: readonly string[];
-  maxBytes: number;
-  bodyDeadlineMs: number;
-  memory: BodyMemory;
-  now: () => number;
-  /** Refuses an id before the body is read. */
-  refuseId?(id: string): Name | undefined;
+/** Answers that anybody can cause, without a secret: the log has the first, the 10th, the 100th and so on of each. */
+const unverified: ReadonlySet<string> = new Set([
+  'method_not_allowed',
+  'headers_missing',
+  'timestamp_unreadable',
+  'timestamp_stale',
+  'id_malformed',
+  'body_too_large',
+  'too_many_bodies',
+  'body_broke_off',
+  'body_already_read',
+  'signature_mismatch',
+]);
+
+export function httpAnswer(name: string, { status, meaning, remedy }: Answer): WebhookAnswer {
+  if (status === 204) return { status, headers: {} };
+  const body = JSON.stringify({ error: name, message: `${meaning} ${remedy}` });
+  const headers: Record<string, string> = {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    // The rest of an unread body could be mistaken for the next request, and a stranger's connection would wait for one.
+    connection: 'close',
+  };
+  if (name === 'method_not_allowed') headers['allow'] = 'POST';
+  return { status, headers, body };
 }
 
-/** A request whose signature fits. */
-export interface SignedMessage {
-  id: string;
-  bytes: Uint8Array;
+/** How many requests got which answer since the handler was made. */
+export interface AnswerCounts<Name extends string> {
+  answers: Record<Name, number>;
+  /** Events that were not handled, by event type. At most 100 types; further ones are counted as `(others)`. */
+  passedOver: Record<string, number>;
 }
 
-/**
- * Reads a request and checks it in a fixed order: method, headers, size, signature. The headers come before the body,
- * so the process buffers nothing for a request without a recent timestamp. Then `decide` returns the answer.
- */
-export async function receive<Name extends string>(
-  request: WebhookRequest,
-  receiving: Receiving<Name>,
-  decide: (message: SignedMessage) => Promise<Decision<Name>>,
-): Promise<Decision<Name | Refusal>> {
-  if ((request.method ?? 'POST').toUpperCase() !== 'POST') return { name: 'method_not_allowed' };
-  const read = readSignatureHeaders(request.headers, receiving.now());
-  if (!read.ok) return { name: read.reason };
-  const refused = receiving.refuseId?.(read.signed.id);
-  if (refused !== undefined) return { name: refused };
-  const lease = receiving.memory.lease();
-  try {
-    const body = await readSigned(request, read.signed, { ...receiving, lease });
-    return 'bytes' in body ? await decide({ id: read.signed.id, bytes: body.bytes }) : body;
-  } finally {
-    lease.release();
-  }
+const mostTypes = 100;
+const others = '(others)';
+
+function createCounter<Name extends string>(answers: Readonly<Record<Name, Answer>>) {
+  const byAnswer = new Map<Name, number>();
+  const byType = new Map<string, number>();
+  return {
+    /** Counts an answer; of one that is logged rarely it returns how often it was given. */
+    add({ name, also, eventType: type }: Decision<Name>): number | undefined {
+      const times = increment(byAnswer, name);
+      if (also !== undefined) increment(byAnswer, also);
+      if (unverified.has(name)) return times;
+      if (answers[name].log !== 'rarely') return undefined;
+      const eventType = countableType(type);
+      return increment(byType, byType.has(eventType) || byType.size < mostTypes ? eventType : others);
+    },
+    snapshot: (): AnswerCounts<Name> => ({
+      answers: Object.fromEntries(
+        Object.keys(answers).map((name) => [name, byAnswer.get(name as Name) ?? 0]),
+      ) as Record<Name, number>,
+      passedOver: Object.fromEntries(byType),
+    }),
+  };
 }
 
-async function readSigned(
-  { headers, body }: WebhookRequest,
-  signed: SignatureHeaders,
-  {
-    secrets,
-    lease,
-    ...limits
-  }: Pick<Receiving<string>, 'secrets' | 'maxBytes' | 'bodyDeadlineMs'> & { lease: BodyLease },
-): Promise<{ bytes: Uint8Array } | Decision<Refusal>> {
-  const read = await readBody(headers, body, { ...limits, lease });
-  if ('refusal' in read) return { name: read.refusal, error: read.error };
-  return isSigned(signed, read.bytes, secrets) ? { bytes: read.bytes } : { name: 'signature_mismatch' };
+/** True for the first time, the 10th, the 100th and so on: what a stranger causes without end must not fill a log. */
+export function isWorthALine(times: number): boolean {
+  return /^10*$/.test(String(times));
 }
 
-/**
- * Refuses options that an endpoint cannot work with.
- * @param setting the setting that usually holds the secrets
- * @throws TypeError, WebhookSecretInvalid
- */
-export function checkOptions(
-  creator: string,
-  { secrets, setting, limits }: { secrets: readonly string[]; setting: string; limits: Record<string, number> },
-): void {
-  if (!Array.isArray(secrets) || secrets.length === 0)
-    throw new TypeError(`${creator} needs at least one secret (${setting})`);
-  for (const secret of secrets) parseSecret(secret);
-  for (const [name, value] of Object.entries(limits)) {
-    if (!(value > 0)) throw new TypeError(`${creator}: ${name} must be a number above zero`);
-  }
+function increment<Key>(counts: Map<Key, number>, key: Key): number {
+  const count = (counts.get(key) ?? 0) + 1;
+  counts.set(key, count);
+  return count;
+}
+
+/** An event type in a form that is safe for logs and counts. */
+function countableType(eventType: string | undefined): string {
+  if (eventType === undefined) return '(none)';
+  return isShowableType(eventType) ? eventType : others;
 }

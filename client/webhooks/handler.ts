@@ -2,30 +2,38 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Client } from '@temporalio/client';
 import type { Installation } from '../../service/installation.js';
 import { usualTaskQueue } from '../../protocol/task-queues.js';
-import { AbandonedCalls } from '../abandoned-calls.js';
 import { type Encryption, installationOf, usualEncryption } from '../config.js';
 import { withKeysRequired } from '../encryption/key-requirement.js';
 import { withPayloadLimit } from '../payload-limit.js';
+import { AbandonedCalls } from '../within.js';
 import { type AnswerName, answers } from './answers.js';
-import { BodyMemory, parseObject, usualBodyDeadlineMs, usualWebhookBytes } from './body.js';
-import type { WebhookAnswer } from './common-answers.js';
-import type { AnswerCounts } from './counts.js';
 import {
-  checkOptions,
+  type Destinations,
+  type HealthDataSink,
+  rejectBody,
+  type RejectedEventSink,
+  type Routed,
+  type TakenMessages,
+} from './destinations.js';
+import {
+  type AnswerCounts,
   createEndpoint,
-  type Decision,
-  receive,
-  type Receiving,
   type RequestObserver,
-  type SignedMessage,
+  type WebhookAnswer,
   type WebhookLogger,
-  type WebhookRequest,
 } from './endpoint.js';
-import type { Destinations, Routed, TakenMessages } from './destinations.js';
-import type { HealthDataSink } from './health-data-events.js';
-import { bytesDigest, RecentMessages } from './recent-messages.js';
-import { rejectBody, type RejectedEventSink } from './rejected-events.js';
-import { route, type RoutedMessage } from './route.js';
+import { RecentMessages, unlessRepeated } from './repeats.js';
+import { route } from './route.js';
+import {
+  parse,
+  requireAboveZero,
+  type SignedMessage,
+  usualWebhookBytes,
+  verify,
+  type Bounds,
+  checkedBounds,
+  type WebhookRequest,
+} from './verify.js';
 
 export interface WebhookHandlerOptions {
   /**
@@ -110,78 +118,45 @@ export interface WebhookHandler {
  */
 export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHandler {
   const settings = checked(options);
-  const recent = new RecentMessages(settings.now);
-  const receiving: Receiving<AnswerName> = {
-    ...settings,
-    memory: new BodyMemory(settings.maxBytesAtOnce, settings.maxBytes),
-    refuseId: (id) => (messageIdPattern.test(id) ? undefined : 'id_malformed'),
-  };
-  /** False while no event has named the configured team: the setting is probably wrong, and every event is dropped. */
-  let hasSeenOwnTeam = false;
-
-  async function decide(message: SignedMessage): Promise<Decision<AnswerName>> {
-    const { name, also, isOwnTeam, eventType, error, kind, happenedAt, ...routed } = await routeOnce(
-      message,
-      settings,
-      recent,
-    );
-    if (isOwnTeam === true) hasSeenOwnTeam = true;
-    const { orderId, jobId, workflowId, problem } = routed;
-    const about = { orderId, jobId, workflowId, problem };
-    const isAlarming = name === 'foreign_team' && !hasSeenOwnTeam;
-    const lagMilliseconds = name === 'delivered' ? lagSince(happenedAt, settings.now()) : undefined;
-    return { name, also, eventType, messageId: message.id, about, error, isAlarming, kind, lagMilliseconds };
-  }
-
   const endpoint = createEndpoint<AnswerName>({
+    ...settings,
     answers,
-    decide: (request) => receive(request, receiving, decide),
+    decide: (request) => verify(request, settings, (signed) => take(signed, settings), refuseId),
     withStack: new Set(['internal_error']),
-    logger: options.logger,
-    observe: options.observe,
   });
   return { ...endpoint, settled: () => settings.abandoned.settled() };
 }
 
-/** Clocks differ: an event from the future has no lag. */
-function lagSince(happenedAt: string | undefined, now: number): number | undefined {
-  return happenedAt === undefined ? undefined : Math.max(0, now - Date.parse(happenedAt));
+/** The steps after `verify`: parse and route, which signals the workflow. */
+async function take(signed: SignedMessage, settings: Settings): Promise<Routed> {
+  return unlessRepeated(signed, settings.recent, async (digest) => {
+    const { id } = signed;
+    const parsed = parse(signed.bytes);
+    return 'reason' in parsed ? rejectBody({ id, ...parsed }, settings) : route({ id, digest, ...parsed }, settings);
+  });
 }
 
-interface Settings extends Destinations {
-  secrets: readonly string[];
-  maxBytes: number;
-  maxBytesAtOnce: number;
-  bodyDeadlineMs: number;
-  now: () => number;
+/** The checked options, with what requests share. */
+interface Settings extends Bounds, Destinations, Pick<WebhookHandlerOptions, 'logger' | 'observe'> {
+  recent: RecentMessages;
 }
-
-const mebibyte = 1024 * 1024;
 
 function checked(options: WebhookHandlerOptions): Settings {
-  const { temporal, secrets, taskQueue = usualTaskQueue, maxBytes = usualWebhookBytes } = options;
-  const { healthData, rejected, taken, teamId, deadlineMs = 10_000, now = Date.now } = options;
-  const { encryption = usualEncryption(), installation } = options;
-  const { maxBytesAtOnce = Math.max(64 * mebibyte, Math.ceil(maxBytes * (4 / 3))) } = options;
-  const { bodyDeadlineMs = usualBodyDeadlineMs } = options;
-  const limits = { maxBytes, maxBytesAtOnce, bodyDeadlineMs, deadlineMs };
-  checkOptions('createWebhookHandler', { secrets, setting: 'WEBHOOK_SECRETS', limits });
+  const { temporal, taskQueue = usualTaskQueue, maxBytes = usualWebhookBytes, deadlineMs = 10_000 } = options;
+  const { installation, encryption = usualEncryption(), teamId, ...others } = options;
+  requireAboveZero('createWebhookHandler', { deadlineMs });
+  const bounds = checkedBounds('createWebhookHandler', 'WEBHOOK_SECRETS', { ...options, maxBytes });
   return {
+    ...others,
+    ...bounds,
     // A worker that requires encryption would drop the signals of a handler without keys.
     temporal: withPayloadLimit(withKeysRequired(temporal, taskQueue, encryption)),
-    secrets,
     taskQueue,
     installation: installationOf(installation),
-    maxBytes,
-    maxBytesAtOnce,
-    bodyDeadlineMs,
-    healthData,
-    rejected,
-    taken,
-    teamId,
+    ...(teamId !== undefined && { team: { id: teamId, isSeen: false } }),
     deadlineMs,
     abandoned: new AbandonedCalls(),
-    now,
+    recent: new RecentMessages(bounds.now),
   };
 }
 
@@ -192,36 +167,4 @@ function checked(options: WebhookHandlerOptions): Settings {
  */
 const messageIdPattern = /^[!-\-0-?A-~]{1,128}$/;
 
-/** Parses and routes a message unless a request of the last minutes has brought it already. */
-async function routeOnce(
-  { id, bytes }: SignedMessage,
-  settings: Settings,
-  recent: RecentMessages,
-): Promise<RoutedMessage> {
-  const digest = bytesDigest(bytes);
-  if (recent.has(id, digest)) return { name: 'repeated' };
-  const parsed = parseObject(bytes);
-  const routed =
-    'reason' in parsed
-      ? await rejectBody({ id, ...parsed }, settings)
-      : await route({ id, digest, ...parsed }, settings);
-  if (isDurable(routed)) recent.add(id, digest);
-  return routed;
-}
-
-/**
- * Only an event that was accepted may be answered as repeated. A connection that reached no link may still reach one.
- */
-function isDurable({ name, also }: Routed): boolean {
-  return also === undefined && durable.has(name);
-}
-
-const durable: ReadonlySet<AnswerName> = new Set([
-  'delivered',
-  'repeated', // by another process, which made it durable
-  'body_set_aside',
-  'event_set_aside',
-  'health_data_accepted',
-  'health_data_set_aside',
-  'health_data_unwanted',
-]);
+const refuseId = (id: string) => (messageIdPattern.test(id) ? undefined : 'id_malformed');

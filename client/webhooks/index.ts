@@ -1,7 +1,6 @@
 /** Receives the lab service's webhooks: verified, each becomes a signal to its workflow. */
 export { createWebhookHandler, type WebhookHandler, type WebhookHandlerOptions } from './handler.js';
-export type { AnsweredRequest, RequestObserver, WebhookLogger, WebhookRequest } from './endpoint.js';
-export type { TakenMessages } from './destinations.js';
-export type { HealthDataSink } from './health-data-events.js';
-export type { RejectedEventReceived, RejectedEventSink } from './rejected-events.js';
+export type { AnsweredRequest, RequestObserver, WebhookLogger } from './endpoint.js';
+export type { HealthDataSink, RejectedEventReceived, RejectedEventSink, TakenMessages } from './destinations.js';
+export type { WebhookRequest } from './verify.js';
 export { WebhookSecretInvalid } from '../../service/webhooks/signature.js';

@@ -1,82 +1,76 @@
 import { appointmentSnapshotOf } from '../../service/appointment/snapshot.js';
 import { canonicalId } from '../../service/canonical-id.js';
-import { readEvent, type ReceivedEvent, teamOf } from '../../service/webhooks/events.js';
+import * as events from '../../service/webhooks/events.js';
+import { type OrderSnapshot, snapshotOf } from '../../service/order/snapshot.js';
+import { reportSnapshotOf } from '../../service/report/snapshot.js';
 import { utcInstant } from '../../service/timestamps.js';
-import { replayableSeconds } from '../../service/webhooks/signature.js';
-import { deliverConnection } from './connection-events.js';
-import { within } from '../within.js';
-import type { Destinations, Message, Routed } from './destinations.js';
-import { deliverHealthData } from './health-data-events.js';
-import { isRejected, storeRejected } from './rejected-events.js';
+import { appointmentChangedSignal } from '../../protocol/appointment/messages.js';
+import { bookAppointmentStart } from '../../protocol/appointment/start.js';
+import { isAddressable } from '../../protocol/ids.js';
+import { matchReviewReportedSignal } from '../../protocol/match-review/messages.js';
+import { matchReviewStart } from '../../protocol/match-review/start.js';
 import {
-  deliverAppointment,
-  deliverCriticalResult,
-  deliverMatchReview,
-  deliverOrder,
-  deliverParsingJob,
-} from './workflow-of-event.js';
+  criticalResultReportedSignal,
+  orderChangedSignal,
+  type CriticalResultReported,
+} from '../../protocol/order/messages.js';
+import { rootOf } from '../../protocol/order/root-order.js';
+import { criticalResultStart, kitOrderStart } from '../../protocol/order/start.js';
+import { jobChangedSignal } from '../../protocol/report/messages.js';
+import { parsingJobStart } from '../../protocol/report/start.js';
+import { type Destinations, isRejected, type Message, type Routed, storeRejected } from './destinations.js';
+import { deliverConnection, deliverHealthData } from './health-data.js';
+import { signal } from './signal.js';
 
-/** The result of a whole message. */
-export interface RoutedMessage extends Routed {
-  eventType?: string;
-  kind?: ReceivedEvent['kind'];
-  /** When the service changed what the event is about; ISO 8601 in UTC. */
-  happenedAt?: string;
-}
+/*
+ * The third step of a message: the workflow or the sink that its event is for, found by the event alone, and what that gets of it. What is
+ * personal stays behind.
+ */
 
 /** Routes a message. Never rejects: a failure is an answer too. */
-export async function route(message: Message, destinations: Destinations): Promise<RoutedMessage> {
-  const event = readEvent(message.value);
-  const { eventType } = event;
-  const team = teamMatch(event, message, destinations);
-  const routed =
-    team === 'foreign' ? ({ name: 'foreign_team' } as const) : await deliverEvent(event, message, destinations);
-  const settled = isRejected(routed) ? await storeRejected(routed, eventType, message, destinations) : routed;
-  const happenedAt = timeOf(event);
-  return {
-    ...settled,
-    kind: event.kind,
-    ...(eventType !== undefined && { eventType }),
-    ...(team === 'own' && { isOwnTeam: true }),
-    ...(happenedAt !== undefined && { happenedAt }),
-  };
+export async function route(message: Message, to: Destinations): Promise<Routed> {
+  const event = events.readEvent(message.value);
+  const { kind, eventType } = event;
+  const routed = foreignTeam(event, message, to) ?? (await deliver(event, message, to));
+  const settled = isRejected(routed) ? await storeRejected(routed, eventType, message, to) : routed;
+  return { ...settled, kind, eventType, happenedAt: settled.name === 'delivered' ? timeOf(event) : undefined };
+}
+
+/** An event that names no team is handled as ours: envelope ids are missing in some deployments. */
+function foreignTeam(event: events.ReceivedEvent, { value }: Message, { team }: Destinations): Routed | undefined {
+  const named = 'teamId' in event ? event.teamId : events.teamOf(value);
+  if (team === undefined || named === undefined) return undefined;
+  if (canonicalId(named).toLowerCase() !== canonicalId(team.id).toLowerCase()) {
+    return { name: 'foreign_team', isAlarming: !team.isSeen };
+  }
+  team.isSeen = true;
+  return undefined;
 }
 
 /** Match reviews, parsing jobs and most health data name no time of the change. */
-function timeOf(event: ReceivedEvent): string | undefined {
+function timeOf(event: events.ReceivedEvent): string | undefined {
   if (event.kind === 'order') return utcInstant(event.order.updated_at);
   if (event.kind === 'critical_result') return event.report.updatedAt ?? event.report.createdAt;
   if (event.kind === 'appointment') return appointmentSnapshotOf(event.appointment).events.at(-1)?.at;
   return undefined;
 }
 
-/** An event that names no team is handled as ours: envelope ids are missing in some deployments. */
-function teamMatch(
-  event: ReceivedEvent,
-  { value }: Message,
-  { teamId }: Destinations,
-): 'own' | 'foreign' | 'not_named' {
-  const named = 'teamId' in event ? event.teamId : teamOf(value);
-  if (teamId === undefined || named === undefined) return 'not_named';
-  return canonicalId(named).toLowerCase() === canonicalId(teamId).toLowerCase() ? 'own' : 'foreign';
-}
-
-async function deliverEvent(event: ReceivedEvent, message: Message, destinations: Destinations): Promise<Routed> {
+async function deliver(event: events.ReceivedEvent, message: Message, to: Destinations): Promise<Routed> {
   switch (event.kind) {
     case 'order':
-      return once(message, destinations, () => deliverOrder(event, destinations));
+      return deliverOrder(event, message, to);
     case 'critical_result':
-      return once(message, destinations, () => deliverCriticalResult(event, destinations));
+      return deliverCriticalResult(event, message, to);
     case 'connection':
-      return deliverConnection(event, message, destinations);
+      return deliverConnection(event, message, to);
     case 'health_data':
-      return deliverHealthData(event, message, destinations);
+      return deliverHealthData(event, message, to);
     case 'parsing_job':
-      return once(message, destinations, () => deliverParsingJob(event, destinations));
+      return deliverParsingJob(event, message, to);
     case 'appointment':
-      return once(message, destinations, () => deliverAppointment(event, destinations));
+      return deliverAppointment(event, message, to);
     case 'match_review':
-      return once(message, destinations, () => deliverMatchReview(event, destinations));
+      return deliverMatchReview(event, message, to);
     case 'other':
       return { name: 'not_handled' };
     case 'unreadable':
@@ -84,24 +78,83 @@ async function deliverEvent(event: ReceivedEvent, message: Message, destinations
   }
 }
 
-/**
- * How long the database may take to recognise or remember a message. Orders do not depend on it, so after that the message is
- * delivered without it.
- */
-const rememberWithinMs = 1_000;
+const notAddressable: Routed = { name: 'not_addressable' };
+
+/** From here on there is no name, address or birth date. */
+function project(
+  { order, userId }: Pick<events.OrderEventReceived, 'order' | 'userId'>,
+  { installation }: Destinations,
+): OrderSnapshot {
+  const snapshot = snapshotOf(order, installation);
+  return userId === undefined ? snapshot : { userId, ...snapshot };
+}
+
+async function deliverOrder(event: events.OrderEventReceived, message: Message, to: Destinations): Promise<Routed> {
+  const snapshot = project(event, to);
+  const root = rootOf(snapshot);
+  const { orderId } = snapshot;
+  if (!isAddressable(orderId) || !isAddressable(root)) return notAddressable;
+  return signal(message, to, { orderId }, kitOrderStart(snapshot, root), orderChangedSignal, snapshot);
+}
 
 /**
- * Delivers a message to Temporal unless a process has delivered it in the last minutes. Later repeats, which somebody
- * requested from the service, are delivered again.
+ * Signals the workflow of the named order, which is started if there is none, and passes the alarm on if the order
+ * belongs to another chain.
  */
-async function once({ id, digest }: Message, to: Destinations, deliverIt: () => Promise<Routed>): Promise<Routed> {
-  const { taken, temporal, taskQueue } = to;
-  if (!taken || digest === undefined) return deliverIt();
-  // Other bytes under a known id are another message.
-  const key = `${temporal.options.namespace}/${taskQueue}/${id}/${digest}`;
-  const isKnown = await within(rememberWithinMs, taken.has(key, replayableSeconds)).catch(() => false);
-  if (isKnown) return { name: 'repeated' };
-  const routed = await deliverIt();
-  if (routed.name === 'delivered') await within(rememberWithinMs, taken.add(key)).catch(() => undefined);
-  return routed;
+async function deliverCriticalResult(
+  event: events.CriticalResultReceived,
+  message: Message,
+  to: Destinations,
+): Promise<Routed> {
+  const { order } = event;
+  const user = userIn(event);
+  const report: CriticalResultReported = {
+    ...event.report,
+    ...user,
+    ...(order && { order: project({ order, ...user }, to) }),
+  };
+  const { orderId } = report;
+  const root = report.order ? rootOf(report.order) : orderId;
+  if (!isAddressable(orderId) || !isAddressable(root)) return notAddressable;
+  return signal(message, to, { orderId }, criticalResultStart(report, root), criticalResultReportedSignal, report);
+}
+
+/** Names, birth dates and values stay behind; of the job go its states and counts. */
+async function deliverParsingJob(
+  event: events.ParsingJobReceived,
+  message: Message,
+  to: Destinations,
+): Promise<Routed> {
+  const { jobId, job } = event;
+  if (!isAddressable(jobId)) return notAddressable;
+  const snapshot = { ...reportSnapshotOf(job), jobId, ...userIn(event) };
+  return signal(message, to, { jobId }, parsingJobStart(snapshot), jobChangedSignal, snapshot);
+}
+
+/** Address, visitor and notes are left out. */
+async function deliverAppointment(
+  event: events.AppointmentReceived,
+  message: Message,
+  to: Destinations,
+): Promise<Routed> {
+  const { orderId, appointment } = event;
+  if (!isAddressable(orderId)) return notAddressable;
+  const snapshot = { ...appointmentSnapshotOf(appointment), orderId, ...userIn(event) };
+  const start = bookAppointmentStart(orderId, snapshot);
+  return signal(message, to, { orderId }, start, appointmentChangedSignal, snapshot);
+}
+
+/** A stub without patient or candidates: the run reads the review. */
+async function deliverMatchReview(
+  event: events.MatchReviewReceived,
+  message: Message,
+  to: Destinations,
+): Promise<Routed> {
+  if (!isAddressable(event.report.rawResultId)) return notAddressable;
+  const reported = { ...event.report, ...userIn(event) };
+  return signal(message, to, {}, matchReviewStart(reported), matchReviewReportedSignal, reported);
+}
+
+function userIn({ userId }: { userId?: string }): { userId?: string } {
+  return userId === undefined ? {} : { userId };
 }

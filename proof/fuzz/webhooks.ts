@@ -1,4 +1,4 @@
-import type { WebhookAnswer } from '../../client/webhooks/common-answers.js';
+import type { WebhookAnswer } from '../../client/webhooks/endpoint.js';
 import { createWebhookHandler, type WebhookHandler } from '../../client/webhooks/handler.js';
 import { signWebhook } from '../../client/webhooks/sign.js';
 import { readSeeds, spoiltBytes } from './mutate.js';

@@ -16,7 +16,7 @@ export const replayableSeconds = 2 * toleranceSeconds;
 /** Headers as Node has them. Names in any case; a header that came several times may be an array. */
 export type WebhookHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-type SignatureRefusal =
+export type SignatureRefusal =
   /** One of the three headers (id, timestamp, signature) is not there. */
   | 'headers_missing'
   /** The timestamp is not a whole number of seconds. */

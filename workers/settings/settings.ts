@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { usualWebhookBytes } from '../../client/webhooks/body.js';
+import { usualWebhookBytes } from '../../client/webhooks/verify.js';
 import { usualRetryDays } from '../../protocol/notifications/delivery.js';
 import { usualInstallation } from '../../service/installation.js';
 import { usualTaskQueue, type SideQueue } from '../../protocol/task-queues.js';

@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 import type { WorkerStore } from '../../activities/worker-store.js';
-import { AbandonedCalls } from '../../client/abandoned-calls.js';
 import { answers } from '../../client/webhooks/answers.js';
 import { route } from '../../client/webhooks/route.js';
-import type { ReplayedMessage } from '../../store/rejected-events.js';
+import { parse } from '../../client/webhooks/verify.js';
+import { AbandonedCalls } from '../../client/within.js';
 import type { StoreAccess } from '../../store/store-access.js';
 import type { WorkerConfig } from '../config.js';
 import { healthDataSinks } from '../health-data.js';
@@ -22,31 +22,14 @@ export function workerStore(
 ): WorkerStore {
   return {
     store,
-    route: async (message) => {
-      const value = parsed(message);
-      if (value === undefined) return { answer: 'unreadable', isTaken: false };
-      const { healthData } = healthDataSinks(store, message.receivedAt);
-      const to = {
-        temporal,
-        taskQueue,
-        installation,
-        healthData,
-        rejected: undefined,
-        deadlineMs,
-        abandoned: new AbandonedCalls(),
-      };
-      const { name } = await route({ ...message, value }, to);
+    route: async ({ id, body, receivedAt }) => {
+      const parsed = parse(Buffer.from(body));
+      // A body that is not a JSON object can only be discarded.
+      if ('reason' in parsed) return { answer: 'unreadable', isTaken: false };
+      const { healthData } = healthDataSinks(store, receivedAt);
+      const to = { temporal, taskQueue, installation, healthData, deadlineMs, abandoned: new AbandonedCalls() };
+      const { name } = await route({ id, ...parsed }, to);
       return { answer: name, isTaken: answers[name].status === 204 && !notTaken.includes(name) };
     },
   };
-}
-
-/** Undefined for a rejected body that is not a JSON object: it can only be discarded. */
-function parsed({ body }: ReplayedMessage): object | undefined {
-  try {
-    const value: unknown = JSON.parse(body);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -13,7 +13,7 @@ import {
 import { signWebhook } from '../../../client/testing.js';
 import { ofAppointments, ofLinks, ofMatchReviews, ofOrders, ofReports } from '../../../client/command-line/lists.js';
 import { answers, probeBody } from '../../../client/notifications/answers.js';
-import { httpAnswer } from '../../../client/webhooks/common-answers.js';
+import { httpAnswer } from '../../../client/webhooks/endpoint.js';
 import type { OrderPhase } from '../../../protocol/order/state.js';
 import { notificationTypes } from '../../../protocol/notifications/events.js';
 import { projectFolder } from '../../rig/processes.js';

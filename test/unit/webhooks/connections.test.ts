@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { deliverConnection } from '../../../client/webhooks/connection-events.js';
+import { deliverConnection } from '../../../client/webhooks/health-data.js';
 import type { Notification } from '../../../protocol/notifications/notifications.js';
 import { outcomeOf, signed } from './sending.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { answers } from '../../../client/webhooks/answers.js';
-import { httpAnswer } from '../../../client/webhooks/common-answers.js';
-import type { HealthDataSink } from '../../../client/webhooks/health-data-events.js';
+import { httpAnswer } from '../../../client/webhooks/endpoint.js';
+import type { HealthDataSink } from '../../../client/webhooks/destinations.js';
 import { signWebhook } from '../../../client/webhooks/sign.js';
 import {
   handlerWithoutTemporal,

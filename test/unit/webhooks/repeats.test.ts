@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { RecentMessages } from '../../../client/webhooks/recent-messages.js';
+import { RecentMessages } from '../../../client/webhooks/repeats.js';
 import { signWebhook } from '../../../client/webhooks/sign.js';
 import type { TakenMessages } from '../../../client/webhooks/destinations.js';
 import { createWebhookHandler, type WebhookHandlerOptions } from '../../../client/webhooks/handler.js';
@@ -56,6 +56,13 @@ describe('a message that comes again', () => {
     const order = message('msg_2', { event_type: 'labtest.order.updated', data: { id: 'order-1', events: [] } });
     for (let n = 0; n < 2; n++) expect((await handler.handle(order)).status).toBe(503);
     expect(handler.counts().answers).toMatchObject({ temporal_unavailable: 2, repeated: 0 });
+  });
+
+  test('is accepted again if it is a connection that reached no link: a link may wait for it by then', async () => {
+    const { seen, handler } = await handlerWithSink();
+    const connection = message('msg_1', { event_type: 'provider.connection.created', data: {} });
+    for (let n = 0; n < 2; n++) expect((await handler.handle(connection)).status).toBe(204);
+    expect(seen.taken).toBe(2);
   });
 
   test('is known for as long as its signature may be valid, and forgotten some time after that', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { AnswerName } from '../../../client/webhooks/answers.js';
 import { createWebhookHandler, type WebhookHandlerOptions } from '../../../client/webhooks/handler.js';
-import type { RejectedEventReceived } from '../../../client/webhooks/rejected-events.js';
+import type { RejectedEventReceived } from '../../../client/webhooks/destinations.js';
 import { clientAnsweredWith } from '../../rig/grpc-answers.js';
 import { orderEvent, remembering, secret, signed } from './sending.js';
 

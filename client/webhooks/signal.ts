@@ -1,33 +1,62 @@
 import { type Client, isGrpcServiceError } from '@temporalio/client';
+import type { SignalDefinition } from '@temporalio/common';
+import { signalOrStart, type WorkflowStart } from '../../protocol/signal-or-start.js';
 import { CallTooLarge, EncryptionKeysMissing } from '../errors.js';
 import { code, maySucceedLater } from '../temporal-errors.js';
 import { DeadlinePassed, within } from '../within.js';
-import type { Destinations, Routed } from './destinations.js';
+import type { Destinations, Message, Routed } from './destinations.js';
+import { unlessTaken } from './repeats.js';
+
+/**
+ * The last step of a message: signals the workflow that it belongs to, which is started if it does not run; nothing if a process that shares the memory
+ * has delivered the message in the last minutes.
+ */
+export async function signal<Argument>(
+  message: Message,
+  to: Destinations,
+  ids: Pick<Routed, 'orderId' | 'jobId'>,
+  start: WorkflowStart<object>,
+  definition: SignalDefinition<[Argument]>,
+  argument: Argument,
+): Promise<Routed> {
+  return unlessTaken(message, to, () =>
+    deliver(to, { ...ids, workflowId: start.workflowId }, (workflow, taskQueue) =>
+      signalOrStart(workflow, taskQueue, start, definition, argument),
+    ),
+  );
+}
+
+/** Signals a workflow, and starts it in the same call if it does not run: for one whose earlier runs do not matter. */
+export async function signalWithStart<Argument>(
+  to: Destinations,
+  start: WorkflowStart<object>,
+  definition: SignalDefinition<[Argument]>,
+  argument: Argument,
+): Promise<Routed> {
+  const { name, workflowId } = start;
+  return deliver(to, { workflowId }, (workflow, taskQueue) =>
+    workflow.signalWithStart(name, { ...start, taskQueue, signal: definition, signalArgs: [argument] }),
+  );
+}
 
 /** Sends a signal to Temporal within the deadline. Its refusals become the webhook's answers. */
 export async function deliver(
-  to: Destinations,
+  { temporal, taskQueue, deadlineMs, abandoned }: Destinations,
   ids: Pick<Routed, 'orderId' | 'jobId' | 'workflowId'>,
-  signal: (workflow: Client['workflow'], taskQueue: string) => Promise<unknown>,
+  send: (workflow: Client['workflow'], taskQueue: string) => Promise<unknown>,
 ): Promise<Routed> {
+  const sent = temporal.withDeadline(Date.now() + deadlineMs, () => send(temporal.workflow, taskQueue));
   try {
-    await withinDeadline(to, ({ workflow }) => signal(workflow, to.taskQueue));
+    // The client's deadline holds for each attempt that it makes, but not for its pauses between them.
+    await within(deadlineMs, abandoned.track(sent));
     return { name: 'delivered', ...ids };
   } catch (error) {
     return { name: temporalAnswer(error), ...ids, error };
   }
 }
 
-/** @throws DeadlinePassed */
-export async function withinDeadline<T>(to: Destinations, call: (temporal: Client) => Promise<T>): Promise<T> {
-  const { temporal, deadlineMs, abandoned } = to;
-  const called = temporal.withDeadline(Date.now() + deadlineMs, () => call(temporal));
-  // The deadline holds for each attempt that the client makes, but not for its pauses between them.
-  return within(deadlineMs, abandoned.track(called));
-}
-
 /** `event_refused`: the sender must not repeat it. The others are answered 503; all but `temporal_unavailable` need a person. */
-export function temporalAnswer(
+function temporalAnswer(
   error: unknown,
 ): 'event_refused' | 'temporal_unavailable' | 'temporal_refused' | 'encryption_keys_missing' {
   if (error instanceof EncryptionKeysMissing) return 'encryption_keys_missing';

@@ -1,19 +1,38 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
-import type { ConnectionEventReceived } from '../../service/webhooks/events.js';
+import type { ConnectionEventReceived, HealthDataReceived } from '../../service/webhooks/events.js';
+import { readHealthData } from '../../service/webhooks/health-data.js';
 import { utcInstant } from '../../service/timestamps.js';
 import {
   deliverNotificationsStart,
   notificationsLeftSignal,
   usualRetryDays,
 } from '../../protocol/notifications/delivery.js';
-import { isLinkAddressable, linkProviderId, isAddressable } from '../../protocol/ids.js';
+import { isAddressable, isLinkAddressable, linkProviderId } from '../../protocol/ids.js';
 import { connectionErrorNotification } from '../../protocol/link/connection-error.js';
 import { connectionReportedSignal } from '../../protocol/link/messages.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
+import { streamNoticedSignal, workoutStreamStart } from '../../protocol/workout-stream.js';
 import { answers } from './answers.js';
-import type { Destinations, Message, Routed } from './destinations.js';
-import { giveToSink } from './health-data-events.js';
-import { deliver, temporalAnswer, withinDeadline } from './temporal-delivery.js';
+import { type Destinations, giveToSink, type Message, type Routed } from './destinations.js';
+import { deliver, signalWithStart } from './signal.js';
+
+/** A workout's stream is too large for its event: it is fetched after the event is stored, if the sink requests it. */
+export async function deliverHealthData(
+  event: HealthDataReceived,
+  message: Message,
+  to: Destinations,
+): Promise<Routed> {
+  const taken = await giveToSink(event, message, to);
+  return taken.isStreamDue === true ? startStreamFetch(event, to) : taken;
+}
+
+async function startStreamFetch(event: HealthDataReceived, to: Destinations): Promise<Routed> {
+  const { workoutId, userId } = { workoutId: undefined, ...readHealthData(event) };
+  if (userId === undefined || workoutId === undefined || !isAddressable(workoutId)) {
+    return { name: 'health_data_accepted' };
+  }
+  return signalWithStart(to, workoutStreamStart({ userId, workoutId }), streamNoticedSignal, { userId });
+}
 
 /**
  * A link that waits for this connection is signalled, or the product is notified that it broke, and the sink gets the event too. Both at once, because the sender
@@ -53,14 +72,7 @@ async function reportBrokenConnection(
   const id = messageId.replace(/\/replay\/.*$/, '');
   const broken = connectionErrorNotification({ userId, provider: sourceSlug, errorType, messageId: id, at });
   const start = deliverNotificationsStart(broken, usualRetryDays * 24 * 60 * 60_000);
-  return deliver(to, { workflowId: start.workflowId }, (workflow, taskQueue) =>
-    workflow.signalWithStart(start.name, {
-      ...start,
-      taskQueue,
-      signal: notificationsLeftSignal,
-      signalArgs: [{ notifications: [broken], refused: [] }],
-    }),
-  );
+  return signalWithStart(to, start, notificationsLeftSignal, { notifications: [broken], refused: [] });
 }
 
 /** When it broke, if the webhook says so: a late delivery then has the true time, and a repeated one the same. */
@@ -92,11 +104,8 @@ async function signalLink({ userId, sourceSlug }: ConnectionEventReceived, to: D
 }
 
 async function signalOneLink(workflowId: string, to: Destinations): Promise<Routed> {
-  try {
-    await withinDeadline(to, ({ workflow }) => workflow.getHandle(workflowId).signal(connectionReportedSignal));
-    return { name: 'delivered', workflowId };
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return { name: 'link_not_running' };
-    return { name: temporalAnswer(error), workflowId, error };
-  }
+  const signalled = await deliver(to, { workflowId }, (workflow) =>
+    workflow.getHandle(workflowId).signal(connectionReportedSignal),
+  );
+  return signalled.error instanceof WorkflowNotFoundError ? { name: 'link_not_running' } : signalled;
 }
