@@ -4,7 +4,7 @@ import type { CallOptions } from '../service/http/http.js';
 import type { LabService } from '../service/lab-service.js';
 import { matchReviewSnapshotOf, type MatchReviewSnapshot } from '../service/match-review/snapshot.js';
 import { snapshotOf, type OrderSnapshot } from '../service/order/snapshot.js';
-import type { EarlierRun } from '../protocol/earlier-run.js';
+import type { EarlierRun } from '../protocol/signal-or-start.js';
 import { matchReviewId } from '../protocol/ids.js';
 import { isCarriedOut, orderInQuestion, outcomeOf } from '../protocol/match-review/lifecycle.js';
 import type { MatchReviewAction, MatchReviewDecision, MatchReviewResult } from '../protocol/match-review/messages.js';

@@ -8,9 +8,8 @@ import {
   type WorkflowExecutionDescription,
   type WorkflowExecutionInfo,
 } from '@temporalio/client';
-import type { EarlierRun } from '../protocol/earlier-run.js';
-import { withoutMemos } from '../protocol/listing.js';
-import { labReferenceKey } from '../protocol/search-attributes.js';
+import type { EarlierRun } from '../protocol/signal-or-start.js';
+import { withoutMemos, labReferenceKey } from '../protocol/search-attributes.js';
 
 /** gRPC's number of UNIMPLEMENTED. */
 const unimplemented = 12;

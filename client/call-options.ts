@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { durationMs, type Duration } from '../protocol/durations.js';
+import { durationMs, type Duration } from '../protocol/time.js';
 
 /** How long something may take: a span of time, or `'none'` for no limit. */
 export type Deadline = Duration | 'none';

@@ -15,7 +15,7 @@ export { parseKeyRing, type EncryptionKey, type KeyRing } from './encryption/key
 export type { UndeliveredNotifications, UndeliveredSummary } from './notifications/undelivered.js';
 export type { DeliveryState, UndeliveredNotification } from '../protocol/notifications/delivery.js';
 export type { BusinessDays } from '../protocol/business-days.js';
-export type { Duration } from '../protocol/durations.js';
+export type { Duration } from '../protocol/time.js';
 export type { Attention } from '../protocol/attention.js';
 
 /* Orders */
@@ -152,7 +152,7 @@ export type { CancelledSubmission, ReportHandle } from './reports/report-handle.
 export type { LabReportResult, LoincMatch, ParsingJob } from '../service/report/reports.js';
 export type { ReportCounts } from '../service/report/snapshot.js';
 export { defaultReportPolicy, type ReportPolicy } from '../protocol/report/policy.js';
-export type { ReportFailure } from '../protocol/report/failure-reasons.js';
+export type { ReportFailure } from '../protocol/report/messages.js';
 export type {
   ParsingJobResult,
   ReportAttentionReason,

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Duration } from '../protocol/durations.js';
+import type { Duration } from '../protocol/time.js';
 import { canonicalJson } from '../protocol/canonical-json.js';
 import { longestTimer, millisecondsIn, millisecondsOf, type CallOptions, type Deadline } from './call-options.js';
 import { NoWorker, TimedOut, WorkerFailing } from './errors.js';

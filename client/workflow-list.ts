@@ -1,15 +1,15 @@
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
-import { withoutMemos } from '../protocol/listing.js';
-import { isAddressable } from '../protocol/ids.js';
-import { canonicalId } from '../service/canonical-id.js';
-import { isObject } from '../service/json-object.js';
 import {
+  withoutMemos,
   labAttentionKey,
   labPhaseKey,
   labReferenceKey,
   labUserIdKey,
   reportedProblemsKey,
 } from '../protocol/search-attributes.js';
+import { isAddressable } from '../protocol/ids.js';
+import { canonicalId } from '../service/canonical-id.js';
+import { isObject } from '../service/json-object.js';
 import type { RefusalClass } from './errors.js';
 
 /* Lists by search attributes: no workflow is woken. They lag by moments. */

@@ -1,5 +1,5 @@
 import { defineQuery } from './definitions.js';
-import { isCalendarDate } from './calendar-date.js';
+import { isCalendarDate } from './time.js';
 
 /**
  * The reconciliation: its name, IDs, input, result and query. A schedule runs it to catch up on webhooks that an outage

@@ -1,5 +1,5 @@
 import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
-import type { EarlierRun } from '../../protocol/earlier-run.js';
+import type { EarlierRun } from '../../protocol/signal-or-start.js';
 import { bookAppointmentId } from '../../protocol/ids.js';
 import type { AppointmentResult, SlotQuestion, Slots } from '../../protocol/appointment/messages.js';
 import { settlingAfter } from '../../protocol/settling.js';

@@ -2,7 +2,7 @@ import type { LabService } from '../../service/lab-service.js';
 import { utcInstant } from '../../service/timestamps.js';
 import { isScheduledForDeletion, isStatedUnknown, type User } from '../../service/users.js';
 import { compareText } from '../../protocol/canonical-json.js';
-import { anyZone, isAhead } from '../../protocol/clock.js';
+import { anyZone, isAhead } from '../../protocol/time.js';
 import { attemptDueAt } from '../attempt.js';
 import { isSameSource } from '../../protocol/link/provider-source.js';
 

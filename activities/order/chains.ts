@@ -4,10 +4,9 @@ import type { LabService } from '../../service/lab-service.js';
 import type { CriticalResultReport } from '../../service/order/critical-result.js';
 import { listedOnce, type ListedOnce } from '../../service/order/bounds.js';
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
-import type { EarlierRun } from '../../protocol/earlier-run.js';
-import { signalOrStart, startAfter } from '../../protocol/signal-or-start.js';
+import { type EarlierRun, signalOrStart, startAfter } from '../../protocol/signal-or-start.js';
 import { kitOrderId } from '../../protocol/ids.js';
-import type { HandOver } from '../../protocol/order/hand-over.js';
+import type { HandOver } from '../../protocol/order/placing-messages.js';
 import { readPassthrough, realRoot, rootOf, siblingsToRead } from '../../protocol/order/root-order.js';
 import {
   criticalResultReportedSignal,

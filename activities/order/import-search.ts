@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { clockError } from '../../protocol/clock.js';
+import { clockError } from '../../protocol/time.js';
 import { kitOrderId, shownId } from '../../protocol/ids.js';
 import { standingOf } from '../../protocol/order/lifecycle.js';
 import { signerOf } from '../../service/installation.js';

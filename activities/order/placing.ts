@@ -15,16 +15,16 @@ import {
 import { knownInstant } from '../../service/timestamps.js';
 import { brokenRulesOf } from '../../service/validation.js';
 import { isAddressable, shownId } from '../../protocol/ids.js';
-import { handOverOf } from '../../protocol/order/hand-over.js';
-import { standingOf } from '../../protocol/order/lifecycle.js';
-import { writePassthrough } from '../../protocol/order/root-order.js';
-import type { FailureDetails } from '../../protocol/failure-details.js';
-import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import {
+  handOverOf,
   creationProgressSignal,
   type CreationProgress,
   type KitRequest,
 } from '../../protocol/order/placing-messages.js';
+import { standingOf } from '../../protocol/order/lifecycle.js';
+import { writePassthrough } from '../../protocol/order/root-order.js';
+import type { FailureDetails } from '../../protocol/failure-details.js';
+import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import type { DecidedOn } from '../../protocol/order/state.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { handOverNew } from './chains.js';

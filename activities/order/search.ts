@@ -3,7 +3,7 @@ import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { isIdRefused, type Order, type OrderPage } from '../../service/order/orders.js';
 import { numberedPages } from '../../service/http/paging.js';
 import { knownInstant } from '../../service/timestamps.js';
-import { anyZone, clockError } from '../../protocol/clock.js';
+import { anyZone, clockError } from '../../protocol/time.js';
 import { kitOrderId, placeKitOrderId, shownId } from '../../protocol/ids.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import { standingOf } from '../../protocol/order/lifecycle.js';

@@ -1,7 +1,7 @@
 import { log } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import type { OrderEvent, OrderSnapshot } from '../../service/order/snapshot.js';
-import { isAhead } from '../../protocol/clock.js';
+import { isAhead } from '../../protocol/time.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { isCritical, type Standing } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';

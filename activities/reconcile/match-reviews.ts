@@ -4,7 +4,7 @@ import { FeatureNotEnabled, ServiceRefused, TooManyRequests, Unauthorized } from
 import { matchReviewReportOf } from '../../service/match-review/snapshot.js';
 import type { MatchReview } from '../../service/match-review/match-reviews.js';
 import { attemptDueAt } from '../attempt.js';
-import { isAhead } from '../../protocol/clock.js';
+import { isAhead } from '../../protocol/time.js';
 import { signalOrStart } from '../../protocol/signal-or-start.js';
 import { isAddressable, matchReviewId } from '../../protocol/ids.js';
 import { matchReviewReportedSignal, type MatchReviewResult } from '../../protocol/match-review/messages.js';

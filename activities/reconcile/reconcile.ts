@@ -3,7 +3,7 @@ import { heartbeat, log, sleep } from '@temporalio/activity';
 import { LRUCache } from 'lru-cache';
 import { snapshotOf, type OrderSnapshot } from '../../service/order/snapshot.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
-import { isAhead } from '../../protocol/clock.js';
+import { isAhead } from '../../protocol/time.js';
 import { signalIfRunning, signalOrStart } from '../../protocol/signal-or-start.js';
 import { isAddressable, kitOrderId } from '../../protocol/ids.js';
 import { rootOf } from '../../protocol/order/root-order.js';

@@ -5,8 +5,8 @@ import {
   submissionResultVersion,
   type LostUpload,
   type SubmitReportResult,
+  uploadOutcomeOf,
 } from '../../protocol/report/submission-messages.js';
-import { uploadOutcomeOf } from '../../protocol/report/upload-outcome.js';
 import { readable, runsOf } from '../workflow-runs.js';
 
 /** The facts that the end of a submission's run shows about its job. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ConnectOptions, LabOperations } from '../lab-operations.js';
-import type { Duration } from '../../protocol/durations.js';
+import type { Duration } from '../../protocol/time.js';
 import type { Deadline } from '../call-options.js';
 import type { WatchOptions } from '../watching.js';
 import { Interrupted, NotConfirmed, UsageError } from './exit-codes.js';

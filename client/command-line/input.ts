@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { durationMs, type Duration } from '../../protocol/durations.js';
+import { durationMs, type Duration } from '../../protocol/time.js';
 import { NotUtf8, utf8Text } from '../utf8.js';
 import { UsageError } from './exit-codes.js';
 import type { Terminal } from './terminal.js';

@@ -1,4 +1,4 @@
-import { withoutMemos } from '../../protocol/listing.js';
+import { withoutMemos } from '../../protocol/search-attributes.js';
 import {
   deliverNotificationsName,
   stateQuery,

@@ -2,11 +2,16 @@ import type { Client } from '@temporalio/client';
 import { canonicalId } from '../../service/canonical-id.js';
 import { NotFound } from '../../service/errors.js';
 import { snapshotOf } from '../../service/order/snapshot.js';
-import { withoutMemos } from '../../protocol/listing.js';
+import {
+  withoutMemos,
+  forwardedPhase,
+  labOrderIdKey,
+  labPhaseKey,
+  labReferenceKey,
+} from '../../protocol/search-attributes.js';
 import { isAddressable, kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { rootOf } from '../../protocol/order/root-order.js';
 import { kitOrderName, stateQuery } from '../../protocol/order/messages.js';
-import { forwardedPhase, labOrderIdKey, labPhaseKey, labReferenceKey } from '../../protocol/search-attributes.js';
 import type { OneCall } from '../one-call.js';
 import type { ServiceAccess } from '../service-calls.js';
 import { describe } from '../workflow-status.js';

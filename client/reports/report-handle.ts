@@ -1,6 +1,6 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { LabReportResult } from '../../service/report/reports.js';
-import { withoutMemos } from '../../protocol/listing.js';
+import { withoutMemos, labReferenceKey } from '../../protocol/search-attributes.js';
 import { isAddressable, parsingJobId, submitReportId } from '../../protocol/ids.js';
 import {
   cancelUpdate as cancelReportUpdate,
@@ -22,7 +22,6 @@ import type { OneCall } from '../one-call.js';
 import { callKinds } from '../workflow-calls.js';
 import { describe, orIfEnded } from '../workflow-status.js';
 import { ReportEnded, reportErrorMap, ReportNotFound, ReportNotRead, ReportSubmissionCancelled } from './errors.js';
-import { labReferenceKey } from '../../protocol/search-attributes.js';
 
 export const reportCalls = callKinds(reportErrorMap, 'The report');
 

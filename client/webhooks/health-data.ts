@@ -8,8 +8,7 @@ import {
   usualRetryDays,
 } from '../../protocol/notifications/delivery.js';
 import { isAddressable, isLinkAddressable, linkProviderId } from '../../protocol/ids.js';
-import { connectionErrorNotification } from '../../protocol/link/connection-error.js';
-import { connectionReportedSignal } from '../../protocol/link/messages.js';
+import { connectionErrorNotification, connectionReportedSignal } from '../../protocol/link/messages.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
 import { streamNoticedSignal, workoutStreamStart } from '../../protocol/workout-stream.js';
 import { answers } from './answers.js';

@@ -1,5 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
-import type { EarlierRun } from '../earlier-run.js';
+import type { EarlierRun } from '../signal-or-start.js';
 import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
 import type { Attention, RaisedAttention } from '../attention.js';
 import type { AppointmentPolicy, ResolvedAppointmentPolicy } from './policy.js';
@@ -212,4 +212,29 @@ export interface AppointmentResult extends AppointmentState {
   raised?: Record<string, number>;
   /** Of one that was abandoned: until when a booking without an answer may still be carried out. A later run waits for it. */
   doubtUntil?: string;
+}
+
+/**
+ * Notifications about an appointment, CloudEvents of type `labops.appointment.<type>`. An id is never derived from a
+ * run, so a receiver can drop repeats: `<order id>/<what it is about>/<type>`.
+ */
+export type AppointmentNotification = AppointmentNotificationHead &
+  (
+    | { type: 'phase_changed'; data: { phase: AppointmentPhase; status: string; startAt?: string; endAt?: string } }
+    /** The appointment fell through, but not because of the product: another slot must be chosen. */
+    | { type: 'choice_needed'; data: { reason: 'cancelled' | 'not_shown'; until: string } }
+    | { type: 'choice_reminder'; data: { reminder: number; until: string } }
+    | { type: 'visit_reminder'; data: { reminder: number; startAt: string } }
+    | { type: 'attention_raised'; data: Attention<AppointmentAttentionReason> }
+    | { type: 'attention_cleared'; data: Attention<AppointmentAttentionReason> }
+    | { type: 'ended'; data: { outcome: AppointmentOutcome; order?: AppointmentState['order'] } }
+  );
+
+export interface AppointmentNotificationHead {
+  id: string;
+  /** When it was learnt, ISO 8601 in UTC. */
+  at: string;
+  orderId: string;
+  userId?: string;
+  appointmentId?: string;
 }

@@ -1,10 +1,9 @@
-import type { AppointmentNotification } from '../appointment/notifications.js';
-import type { DeletionNotification } from '../deletion/notifications.js';
-import type { LinkState } from '../link/messages.js';
-import type { LinkNotification } from '../link/notifications.js';
-import type { MatchReviewNotification } from '../match-review/notifications.js';
-import type { OrderNotification } from '../order/notifications.js';
-import type { ReportNotification } from '../report/notifications.js';
+import type { AppointmentNotification } from '../appointment/messages.js';
+import type { DeletionNotification } from '../deletion/messages.js';
+import type { LinkState, LinkNotification } from '../link/messages.js';
+import type { MatchReviewNotification } from '../match-review/messages.js';
+import type { OrderNotification } from '../order/messages.js';
+import type { ReportNotification } from '../report/messages.js';
 
 /**
  * Notifications on the wire, which is JSON for any language: CloudEvents whose `data` has snake_case names, as the

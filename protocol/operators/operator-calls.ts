@@ -1,6 +1,6 @@
 import { isObject } from '../../service/json-object.js';
 import type { WebhookPlace } from '../../service/management/webhooks.js';
-import type { Duration } from '../durations.js';
+import type { Duration } from '../time.js';
 import { isAddressable, rejectedEventsId, webhookEndpointsId } from '../ids.js';
 import type {
   DiscardRejectedEventInput,

@@ -3,6 +3,7 @@ import type { ImportOrderRequest, OrderRequest, TestkitOrderRequest } from '../.
 import type { Attention } from '../attention.js';
 import type { OrderPolicy, ResolvedOrderPolicy } from './policy.js';
 import type { AttentionReason, Waiting } from './state.js';
+import type { OrderPlaced } from './messages.js';
 
 /** Who `placeKitOrder` is: its name, input, result, signals, updates and queries. The order itself: `messages.ts`. */
 
@@ -70,3 +71,27 @@ export interface PlacingState {
 }
 
 export const stateQuery = defineQuery<PlacingState>('state');
+
+/** The facts about a placed order that its workflow is given; the worker adds `notifies`. */
+export type HandOver = Omit<OrderPlaced, 'notifies'>;
+
+type Placed = Pick<HandOver, 'reference' | 'policy' | 'snapshot' | 'adopted'>;
+
+/** Takes the test and the account from the request, because the service does not always show them again. */
+export function handOverOf(order: KitRequest['order'], { reference, policy, snapshot, adopted }: Placed): HandOver {
+  const labTestId = 'lab_test_id' in order ? order.lab_test_id : undefined;
+  const labAccountId = labAccountOf(order);
+  return {
+    reference,
+    policy,
+    snapshot,
+    adopted,
+    ...(labTestId != null && { labTestId }),
+    ...(labAccountId != null && { labAccountId }),
+  };
+}
+
+/** A set of tests may name the account itself. */
+function labAccountOf(order: KitRequest['order']): string | null | undefined {
+  return order.lab_account_id ?? ('order_set' in order ? order.order_set?.lab_account_id : undefined);
+}

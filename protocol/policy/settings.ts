@@ -1,6 +1,6 @@
 import ms from 'ms';
 import type { BusinessDays } from '../business-days.js';
-import type { Duration } from '../durations.js';
+import type { Duration } from '../time.js';
 import { longest, shortest } from './values.js';
 
 /**

@@ -1,7 +1,6 @@
 import ms from 'ms';
 import { countOf, type BusinessDays } from '../business-days.js';
-import { isCalendarDate } from '../calendar-date.js';
-import { durationMs } from '../durations.js';
+import { isCalendarDate, durationMs } from '../time.js';
 import type { FollowingSetting, Setting } from './settings.js';
 
 /** The values of a policy's settings, read by their kinds. Each violation is reported as a fault, so one error names all of them. */

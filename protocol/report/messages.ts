@@ -1,8 +1,7 @@
-import type { EarlierRun } from '../earlier-run.js';
+import type { EarlierRun } from '../signal-or-start.js';
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import type { ReportCounts, ReportSnapshot } from '../../service/report/snapshot.js';
 import type { Attention, RaisedAttention } from '../attention.js';
-import type { ReportFailure } from './failure-reasons.js';
 import type { ReportPolicy, ResolvedReportPolicy } from './policy.js';
 
 /**
@@ -127,4 +126,55 @@ export interface ParsingJobResult extends ReportState {
   attention: RaisedAttention<ReportAttentionReason>[];
   /** How often each question was raised: one that is raised again is another notification. Absent is never. */
   raised?: Record<string, number>;
+}
+
+/**
+ * Notifications about a lab report, CloudEvents of type `labops.report.<type>`. An id is never derived from a run, so a
+ * receiver can drop repeats: `<job id>/<status or deadline>/<type>`.
+ */
+export type ReportNotification = ReportNotificationHead &
+  (
+    | { type: 'phase_changed'; data: { phase: ReportPhase; status: string } }
+    | { type: 'review_needed'; data: { status: string } }
+    | { type: 'completed'; data: { isReviewed: boolean; supersededBy?: string } & Partial<ReportCounts> }
+    | { type: 'failed'; data: { failureReason: string; failureSentence: string; supersededBy?: string } }
+    /** A job that was announced before belongs to this reference. */
+    | { type: 'claimed'; data: { status: string } }
+    | { type: 'attention_raised'; data: Attention<ReportAttentionReason> }
+    | { type: 'attention_cleared'; data: Attention<ReportAttentionReason> }
+    | { type: 'ended'; data: { outcome: ReportOutcome; supersededBy?: string } }
+  );
+
+export interface ReportNotificationHead {
+  id: string;
+  /** When it was learnt, ISO 8601 in UTC. */
+  at: string;
+  jobId: string;
+  reference?: string;
+  userId?: string;
+}
+
+/** A reason why a report could not be read, for the person who uploaded it. */
+export interface ReportFailure {
+  /** The service's reason; an unknown one as it was sent. */
+  reason: string;
+  /** In plain English, to be shown or translated by `reason`. */
+  sentence: string;
+}
+
+const sentences: Readonly<Record<string, string>> = {
+  invalid_input:
+    'The file could not be opened as a lab report. Please upload the original PDF, or a photo of every page.',
+  low_quality: 'The report could not be read well enough. Please upload a sharper scan or photo.',
+  not_english: 'Only reports in English can be read. Please upload an English version of the report.',
+  too_many_pages: 'The report has too many pages. Please upload only the pages with results.',
+  processing_error: 'Something went wrong while the report was read. Please upload it again.',
+};
+
+const otherwise = 'The report could not be read. Please try again, or contact support.';
+
+/** A failed job need not have a reason. */
+export function failureOf(reason: string | undefined): ReportFailure {
+  const known = reason !== undefined && Object.hasOwn(sentences, reason) ? sentences[reason] : undefined;
+  return { reason: reason ?? 'unknown', sentence: known ?? otherwise };
 }

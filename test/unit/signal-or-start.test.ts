@@ -1,7 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
-import { readEarlierRun, type EarlierRun } from '../../protocol/earlier-run.js';
-import { signalOrStart, startAfter } from '../../protocol/signal-or-start.js';
+import { readEarlierRun, type EarlierRun, signalOrStart, startAfter } from '../../protocol/signal-or-start.js';
 import { orderChangedSignal } from '../../protocol/order/messages.js';
 import { kitOrderStart } from '../../protocol/order/start.js';
 

@@ -38,7 +38,7 @@ import {
 import type { OrderState } from '../../protocol/order/state.js';
 import type { PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
 import type { OrderPolicy } from '../../protocol/order/policy.js';
-import type { Duration } from '../../protocol/durations.js';
+import type { Duration } from '../../protocol/time.js';
 import { devServer, namespace, taskQueue, testServer, type Rig } from '../rig/environments.js';
 import { secret, serve } from '../unit/webhooks/sending.js';
 import { TestStore } from './test-store.js';

@@ -1,6 +1,9 @@
 import type { RaisedAttention } from '../../protocol/attention.js';
-import type { AppointmentAttentionReason } from '../../protocol/appointment/messages.js';
-import type { AppointmentNotification, AppointmentNotificationHead } from '../../protocol/appointment/notifications.js';
+import type {
+  AppointmentAttentionReason,
+  AppointmentNotification,
+  AppointmentNotificationHead,
+} from '../../protocol/appointment/messages.js';
 import { bookAppointmentId } from '../../protocol/ids.js';
 import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueueOnce, notificationOf, shortDigest } from '../entity/outbox.js';

@@ -1,5 +1,5 @@
 import type { RaisedAttention } from '../../protocol/attention.js';
-import type { EarlierRun } from '../../protocol/earlier-run.js';
+import type { EarlierRun } from '../../protocol/signal-or-start.js';
 import {
   isOpen,
   isWalkIn,
@@ -16,7 +16,7 @@ import type {
 import type { ResolvedAppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { slotOf } from '../../protocol/appointment/slots.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
-import { isAhead } from '../../protocol/clock.js';
+import { isAhead } from '../../protocol/time.js';
 import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
 import { type Attentive, nothingYet } from '../entity/attention.js';
 import { note } from '../entity/journal.js';

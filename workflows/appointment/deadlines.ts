@@ -1,6 +1,6 @@
 import type { AppointmentAttentionReason } from '../../protocol/appointment/messages.js';
 import { isWalkIn } from '../../protocol/appointment/lifecycle.js';
-import { farthestDate } from '../../protocol/clock.js';
+import { farthestDate } from '../../protocol/time.js';
 import { iso, absenceBelieved, doubled, longestOutage } from '../entity/spans.js';
 import { atOnce, isDue, timeOf, type Moment } from '../entity/alarm.js';
 import { note } from '../entity/journal.js';

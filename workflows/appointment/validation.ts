@@ -7,7 +7,7 @@ import type {
   SlotQuestion,
 } from '../../protocol/appointment/messages.js';
 import { isAtSlot, slotOf } from '../../protocol/appointment/slots.js';
-import { isCalendarDate } from '../../protocol/calendar-date.js';
+import { isCalendarDate } from '../../protocol/time.js';
 import { refuse, refuseField } from '../entity/commands.js';
 import { currentPhase, type Appointment, type AppointmentRun } from './appointment.js';
 import { stateOf } from './view.js';

@@ -1,5 +1,5 @@
 import { workflowInfo, log, setHandler } from '@temporalio/workflow';
-import { readEarlierRun } from '../../protocol/earlier-run.js';
+import { readEarlierRun } from '../../protocol/signal-or-start.js';
 import {
   bookAppointmentName,
   type AppointmentResult,

@@ -5,8 +5,8 @@ import type {
   DeletionOutcome,
   FoundWork,
   UndoReport,
+  DeletionNotification,
 } from '../../protocol/deletion/messages.js';
-import type { DeletionNotification } from '../../protocol/deletion/notifications.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import { deleteUserId } from '../../protocol/ids.js';
 import { attentionVerbsFor } from '../entity/attention.js';

@@ -8,8 +8,8 @@ import { openPolicy, type Governed } from '../entity/policy.js';
 import { iso, doubled, longestOutage, minute, second } from '../entity/spans.js';
 import type { RaisedAttention } from '../../protocol/attention.js';
 import { canonicalId, linkProviderId } from '../../protocol/ids.js';
-import type { LinkNotification } from '../../protocol/link/notifications.js';
 import type {
+  LinkNotification,
   CodeAnswer,
   Consequence,
   LinkAttentionReason,

@@ -1,11 +1,12 @@
 import type { RaisedAttention } from '../../protocol/attention.js';
 import { matchReviewId } from '../../protocol/ids.js';
 import { isCritical } from '../../protocol/order/lifecycle.js';
-import type { MatchReviewAttentionReason, MatchReviewOutcome } from '../../protocol/match-review/messages.js';
 import type {
+  MatchReviewAttentionReason,
+  MatchReviewOutcome,
   MatchReviewNotification,
   MatchReviewNotificationHead,
-} from '../../protocol/match-review/notifications.js';
+} from '../../protocol/match-review/messages.js';
 import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueueOnce, notificationOf } from '../entity/outbox.js';
 import { iso } from '../entity/spans.js';

@@ -1,5 +1,5 @@
 import type { RaisedAttention } from '../../protocol/attention.js';
-import type { EarlierRun } from '../../protocol/earlier-run.js';
+import type { EarlierRun } from '../../protocol/signal-or-start.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { openPhaseOf, outcomeOf, rankOf, type OpenPhase } from '../../protocol/match-review/lifecycle.js';
 import type {

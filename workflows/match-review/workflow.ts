@@ -1,5 +1,5 @@
 import { log, setHandler, workflowInfo } from '@temporalio/workflow';
-import { readEarlierRun } from '../../protocol/earlier-run.js';
+import { readEarlierRun } from '../../protocol/signal-or-start.js';
 import { isAddressable, matchReviewId, ofCanonicalIds } from '../../protocol/ids.js';
 import {
   acceptUpdate,

@@ -1,7 +1,7 @@
 import { kitOrderId } from '../../protocol/ids.js';
 import { isKnownInterpretation, readStatus } from '../../protocol/order/lifecycle.js';
 import type { AttentionReason, RaisedOrderAttention } from '../../protocol/order/state.js';
-import type { NotificationHead, OrderNotification } from '../../protocol/order/notifications.js';
+import type { NotificationHead, OrderNotification } from '../../protocol/order/messages.js';
 import type { OrderEvent } from '../../service/order/snapshot.js';
 import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueue as enqueueIn, notificationOf, shortDigest } from '../entity/outbox.js';

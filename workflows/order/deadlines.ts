@@ -1,7 +1,7 @@
 import type { Moment } from '../entity/alarm.js';
 import { currentOrder, lastEventId, needsSuccessor, outcomeOf, type Chain, type ChainOrder } from './chain.js';
 import { timeAfter, type BusinessDays } from '../../protocol/business-days.js';
-import { farthestDate } from '../../protocol/clock.js';
+import { farthestDate } from '../../protocol/time.js';
 import { iso, hour, spread } from '../entity/spans.js';
 import { mayBeRedrawn } from '../../protocol/order/lifecycle.js';
 import type { AttentionReason, CriticalResultRecord } from '../../protocol/order/state.js';

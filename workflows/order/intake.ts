@@ -7,7 +7,7 @@ import { CancellationScope, log } from '@temporalio/workflow';
 import type { CriticalResultReported, OrderPlaced, ReplacementPlaced } from '../../protocol/order/messages.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
-import { isAhead, notAhead } from '../../protocol/clock.js';
+import { isAhead, notAhead } from '../../protocol/time.js';
 import { isReference } from '../../protocol/ids.js';
 import { activities } from '../activities.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
@@ -85,7 +85,7 @@ function hasComeBack({ passedOn }: Chain, { order, ...report }: CriticalResultRe
   return order === undefined && passedOn?.includes(canonicalJson(report)) === true;
 }
 
-/** The snapshot with the times that count: see `protocol/clock.ts`. One that is repeated stays the same. */
+/** The snapshot with the times that count: see `protocol/time.ts`. One that is repeated stays the same. */
 function withoutFuture(chain: Chain, snapshot: OrderSnapshot, now: number): OrderSnapshot {
   const { orderId, createdAt, updatedAt, events } = snapshot;
   if (![createdAt, updatedAt, ...events.map(({ at }) => at)].some((at) => isAhead(at, now))) return snapshot;

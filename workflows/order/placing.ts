@@ -9,8 +9,8 @@ import {
 } from '@temporalio/workflow';
 import type { CreateKitOrder, PlacedOrder } from '../../activities/order/placing.js';
 import { canonicalId, ofCanonicalUser, isAddressable, placeKitOrderId } from '../../protocol/ids.js';
-import { handOverOf } from '../../protocol/order/hand-over.js';
 import {
+  handOverOf,
   cancelUpdate,
   creationProgressSignal,
   kitKinds,

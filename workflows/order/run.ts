@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import type { EarlierRun } from '../../protocol/earlier-run.js';
+import type { EarlierRun } from '../../protocol/signal-or-start.js';
 import type { OrderState } from '../../protocol/order/state.js';
 import { Alarm } from '../entity/alarm.js';
 import { commandWait, Lanes, notKnownYet, refusalOf, refuse } from '../entity/commands.js';

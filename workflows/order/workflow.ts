@@ -1,6 +1,6 @@
 import { CancellationScope, setHandler, TemporalFailure, workflowInfo } from '@temporalio/workflow';
 import { kitOrderId } from '../../protocol/ids.js';
-import { readEarlierRun } from '../../protocol/earlier-run.js';
+import { readEarlierRun } from '../../protocol/signal-or-start.js';
 import {
   acknowledgeCriticalResultUpdate,
   cancelUpdate,

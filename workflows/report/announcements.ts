@@ -1,8 +1,11 @@
 import type { RaisedAttention } from '../../protocol/attention.js';
 import { parsingJobId } from '../../protocol/ids.js';
-import { failureOf } from '../../protocol/report/failure-reasons.js';
-import type { ReportAttentionReason } from '../../protocol/report/messages.js';
-import type { ReportNotification, ReportNotificationHead } from '../../protocol/report/notifications.js';
+import {
+  failureOf,
+  type ReportAttentionReason,
+  type ReportNotification,
+  type ReportNotificationHead,
+} from '../../protocol/report/messages.js';
 import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueue as enqueueIn, notificationOf } from '../entity/outbox.js';
 import { iso } from '../entity/spans.js';

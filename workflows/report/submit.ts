@@ -22,9 +22,9 @@ import {
   type SubmitReportInput,
   submissionResultVersion,
   type SubmitReportResult,
+  uploadOutcomeOf,
 } from '../../protocol/report/submission-messages.js';
 import type { ResolvedReportPolicy } from '../../protocol/report/policy.js';
-import { uploadOutcomeOf } from '../../protocol/report/upload-outcome.js';
 import { labReferenceKey, ofUser } from '../../protocol/search-attributes.js';
 import type { ReportSnapshot } from '../../service/report/snapshot.js';
 import { activities, upload as uploadOptions } from '../activities.js';

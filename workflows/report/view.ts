@@ -1,6 +1,10 @@
 import { compareText } from '../../protocol/canonical-json.js';
-import { failureOf } from '../../protocol/report/failure-reasons.js';
-import type { ParsingJobResult, ReportPhase, ReportState } from '../../protocol/report/messages.js';
+import {
+  failureOf,
+  type ParsingJobResult,
+  type ReportPhase,
+  type ReportState,
+} from '../../protocol/report/messages.js';
 import { labPhaseKey, labReferenceKey, ofUser, supersededPhase } from '../../protocol/search-attributes.js';
 import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
 import { code, moment, plain, sentence, table, waitingLine, words, showToOperators } from '../entity/operators.js';

@@ -1,5 +1,5 @@
 import ms from 'ms';
-import type { Duration } from '../../../protocol/durations.js';
+import type { Duration } from '../../../protocol/time.js';
 import type { Settings } from '../../../protocol/policy/settings.js';
 
 type Changeable<Setting> = { -readonly [Name in keyof Setting]: Setting[Name] };

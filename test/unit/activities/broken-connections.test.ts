@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, test } from 'vitest';
 import { isOutdated } from '../../../activities/link/broken-connections.js';
-import { connectionErrorNotification } from '../../../protocol/link/connection-error.js';
+import { connectionErrorNotification } from '../../../protocol/link/messages.js';
 import { answering, serviceAt, type Answer } from '../service/recording-server.js';
 
 const minute = 60_000;

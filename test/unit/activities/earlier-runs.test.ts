@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { standingOf } from '../../../activities/report/submissions.js';
 import { runningWorkActivities } from '../../../activities/deletion/running-work.js';
 import { lastResultOf, searchAttempts } from '../../../activities/workflow-runs.js';
-import type { EarlierRun } from '../../../protocol/earlier-run.js';
+import type { EarlierRun } from '../../../protocol/signal-or-start.js';
 
 /** A Temporal whose search is away, as everything is that this client cannot do. */
 const searchless = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { failureOf } from '../../../protocol/report/failure-reasons.js';
+import { failureOf } from '../../../protocol/report/messages.js';
 import { phaseOf } from '../../../protocol/report/lifecycle.js';
 import { parsingFailureReasons } from '../../../service/report/reports.js';
 import { announceClaim, announceEnd, announceNews, clear, raise } from '../../../workflows/report/announcements.js';

@@ -2,7 +2,7 @@ import ms from 'ms';
 import { describe, expect, test } from 'vitest';
 import { PolicyInvalid } from '../../../protocol/policy/resolution.js';
 import { defaultReportPolicy } from '../../../protocol/report/policy.js';
-import { uploadOutcomeOf } from '../../../protocol/report/upload-outcome.js';
+import { uploadOutcomeOf } from '../../../protocol/report/submission-messages.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 function faultsOf(policy: object): string[] {

@@ -1,3 +1,24 @@
+import ms, { type StringValue } from 'ms';
+
+/**
+ * A span of time with its unit: `'36 hours'`, `'7d'`, `'1.5h'` (the `ms` package's grammar). Without a unit it is refused, as a number
+ * and as text: 7 would be milliseconds to a program, and days to the person who wrote it.
+ */
+export type Duration = Exclude<StringValue, `${number}`>;
+
+/** Milliseconds; undefined if it is anything but a duration with its unit. */
+export function durationMs(value: unknown): number | undefined {
+  if (typeof value !== 'string' || !/[a-z]$/i.test(value)) return undefined;
+  return ms(value as Duration);
+}
+
+/** True if the text is a date that exists, written YYYY-MM-DD: V8 reads 30 February as 2 March. */
+export function isCalendarDate(value: unknown): value is string {
+  if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return false;
+  const midnight = new Date(`${value}T00:00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(value);
+}
+
 /*
  * Times from outside. Clocks differ by moments; what lies further ahead was written by one that is wrong, and counts as received now, or as not
  * said: it would put off deadlines, and be later than all that is reported after it, for decades.
