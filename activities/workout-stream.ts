@@ -3,9 +3,8 @@ import { FeatureNotEnabled, NotFound, ServiceError, Unauthorized } from '../serv
 import type { LabService } from '../service/lab-service.js';
 import type { WorkoutStream } from '../service/timeseries.js';
 import type { FetchWorkoutStreamInput, FetchWorkoutStreamResult } from '../protocol/workout-stream.js';
-import type { ActivityDependencies } from './dependencies.js';
+import { type ActivityDependencies, withStore } from './dependencies.js';
 import { failureOf } from './failures.js';
-import { withStore } from './worker-store.js';
 
 /** A refused key or a disabled feature stays that way until a person changes it. */
 const untilCorrected = '1 hour';

@@ -11,7 +11,7 @@ import {
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../activities/activities.js';
-import { takingMarkedInput } from '../activities/inputs.js';
+import { takingMarkedInput } from '../activities/attempt.js';
 import type { ActivityDependencies } from '../activities/dependencies.js';
 import { addressAndWay } from '../client/proxied.js';
 import { connectionFault } from '../client/reachability.js';

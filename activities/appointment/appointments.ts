@@ -11,8 +11,9 @@ import {
   type BookSlot,
   type RequestAppointment,
   type RescheduleAppointment,
+  cancelOnce,
+  type CancelAppointment,
 } from './booking.js';
-import { cancelOnce, type CancelAppointment } from './cancellation.js';
 import { readIfReadable, readWithOrder, type AppointmentReading } from './reading.js';
 import { slotsFor } from './slots.js';
 import { endingWithActivity } from '../attempt.js';

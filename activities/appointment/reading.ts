@@ -54,7 +54,7 @@ function isClosed(error: unknown): boolean {
 }
 
 /** The meaning of an order's state for its appointment. */
-export function effectOn({ events, status, method }: OrderSnapshot): OrderEffect {
+function effectOn({ events, status, method }: OrderSnapshot): OrderEffect {
   const { phase, last } = standingOf(events, status);
   return orderEffect(phase, readStatus(last?.status ?? '').low, method);
 }

@@ -7,7 +7,7 @@ import type { LinkPage, LinkReport } from '../../protocol/link/messages.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { heartbeating } from '../attempt.js';
 import { asFailures } from '../failures.js';
-import { connectionsOf, findConnection, type ConnectionFound, type ConnectionQuery } from './new-connection.js';
+import { connectionsOf, findConnection, type ConnectionFound, type ConnectionQuery } from './connections.js';
 import { hasEndpoint } from '../notifications/notifications.js';
 
 interface CreateLinkToken extends LinkPage {

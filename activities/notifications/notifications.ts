@@ -9,7 +9,7 @@ import {
 import { deliverNotificationsId } from '../../protocol/ids.js';
 import { isAlarm, type Notification } from '../../protocol/notifications/notifications.js';
 import type { ActivityDependencies } from '../dependencies.js';
-import { isOutdated } from '../link/broken-connections.js';
+import { isOutdated } from '../link/connections.js';
 import { eventOf, eventSources, type EventSources } from './cloud-event.js';
 import { senderTo, receiverPausedType, type NotificationSender, type Sent } from './sender.js';
 import { described } from '../workflow-runs.js';

@@ -9,8 +9,7 @@ import {
 } from '../../store/rejected-events.js';
 import type { AnswerOf, TakenBy } from '../../protocol/operators/operator-calls.js';
 import type { RejectedEventEntry, ReplayRejectedEventsResult } from '../../protocol/operators/rejected-events.js';
-import type { ActivityDependencies } from '../dependencies.js';
-import { type WorkerStore, withStore } from '../worker-store.js';
+import { type ActivityDependencies, type WorkerStore, withStore } from '../dependencies.js';
 
 const usualLimit = 100;
 const longestReason = 500;

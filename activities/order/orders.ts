@@ -3,15 +3,17 @@ import { canonicalId } from '../../service/canonical-id.js';
 import { ServiceError, ServiceRefused } from '../../service/errors.js';
 import type { CallOptions } from '../../service/http/http.js';
 import type { LabService } from '../../service/lab-service.js';
-import { needsPhysician } from '../../service/lab-tests.js';
+import { needsPhysician, type Marker } from '../../service/lab-tests.js';
 import { snapshotOf, type OrderSnapshot } from '../../service/order/snapshot.js';
 import { isStatedUnknownOrder, type Order, type RegisterRequest } from '../../service/order/orders.js';
 import { shownId } from '../../protocol/ids.js';
 import { standingOf } from '../../protocol/order/lifecycle.js';
 import type { ActivityDependencies } from '../dependencies.js';
-import { endingWithActivity } from '../attempt.js';
+import { endingWithActivity, type Attempt } from '../attempt.js';
 import { asFailures, failureOf, type RefusedAs, unreadableIfRefused } from '../failures.js';
 import { folded } from './search.js';
+import { answerFaults } from '../../service/order/answers.js';
+import type { KitRequest } from '../../protocol/order/placing-messages.js';
 
 interface RegisterKit {
   orderId: string;
@@ -157,23 +159,6 @@ function registeredAnotherOrder(meant: string, registered: string): ApplicationF
   );
 }
 
-/** The timeout of the list of lab accounts: reading it avoids a refusal, which would come without the list as well. */
-const longestCourtesyMs = 10_000;
-
-async function accountsIfListed(service: LabService, labAccountId: string, options: CallOptions = {}) {
-  const timeoutMs = Math.min(longestCourtesyMs, options.timeoutMs ?? longestCourtesyMs);
-  try {
-    return await service.labTests.listLabAccounts({ labAccountId }, { ...options, timeoutMs });
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    log.warn('the lab accounts cannot be listed: the service decides whether the order needs a physician', {
-      error: error.name,
-      status: error.status,
-    });
-    return [];
-  }
-}
-
 /**
  * A lab account with delegated flow needs a physician on the order (specification, Lab account). Refused before the
  * call; if the account is not known, or the list fails in whatever way, the service decides.
@@ -185,7 +170,10 @@ export async function requirePhysician(
   options?: CallOptions,
 ): Promise<void> {
   if (labAccountId == null || physician != null) return;
-  const accounts = await accountsIfListed(service, labAccountId, options);
+  const warning = 'the lab accounts cannot be listed: the service decides whether the order needs a physician';
+  const accounts = await asCourtesy(warning, options, (short) =>
+    service.labTests.listLabAccounts({ labAccountId }, short),
+  );
   const account = accounts.find(({ id }) => id === canonicalId(labAccountId));
   if (account === undefined || !needsPhysician(account)) return;
   throw ApplicationFailure.nonRetryable(
@@ -193,4 +181,46 @@ export async function requirePhysician(
     'PhysicianRequired',
     { fields: [{ field: 'physician', message: 'is required by the lab account' }] },
   );
+}
+
+/**
+ * Refuses wrong answers before the call that creates the order. Only an order with answers costs reads, one for each lab test
+ * that it names; if one cannot be read, or if single markers are ordered, the service decides.
+ */
+export async function requireAnswers(
+  service: LabService,
+  order: Extract<KitRequest, { kind: 'with_patient' }>['order'],
+  attempt: Attempt,
+): Promise<void> {
+  const { aoe_answers: answers, lab_test_id: labTestId, order_set: set } = order;
+  if (answers == null || answers.length === 0) return;
+  const labTestIds = new Set([labTestId, ...(set?.lab_test_ids ?? [])].filter((id) => id != null));
+  const markers: Marker[] = [];
+  const warning = 'a lab test cannot be read: the service decides if the answers fit';
+  for (const id of labTestIds) {
+    const read = async (short: CallOptions) => (await service.labTests.get(id, short)).markers ?? [];
+    markers.push(...(await asCourtesy(warning, attempt.call(), read)));
+  }
+  const fields = answerFaults(markers, answers);
+  if (fields.length === 0) return;
+  const faults = fields.map(({ field, message }) => `${field} ${message}`).join('; ');
+  throw ApplicationFailure.nonRetryable(`The answers are not valid: ${faults}`, 'OrderRefused', { fields });
+}
+
+/** The longest that one such read may take: without it, too, the service refuses what is wrong. */
+const longestCourtesyMs = 10_000;
+
+/** A list whose reading only avoids a refusal: if that fails, there is nothing to check. */
+async function asCourtesy<Entry>(
+  warning: string,
+  options: CallOptions = {},
+  read: (options: CallOptions) => Promise<Entry[]>,
+): Promise<Entry[]> {
+  try {
+    return await read({ ...options, timeoutMs: Math.min(longestCourtesyMs, options.timeoutMs ?? longestCourtesyMs) });
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    log.warn(warning, { error: error.name, status: error.status });
+    return [];
+  }
 }

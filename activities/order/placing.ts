@@ -30,8 +30,7 @@ import type { ActivityDependencies } from '../dependencies.js';
 import { handOverNew } from './chains.js';
 import { asFailures, failureOf, unreadableIfRefused } from '../failures.js';
 import { importedBefore } from './import-search.js';
-import { requireAnswers } from './answers.js';
-import { readForCommand, requirePhysician } from './orders.js';
+import { requireAnswers, readForCommand, requirePhysician } from './orders.js';
 import { requireNoReset, startAttempt, type Attempt } from '../attempt.js';
 import {
   earlierRunsOf,

@@ -1,7 +1,6 @@
 import { inspected, type OpenReportFile } from './content.js';
-import { checkHeaderSets, headerSetNamed, type HeaderSet } from './hosts.js';
+import { checkHeaderSets, headerSetNamed, type HeaderSet, systemResolve, type Resolve } from './hosts.js';
 import { openLocalFile } from './local-file.js';
-import { systemResolve, type Resolve } from './public-address.js';
 import { openRemoteFile } from './remote-file.js';
 
 export type { OpenReportFile } from './content.js';

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { WorkerStore } from '../../activities/worker-store.js';
+import type { WorkerStore } from '../../activities/dependencies.js';
 import { answers } from '../../client/webhooks/answers.js';
 import { route } from '../../client/webhooks/route.js';
 import { parse } from '../../client/webhooks/verify.js';

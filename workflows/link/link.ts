@@ -1,4 +1,4 @@
-import type { KnownConnection } from '../../activities/link/new-connection.js';
+import type { KnownConnection } from '../../activities/link/connections.js';
 import { atOnce } from '../entity/alarm.js';
 import { attentionVerbsFor, type Attentive, nothingYet } from '../entity/attention.js';
 import { note } from '../entity/journal.js';

@@ -1,4 +1,4 @@
-import type { ConnectionQuery } from '../../activities/link/new-connection.js';
+import type { ConnectionQuery } from '../../activities/link/connections.js';
 import { activities } from '../activities.js';
 import { timeOf } from '../entity/alarm.js';
 import { refusalOf } from '../entity/commands.js';

@@ -1,7 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
-import { bookOnce, moveOnce, requestOnce } from '../../../activities/appointment/booking.js';
-import { cancelOnce } from '../../../activities/appointment/cancellation.js';
+import { bookOnce, moveOnce, requestOnce, cancelOnce } from '../../../activities/appointment/booking.js';
 import { readWithOrder } from '../../../activities/appointment/reading.js';
 import { slotsFor } from '../../../activities/appointment/slots.js';
 import { slotIdOf } from '../../../protocol/appointment/slots.js';

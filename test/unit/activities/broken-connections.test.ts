@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, test } from 'vitest';
-import { isOutdated } from '../../../activities/link/broken-connections.js';
+import { isOutdated } from '../../../activities/link/connections.js';
 import { connectionErrorNotification } from '../../../protocol/link/messages.js';
 import { answering, serviceAt, type Answer } from '../service/recording-server.js';
 

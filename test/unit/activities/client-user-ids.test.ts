@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, test } from 'vitest';
-import { createClientUserIds } from '../../../activities/notifications/client-user-ids.js';
+import { createClientUserIds } from '../../../activities/notifications/cloud-event.js';
 import { answering, rejection, serviceAt, type Answer } from '../service/recording-server.js';
 
 const user: Answer = { body: { user_id: 'user-1', client_user_id: 'invented-1' } };

@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
 import { linkActivities } from '../../../activities/link/links.js';
-import type { ConnectionQuery } from '../../../activities/link/new-connection.js';
+import type { ConnectionQuery } from '../../../activities/link/connections.js';
 import type { LinkPage } from '../../../protocol/link/messages.js';
 import { answering, rejection, serviceAt, serving, type Answer } from '../service/recording-server.js';
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ms, { type StringValue } from 'ms';
 import { describe, expect, test } from 'vitest';
-import { withStore } from '../../../activities/worker-store.js';
+import { withStore } from '../../../activities/dependencies.js';
 import { deletionRequestMs, usualSettling } from '../../../protocol/settling.js';
 import { readWorkerConfig } from '../../../workers/config.js';
 import { activityOptions, booking, creation, orderSearch, round, upload } from '../../../workflows/activities.js';

@@ -3,7 +3,7 @@ import { WorkflowNotFoundError, WorkflowUpdateFailedError, type Client } from '@
 import { ApplicationFailure } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import { runningWorkActivities } from '../../../activities/deletion/running-work.js';
-import { workIdsOf } from '../../../activities/deletion/work-ids.js';
+import { workIdsOf } from '../../../activities/deletion/erasure.js';
 import { kitOrderId, parsingJobId } from '../../../protocol/ids.js';
 import { labOrderIdKey, labPhaseKey, labTransactionIdKey } from '../../../protocol/search-attributes.js';
 

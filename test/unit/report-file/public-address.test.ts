@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isPublicAddress, publicLookup } from '../../../activities/report-file/public-address.js';
+import { isPublicAddress, publicLookup } from '../../../activities/report-file/hosts.js';
 
 describe('an address of the public internet', () => {
   test.each(['8.8.8.8', '93.184.216.34', '::ffff:8.8.8.8', '2606:4700::1111'])('%s', (address) => {

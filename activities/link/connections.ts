@@ -5,6 +5,8 @@ import { compareText } from '../../protocol/canonical-json.js';
 import { anyZone, isAhead } from '../../protocol/time.js';
 import { attemptDueAt } from '../attempt.js';
 import { isSameSource } from '../../protocol/link/provider-source.js';
+import { ServiceError } from '../../service/errors.js';
+import type { Notification } from '../../protocol/notifications/notifications.js';
 
 /** A connection, as far as it can be recognised. */
 export interface KnownConnection {
@@ -34,7 +36,7 @@ export interface ConnectionFound {
   slug?: string;
 }
 
-/** The read is short: the caller repeats it, and a failed read must not discard a success. */
+/** Reads are short: one delays a delivery; the other is repeated by its caller, and must not discard a success. */
 const readTimeoutMs = 10_000;
 
 /** Decides if the latest of the user's connections that the query means is a new one: made at `since` or later. */
@@ -87,4 +89,39 @@ function connectionsWith(
     if (except?.some((known) => known.slug === slug && known.createdAt === createdAt) === true) return [];
     return [{ ...(createdAt !== undefined && { createdAt }), ...(slug !== undefined && { slug }) }];
   });
+}
+
+/**
+ * True if the notification reports a broken connection that works again, because the user has linked the provider again in the
+ * meantime, or one that the service ended because the user is deleted. If the service gives no clear answer, the notification is sent.
+ */
+export async function isOutdated(
+  service: LabService,
+  { type, at, data: { userId, provider } }: Notification,
+): Promise<boolean> {
+  if (type !== 'link.connection_error' || typeof userId !== 'string' || typeof provider !== 'string') return false;
+  const connectedAt = await connectedSince(service.providers, userId, provider);
+  // The date of the connection decides: a read may be older than the break.
+  return connectedAt === 'deleted' || (connectedAt !== undefined && connectedAt > Date.parse(at));
+}
+
+/**
+ * When the user's connection with the provider was made, in milliseconds since the epoch, or 0 if the service does not say.
+ * Undefined if there is none, if one of them is broken, and without an answer; `deleted` if the user's deletion ended it.
+ */
+async function connectedSince(
+  providers: LabService['providers'],
+  userId: string,
+  provider: string,
+): Promise<number | 'deleted' | undefined> {
+  try {
+    const connections = await providers.connectionsOf(userId, { timeoutMs: readTimeoutMs });
+    const same = connections.filter(({ slug }) => isSameSource(provider, slug));
+    if (same.length === 0 || same.some(({ status }) => status !== 'connected')) return undefined;
+    return Math.max(...same.map(({ created_on: createdOn }) => Date.parse(utcInstant(createdOn) ?? '') || 0));
+  } catch (error) {
+    if (isScheduledForDeletion(error)) return 'deleted';
+    if (error instanceof ServiceError) return undefined;
+    throw error;
+  }
 }
