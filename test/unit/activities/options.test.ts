@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import ms, { type StringValue } from 'ms';
 import { describe, expect, test } from 'vitest';
 import { withStore } from '../../../activities/dependencies.js';
@@ -205,13 +205,13 @@ interface Function {
 /** The activities that send a heartbeat, themselves or through the functions of `activities/` that they mention. */
 function sendersOfHeartbeats(): Set<string> {
   const folder = join(projectFolder, 'activities');
-  const files = readdirSync(folder).filter((file) => file.endsWith('.ts'));
+  const files = readdirSync(folder, { encoding: 'utf8', recursive: true }).filter((file) => file.endsWith('.ts'));
   const functions: Function[] = [];
   const imported = new Map<string, string>();
   for (const file of files) {
     for (const node of everyNode(parse(readFileSync(join(folder, file), 'utf8')))) {
       functions.push(...functionIn(file, node));
-      const from = specifierOf(node)?.replace(/^\.\/(.+)\.js$/, '$1.ts');
+      const from = specifierOf(node)?.replace(/^\..+\.js$/, (path) => join(dirname(file), path.replace(/js$/, 'ts')));
       for (const { local } of (node['specifiers'] ?? []) as { local?: Node }[])
         if (from !== undefined) imported.set(`${file} ${String(local?.['name'])}`, from);
     }
