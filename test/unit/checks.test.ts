@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { projectFolder } from '../rig/processes.js';
 
-/** Prettier reads every file once; on a busy machine that is a minute or two. */
+/** The linter reads every file and all types; on a busy machine that is a minute or two. */
 const timeout = 300_000;
 
 /** Beside the other tests rather than before them: the three together take a minute of one core. */
