@@ -67,7 +67,7 @@ export type {
   SpecimenLabels,
 } from './documents/documents.js';
 export type { CatalogueOperations } from './catalogue/catalogue.js';
-export type { Results } from '../service/order/results.js';
+export type { Results } from '../service/order/order.js';
 export type {
   LabAccount,
   LabAccountFilter,
@@ -88,7 +88,7 @@ export type {
 export type { AppointmentHandle } from './appointments/appointment-handle.js';
 export type { CancellationReason } from '../service/appointment/appointments.js';
 export { isBookable, type Centre, type Centres, type Coverage } from '../service/appointment/centres.js';
-export type { CentresFilter, CoverageFilter } from '../service/appointment/walk-in-requests.js';
+export type { CentresFilter, CoverageFilter } from '../service/appointment/walk-ins.js';
 export { defaultAppointmentPolicy, type AppointmentPolicy } from '../protocol/appointment/policy.js';
 export type {
   AppointmentAttentionReason,
@@ -174,7 +174,7 @@ export type {
   User,
   UserListOptions,
 } from '../service/users.js';
-export type { PortalUrl, PortalUrlRequest } from '../service/portal.js';
+export type { PortalUrl, PortalUrlRequest } from '../service/users.js';
 export { defaultDeletionPolicy, type DeletionPolicy, type OnRunningWork } from '../protocol/deletion/policy.js';
 export type {
   DeleteUserInput,
@@ -213,4 +213,4 @@ export type { WebhookPlace } from '../service/management/webhooks.js';
 /* Calls of the lab service without a workflow in between */
 export { createLabService, type LabService } from '../service/lab-service.js';
 export type { ServiceConfig } from '../service/http/http.js';
-export type { CallObserver, ObservedCall } from '../service/http/observed.js';
+export type { CallObserver, ObservedCall } from '../service/http/http.js';

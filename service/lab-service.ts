@@ -6,18 +6,17 @@ import { type LabTests, createLabTests } from './lab-tests.js';
 import { type Installation, usualInstallation } from './installation.js';
 import { type Links, createLinks } from './link/link.js';
 import { type Orders, createOrders } from './order/orders.js';
-import { type Portal, createPortal } from './portal.js';
+import { type Portal, createPortal, type Users, createUsers } from './users.js';
 import { type Providers, createProviders } from './link/providers.js';
 import { type Reports, createReports } from './report/reports.js';
 import { type Timeseries, createTimeseries } from './timeseries.js';
 import { type MatchReviews, createMatchReviews } from './match-review/match-reviews.js';
-import { type Users, createUsers } from './users.js';
 import { type WalkIns, createWalkIns } from './appointment/walk-ins.js';
 import { createManagementKeys, type ManagementKeys } from './management/keys.js';
+import { createTeamApiKeys, type TeamApiKeys } from './management/team-api-keys.js';
 import { createOrgLabAccounts, type OrgLabAccounts } from './management/lab-accounts.js';
 import { createTeams, type Teams } from './management/teams.js';
 import { createWebhooks, type Webhooks } from './management/webhooks.js';
-import { createTeamApiKeys, type TeamApiKeys } from './management/team-api-keys.js';
 
 /** One deployment of the lab service. Create one per process: its connections are kept open and shared. */
 export interface LabService {

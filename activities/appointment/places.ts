@@ -1,7 +1,12 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { appointmentSnapshotOf, type AppointmentSnapshot } from '../../service/appointment/snapshot.js';
-import type { Appointment, AppointmentAddress, CancellationReason } from '../../service/appointment/appointments.js';
-import type { BookingRequest, RescheduleRequest } from '../../service/appointment/requests.js';
+import type {
+  Appointment,
+  AppointmentAddress,
+  CancellationReason,
+  BookingRequest,
+  RescheduleRequest,
+} from '../../service/appointment/appointments.js';
 import type { CallOptions } from '../../service/http/http.js';
 import type { LabService } from '../../service/lab-service.js';
 import type { Order } from '../../service/order/orders.js';

@@ -9,7 +9,7 @@ import type { Slot, SlotQuestion, Slots, SlotSite } from '../../protocol/appoint
 import { snapshotOf } from '../../service/order/snapshot.js';
 import { addressOf, type Place, placeOf } from './places.js';
 import { readForCommand } from '../order/orders.js';
-import { mostSites } from '../../service/appointment/walk-in-requests.js';
+import { mostSites } from '../../service/appointment/walk-ins.js';
 
 /* Available slots. The address and the booking keys stay in here: neither enters Temporal. */
 

@@ -1,7 +1,7 @@
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { fileTypeFromBuffer } from 'file-type';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { hasPdfHeader } from '../../service/http/pdf.js';
+import { hasPdfHeader } from '../../service/http/answers.js';
 import { ReportFileRefused, ReportFileUnavailable } from './errors.js';
 
 /** An open source of bytes whose type is not known yet. */

@@ -1,7 +1,7 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import type { CancellationReason } from '../../service/appointment/appointments.js';
 import type { Centres, Coverage } from '../../service/appointment/centres.js';
-import type { CentresFilter, CoverageFilter, OrderCentresFilter } from '../../service/appointment/walk-in-requests.js';
+import type { CentresFilter, CoverageFilter, OrderCentresFilter } from '../../service/appointment/walk-ins.js';
 import { signalOrStart } from '../../protocol/signal-or-start.js';
 import { bookAppointmentId, isAddressable } from '../../protocol/ids.js';
 import {

@@ -6,7 +6,7 @@ import {
 } from '@temporalio/client';
 import type { LabService } from '../../service/lab-service.js';
 import { registerRequestSchema } from '../../service/order/orders.js';
-import type { Results } from '../../service/order/results.js';
+import type { Results } from '../../service/order/order.js';
 import { brokenRulesOf } from '../../service/validation.js';
 import { canonicalId, kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import {

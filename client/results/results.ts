@@ -1,7 +1,7 @@
 import type { LabService } from '../../service/lab-service.js';
 import { NotFound } from '../../service/errors.js';
 import { unsigned } from '../../service/installation.js';
-import type { Results } from '../../service/order/results.js';
+import type { Results } from '../../service/order/order.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
 import type { CallOptions } from '../call-options.js';
 import { ReadInvalid } from '../errors.js';

@@ -3,8 +3,9 @@ import { WithStartWorkflowOperation } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { NotFound, ServiceRefused } from '../../service/errors.js';
 import type { LabService } from '../../service/lab-service.js';
-import type { PortalUrl, PortalUrlRequest } from '../../service/portal.js';
 import type {
+  PortalUrl,
+  PortalUrlRequest,
   CreateUserRequest,
   Demographics,
   DemographicsRequest,

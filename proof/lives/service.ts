@@ -12,9 +12,8 @@ import { createLabTests } from '../../service/lab-tests.js';
 import { createLinks } from '../../service/link/link.js';
 import { createMatchReviews } from '../../service/match-review/match-reviews.js';
 import { createOrders } from '../../service/order/orders.js';
-import { createPortal } from '../../service/portal.js';
+import { createPortal, createUsers } from '../../service/users.js';
 import { createReports } from '../../service/report/reports.js';
-import { createUsers } from '../../service/users.js';
 import { createWalkIns } from '../../service/appointment/walk-ins.js';
 import { day, hour, second, type Life } from './life.js';
 

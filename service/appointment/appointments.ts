@@ -1,20 +1,14 @@
 import { z } from 'zod';
 import { answerAbout } from '../http/answers.js';
 import {
-  type AppointmentAddress,
-  type AppointmentRequest,
-  type BookingRequest,
-  type CancellationRequest,
-  type RescheduleRequest,
-  appointmentAddressSchema,
-  appointmentRequestSchema,
-  availabilityFilterSchema,
-  bookingRequestSchema,
-  cancellationRequestSchema,
-  rescheduleRequestSchema,
-} from './requests.js';
-import { NotFound, ServiceRefused } from '../errors.js';
-import type { CallOptions, Transport } from '../http/http.js';
+  NotFound,
+  ServiceRefused,
+  BookingKeyExpired,
+  FeatureNotEnabled,
+  sentencesOf,
+  SlotUnavailable,
+} from '../errors.js';
+import type { CallOptions, Transport, ServiceCall } from '../http/http.js';
 import {
   answeredListSchema,
   countedSchema,
@@ -27,10 +21,73 @@ import {
   textSchema,
   timestampSchema,
 } from '../order/order.js';
-import { takeSlot } from './slot-refusals.js';
 import { checkedRequest } from '../validation.js';
+import { collisionOf } from '../http/idempotency.js';
+import { commentSchema, dateSchema, requiredTextSchema } from '../order/requests.js';
 
-export type { AppointmentAddress } from './requests.js';
+/*
+ * The requests of the calls about appointments (docs/internals/lab-service.md; the specification names only `appointment_notes`).
+ */
+
+const zipCodeSchema = z.string().regex(/^\d{5}(-\d{4})?$/, 'must be five digits, or five, a hyphen and four');
+
+/** In the United States only. Not an order's address: the zip is `zip_code`, and there is no country. */
+const appointmentAddressSchema = z.strictObject({
+  first_line: requiredTextSchema,
+  second_line: z.string().nullish(),
+  city: requiredTextSchema,
+  /** Two letters. */
+  state: requiredTextSchema,
+  zip_code: zipCodeSchema,
+  unit: z.string().nullish(),
+  access_notes: commentSchema,
+});
+
+const availabilityFilterSchema = z.object({
+  startDate: dateSchema.nullish(),
+});
+
+function milliseconds(least: number, most: number) {
+  const rule = `must be a whole number from ${least} to ${most}`;
+  return z.int(rule).min(least, rule).max(most, rule).nullish();
+}
+
+export const bookingRequestSchema = z.strictObject({
+  /** From a slot of the availability. */
+  booking_key: requiredTextSchema,
+  /** For the visitor; at most 1,000 characters. */
+  appointment_notes: commentSchema,
+  /** true: do not wait for the provider's confirmation. Default false. */
+  async_confirmation: z.boolean().optional(),
+  /** How long a booking waits for the provider's confirmation: 1 to 10 s. */
+  sync_confirmation_timeout_millisecond: milliseconds(1_000, 10_000),
+  /** How long an unconfirmed booking lives: 1 minute to 48 hours. */
+  async_confirmation_timeout_millisecond: milliseconds(60_000, 172_800_000),
+});
+
+const appointmentRequestSchema = z.strictObject({
+  address: appointmentAddressSchema,
+  /** A slug of the company that will come; the list grows. */
+  provider: requiredTextSchema,
+  appointment_notes: commentSchema,
+});
+
+const rescheduleRequestSchema = z.strictObject({
+  booking_key: requiredTextSchema,
+  appointment_notes: commentSchema,
+});
+
+const cancellationRequestSchema = z.strictObject({
+  /** From `cancellationReasons`. */
+  cancellation_reason_id: requiredTextSchema,
+  notes: z.string().nullish(),
+});
+
+export type AppointmentAddress = z.output<typeof appointmentAddressSchema>;
+export type BookingRequest = z.output<typeof bookingRequestSchema>;
+export type AppointmentRequest = z.output<typeof appointmentRequestSchema>;
+export type RescheduleRequest = z.output<typeof rescheduleRequestSchema>;
+type CancellationRequest = z.output<typeof cancellationRequestSchema>;
 
 /*
  * Appointments for a blood draw at home; those at a service centre (walk-ins.ts) have the same shapes. The specification
@@ -236,3 +293,34 @@ function isNoAppointment(error: unknown): error is ServiceRefused {
 /** A sentence that denies that there is one; a refusal to show it is another. */
 const noAppointment =
   /\bno (?:\w+ ){0,2}appointments?\b|(?:\bnot|n['’]t) (?:yet )?have an? (?:\w+ ){0,2}appointment|\bappointments?\b.*(?:\bnot|n['’]t)\b.*\b(?:found|booked|exist|scheduled|made)/i;
+
+/* The refusals of a slot. */
+
+/**
+ * Sends a booking or a move.
+ * @throws SlotUnavailable, BookingKeyExpired; AnswerLost if the service is still at work on the same booking
+ */
+export async function takeSlot<T>(
+  transport: Transport,
+  call: ServiceCall,
+  bookingKey: string,
+  answer: z.ZodType<T>,
+): Promise<T> {
+  try {
+    return await transport.request({ ...call, secrets: [bookingKey], answer });
+  } catch (error) {
+    throw collisionOf(error, call) ?? slotProblem(error) ?? error;
+  }
+}
+
+/** A conflict answers 400 or 404, and only the sentence distinguishes it from other refusals (docs/internals/lab-service.md, "Appointments"). */
+function slotProblem(error: unknown): SlotUnavailable | BookingKeyExpired | undefined {
+  if (!(error instanceof ServiceRefused) || ![400, 404].includes(error.status)) return undefined;
+  // No other slot helps.
+  if (error instanceof FeatureNotEnabled) return undefined;
+  const text = sentencesOf(error);
+  const { serviceSentence: sentence, fields } = error;
+  const refusal = { fields: [...fields], ...(sentence !== undefined && { sentence }) };
+  if (/\bbooking.?key\b/i.test(text)) return new BookingKeyExpired(error, refusal);
+  return /\b(?:time)?slots?\b/i.test(text) ? new SlotUnavailable(error, refusal) : undefined;
+}

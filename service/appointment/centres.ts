@@ -18,7 +18,7 @@ import {
   centresFilterSchema,
   coverageFilterSchema,
   orderCentresFilterSchema,
-} from './walk-in-requests.js';
+} from './walk-ins.js';
 
 /*
  * Patient service centres: a laboratory's own sites, to which a person goes (docs/internals/lab-service.md, "Service centres"). As

@@ -4,7 +4,6 @@ import { canonicalId } from '../canonical-id.js';
 import { type CallFacts, AnswerUnreadable } from '../errors.js';
 import type { RawAnswer } from './exchange.js';
 import type { AnsweredCall, ServiceCall } from './http.js';
-import { hasPdfHeader } from './pdf.js';
 import { refusalError } from './refusals.js';
 import { fieldNamesOf, shapeProblem } from '../validation.js';
 
@@ -95,4 +94,16 @@ function parsed(body: Buffer): { json: boolean; value: unknown } {
 
 export function factsOf(call: ServiceCall): CallFacts {
   return { method: call.method, path: call.path };
+}
+
+/** Readers look for a PDF's header within so many bytes: scanners and mail gateways put other bytes before it. */
+export const pdfFirstBytes = 1024;
+
+/**
+ * True if the first bytes are those of a PDF: its header begins a line, and what comes before is not a page or JSON, which
+ * may mention one.
+ */
+export function hasPdfHeader(bytes: Buffer): boolean {
+  const start = bytes.subarray(0, pdfFirstBytes).toString('latin1');
+  return /(?:^(?:\u00ef\u00bb\u00bf)?|[\r\n])%PDF-/.test(start) && !/^(?:\u00ef\u00bb\u00bf)?\s*["{[<]/.test(start);
 }

@@ -12,6 +12,10 @@ import {
   orderTransactionSchema,
   readable,
   textSchema,
+  type ResultMetadata,
+  type Results,
+  resultMetadataSchema,
+  resultsSchema,
 } from './order.js';
 import {
   type ImportOrderRequest,
@@ -24,11 +28,11 @@ import {
   registerRequestSchema,
   resendEventsRequestSchema,
   testkitOrderRequestSchema,
+  checkDocumentedRules,
+  type OrderRules,
 } from './requests.js';
 import { collisionOf, idempotencyHeaders } from '../http/idempotency.js';
 import { numberedPages } from '../http/paging.js';
-import { type ResultMetadata, type Results, resultMetadataSchema, resultsSchema } from './results.js';
-import { checkDocumentedRules, type OrderRules } from './documented-rules.js';
 import { checkedRequest } from '../validation.js';
 
 export { orderSchema } from './order.js';

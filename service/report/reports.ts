@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { randomBytes } from 'node:crypto';
 import { answerAbout } from '../http/answers.js';
 import { isStatedAbsence, RequestInvalid, type CallFacts } from '../errors.js';
 import type { CallOptions, Transport } from '../http/http.js';
-import { multipartForm } from './multipart.js';
 import { requiredTextSchema } from '../order/requests.js';
 import { parsingJobSchema, type ParsingJob } from './parsing-job.js';
 import { checkedRequest } from '../validation.js';
+import type { Upload } from '../http/upload-body.js';
 
 export { parsingFailureReasons, parsingJobSchema, parsingStatuses } from './parsing-job.js';
 export type { LabReportResult, LoincMatch, ParsingJob } from './parsing-job.js';
@@ -125,4 +126,43 @@ async function* exactly(
   }
   if (seen !== size)
     throw new RequestInvalid(call, [{ field: 'file', message: 'must have as many bytes as its size says' }]);
+}
+
+/** The file of a form. `name` and `contentType` go into header lines: printable ASCII without quotes. */
+interface FormFile {
+  field: string;
+  name: string;
+  contentType: string;
+  bytes: AsyncIterable<Uint8Array>;
+  /** The number of bytes, if known: the request then has a Content-Length. */
+  size?: number;
+}
+
+/**
+ * A form with one file as multipart/form-data (RFC 7578), without undici's own FormData: that takes Blobs, which cannot
+ * be made from a stream without buffering the whole file. The file comes last, so a service that reads in order knows
+ * the user before the file.
+ */
+function multipartForm(fields: Readonly<Record<string, string>>, file: FormFile): Upload {
+  // 128 random bits: neither a field nor a file can hold the boundary, by accident or on purpose.
+  const boundary = `labops-${randomBytes(16).toString('hex')}`;
+  const parts = Object.entries(fields).map(
+    ([name, value]) => `--${boundary}\r\ncontent-disposition: form-data; name="${sendable(name)}"\r\n\r\n${value}\r\n`,
+  );
+  const disposition = `form-data; name="${sendable(file.field)}"; filename="${sendable(file.name)}"`;
+  const fileHead = `--${boundary}\r\ncontent-disposition: ${disposition}\r\ncontent-type: ${sendable(file.contentType)}\r\n\r\n`;
+  return {
+    fields: [...Object.keys(fields), file.field],
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    head: Buffer.from(parts.join('') + fileHead),
+    bytes: file.bytes,
+    tail: Buffer.from(`\r\n--${boundary}--\r\n`),
+    ...(file.size === undefined ? {} : { size: file.size }),
+  };
+}
+
+/** Names are the project's own constants; one that could end its header line is a mistake in the code. */
+function sendable(text: string): string {
+  if (/^[\x20-\x7e]+$/.test(text) && !text.includes('"')) return text;
+  throw new TypeError('the names of a form must be printable ASCII without quotes');
 }

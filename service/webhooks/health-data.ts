@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { canonicalId } from '../canonical-id.js';
-import type { ConnectionEventReceived, HealthDataReceived } from './events.js';
+import { type ConnectionEventReceived, type HealthDataReceived, type SourceRead, sourceOf } from './events.js';
 import { textSchema } from '../order/order.js';
-import { type SourceRead, sourceOf } from './source.js';
 import { exactUtcInstant, isCalendarDate } from '../timestamps.js';
 
 /**

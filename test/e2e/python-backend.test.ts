@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { freePort } from '../../sandbox/temporal/ports.js';
-import { resultsSchema } from '../../service/order/results.js';
+import { resultsSchema } from '../../service/order/order.js';
 import { registration, shippingDetails } from '../rig/cast.js';
 import { schemaFaults } from '../rig/json-schemas.js';
 import { projectFolder, startProcess } from '../rig/processes.js';

@@ -3,7 +3,7 @@ import type { ActivityObserver } from '../../activities/dependencies.js';
 import { type AnswerName, answers } from '../../client/webhooks/answers.js';
 import type { RequestObserver } from '../../client/webhooks/endpoint.js';
 import type { ReconcileCounts } from '../../protocol/reconcile.js';
-import type { CallObserver } from '../../service/http/observed.js';
+import type { CallObserver } from '../../service/http/http.js';
 
 /*
  * A process's own metrics: each part of it makes those that it reports. Labels are bounded sets: no id, nothing personal. A

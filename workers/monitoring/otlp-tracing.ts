@@ -14,7 +14,7 @@ import {
   OpenTelemetryWorkflowClientInterceptor,
 } from '@temporalio/interceptors-opentelemetry';
 import type { Logger } from 'pino';
-import type { CallObserver } from '../../service/http/observed.js';
+import type { CallObserver } from '../../service/http/http.js';
 import type { TracedProcess, Tracing } from './tracing.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { ClientOptions } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import type { CallObserver } from '../../service/http/observed.js';
+import type { CallObserver } from '../../service/http/http.js';
 
 export type TracedProcess = 'worker' | 'ingress' | 'single-process';
 

@@ -4,7 +4,7 @@ import type { Registry } from 'prom-client';
 import type { ActivityDependencies } from '../../activities/dependencies.js';
 import { createReportFiles } from '../../activities/report-file/report-files.js';
 import { createLabService } from '../../service/lab-service.js';
-import type { CallObserver } from '../../service/http/observed.js';
+import type { CallObserver } from '../../service/http/http.js';
 import type { StoreAccess } from '../../store/store-access.js';
 import type { WorkerConfig } from '../config.js';
 import { observeActivities, observeCalls } from '../monitoring/metrics.js';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readEvent } from '../../../service/webhooks/events.js';
+import { readEvent, sourceOf } from '../../../service/webhooks/events.js';
 import { readHealthData } from '../../../service/webhooks/health-data.js';
-import { sourceOf } from '../../../service/webhooks/source.js';
 import { exactUtcInstant } from '../../../service/timestamps.js';
 
 /** What the body of a webhook brings. */

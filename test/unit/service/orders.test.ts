@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Order, countryCodeOf, orderSchema } from '../../../service/order/orders.js';
-import { resultsSchema } from '../../../service/order/results.js';
+import { resultsSchema } from '../../../service/order/order.js';
 import { all } from '../../rig/all.js';
 import { orderRequest } from './persons.js';
 import { answering, readFrom, rejection, serviceAt, serviceWith } from './recording-server.js';
