@@ -1,7 +1,7 @@
 import { type Installation, isInstallationName, usualInstallation } from '../service/installation.js';
 import { invalid } from '../service/lab-operations-error.js';
 import { type KeyRing, KeyRingInvalid, parseKeyRing } from './encryption/key-ring.js';
-import { SecretFileInvalid, secretOf } from './secret-file.js';
+import { SecretFileInvalid, secretOf } from './files.js';
 
 /**
  * The encryption keys of the setting LABOPS_ENCRYPTION_KEYS, or of the file LABOPS_ENCRYPTION_KEYS_FILE; blank counts as not set.

@@ -4,7 +4,7 @@ import * as errors from './all-errors.js';
 export { errors };
 
 /* The client, and what all areas share */
-export { reconnection } from './reconnection.js';
+export { reconnection } from './temporal-connection.js';
 export { LabOperations, type ConnectOptions, type LabOperationsOptions } from './lab-operations.js';
 export type { NotificationSource, WatchOptions } from './watching.js';
 export type { CallOptions, Deadline } from './call-options.js';

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { QueryRejectedError, type WorkflowHandle } from '@temporalio/client';
+import { type Client, QueryRejectedError, type WorkflowClient, type WorkflowHandle } from '@temporalio/client';
 import type { QueryDefinition, UpdateDefinition } from '@temporalio/common';
 import type { Attention, RaisedAttention } from '../protocol/attention.js';
 import { askAgain } from '../protocol/failure-details.js';
 import { after } from './call-options.js';
 import { code, hasCode, updateEndOf } from './temporal-errors.js';
-import { DeadlinePassed } from './within.js';
-import type { TemporalCalls } from './workflow-calls.js';
+import { type AbandonedCalls, DeadlinePassed } from './within.js';
 
 /** A wait consists of shorter ones, so nothing is held for weeks and a dead connection is noticed. */
 const longestWaitMs = 60_000;
@@ -22,6 +21,16 @@ const longestQueryMs = 20_000;
 /** The server ends a long poll a second before its deadline. */
 const latePollMs = 2_000;
 
+/** The part of Temporal that a call uses. */
+export interface TemporalAccess {
+  readonly client: Client;
+  /** Its queries are refused at once if the workflow has ended. */
+  readonly openWorkflows: WorkflowClient;
+  readonly taskQueue: string;
+  /** The requests of calls that have ended early. */
+  readonly abandoned: AbandonedCalls;
+}
+
 /** Everything that one call of a public method does. */
 export class OneCall {
   underWay: string;
@@ -31,13 +40,13 @@ export class OneCall {
   isWithService = false;
   /** How often Temporal has ended the call's update because it failed the workflow task that took it to a worker. */
   failedTasks = 0;
-  private readonly calls: TemporalCalls;
+  private readonly calls: TemporalAccess;
   private readonly milliseconds: number;
   private readonly endsAt: number;
   private readonly begunAt = performance.now();
   private readonly ended = new AbortController();
 
-  constructor(calls: TemporalCalls, sentence: string, milliseconds: number) {
+  constructor(calls: TemporalAccess, sentence: string, milliseconds: number) {
     this.calls = calls;
     this.underWay = sentence;
     this.milliseconds = milliseconds;

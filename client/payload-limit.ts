@@ -1,7 +1,6 @@
-import type { Client } from '@temporalio/client';
+import { Client, type ClientOptions } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { derivedClient } from './derived-client.js';
 import { CallTooLarge } from './errors.js';
 
 /*
@@ -34,4 +33,21 @@ export function withPayloadLimit(temporal: Client): Client {
 /** True if the client encrypts its payloads. */
 export function hasKeys({ options }: Client): boolean {
   return options.loadedDataConverter.payloadCodecs.some((codec) => codec !== payloadLimit);
+}
+
+/** A client with the same connection and settings, but for the changes. */
+export function derivedClient(
+  { connection, options }: Client,
+  changes: Pick<ClientOptions, 'interceptors' | 'dataConverter'>,
+): Client {
+  const { namespace, identity, interceptors, workflow, loadedDataConverter } = options;
+  return new Client({
+    connection,
+    namespace,
+    identity,
+    interceptors,
+    workflow,
+    dataConverter: loadedDataConverter,
+    ...changes,
+  });
 }

@@ -1,6 +1,6 @@
 import { isGrpcServiceError, isRetryableError, type Client, type Connection } from '@temporalio/client';
 import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
-import { wayOf } from './proxied.js';
+import { wayOf } from './temporal-connection.js';
 import type { LabOperationsError } from '../service/lab-operations-error.js';
 import { TemporalRefused, TemporalUnreachable, WorkerFailing } from './errors.js';
 import { DeadlinePassed } from './within.js';

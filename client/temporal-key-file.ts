@@ -1,4 +1,4 @@
-import { SecretFileInvalid, secretOf } from './secret-file.js';
+import { SecretFileInvalid, secretOf } from './files.js';
 
 /** A replaced key stays valid until somebody disables it, so a few seconds more do not matter. */
 const readAgainMs = 10_000;

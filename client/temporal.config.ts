@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { type ClientConnectConfig, loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
 import { proxyFor, ProxyInvalid } from '../service/http/proxy.config.js';
 import { TemporalSettingInvalid } from './config.js';
-import { SecretFileInvalid, secretOf } from './secret-file.js';
+import { SecretFileInvalid, secretOf } from './files.js';
 import { headerFault } from './temporal-key-file.js';
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { labAttentionKey } from '../protocol/search-attributes.js';
 import type { LabOperationsError } from '../service/lab-operations-error.js';
 import { NoWorker, TimedOut, WorkerFailing } from './errors.js';
-import { OneCall } from './one-call.js';
+import { type TemporalAccess, OneCall } from './one-call.js';
 import {
   code,
   endpointOf,
@@ -12,8 +12,7 @@ import {
   noAnswerFromTemporal,
   temporalErrorOf,
 } from './temporal-errors.js';
-import type { TemporalCalls } from './workflow-calls.js';
-import { describe } from './workflow-status.js';
+import { describe } from './workflow-runs.js';
 
 /*
  * The reason why a call got no answer: no worker polls, the worker fails, Temporal does not answer, or it takes longer.
@@ -32,7 +31,7 @@ const pollingMs = 120_000;
 const workflowTasks = 1;
 
 /** Asks Temporal, which may be the party that does not answer. */
-export async function whyUnanswered(calls: TemporalCalls, call: OneCall, error: unknown): Promise<LabOperationsError> {
+export async function whyUnanswered(calls: TemporalAccess, call: OneCall, error: unknown): Promise<LabOperationsError> {
   const { client } = calls;
   const { workflowId, underWay: sentence } = call;
   const cause = { cause: error };

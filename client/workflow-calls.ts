@@ -3,7 +3,7 @@ import { AbandonedCalls } from './within.js';
 import { millisecondsOf, usualDeadline, type CallOptions, type Deadline } from './call-options.js';
 import { LabOperationsError } from '../service/lab-operations-error.js';
 import { toClientError, type ErrorMap } from './errors.js';
-import { OneCall } from './one-call.js';
+import { type TemporalAccess, OneCall } from './one-call.js';
 import { endpointOf, isDeadlineError, isPassing, isWithoutPoller, temporalErrorOf } from './temporal-errors.js';
 import { pollersOf, whyUnanswered } from './unanswered.js';
 
@@ -61,13 +61,11 @@ export function callKinds(errors: ErrorMap, what: string) {
   };
 }
 
-export class TemporalCalls {
+export class TemporalCalls implements TemporalAccess {
   readonly client: Client;
-  /** Its queries are refused at once if the workflow has ended. */
   readonly openWorkflows: WorkflowClient;
   readonly taskQueue: string;
   private readonly deadline: Deadline | undefined;
-  /** The requests of calls that have ended early. */
   readonly abandoned = new AbandonedCalls();
 
   constructor(client: Client, { taskQueue, deadline }: TemporalCallsOptions) {

@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type Logger } from '@temporalio/worker';
-import { isBuilt, requireBuilt } from './built.js';
+import { isBuilt, requireBuilt, StartFailed } from './process.js';
 import { encodingFailureConverterPath } from './encryption.js';
-import { StartFailed } from './process.js';
 
 /**
  * How the workflows of a bundle write failures: message and stack trace readable, or in a payload that the worker's codec

@@ -1,7 +1,7 @@
 import { usualEncryption } from '../client/config.js';
 import { withoutBlanks } from '../client/temporal.config.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
-import { SecretFileInvalid, secretOf } from '../client/secret-file.js';
+import { SecretFileInvalid, secretOf } from '../client/files.js';
 import type { ServiceConfig } from '../service/http/http.js';
 import type { Installation } from '../service/installation.js';
 import { isLoopback } from '../service/http/proxy.config.js';

@@ -7,7 +7,7 @@ import type { Encryption } from '../client/config.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import { markKey, requiredMetadata, type Mark } from '../protocol/unencrypted.js';
 import type { KeySinks } from '../workflows/input-refusal.js';
-import { isBuilt, requireBuilt } from './built.js';
+import { isBuilt, requireBuilt } from './process.js';
 
 /** The failure converter of a worker with keys; the workflow bundle that it runs has to be built with the same. */
 export const encodingFailureConverterPath = fileURLToPath(

@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { addressAndWay, throughProxy } from '../client/proxied.js';
-import { reconnection } from '../client/reconnection.js';
+import { addressAndWay, throughProxy, reconnection } from '../client/temporal-connection.js';
 import { isWorthALine } from '../client/webhooks/endpoint.js';
 import { readEncryption } from '../client/config.js';
 import { createWebhookHandler, type WebhookHandler } from '../client/webhooks/handler.js';
@@ -16,12 +15,12 @@ import { boundedServer, closeWithin, hideErrors, type HttpLimits, httpLimits, li
 import { createLog } from './log.js';
 import { isProgram, runProgram, shutdownRequested } from './process.js';
 import { observeWebhooks } from './monitoring/metrics.js';
-import { watchRejectedEvents } from './monitoring/rejected-events.js';
+import { storeHealth, watchRejectedEvents } from './monitoring/store-health.js';
 import { answerReadiness, type Monitoring, type Readiness, startMonitoring } from './monitoring/server.js';
-import { type StoreHealth, storeHealth } from './monitoring/store-health.js';
 import { followApiKey } from './settings/temporal.js';
 import { readyTimeoutMs, temporalHealth } from './monitoring/temporal-health.js';
-import { startTracing, type Tracing } from './monitoring/tracing.js';
+import type { Tracing } from './monitoring/otlp-tracing.js';
+import { startTracing } from './monitoring/tracing.js';
 
 const connecting = {
   ...reconnection,
@@ -31,9 +30,13 @@ const connecting = {
 };
 
 interface Given {
+  /** A store that the caller has opened, and closes, instead of the one of DATABASE_URL. */
   opened?: HealthDataStore | undefined;
+  /** Its bounds for connections. */
   limits?: HttpLimits;
+  /** Where it shows its metrics and health. */
   monitoring?: Monitoring | undefined;
+  /** The traces that it adds to. */
   tracing?: Tracing | undefined;
 }
 
@@ -54,8 +57,6 @@ export interface RunningIngress {
  * reached, webhooks that need them are answered 503, which makes the sender try again, and `/ready` gives the reason.
  * It is 503 only without Temporal: orders do not need the database.
  *
- * @param given `opened`: a store that the caller has opened, and closes, instead of the one of DATABASE_URL; `limits`:
- * its bounds for connections; `monitoring`: where it shows its metrics and health; `tracing`: the traces that it adds to
  * @throws StartFailed in one line if it cannot listen
  */
 export async function startIngress(config: IngressConfig, log: Logger, given: Given = {}): Promise<RunningIngress> {
@@ -88,8 +89,13 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
     log,
   });
   const health = store && storeHealth(store, { answerWithinMs: readyTimeoutMs, log });
-  const ready = () =>
-    readinessOf({ temporalReady: () => temporal.ready(), storeHealth: health, stopping: stopping.signal });
+  const ready = async (): Promise<Readiness> => {
+    if (stopping.signal.aborted) return { status: 'stopping' };
+    const [isReady, details] = await Promise.all([temporal.ready(), health?.()]);
+    const reason = 'Temporal cannot be used; the log of the ingress says why';
+    // Also while the database is away: a process that is taken out of service would take orders' webhooks with it.
+    return isReady ? { status: 'ready', details } : { status: 'not ready', reason, details };
+  };
   monitoring?.watch({
     ready,
     ...(health && { refresh: watchRejectedEvents(monitoring.registry, health) }),
@@ -116,21 +122,6 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
       await Promise.all([connection.close(), store?.close()]);
     },
   };
-}
-
-/** The conditions for the ingress to be ready. */
-interface Conditions {
-  temporalReady: () => Promise<boolean>;
-  storeHealth: (() => Promise<StoreHealth>) | undefined;
-  stopping: AbortSignal;
-}
-
-async function readinessOf({ temporalReady, storeHealth: askStore, stopping }: Conditions): Promise<Readiness> {
-  if (stopping.aborted) return { status: 'stopping' };
-  const [isReady, details] = await Promise.all([temporalReady(), askStore?.()]);
-  const reason = 'Temporal cannot be used; the log of the ingress says why';
-  // Also while the database is away: a process that is taken out of service would take orders' webhooks with it.
-  return isReady ? { status: 'ready', details } : { status: 'not ready', reason, details };
 }
 
 type NodeHandler = WebhookHandler['node'];

@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { realpathSync, existsSync } from 'node:fs';
 import { ConfigInvalid } from './settings/faults.js';
 
 /** Why a process could not start, in one line that names the setting or the thing to fix. */
@@ -47,4 +47,13 @@ export function shutdownRequested(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, resolve);
   });
+}
+
+/** True in dist/, where the programs and what they share are one folder below; false if they run from the sources. */
+export const isBuilt = import.meta.url.endsWith('.js');
+
+/** @throws StartFailed if a file that is loaded by its path is missing */
+export function requireBuilt(path: string): string {
+  if (existsSync(path)) return path;
+  throw new StartFailed(`${path} is missing: run \`npm run build\`, and deploy the whole of dist/.`);
 }

@@ -13,7 +13,7 @@ import type { Logger } from 'pino';
 import { createActivities } from '../activities/activities.js';
 import { takingMarkedInput } from '../activities/attempt.js';
 import type { ActivityDependencies } from '../activities/dependencies.js';
-import { addressAndWay } from '../client/proxied.js';
+import { addressAndWay } from '../client/temporal-connection.js';
 import { connectionFault } from '../client/reachability.js';
 import { connectionRemedy } from '../client/temporal-errors.js';
 import { proxyFor } from '../service/http/proxy.config.js';
@@ -26,15 +26,15 @@ import { workerIdentity } from '../client/encryption/key-requirement.js';
 import { deploymentOptions, warnWithoutCurrentRelease } from './worker/deployment.js';
 import { dataConverterOf, markingUnencrypted } from './encryption.js';
 import { storeOf } from './health-data.js';
-import { suspensionTolerance } from './worker/suspension.js';
-import { createLog, temporalLogger } from './log.js';
 import { createWorkers, runWorkers, shutDown } from './worker/queues.js';
+import { createLog, temporalLogger } from './log.js';
 import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
 import { watchFleet } from './monitoring/fleet.js';
 import { watchReconciliation } from './monitoring/last-reconciliation.js';
 import { type SdkMetrics, sdkMetrics } from './monitoring/sdk-metrics.js';
 import { type Monitoring, type Readiness, startMonitoring } from './monitoring/server.js';
-import { startTracing, type Tracing } from './monitoring/tracing.js';
+import type { Tracing } from './monitoring/otlp-tracing.js';
+import { startTracing } from './monitoring/tracing.js';
 import { ensureReconcileSchedule } from './worker/reconcile-schedule.js';
 import { ensureSearchAttributes, SearchAttributesMissing } from './worker/search-attributes.js';
 import { temporalHealth } from './monitoring/temporal-health.js';
@@ -109,7 +109,6 @@ async function poll(
     shutdownGraceTime: shutdownGraceMs,
     shutdownForceTime: shutdownGraceMs + forceAfterGraceMs,
     ...deploymentOptions(config.deployment),
-    ...suspensionTolerance,
   };
   if (config.deployment) await warnWithoutCurrentRelease(connection, namespace, config.deployment, log);
   const workers = await createWorkers(options, config.queues);

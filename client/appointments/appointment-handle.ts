@@ -21,7 +21,7 @@ import type { CallOptions } from '../call-options.js';
 import type { OneCall } from '../one-call.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import { callKinds, type TemporalCalls } from '../workflow-calls.js';
-import { orIfEnded } from '../workflow-status.js';
+import { orIfEnded } from '../workflow-runs.js';
 import { AppointmentEnded, appointmentErrorMap } from './errors.js';
 
 export const appointmentCalls = callKinds(appointmentErrorMap, 'The appointment');

@@ -3,9 +3,8 @@ import type { ConnectOptions, LabOperations } from '../lab-operations.js';
 import type { Duration } from '../../protocol/time.js';
 import type { Deadline } from '../call-options.js';
 import type { WatchOptions } from '../watching.js';
-import { Interrupted, NotConfirmed, UsageError } from './exit-codes.js';
-import { Progress } from './progress.js';
-import type { Terminal } from './terminal.js';
+import { Interrupted, NotConfirmed, UsageError } from './failures.js';
+import { Progress, type Terminal } from './terminal.js';
 
 /** Adds the commands of one area to the program: a file per area. */
 export type Area = (program: Command, commandLine: CommandLine) => void;

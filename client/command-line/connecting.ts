@@ -1,7 +1,7 @@
 import { TemporalSettingInvalid } from '../config.js';
 import { readTemporalSettings } from '../temporal.config.js';
 import { type ConnectOptions, LabOperations } from '../lab-operations.js';
-import { UsageError } from './exit-codes.js';
+import { UsageError } from './failures.js';
 
 /** Connects as `LabOperations.connect` does, which gives up after ten seconds, or after the deadline if that is shorter. */
 export async function connect(options: ConnectOptions): Promise<LabOperations> {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { durationMs, type Duration } from '../../protocol/time.js';
-import { NotUtf8, utf8Text } from '../utf8.js';
-import { UsageError } from './exit-codes.js';
+import { NotUtf8, utf8Text } from '../files.js';
+import { UsageError } from './failures.js';
 import type { Terminal } from './terminal.js';
 
 /*

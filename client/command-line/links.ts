@@ -3,7 +3,7 @@ import type { LinkHandle } from '../links/link-handle.js';
 import type { LinkStart, LinkSummary } from '../links/links.js';
 import type { CodeAnswer, LinkState } from '../../protocol/link/messages.js';
 import type { CommandLine } from './command-line.js';
-import { CodeNotAccepted, UsageError } from './exit-codes.js';
+import { CodeNotAccepted, UsageError } from './failures.js';
 import { collect, readObject, readText } from './input.js';
 import { listCommand, ofLinks } from './lists.js';
 import { attentionText, facts, line, moment, sections, table, timelineTable, words } from './output.js';

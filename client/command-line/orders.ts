@@ -7,7 +7,7 @@ import type { RegisterCommand } from '../../protocol/order/messages.js';
 import type { PlaceKitOrderInput, PlacingState } from '../../protocol/order/placing-messages.js';
 import type { AcknowledgementOutcome, AttentionReason, OrderPhase, OrderState } from '../../protocol/order/state.js';
 import type { CommandLine } from './command-line.js';
-import { NotAllChanged, UsageError } from './exit-codes.js';
+import { NotAllChanged, UsageError } from './failures.js';
 import { readObject, readText } from './input.js';
 import { addFilterOptions, filterOf, listCommand, ofOrders, type FilterOptions } from './lists.js';
 import { orderLine, orderText, orderTable, policyChangeText } from './order-text.js';

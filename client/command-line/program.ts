@@ -2,7 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { usualTaskQueue } from '../../protocol/task-queues.js';
 import { appointmentCommands } from './appointments.js';
 import { CommandLine, type Area, type Connect, type GlobalOptions } from './command-line.js';
-import { type ExitCode, exitCodes, UsageError } from './exit-codes.js';
+import { type ExitCode, exitCodes, UsageError } from './failures.js';
 import { linkCommands } from './links.js';
 import { duration } from './input.js';
 import { notificationCommands } from './notifications.js';

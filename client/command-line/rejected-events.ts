@@ -6,7 +6,7 @@ import type {
   ReplayRejectedEventsResult,
 } from '../../protocol/operators/rejected-events.js';
 import type { CommandLine } from './command-line.js';
-import { UsageError } from './exit-codes.js';
+import { UsageError } from './failures.js';
 import { count } from './input.js';
 import { facts, moment, sections, table, words } from './output.js';
 

@@ -3,7 +3,7 @@ import type { CancelledSubmission, ReportHandle } from '../reports/report-handle
 import type { ReportSubmission, ReportSummary } from '../reports/reports.js';
 import type { ReportState } from '../../protocol/report/messages.js';
 import type { CommandLine } from './command-line.js';
-import { UsageError } from './exit-codes.js';
+import { UsageError } from './failures.js';
 import { readObject } from './input.js';
 import { listCommand, ofReports } from './lists.js';
 import { attentionText, facts, line, moment, sections, table, waiting, words } from './output.js';

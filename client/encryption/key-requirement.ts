@@ -1,9 +1,8 @@
 import { hostname } from 'node:os';
 import type { Client, WorkflowClientInterceptor } from '@temporalio/client';
 import type { Encryption } from '../config.js';
-import { derivedClient } from '../derived-client.js';
+import { derivedClient, hasKeys } from '../payload-limit.js';
 import { EncryptionKeysMissing } from '../errors.js';
-import { hasKeys } from '../payload-limit.js';
 
 /** The error without keys if encryption is required. */
 export const encryptionRequired =

@@ -20,7 +20,7 @@ import { toClientError } from '../errors.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import type { OneCall } from '../one-call.js';
 import { callKinds, type TemporalCalls } from '../workflow-calls.js';
-import { orIfEnded } from '../workflow-status.js';
+import { orIfEnded } from '../workflow-runs.js';
 import { LinkEnded, LinkInvalid, linkErrorMap } from './errors.js';
 
 export const linkCalls = callKinds(linkErrorMap, 'The link');

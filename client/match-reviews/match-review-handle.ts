@@ -17,7 +17,7 @@ import { refuseFaulty } from '../input-faults.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import { stateIn, type OneCall } from '../one-call.js';
 import { callKinds, underWay, type TemporalCalls } from '../workflow-calls.js';
-import { orIfEnded } from '../workflow-status.js';
+import { orIfEnded } from '../workflow-runs.js';
 import { MatchReviewEnded, matchReviewErrorMap, MatchReviewInvalid } from './errors.js';
 
 export const matchReviewCalls = callKinds(matchReviewErrorMap, 'The review');

@@ -9,7 +9,7 @@ import {
 import { deliverNotificationsId } from '../../protocol/ids.js';
 import type { CallOptions } from '../call-options.js';
 import { callKinds, type TemporalCalls } from '../workflow-calls.js';
-import { isRunning } from '../workflow-status.js';
+import { isRunning } from '../workflow-runs.js';
 import { notificationErrorMap, NotificationNotFound } from './errors.js';
 
 /** True if this can be the ID of one of our workflows. Temporal does not answer a request with a far longer one. */

@@ -14,7 +14,7 @@ import { rootOf } from '../../protocol/order/root-order.js';
 import { kitOrderName, stateQuery } from '../../protocol/order/messages.js';
 import type { OneCall } from '../one-call.js';
 import type { ServiceAccess } from '../service-calls.js';
-import { describe } from '../workflow-status.js';
+import { describe } from '../workflow-runs.js';
 import { OrderNotFound } from './errors.js';
 
 /** Finds the root order of the chain that any order id belongs to. */

@@ -37,7 +37,7 @@ import { toClientError } from '../errors.js';
 import { requireService, type ServiceAccess } from '../service-calls.js';
 import { stateIn, type OneCall } from '../one-call.js';
 import { callKinds } from '../workflow-calls.js';
-import { orIfEnded } from '../workflow-status.js';
+import { orIfEnded } from '../workflow-runs.js';
 import { optionFaults, policyFaults, refuseFaulty } from '../input-faults.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { checkedPolicyChanges, type OrderPolicy } from '../../protocol/order/policy.js';

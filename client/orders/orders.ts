@@ -25,7 +25,7 @@ import {
 } from '../errors.js';
 import { optionFaults, referenceFaults, refuseFaulty } from '../input-faults.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
-import { startOnce } from '../start-once.js';
+import { startOnce } from '../workflow-runs.js';
 import { goesOn } from '../workflow-calls.js';
 import { OrderEnded, orderErrorMap, OrderInvalid, ReferenceConflict } from './errors.js';
 import { findPlacement, findRootOrder } from './order-finder.js';

@@ -20,7 +20,7 @@ import { requireService, type ServiceAccess } from '../service-calls.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import type { OneCall } from '../one-call.js';
 import { callKinds } from '../workflow-calls.js';
-import { describe, orIfEnded } from '../workflow-status.js';
+import { describe, orIfEnded } from '../workflow-runs.js';
 import { ReportEnded, reportErrorMap, ReportNotFound, ReportNotRead, ReportSubmissionCancelled } from './errors.js';
 
 export const reportCalls = callKinds(reportErrorMap, 'The report');

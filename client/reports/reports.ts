@@ -17,7 +17,7 @@ import { hasKeys } from '../payload-limit.js';
 import type { RefusedField } from '../../service/lab-operations-error.js';
 import { policyFaults, referenceFaults, refuseFaulty, serviceIdFaults, unknownFaults } from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
-import { startOnce } from '../start-once.js';
+import { startOnce } from '../workflow-runs.js';
 import { ReportInvalid, ReportReferenceConflict, SignedUrlRefused } from './errors.js';
 import { findSubmission, reportCalls, ReportHandle, requireJob } from './report-handle.js';
 import { parsingJobName, type ReportAttentionReason, type ReportPhase } from '../../protocol/report/messages.js';

@@ -7,7 +7,7 @@ import { EncryptionKeysMissing, toClientError, UnexpectedFailure } from '../erro
 import { watchState, type WatchOptions } from '../watching.js';
 import type { OneCall } from '../one-call.js';
 import { callKinds, underWay, type TemporalCalls } from '../workflow-calls.js';
-import { orIfEnded } from '../workflow-status.js';
+import { orIfEnded } from '../workflow-runs.js';
 import { DeletionInterrupted, GraceEnded, NothingToUndo, userErrorMap } from './errors.js';
 
 export const userCalls = callKinds(userErrorMap, 'The deletion');

@@ -28,7 +28,7 @@ import { isText } from '../../service/json-object.js';
 import { checkRead, policyFaults, refuseFaulty, unknownFaults } from '../input-faults.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
 import type { TemporalCalls } from '../workflow-calls.js';
-import { exists, statusOf } from '../workflow-status.js';
+import { exists, statusOf } from '../workflow-runs.js';
 import { DeletionHandle, userCalls } from './deletion-handle.js';
 import { DeletionInvalid, DeletionNotFound, GraceEnded, NothingToUndo, userErrorMap } from './errors.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';

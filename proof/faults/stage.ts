@@ -12,7 +12,7 @@ import {
   reconnection,
   type LabService,
 } from '../../client/index.js';
-import { throughProxy } from '../../client/proxied.js';
+import { throughProxy } from '../../client/temporal-connection.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
 import { startDevServer } from '../../sandbox/temporal/dev-server.js';

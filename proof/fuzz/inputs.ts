@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { SecretFileInvalid } from '../../client/secret-file.js';
+import { SecretFileInvalid } from '../../client/files.js';
 import { checkPlacing } from '../../client/orders/placing.js';
 import { LabOperationsError } from '../../service/lab-operations-error.js';
 import { defaultAppointmentPolicy } from '../../protocol/appointment/policy.js';

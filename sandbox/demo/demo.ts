@@ -6,7 +6,7 @@ import {
   parseKeyRing,
   type KitOrderHandle,
 } from '../../client/index.js';
-import { throughProxy } from '../../client/proxied.js';
+import { throughProxy } from '../../client/temporal-connection.js';
 import { sandboxControl } from '../control.js';
 import { Calendar } from './narrator.js';
 import type { Closing } from './closing.js';

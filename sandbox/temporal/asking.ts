@@ -1,6 +1,6 @@
 import { Connection } from '@temporalio/client';
 import type { Duration } from '@temporalio/common';
-import { throughProxy } from '../../client/proxied.js';
+import { throughProxy } from '../../client/temporal-connection.js';
 import { loopback, requireListening } from './ports.js';
 
 /** Connects to the Temporal server on a port, asks it, and closes the connection, also if the server does not answer. */

@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isEarlier, oldestServer } from '../../client/server-version.js';
+import { isEarlier, oldestServer } from '../../client/temporal-connection.js';
 import { cached, progressReport, type Report } from './cache.js';
 import { temporalConfig } from './config.js';
 import { downloadWithSdk } from './download.js';

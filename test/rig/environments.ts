@@ -6,7 +6,6 @@ import { type DevServer, startDevServer } from '../../sandbox/temporal/dev-serve
 import { startTestServer } from '../../sandbox/temporal/test-server.js';
 import type { QueueOptions } from '../../workers/worker/polled-queues.js';
 import { createWorkers, runWorkers, shutDown } from '../../workers/worker/queues.js';
-import { suspensionTolerance } from '../../workers/worker/suspension.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 
 /** What a test's client and worker have beside the defaults, such as a data converter. */
@@ -165,8 +164,6 @@ async function run(
     namespace,
     taskQueue,
     workflowBundle: { codePath: inject('workflowBundlePath') },
-    // As in the product's worker: a starved machine takes more than the SDK's 5 seconds for a step.
-    ...suspensionTolerance,
   };
   const workers = await createWorkers({ ...defaults, ...options }, queues);
   // It is awaited when the worker is stopped; until then its failure must not count as unhandled.

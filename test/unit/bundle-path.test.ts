@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { requireBuilt } from '../../workers/built.js';
+import { requireBuilt, StartFailed } from '../../workers/process.js';
 import { requireBundlablePath } from '../../workers/bundle.js';
-import { StartFailed } from '../../workers/process.js';
 
 test.each(['/srv/lab!/workflows', '/srv/a?b/workflows'])(
   'a path that webpack would misread is refused in one sentence: %s',

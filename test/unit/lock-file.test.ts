@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import client from '../../client/package.json' with { type: 'json' };
-import { isEarlier } from '../../client/server-version.js';
+import { isEarlier } from '../../client/temporal-connection.js';
 import manifest from '../../package.json' with { type: 'json' };
 import { projectFolder } from '../rig/processes.js';
 

@@ -18,7 +18,7 @@ import {
   resultOf,
 } from '../../workers/monitoring/metrics.js';
 import { watchReconciliation } from '../../workers/monitoring/last-reconciliation.js';
-import { watchRejectedEvents } from '../../workers/monitoring/rejected-events.js';
+import { watchRejectedEvents } from '../../workers/monitoring/store-health.js';
 import { startMonitoring } from '../../workers/monitoring/server.js';
 import { temporalHealth } from '../../workers/monitoring/temporal-health.js';
 import { readIngressConfig } from '../../workers/config.js';

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { senderTo } from '../../activities/notifications/sender.js';
 import { readTemporalSettings } from '../../client/temporal.config.js';
 import { errors, LabOperations } from '../../client/index.js';
-import { throughProxy } from '../../client/proxied.js';
+import { throughProxy } from '../../client/temporal-connection.js';
 import type { CloudEvent } from '../../protocol/notifications/events.js';
 import { createLabService } from '../../service/lab-service.js';
 import { fetchThroughProxy, proxyFor } from '../../service/http/proxy.config.js';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { NotUtf8, utf8Text } from '../../client/utf8.js';
+import { NotUtf8, utf8Text } from '../../client/files.js';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { parse } from 'yaml';
 

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Connection, isGrpcServiceError } from '@temporalio/client';
 import pg from 'pg';
-import { throughProxy } from '../../client/proxied.js';
+import { throughProxy } from '../../client/temporal-connection.js';
 import { freePort, loopback, PortInUse, requireFree, requireListening } from '../../sandbox/temporal/ports.js';
 import { run, startServer, type Program } from '../../sandbox/temporal/programs.js';
 import type { TemporalPrograms } from './programs.js';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
-import { addressAndWay, throughProxy } from '../../client/proxied.js';
+import { addressAndWay, throughProxy, isEarlier, oldestServer } from '../../client/temporal-connection.js';
 import { connectionFault } from '../../client/reachability.js';
-import { isEarlier, oldestServer } from '../../client/server-version.js';
 import { code, connectionRemedy, hasCode } from '../../client/temporal-errors.js';
 import { assumedBackdating } from '../../activities/reconcile/last-run.js';
 import { reachOfPasses } from '../../protocol/reconcile.js';

@@ -1,7 +1,32 @@
 import { deliverNotificationsName } from '../../protocol/notifications/delivery.js';
 import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
-import { labAttentionKey, labPhaseKey } from '../../protocol/search-attributes.js';
-import { countedPhases } from './phases.js';
+import { labAttentionKey, labPhaseKey, forwardedPhase, supersededPhase } from '../../protocol/search-attributes.js';
+import { bookAppointmentName } from '../../protocol/appointment/messages.js';
+import { deleteUserName } from '../../protocol/deletion/messages.js';
+import { linkProviderName } from '../../protocol/link/messages.js';
+import { matchReviewName } from '../../protocol/match-review/messages.js';
+import { kitOrderName } from '../../protocol/order/messages.js';
+import * as protocol from '../../protocol/phases.js';
+import { parsingJobName } from '../../protocol/report/messages.js';
+import { submitReportName } from '../../protocol/report/submission-messages.js';
+import { fetchWorkoutStreamName } from '../../protocol/workout-stream.js';
+
+/**
+ * The workflows that are counted, each with the phases in which it can stay for long. One without phases is counted as a whole. An order
+ * that has ended stays open until its critical result is acknowledged.
+ */
+const countedPhases: readonly { workflowType: string; phases: readonly string[] }[] = [
+  { workflowType: placeKitOrderName, phases: [] },
+  { workflowType: kitOrderName, phases: [...Object.keys(protocol.orderPhases), forwardedPhase] },
+  { workflowType: bookAppointmentName, phases: protocol.phasesOf(protocol.appointmentPhases, 'open') },
+  { workflowType: matchReviewName, phases: protocol.phasesOf(protocol.matchReviewPhases, 'open') },
+  { workflowType: linkProviderName, phases: protocol.phasesOf(protocol.linkPhases, 'open') },
+  { workflowType: submitReportName, phases: [] },
+  { workflowType: parsingJobName, phases: [...protocol.phasesOf(protocol.reportPhases, 'open'), supersededPhase] },
+  { workflowType: deleteUserName, phases: protocol.phasesOf(protocol.deletionPhases, 'open') },
+  { workflowType: deliverNotificationsName, phases: [] },
+  { workflowType: fetchWorkoutStreamName, phases: [] },
+];
 
 /** The most workflows with attention whose reasons and ages are read. Beyond that, the total says enough. */
 const mostWithAttention = 5_000;

@@ -4,10 +4,9 @@ import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/pa
 import proto from '@temporalio/proto';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { labAttentionKey, labAttentionSinceKey, labPhaseKey } from '../../protocol/search-attributes.js';
-import { remembered } from './remembered.js';
+import { remembered, type Watched, withinScrape } from './readings.js';
 import { ofTaskQueue } from '../settings/temporal.js';
 import { type Fleet, readFleet, type Visibility } from './fleet-counts.js';
-import { type Watched, withinScrape } from './scrape.js';
 
 /**
  * The totals of all workflows of the task queue. Temporal's visibility counts them, so every worker shows the same numbers, and

@@ -1,9 +1,8 @@
 import { type Client, ScheduleNotFoundError } from '@temporalio/client';
 import { Gauge, type Registry } from 'prom-client';
 import { reconcileScheduleId } from '../../protocol/reconcile.js';
-import { remembered } from './remembered.js';
+import { remembered, type Watched, withinScrape } from './readings.js';
 import { ofTaskQueue } from '../settings/temporal.js';
-import { type Watched, withinScrape } from './scrape.js';
 
 /** A pass runs once an hour: its age need not be known to the second. */
 const rememberedMs = 5 * 60_000;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type Connection, isGrpcServiceError } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { AbandonedCalls } from '../../client/within.js';
-import { remembered } from './remembered.js';
+import { remembered } from './readings.js';
 
 /** Probes of container platforms usually wait for 1 to 5 seconds. */
 export const readyTimeoutMs = 2_000;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { NotUtf8, utf8Text } from '../../client/utf8.js';
+import { NotUtf8, utf8Text } from '../../client/files.js';
 import { z } from 'zod';
 import { checkHeaderSets } from '../../activities/report-file/hosts.js';
 import type { HeaderSet } from '../../activities/report-file/report-files.js';

@@ -8,7 +8,7 @@ import type { CallObserver } from '../../service/http/http.js';
 import type { StoreAccess } from '../../store/store-access.js';
 import type { WorkerConfig } from '../config.js';
 import { observeActivities, observeCalls } from '../monitoring/metrics.js';
-import type { Tracing } from '../monitoring/tracing.js';
+import type { Tracing } from '../monitoring/otlp-tracing.js';
 import { workerStore } from './worker-store.js';
 
 interface Given {

@@ -5,6 +5,14 @@ import { queues, usualSlots, type QueueOptions } from './polled-queues.js';
 /** Each poller is a request that waits at Temporal. Two keep a queue's slots filled: a poll takes milliseconds, its work seconds. */
 const pollers = { maxConcurrentActivityTaskPolls: 2 };
 
+/**
+ * How long one step of a workflow may take on the clock. By itself the SDK ends it after 5 seconds, and with it, often, the
+ * process ("async hook stack has become corrupted"): a machine that was suspended, migrated or starved in mid-step for longer
+ * would cost the worker. Five minutes outlast that, and still end a step that loops. The SDK takes the option without naming it in
+ * its types; a test holds it.
+ */
+export const suspensionTolerance: object = { isolateExecutionTimeout: '5 minutes' };
+
 /** The workers of one process, one for each queue that it polls. All have all activities; the workflows say where each one goes. */
 export async function createWorkers(
   options: WorkerOptions & { taskQueue: string },
@@ -19,7 +27,9 @@ export async function createWorkers(
     ...(queue === 'background' &&
       backgroundPerSecond !== undefined && { maxTaskQueueActivitiesPerSecond: backgroundPerSecond }),
   });
-  return Promise.all(polls.map((queue) => Worker.create(queue === 'main' ? options : sideOptions(queue))));
+  return Promise.all(
+    polls.map((queue) => Worker.create(queue === 'main' ? { ...suspensionTolerance, ...options } : sideOptions(queue))),
+  );
 }
 
 /** Runs all until they are shut down. If one breaks, the others are shut down too, and its failure is thrown. */

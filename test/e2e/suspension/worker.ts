@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { suspensionTolerance } from '../../../workers/worker/suspension.js';
+import { suspensionTolerance } from '../../../workers/worker/queues.js';
 
 /** A worker with the product's limit, and a workflow that is busy for long enough to be stopped in mid-step. */
 const connection = await NativeConnection.connect({ address: process.env['TEMPORAL_ADDRESS'] ?? '' });

@@ -1,7 +1,6 @@
 import { ServiceError, WorkflowFailedError } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
-import { exitCodeOf, failureLine, failureReport } from '../../../client/command-line/failures.js';
-import { UsageError } from '../../../client/command-line/exit-codes.js';
+import { exitCodeOf, failureLine, failureReport, UsageError } from '../../../client/command-line/failures.js';
 import { errors as client } from '../../../client/index.js';
 
 test('an error of another library has no remedy, whatever it is called', () => {

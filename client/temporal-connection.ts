@@ -41,3 +41,22 @@ export function wayOf({
   const setting = channelArgs['grpc.enable_http_proxy'] === 0 ? undefined : grpcProxySetting();
   return setting === undefined ? address : `${address} through the proxy of ${setting}`;
 }
+
+/**
+ * Options for a Temporal `Connection` of your own: after an outage it is used again within five seconds. By default gRPC pauses for
+ * up to two minutes between two attempts to reconnect, and calls fail for as long.
+ */
+export const reconnection = {
+  channelArgs: { 'grpc.max_reconnect_backoff_ms': 5_000 },
+} as const satisfies ConnectionOptions;
+
+/**
+ * The oldest version of Temporal's server that is supported: the tests run on it, too. Temporal also maintains 1.30, but there a run that an operator has pinned to its release is notified of another one at
+ * every workflow task, and continues as new without end.
+ */
+export const oldestServer = '1.31';
+
+/** True if a version, such as `1.30.2`, is earlier than another, such as `1.31`. */
+export function isEarlier(version: string, than: string): boolean {
+  return version.localeCompare(than, 'en', { numeric: true }) < 0;
+}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { NotUtf8, utf8Text } from '../../../client/utf8.js';
+import { NotUtf8, utf8Text } from '../../../client/files.js';
 
 const person = '{ "receiver_name": "Jürgen Müller", "street": "Straße 1" }';
 

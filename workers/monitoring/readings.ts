@@ -1,3 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+
 /**
  * Anybody can ask a probe, and platforms ask every process every few seconds, so an answer is as old as this at most.
  */
@@ -23,4 +27,19 @@ export function remembered<T>(
     });
     return latest;
   };
+}
+
+/** The workflows that gauges are read from. */
+export interface Watched {
+  client: Client;
+  taskQueue: string;
+  log: Pick<Logger, 'warn'>;
+}
+
+/** Below the 10 s that Prometheus waits by default. */
+const answerWithinMs = 4_000;
+
+/** Waits for a reading as long as a scrape may take. What comes later is in the next scrape. */
+export async function withinScrape(reading: Promise<void>): Promise<void> {
+  await Promise.race([reading, sleep(answerWithinMs, undefined, { ref: false })]);
 }

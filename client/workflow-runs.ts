@@ -1,0 +1,89 @@
+import {
+  WorkflowNotFoundError,
+  type Client,
+  type WorkflowExecutionDescription,
+  type WorkflowHandle,
+  WorkflowExecutionAlreadyStartedError,
+} from '@temporalio/client';
+import { TypedSearchAttributes, type SearchAttributePair } from '@temporalio/common';
+
+/** The latest run; undefined if there is none. */
+export async function describe(workflow: WorkflowHandle): Promise<WorkflowExecutionDescription | undefined> {
+  try {
+    return await workflow.describe();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+export async function isRunning(workflow: WorkflowHandle): Promise<boolean> {
+  return (await statusOf(workflow)) === 'RUNNING';
+}
+
+/** The status of the latest run; undefined if there is none. */
+export async function statusOf(workflow: WorkflowHandle) {
+  return (await describe(workflow))?.status.name;
+}
+
+/** True if there is or was a workflow. */
+export async function exists(workflow: WorkflowHandle): Promise<boolean> {
+  return (await describe(workflow)) !== undefined;
+}
+
+/**
+ * The answer to an update, or that of `ended` if the workflow has ended. An update of an ended workflow is "not found", as is
+ * one of a workflow that never existed.
+ */
+export async function orIfEnded<Answer>(
+  workflow: WorkflowHandle,
+  send: () => Promise<Answer>,
+  ended: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await send();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError && (await exists(workflow))) return ended();
+    throw error;
+  }
+}
+
+interface StartOnce {
+  workflowId: string;
+  input: object;
+  /** Identifies the input without keeping its details readable. */
+  inputDigest: string;
+  searchAttributes: SearchAttributePair[];
+  staticSummary: string;
+  staticDetails: string;
+  /** The error for an ID that another input has already used. */
+  conflict: () => Error;
+}
+
+/**
+ * Starts a workflow unless one with its ID runs or has completed: the same input starts nothing twice, and another input under
+ * the same ID is refused. A run that failed is followed by another.
+ */
+export async function startOnce(
+  { client, taskQueue }: { client: Client; taskQueue: string },
+  workflowType: string,
+  { workflowId, input, inputDigest, searchAttributes, staticSummary, staticDetails, conflict }: StartOnce,
+): Promise<void> {
+  try {
+    await client.workflow.start(workflowType, {
+      workflowId,
+      taskQueue,
+      args: [input],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+      memo: { inputDigest },
+      typedSearchAttributes: new TypedSearchAttributes(searchAttributes),
+      staticSummary,
+      staticDetails,
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+  const { memo } = await client.workflow.getHandle(workflowId).describe();
+  if (memo?.['inputDigest'] !== inputDigest) throw conflict();
+}
