@@ -98,9 +98,9 @@ export class EncryptionSettingInvalid extends invalid(
 
 /**
  * TEMPORAL_API_KEY_FILE names no file with a key, or TEMPORAL_API_KEY is set as well; a key or a header (TEMPORAL_GRPC_META_…) is not
- * printable ASCII on one line; TEMPORAL_CONFIG_FILE names no file; TEMPORAL_TLS or TEMPORAL_TLS_DISABLE_HOST_VERIFICATION is neither
+ * printable ASCII on one line; TEMPORAL_CONFIG_FILE names no TOML file; TEMPORAL_TLS or TEMPORAL_TLS_DISABLE_HOST_VERIFICATION is neither
  * true nor false; a client's certificate is given without its key, a key without its certificate, or the two do not match; or a
- * proxy's variable does not hold the address of a proxy.
+ * proxy's variable does not hold a proxy's address.
  */
 export class TemporalSettingInvalid extends invalid(
   'TemporalSettingInvalid',

@@ -14,12 +14,10 @@ type Env = Readonly<Record<string, string | undefined>>;
  */
 export function readTemporalSettings(env: Env = process.env): ClientConnectConfig {
   const apiKey = temporalKeyOf(env);
-  const overrideEnvVars = { ...withoutBlanks(env), ...(apiKey !== undefined && { TEMPORAL_API_KEY: apiKey }) };
-  const [misread] = misreadFaults(overrideEnvVars);
-  if (misread !== undefined) throw new TemporalSettingInvalid(misread.problem, misread.setting);
-  const { config, fault } = readConnection(overrideEnvVars);
-  if (fault !== undefined) throw new TemporalSettingInvalid(fault.problem, fault.setting);
-  return config;
+  const read = readConnection({ ...withoutBlanks(env), ...(apiKey !== undefined && { TEMPORAL_API_KEY: apiKey }) });
+  if (!Array.isArray(read)) return read;
+  const [{ setting, problem }] = read;
+  throw new TemporalSettingInvalid(problem, setting);
 }
 
 interface Fault {
@@ -27,21 +25,23 @@ interface Fault {
   problem: string;
 }
 
-/**
- * Reads the settings and the profile; `fault` names what would fail later, or what the SDK would silently ignore.
- * @throws the SDK's own error for a file that it cannot read
- */
-export function readConnection(given: Record<string, string>): {
-  config: ClientConnectConfig;
-  fault: Fault | undefined;
-} {
-  const profile = loadClientConfigProfile({ overrideEnvVars: given });
-  const config = toClientOptions(profile);
-  const isPair = (profile.tls?.clientCert === undefined) === (profile.tls?.clientKey === undefined);
-  const fault = isPair
-    ? (addressFaultOf(config) ?? headersFault(config) ?? pairFault(config) ?? proxyFault(config, given))
-    : missingHalf(profile.tls);
-  return { config, fault };
+/** Reads the settings and the profile, or names what would fail later, or what the SDK would silently ignore. */
+export function readConnection(given: Record<string, string>): ClientConnectConfig | [Fault, ...Fault[]] {
+  const [first, ...others] = misreadFaults(given);
+  if (first !== undefined) return [first, ...others];
+  try {
+    const profile = loadClientConfigProfile({ overrideEnvVars: given });
+    const config = toClientOptions(profile);
+    const isPair = (profile.tls?.clientCert === undefined) === (profile.tls?.clientKey === undefined);
+    const fault = isPair
+      ? (addressFaultOf(config) ?? headersFault(config) ?? pairFault(config) ?? proxyFault(config, given))
+      : missingHalf(profile.tls);
+    return fault === undefined ? config : [fault];
+  } catch (error) {
+    // A TOML error shows the lines around it, which may contain a key: only its first line is used.
+    const [reason] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+    return [{ setting: 'TEMPORAL_*', problem: `could not be read (${reason})` }];
+  }
 }
 
 /** A fault that the SDK's client would report without the setting's name, as a text that follows it. */
@@ -110,7 +110,7 @@ export function withoutBlanks(env: Env): Record<string, string> {
  * Settings that the SDK's reader would silently misread: it ignores a file that does not exist, so a process would work in another
  * namespace, and it takes anything but `true` and `1` for false, so an API key would be sent without TLS.
  */
-export function misreadFaults(given: Env): Fault[] {
+function misreadFaults(given: Env): Fault[] {
   const file = given['TEMPORAL_CONFIG_FILE'];
   const isMissing = file !== undefined && !existsSync(file);
   const unclear = ['TEMPORAL_TLS', 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION'].filter(

@@ -4,7 +4,7 @@ import { run } from './program.js';
 import { processTerminal } from './terminal.js';
 
 /** Temporal's client is loaded for a command that connects: it takes longer than all else. */
-const connect: Connect = async (...call) => (await import('./connecting.js')).connect(...call);
+const connect: Connect = async (options) => (await import('../lab-operations.js')).LabOperations.connect(options);
 
 /** The exit status after a failed write. The reader may stop early, as `head` does; a full disk loses the answer. */
 function statusAfter({ code = 'error' }: NodeJS.ErrnoException): number {

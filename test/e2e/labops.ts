@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { connect } from '../../client/command-line/connecting.js';
 import { run } from '../../client/command-line/program.js';
 import { processTerminal } from '../../client/command-line/terminal.js';
+import { LabOperations } from '../../client/index.js';
 import { builtPath } from '../rig/built.js';
 import { projectFolder } from '../rig/processes.js';
 import type { Stack } from './stack.js';
@@ -58,7 +58,9 @@ export async function runLabops(args: readonly string[], { env = {}, input = '' 
     readAll: () => Promise.resolve(Buffer.from(input)),
   };
   // Both read their settings before they first wait.
-  const code = await within(env, () => run(args, terminal, (...call) => within(env, () => connect(...call))));
+  const code = await within(env, () =>
+    run(args, terminal, (options) => within(env, () => LabOperations.connect(options))),
+  );
   return { code, ...ran };
 }
 

@@ -4,7 +4,8 @@ import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { installationOf, InstallationInvalid, readInstallation } from '../../client/config.js';
+import { installationOf, InstallationInvalid, readInstallation, TemporalSettingInvalid } from '../../client/config.js';
+import { readTemporalSettings } from '../../client/temporal.config.js';
 import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
 import { ConfigInvalid } from '../../workers/settings/faults.js';
 import {
@@ -554,5 +555,6 @@ describe('Temporal', () => {
     const faults = faultsOf(() => ingress({ TEMPORAL_CONFIG_FILE: file }));
     expect(faults['TEMPORAL_*']).toMatch(/could not be read/);
     expect(JSON.stringify(faults)).not.toContain('very-secret');
+    expect(() => readTemporalSettings({ TEMPORAL_CONFIG_FILE: file })).toThrow(TemporalSettingInvalid);
   });
 });

@@ -1,6 +1,6 @@
 import type { ClientConnectConfig } from '@temporalio/envconfig';
 import type { Logger } from 'pino';
-import { misreadFaults, readConnection, temporalKeyFile } from '../../client/temporal.config.js';
+import { readConnection, temporalKeyFile } from '../../client/temporal.config.js';
 import { followKeyFile } from '../../client/temporal-key-file.js';
 import type { SettingFault } from './faults.js';
 
@@ -19,25 +19,11 @@ type TemporalTls = NonNullable<ClientConnectConfig['connectionOptions']['tls']>;
 
 /** The settings that Temporal's own tools read too. */
 export function readTemporal(given: Record<string, string>, faults: SettingFault[]): TemporalConfig | undefined {
-  const misread = misreadFaults(given);
-  faults.push(...misread.map((fault) => ({ ...fault, remedy: 'correct it, or leave it unset' })));
-  if (misread.length > 0) return undefined;
-  try {
-    const { config, fault } = readConnection(given);
-    if (fault === undefined) return temporalConfig(config, given);
-    const { setting, problem } = fault;
-    faults.push({
-      setting,
-      problem,
-      remedy: 'correct it, or the profile in the TOML file of the Temporal command line',
-    });
-    return undefined;
-  } catch (error) {
-    const problem = `could not be read (${firstLine(error)})`;
-    const remedy = 'correct the TEMPORAL_* settings, or the profile in the TOML file of the Temporal command line';
-    faults.push({ setting: 'TEMPORAL_*', problem, remedy });
-    return undefined;
-  }
+  const read = readConnection(given);
+  if (!Array.isArray(read)) return temporalConfig(read, given);
+  const remedy = 'correct it, or the profile in the TOML file of the Temporal command line';
+  faults.push(...read.map((fault) => ({ ...fault, remedy })));
+  return undefined;
 }
 
 function temporalConfig(
@@ -77,11 +63,6 @@ export function followApiKey(
 
 function textOf(metadata: Record<string, unknown>): Record<string, string> {
   return Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, String(value)]));
-}
-
-/** A TOML error shows the lines around it, which may contain a key: only its first line is used. */
-function firstLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split('\n', 1).join('');
 }
 
 /** The condition of a visibility query that keeps only the workflows of one task queue. */
