@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type CloudEvent,
   type NotificationEvent,
@@ -6,14 +5,8 @@ import {
   notificationTypes,
 } from '../../protocol/notifications/events.js';
 import { isObject, isText } from '../../service/json-object.js';
-import {
-  type AnswerCounts,
-  createEndpoint,
-  type Decision,
-  type WebhookAnswer,
-  type WebhookLogger,
-} from '../webhooks/endpoint.js';
-import { parse, type SignedMessage, verify, checkedBounds, type WebhookRequest } from '../webhooks/verify.js';
+import { createEndpoint, type Decision, type SignedEndpoint, type WebhookLogger } from '../webhooks/endpoint.js';
+import { parse, type SignedMessage, verify, checkedBounds } from '../webhooks/verify.js';
 import type { NotificationSource } from '../watching.js';
 import { type AnswerName, answers, probeBody } from './answers.js';
 
@@ -60,17 +53,7 @@ export interface NotificationHandlerOptions {
   now?: () => number;
 }
 
-export interface NotificationHandler extends NotificationSource {
-  /**
-   * For any framework: takes the request with its raw bytes and returns the answer. Never rejects. If it has not read
-   * the body, the connection must be closed after the answer, as the answer's `connection` header says.
-   */
-  handle(request: WebhookRequest): Promise<WebhookAnswer>;
-  /** For node:http, express (before its body parsers, or behind `express.raw`) and fastify's raw request and reply. */
-  node(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  /** How many requests got which answer since the handler was made. */
-  counts(): AnswerCounts<AnswerName>;
-}
+export interface NotificationHandler extends NotificationSource, SignedEndpoint<AnswerName> {}
 
 /** A workflow's listeners, by the workflow's ID. */
 type Listeners = Map<string, Set<() => void>>;

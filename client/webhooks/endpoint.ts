@@ -103,9 +103,18 @@ export interface AnsweredRequest<Name extends string = string> {
 
 export type RequestObserver<Name extends string> = (request: AnsweredRequest<Name>) => void;
 
-interface Endpoint<Name extends string> {
+/** Takes signed requests from any server. Its functions can be passed on without it. */
+export interface SignedEndpoint<Name extends string> {
+  /**
+   * For any framework: takes the request with its raw bytes and returns the answer. Never rejects. If it has not read
+   * the body, the connection must be closed after the answer, as the answer's `connection` header says.
+   */
   handle(request: WebhookRequest): Promise<WebhookAnswer>;
+  /** For node:http, Express and NestJS (before their body parsers, or behind `express.raw`) and Fastify's raw request and reply. */
   node(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** For frameworks whose requests are the web's, such as Next.js and Hono. */
+  fetch(request: Request): Promise<Response>;
+  /** How many requests got which answer since the handler was made. */
   counts(): AnswerCounts<Name>;
 }
 
@@ -145,7 +154,7 @@ interface EndpointOptions<Name extends string> {
   observe?: RequestObserver<Name | Own> | undefined;
 }
 
-export function createEndpoint<Name extends string>(options: EndpointOptions<Name>): Endpoint<Name | Own> {
+export function createEndpoint<Name extends string>(options: EndpointOptions<Name>): SignedEndpoint<Name | Own> {
   const counter = createCounter(options.answers);
 
   async function settle(deciding: () => Promise<Decision<Name | Own>>): Promise<WebhookAnswer> {
@@ -159,14 +168,20 @@ export function createEndpoint<Name extends string>(options: EndpointOptions<Nam
   }
 
   const handle = (request: WebhookRequest) => settle(() => options.decide(request));
+  const alreadyRead = () => settle(() => Promise.resolve({ name: 'body_already_read' }));
   return {
     handle,
     async node(request, response) {
       const body = rawBody(request);
-      const answer = body
-        ? await handle({ method: request.method ?? 'POST', headers: request.headers, body })
-        : await settle(() => Promise.resolve({ name: 'body_already_read' }));
+      const { method = 'POST', headers } = request;
+      const answer = body ? await handle({ method, headers, body }) : await alreadyRead();
       response.writeHead(answer.status, answer.headers).end(answer.body);
+    },
+    async fetch(request) {
+      const { method, body, bodyUsed } = request;
+      const headers = Object.fromEntries(request.headers);
+      const answer = bodyUsed ? await alreadyRead() : await handle({ method, headers, body: body ?? new Uint8Array() });
+      return new Response(answer.body ?? null, answer);
     },
     counts: () => counter.snapshot(),
   };

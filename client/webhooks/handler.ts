@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Client } from '@temporalio/client';
 import type { Installation } from '../../service/installation.js';
 import { usualTaskQueue } from '../../protocol/task-queues.js';
@@ -15,13 +14,7 @@ import {
   type Routed,
   type TakenMessages,
 } from './destinations.js';
-import {
-  type AnswerCounts,
-  createEndpoint,
-  type RequestObserver,
-  type WebhookAnswer,
-  type WebhookLogger,
-} from './endpoint.js';
+import { createEndpoint, type RequestObserver, type SignedEndpoint, type WebhookLogger } from './endpoint.js';
 import { RecentMessages, unlessRepeated } from './repeats.js';
 import { route } from './route.js';
 import {
@@ -32,7 +25,6 @@ import {
   verify,
   type Bounds,
   checkedBounds,
-  type WebhookRequest,
 } from './verify.js';
 
 export interface WebhookHandlerOptions {
@@ -93,15 +85,7 @@ export interface WebhookHandlerOptions {
   now?: () => number;
 }
 
-export interface WebhookHandler {
-  /**
-   * For any framework: takes the request with its raw bytes and returns the answer. Never rejects. If it has not read
-   * the body, the connection must be closed after the answer, as the answer's `connection` header says.
-   */
-  handle(request: WebhookRequest): Promise<WebhookAnswer>;
-  /** For node:http, express (before its body parsers, or behind `express.raw`) and fastify's raw request and reply. */
-  node(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  counts(): AnswerCounts<AnswerName>;
+export interface WebhookHandler extends SignedEndpoint<AnswerName> {
   /**
    * Waits until no attempt to signal Temporal is still to come, not even for requests that were answered 503 because Temporal took
    * too long: a few seconds at most. Await it before you close the connection of `temporal`.
