@@ -6,7 +6,7 @@ import {
   Context,
   heartbeat,
 } from '@temporalio/activity';
-import type { CallOptions } from '../service/http/http.js';
+import type { CallOptions } from '../service/http/calls.js';
 import { usualSettling } from '../protocol/settling.js';
 import { markOf, missingKey, unwrapped } from '../protocol/unencrypted.js';
 

@@ -1,9 +1,10 @@
 import { activityInfo, ApplicationFailure, log } from '@temporalio/activity';
 import { NotFound, ServiceError, ServiceRefused } from '../service/errors.js';
-import type { CallOptions } from '../service/http/http.js';
+import type { CallOptions } from '../service/http/calls.js';
 import type { LabService } from '../service/lab-service.js';
 import { matchReviewSnapshotOf, type MatchReviewSnapshot } from '../service/match-review/snapshot.js';
-import { snapshotOf, type OrderSnapshot } from '../service/order/snapshot.js';
+import type { OrderSnapshot } from '../service/order/snapshot.js';
+import { snapshotOf } from '../service/order/projection.js';
 import type { EarlierRun } from '../protocol/signal-or-start.js';
 import { matchReviewId } from '../protocol/ids.js';
 import { isCarriedOut, orderInQuestion, outcomeOf } from '../protocol/match-review/lifecycle.js';

@@ -140,11 +140,11 @@ export type {
   LinkAttentionReason,
   LinkOutcome,
   LinkPhase,
-  LinkReport,
   LinkResult,
   LinkState,
   LinkUrl,
 } from '../protocol/link/messages.js';
+export type { LinkReport } from '../protocol/link/link-report.js';
 
 /* Reports */
 export type { ReportOperations, ReportSubmission, ReportFilter, ReportSummary } from './reports/reports.js';

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
-import type { CallOptions, ServiceCall, Transport } from './http/http.js';
+import type { Transport } from './http/http.js';
+import type { CallOptions, ServiceCall } from './http/calls.js';
 
 /**
  * PDFs of orders (docs/internals/lab-service.md), each as a whole. Every call rejects with a `ServiceError`; assumed: with `NotFound` until

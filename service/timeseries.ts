@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { CallOptions, Transport } from './http/http.js';
+import type { Transport } from './http/http.js';
+import type { CallOptions } from './http/calls.js';
 
 /** A value for each moment; a value that is not a number is null, so every channel stays in step with `time`. */
 const channelSchema = z

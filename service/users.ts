@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { answerAbout } from './http/answers.js';
 import { isStatedAbsence, NotFound, RequestInvalid, sentencesOf, ServiceRefused } from './errors.js';
-import type { CallOptions, ServiceCall, Transport } from './http/http.js';
+import type { Transport } from './http/http.js';
+import type { CallOptions, ServiceCall } from './http/calls.js';
 import {
   answeredListSchema,
   flagSchema,

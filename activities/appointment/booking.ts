@@ -13,9 +13,9 @@ import {
   sentencesOf,
   ServiceRefused,
 } from '../../service/errors.js';
-import type { CallOptions } from '../../service/http/http.js';
+import type { CallOptions } from '../../service/http/calls.js';
 import type { LabService } from '../../service/lab-service.js';
-import { snapshotOf } from '../../service/order/snapshot.js';
+import { snapshotOf } from '../../service/order/projection.js';
 import { slotOf } from '../../protocol/appointment/slots.js';
 import { isOpen, visitPhaseOf, walkInType } from '../../protocol/appointment/lifecycle.js';
 import { addressOf, callsAt, placeOf, placeOfSlot, snapshotAt, type Place } from './places.js';

@@ -7,7 +7,7 @@ import type {
   BookingRequest,
   RescheduleRequest,
 } from '../../service/appointment/appointments.js';
-import type { CallOptions } from '../../service/http/http.js';
+import type { CallOptions } from '../../service/http/calls.js';
 import type { LabService } from '../../service/lab-service.js';
 import type { Order } from '../../service/order/orders.js';
 import type { WalkInBookingOptions } from '../../service/appointment/walk-ins.js';

@@ -1,7 +1,7 @@
 import { log } from '@temporalio/activity';
 import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
 import { FeatureNotEnabled, NotFound, ServiceError, Unauthorized } from '../../service/errors.js';
-import type { CallOptions } from '../../service/http/http.js';
+import type { CallOptions } from '../../service/http/calls.js';
 import type { LabService } from '../../service/lab-service.js';
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { orderEffect, type OrderEffect } from '../../protocol/appointment/lifecycle.js';

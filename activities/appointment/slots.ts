@@ -1,12 +1,12 @@
 import { ApplicationFailure, heartbeat, log } from '@temporalio/activity';
 import type { Availability, TimeSlot } from '../../service/appointment/appointments.js';
-import type { CallOptions } from '../../service/http/http.js';
+import type { CallOptions } from '../../service/http/calls.js';
 import type { LabService } from '../../service/lab-service.js';
 import type { Order } from '../../service/order/orders.js';
 import { isCalendarDate, utcInstant } from '../../service/timestamps.js';
 import { slotIdOf, slotOf } from '../../protocol/appointment/slots.js';
 import type { Slot, SlotQuestion, Slots, SlotSite } from '../../protocol/appointment/messages.js';
-import { snapshotOf } from '../../service/order/snapshot.js';
+import { snapshotOf } from '../../service/order/projection.js';
 import { addressOf, type Place, placeOf } from './places.js';
 import { readForCommand } from '../order/orders.js';
 import { mostSites } from '../../service/appointment/walk-ins.js';

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { NotFound, ServiceError, ServiceRefused, TooManyRequests } from '../../service/errors.js';
-import type { CallOptions } from '../../service/http/http.js';
+import type { CallOptions } from '../../service/http/calls.js';
 import type { LabService } from '../../service/lab-service.js';
 import { isScheduledForDeletion, isStatedUnknown, type User } from '../../service/users.js';
 import { deletionRequestMs } from '../../protocol/settling.js';

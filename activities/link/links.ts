@@ -3,7 +3,8 @@ import { ServiceError, ServiceUnreachable, Unauthorized } from '../../service/er
 import type { LabService } from '../../service/lab-service.js';
 import type { LinkTokenRequest } from '../../service/link/link.js';
 import { linkResultOf } from '../../protocol/link/link-report.js';
-import type { LinkPage, LinkReport } from '../../protocol/link/messages.js';
+import type { LinkPage } from '../../protocol/link/messages.js';
+import type { LinkReport } from '../../protocol/link/link-report.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { heartbeating } from '../attempt.js';
 import { asFailures } from '../failures.js';

@@ -2,8 +2,7 @@ import { ServiceError, ServiceUnavailable, TooManyRequests } from '../../service
 import { isIdRefused } from '../../service/order/orders.js';
 import type { LabService } from '../../service/lab-service.js';
 import type { CriticalResultReport } from '../../service/order/critical-result.js';
-import { listedOnce, type ListedOnce } from '../../service/order/bounds.js';
-import type { OrderSnapshot } from '../../service/order/snapshot.js';
+import { listedOnce, type ListedOnce, type OrderSnapshot } from '../../service/order/snapshot.js';
 import { type EarlierRun, signalOrStart, startAfter } from '../../protocol/signal-or-start.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import type { HandOver } from '../../protocol/order/placing-messages.js';

@@ -3,7 +3,7 @@ import { clockError } from '../../protocol/time.js';
 import { kitOrderId, shownId } from '../../protocol/ids.js';
 import { standingOf } from '../../protocol/order/lifecycle.js';
 import { signerOf } from '../../service/installation.js';
-import { snapshotOf } from '../../service/order/snapshot.js';
+import { snapshotOf } from '../../service/order/projection.js';
 import type { ImportOrderRequest, Order } from '../../service/order/orders.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import type { Attempt } from '../attempt.js';

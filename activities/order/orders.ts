@@ -1,10 +1,11 @@
 import { ApplicationFailure, log } from '@temporalio/activity';
 import { canonicalId } from '../../service/canonical-id.js';
 import { ServiceError, ServiceRefused } from '../../service/errors.js';
-import type { CallOptions } from '../../service/http/http.js';
+import type { CallOptions } from '../../service/http/calls.js';
 import type { LabService } from '../../service/lab-service.js';
 import { needsPhysician, type Marker } from '../../service/lab-tests.js';
-import { snapshotOf, type OrderSnapshot } from '../../service/order/snapshot.js';
+import type { OrderSnapshot } from '../../service/order/snapshot.js';
+import { snapshotOf } from '../../service/order/projection.js';
 import { isStatedUnknownOrder, type Order, type RegisterRequest } from '../../service/order/orders.js';
 import { shownId } from '../../protocol/ids.js';
 import { standingOf } from '../../protocol/order/lifecycle.js';

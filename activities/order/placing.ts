@@ -1,9 +1,10 @@
 import { activityInfo, ApplicationFailure, log } from '@temporalio/activity';
 import { AnswerLost, NotFound, ServiceRefused } from '../../service/errors.js';
-import type { CallOptions } from '../../service/http/http.js';
+import type { CallOptions } from '../../service/http/calls.js';
 import type { LabService } from '../../service/lab-service.js';
 import { signed } from '../../service/installation.js';
-import { snapshotOf, type OrderSnapshot } from '../../service/order/snapshot.js';
+import type { OrderSnapshot } from '../../service/order/snapshot.js';
+import { snapshotOf } from '../../service/order/projection.js';
 import {
   countryCodeOf,
   importOrderRequestSchema,

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { heartbeat, log, sleep } from '@temporalio/activity';
 import { LRUCache } from 'lru-cache';
-import { snapshotOf, type OrderSnapshot } from '../../service/order/snapshot.js';
+import type { OrderSnapshot } from '../../service/order/snapshot.js';
+import { snapshotOf } from '../../service/order/projection.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { isAhead } from '../../protocol/time.js';
 import { signalIfRunning, signalOrStart } from '../../protocol/signal-or-start.js';

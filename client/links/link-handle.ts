@@ -10,11 +10,11 @@ import {
   submitMfaCodeUpdate,
   type CodeAnswer,
   type LinkOptions,
-  type LinkReport,
   type LinkResult,
   type LinkState,
   type LinkUrl,
 } from '../../protocol/link/messages.js';
+import type { LinkReport } from '../../protocol/link/link-report.js';
 import type { CallOptions, Deadline } from '../call-options.js';
 import { toClientError } from '../errors.js';
 import { watchState, type WatchOptions } from '../watching.js';

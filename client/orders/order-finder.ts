@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { canonicalId } from '../../service/canonical-id.js';
 import { NotFound } from '../../service/errors.js';
-import { snapshotOf } from '../../service/order/snapshot.js';
+import { snapshotOf } from '../../service/order/projection.js';
 import {
   withoutMemos,
   forwardedPhase,

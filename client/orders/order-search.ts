@@ -1,5 +1,5 @@
 import type { Order, OrderFilter } from '../../service/order/orders.js';
-import { snapshotOf } from '../../service/order/snapshot.js';
+import { snapshotOf } from '../../service/order/projection.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import { isCritical, isSameInterpretation, spellingsOf, readStatus } from '../../protocol/order/lifecycle.js';
 import { ReadInvalid } from '../errors.js';

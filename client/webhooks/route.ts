@@ -1,7 +1,8 @@
 import { appointmentSnapshotOf } from '../../service/appointment/snapshot.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import * as events from '../../service/webhooks/events.js';
-import { type OrderSnapshot, snapshotOf } from '../../service/order/snapshot.js';
+import type { OrderSnapshot } from '../../service/order/snapshot.js';
+import { snapshotOf } from '../../service/order/projection.js';
 import { reportSnapshotOf } from '../../service/report/snapshot.js';
 import { utcInstant } from '../../service/timestamps.js';
 import { appointmentChangedSignal } from '../../protocol/appointment/messages.js';

@@ -2,7 +2,7 @@ import { createLabService, type LabService } from '../../client/index.js';
 import { sideQueueName } from '../../protocol/task-queues.js';
 import { serveHttp } from '../../sandbox/temporal/ports.js';
 import { usualInstallation } from '../../service/installation.js';
-import { snapshotOf } from '../../service/order/snapshot.js';
+import { snapshotOf } from '../../service/order/projection.js';
 import { registration, visitFor } from '../../test/rig/cast.js';
 import { backlogName, type Backlog } from './backlog.js';
 import { handOver } from './lives.js';

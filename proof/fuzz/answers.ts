@@ -9,7 +9,7 @@ import type { Marker } from '../../service/lab-tests.js';
 import { matchReviewSnapshotOf } from '../../service/match-review/snapshot.js';
 import type { MatchReview } from '../../service/match-review/match-reviews.js';
 import { usualInstallation } from '../../service/installation.js';
-import { snapshotOf } from '../../service/order/snapshot.js';
+import { snapshotOf } from '../../service/order/projection.js';
 import type { Order } from '../../service/order/order.js';
 import type { ParsingJob } from '../../service/report/parsing-job.js';
 import { reportSnapshotOf } from '../../service/report/snapshot.js';

@@ -1,7 +1,8 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import { orderSchema } from '../../service/order/order.js';
 import { signed, usualInstallation } from '../../service/installation.js';
-import { snapshotOf, type OrderSnapshot } from '../../service/order/snapshot.js';
+import type { OrderSnapshot } from '../../service/order/snapshot.js';
+import { snapshotOf } from '../../service/order/projection.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { rootOf, writePassthrough } from '../../protocol/order/root-order.js';

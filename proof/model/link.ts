@@ -1,4 +1,5 @@
-import type { CodeAnswer, LinkReport, LinkResult, LinkState, LinkUrl } from '../../protocol/link/messages.js';
+import type { CodeAnswer, LinkResult, LinkState, LinkUrl } from '../../protocol/link/messages.js';
+import type { LinkReport } from '../../protocol/link/link-report.js';
 import { deadlinesOf } from '../../workflows/link/deadlines.js';
 import type { Link } from '../../workflows/link/link.js';
 import { linkProvider } from '../../workflows/link/workflow.js';

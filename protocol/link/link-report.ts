@@ -1,4 +1,22 @@
-import type { LinkReport, ProviderMfa } from './messages.js';
+/** The question to the user after the password. */
+export interface ProviderMfa {
+  /** `sms`, `email`, or one that is not known yet. */
+  method?: string;
+  /** The shortened destination of the code, from the provider, to be shown to the user. */
+  hint?: string;
+}
+
+/**
+ * The answer of the password step to the user's browser: the service's answer unchanged (docs/messages.md), or this. No
+ * other field is kept. The password itself never arrives here.
+ */
+export interface LinkReport {
+  /** `success`, `pending_provider_mfa`, `error`, or one that is not known yet. */
+  state: string;
+  /** With `error`: one of the specification's, or one that is not known yet. */
+  errorType?: string;
+  providerMfa?: ProviderMfa;
+}
 
 /** States, error types and methods are words. Anything else could be personal and is not stored. */
 const wordPattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;

@@ -4,7 +4,7 @@ import type { LinkPolicy, ResolvedLinkPolicy } from './policy.js';
 import { linkProviderId } from '../ids.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import type { Notification } from '../notifications/notifications.js';
-import { wordOf } from './link-report.js';
+import { type LinkReport, type ProviderMfa, wordOf } from './link-report.js';
 import { sourceSlugOf } from './provider-source.js';
 
 /**
@@ -53,26 +53,6 @@ export interface LinkUrl {
   linkWebUrl: string;
   /** When the token ends by our reckoning, ISO 8601 in UTC; the service has the last word. */
   expiresAt: string;
-}
-
-/** The question to the user after the password. */
-export interface ProviderMfa {
-  /** `sms`, `email`, or one that is not known yet. */
-  method?: string;
-  /** The shortened destination of the code, from the provider, to be shown to the user. */
-  hint?: string;
-}
-
-/**
- * The answer of the password step to the user's browser: the service's answer unchanged (docs/messages.md), or this. No
- * other field is kept. The password itself never arrives here.
- */
-export interface LinkReport {
-  /** `success`, `pending_provider_mfa`, `error`, or one that is not known yet. */
-  state: string;
-  /** With `error`: one of the specification's, or one that is not known yet. */
-  errorType?: string;
-  providerMfa?: ProviderMfa;
 }
 
 export interface MfaCode {

@@ -1,7 +1,7 @@
 import type { OrderEvent } from '../../service/order/snapshot.js';
 import type { OrderPhase } from './state.js';
 
-export { boundedEvents, listedOnce, listedWhole } from '../../service/order/bounds.js';
+export { boundedEvents, listedOnce, listedWhole } from '../../service/order/snapshot.js';
 export { isCritical, isKnownInterpretation, isSameInterpretation } from '../../service/interpretation.js';
 
 /**

@@ -1,13 +1,17 @@
 import ms from 'ms';
 import type { BusinessDays } from '../business-days.js';
 import type { Duration } from '../time.js';
-import { longest, shortest } from './values.js';
 
 /**
  * The parts that every workflow's policy is made of. A policy is a table: each setting has a kind, a default and its
  * bounds, and `resolution.ts` reads what a caller gave by it. The tables contain the defaults, which the next release
  * may change, so no workflow decides by them (docs/internals/decisions/0014-policies-are-data.md).
  */
+
+export const longest = ms('10y');
+
+/** The shortest duration of any setting: a shorter pause between two reads would be none. */
+export const shortest = 1000;
 
 export interface DurationSetting {
   kind: 'duration';

@@ -1,14 +1,9 @@
 import ms from 'ms';
 import { countOf, type BusinessDays } from '../business-days.js';
 import { isCalendarDate, durationMs } from '../time.js';
-import type { FollowingSetting, Setting } from './settings.js';
+import { longest, shortest, type FollowingSetting, type Setting } from './settings.js';
 
 /** The values of a policy's settings, read by their kinds. Each violation is reported as a fault, so one error names all of them. */
-
-export const longest = ms('10y');
-
-/** The shortest duration of any setting: a shorter pause between two reads would be none. */
-export const shortest = 1000;
 
 /** Receives the fault of one setting, as a text that follows its name. */
 type Fault = (problem: string) => void;

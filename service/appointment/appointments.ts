@@ -8,7 +8,8 @@ import {
   sentencesOf,
   SlotUnavailable,
 } from '../errors.js';
-import type { CallOptions, Transport, ServiceCall } from '../http/http.js';
+import type { Transport } from '../http/http.js';
+import { type CallOptions, type ServiceCall, collisionOf } from '../http/calls.js';
 import {
   answeredListSchema,
   countedSchema,
@@ -22,7 +23,6 @@ import {
   timestampSchema,
 } from '../order/order.js';
 import { checkedRequest } from '../validation.js';
-import { collisionOf } from '../http/idempotency.js';
 import { commentSchema, dateSchema, requiredTextSchema } from '../order/requests.js';
 
 /*

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { CallOptions, Transport } from '../http/http.js';
+import type { Transport } from '../http/http.js';
+import type { CallOptions } from '../http/calls.js';
 import {
   answeredListSchema,
   countedSchema,

@@ -11,8 +11,8 @@ import {
   type RescheduleRequest,
   bookingRequestSchema,
 } from './appointments.js';
-import type { CallOptions, Transport } from '../http/http.js';
-import { idempotencyHeaders } from '../http/idempotency.js';
+import type { Transport } from '../http/http.js';
+import { type CallOptions, idempotencyHeaders } from '../http/calls.js';
 import { readRefusal } from '../http/refusals.js';
 import { checkedRequest } from '../validation.js';
 import { dateSchema, requiredTextSchema } from '../order/requests.js';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { canonicalId } from '../canonical-id.js';
 import { type CallFacts, AnswerUnreadable } from '../errors.js';
 import type { RawAnswer } from './exchange.js';
-import type { AnsweredCall, ServiceCall } from './http.js';
+import type { AnsweredCall, ServiceCall } from './calls.js';
 import { refusalError } from './refusals.js';
 import { fieldNamesOf, shapeProblem } from '../validation.js';
 

@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import type { z } from 'zod';
 import { factsOf, readAnswer, readEnd, readPdf, readPdfStream, pdfFirstBytes } from './answers.js';
+import type { AnsweredCall, QueryValue, ServiceCall } from './calls.js';
 import { canonicalId } from '../canonical-id.js';
 import { RequestInvalid, type CallFacts, ServiceError } from '../errors.js';
 import { type ExchangeLimits, type RawAnswer, exchange } from './exchange.js';
 import type { Installation } from '../installation.js';
 import { defaultBrand, keyFault, managementHeader, warnOfDeprecatedHeader } from './keys.js';
 import { connectionsTo } from './proxy.config.js';
-import { UploadBody, type Upload } from './upload-body.js';
+import { UploadBody } from './upload-body.js';
 
 /** How to reach and address one deployment of the lab service. Faults are thrown by `createTransport` as TypeError. */
 export interface ServiceConfig {
@@ -81,58 +81,6 @@ export interface ServiceConfig {
   observe?: CallObserver;
   /** Bytes of one answer. Default 32 MiB: a page of 50 orders, each as large as the largest order seen (0.4 MB), and half again. */
   maxResponseBytes?: number;
-}
-
-/** Options of a single call. */
-export interface CallOptions {
-  /** Milliseconds for the whole call; default `ServiceConfig.timeoutMs`, or its `uploadTimeoutMs`. The headers and body timeouts hold beside it. */
-  timeoutMs?: number;
-  /**
-   * Ends the wait: the call rejects with the signal's own reason. The request may have been sent by then, and its
-   * effect at the service is unknown.
-   */
-  signal?: AbortSignal;
-}
-
-/** The key a call carries: the team's (default), a link token instead of it, or the management key. */
-type Authentication = 'team' | 'management' | { linkToken: string };
-
-export interface ServiceCall {
-  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  /** Template, for instance `/v3/order/{order_id}`. Errors name it in this form. */
-  path: string;
-  /** Values for the template's names, encoded here. */
-  params?: Record<string, string>;
-  /** Absent and null values are left out; a list repeats its name. */
-  query?: Record<string, QueryValue>;
-  headers?: Record<string, string>;
-  /** Sent as JSON. */
-  body?: unknown;
-  /** Streamed instead of `body`. Its bytes are read once, and ended early if the call ends early. */
-  upload?: Upload;
-  auth?: Authentication;
-  /**
-   * Values that are sent and that no error may repeat, should the service quote them; a link token in `auth` is
-   * included automatically.
-   */
-  secrets?: readonly string[];
-  /**
-   * Milliseconds that a healthy answer may take, if that is longer than usual: neither the headers timeout nor the
-   * configured whole timeout ends the call before. A call's own `timeoutMs` does. An upload's answer has exactly this
-   * long, from the moment at which the whole body was sent.
-   */
-  slowestMs?: number;
-  options?: CallOptions | undefined;
-}
-
-type QueryValue = string | number | boolean | readonly string[] | null | undefined;
-
-export interface AnsweredCall<T> extends ServiceCall {
-  answer: z.ZodType<T>;
-  /**
-   * Turns a refusal into a result; undefined leaves it a refusal. `body` is the parsed JSON, or text that is not JSON.
-   */
-  recover?: (status: number, body: unknown) => T | undefined;
 }
 
 /** Requests to the lab service. Every rejection is a `ServiceError`, or the reason of an aborted signal. */

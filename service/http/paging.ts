@@ -1,5 +1,6 @@
 import { NotFound } from '../errors.js';
-import type { AnsweredCall, Transport } from './http.js';
+import type { Transport } from './http.js';
+import type { AnsweredCall } from './calls.js';
 
 /** One page of a list that is read by cursor. */
 interface CursorPage<T> {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isStatedAbsence } from '../errors.js';
-import type { CallOptions, Transport } from '../http/http.js';
+import type { Transport } from '../http/http.js';
+import type { CallOptions } from '../http/calls.js';
 import { isScheduledForDeletion } from '../users.js';
 import { answeredListSchema, flagSchema, listSchema, partSchema, textSchema, timestampSchema } from '../order/order.js';
 

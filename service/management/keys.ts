@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { CallOptions, Transport } from '../http/http.js';
+import type { Transport } from '../http/http.js';
+import type { CallOptions } from '../http/calls.js';
 import { answeredListSchema, idSchema, listSchema, partSchema, textSchema, timestampSchema } from '../order/order.js';
 import { requiredTextSchema } from '../order/requests.js';
 import { listByCursor } from '../http/paging.js';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { CallOptions, ServiceCall, Transport } from '../http/http.js';
+import type { Transport } from '../http/http.js';
+import type { CallOptions, ServiceCall } from '../http/calls.js';
 import {
   answeredListSchema,
   flagSchema,

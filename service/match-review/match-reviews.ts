@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { answerAbout } from '../http/answers.js';
-import type { CallOptions, Transport } from '../http/http.js';
+import type { Transport } from '../http/http.js';
+import type { CallOptions } from '../http/calls.js';
 import {
   answeredListSchema,
   idSchema,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { answerAbout } from '../http/answers.js';
 import { isStatedAbsence, RequestInvalid, ServiceRefused } from '../errors.js';
-import type { CallOptions, Transport } from '../http/http.js';
+import type { Transport } from '../http/http.js';
+import { type CallOptions, collisionOf, idempotencyHeaders } from '../http/calls.js';
 import {
   type Order,
   type OrderTransaction,
@@ -31,7 +32,6 @@ import {
   checkDocumentedRules,
   type OrderRules,
 } from './requests.js';
-import { collisionOf, idempotencyHeaders } from '../http/idempotency.js';
 import { numberedPages } from '../http/paging.js';
 import { checkedRequest } from '../validation.js';
 

@@ -94,14 +94,17 @@ describe('the checker finds, with file, line and rule,', () => {
     expect(breaches({ 'utils/a.ts': "import 'zod';" })).toEqual(['utils/a.ts:1: utils/ is not in the folder table']);
   });
 
-  test('a cycle, once, but not one of types', () => {
+  test('a cycle, once, and in the product also one of types', () => {
     const files = {
       'service/a.ts': "import { b } from './b.js';",
       'service/b.ts': "import { c } from './c.js';",
       'service/c.ts': "import type { D } from './d.js';\nimport { a } from './a.js';",
       'service/d.ts': "import { c } from './c.js';",
+      'sandbox/a.ts': "import type { B } from './b.js';",
+      'sandbox/b.ts': "import { a } from './a.js';",
     };
     expect(breaches(files)).toEqual([
+      'service/d.ts:1: import cycle: service/c.ts → service/d.ts → service/c.ts',
       'service/c.ts:2: import cycle: service/a.ts → service/b.ts → service/c.ts → service/a.ts',
     ]);
   });
@@ -160,7 +163,7 @@ describe('the checker finds, with file, line and rule,', () => {
 describe('the checker allows', () => {
   test('what the table allows', () => {
     const files = {
-      'service/a.ts': "import { z } from 'zod';\nimport type { B } from '../workflows/b.js';",
+      'service/a.ts': "import { z } from 'zod';\nimport type { B } from '../workflows/c.js';",
       'workflows/b.ts': "import type { Activities } from '../activities/a.js';\nimport ms from 'ms';",
       'activities/a.ts': "import { name } from '../protocol/order/messages.js';\nimport { a } from '../service/a.js';",
       'client/c.ts': "import { keys } from '../protocol/search-attributes.js';",

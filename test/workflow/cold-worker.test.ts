@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { kitOrderId } from '../../protocol/ids.js';
 import { criticalResultReportedSignal, orderChangedSignal } from '../../protocol/order/messages.js';
 import { usualInstallation } from '../../service/installation.js';
-import { snapshotOf } from '../../service/order/snapshot.js';
+import { snapshotOf } from '../../service/order/projection.js';
 import { eventually } from '../rig/eventually.js';
 import { isIdle } from '../rig/idle.js';
 import type { Kit } from './kit.js';

@@ -2,13 +2,13 @@ import type { ApplicationFailure } from '@temporalio/workflow';
 import { codeRule, linkResultOf, readCode } from '../../protocol/link/link-report.js';
 import type {
   CodeAnswer,
-  LinkReport,
   LinkRequest,
   LinkState,
   LinkUrl,
   LinkOptions,
   MfaCode,
 } from '../../protocol/link/messages.js';
+import type { LinkReport } from '../../protocol/link/link-report.js';
 import { activities } from '../activities.js';
 import { commandWait, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { obtainPolicy } from '../entity/policy.js';

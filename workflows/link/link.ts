@@ -19,9 +19,8 @@ import type {
   LinkPhase,
   LinkProviderInput,
   LinkState,
-  ProviderMfa,
-  LinkReport,
 } from '../../protocol/link/messages.js';
+import type { ProviderMfa, LinkReport } from '../../protocol/link/link-report.js';
 import type { ResolvedLinkPolicy } from '../../protocol/link/policy.js';
 import { anyProvider, sourceSlugOf } from '../../protocol/link/provider-source.js';
 import { consequenceOf, isAboutToken, mayBeConnected } from './consequences.js';

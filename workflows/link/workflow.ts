@@ -11,12 +11,12 @@ import {
   submitMfaCodeUpdate,
   type CodeAnswer,
   type LinkProviderInput,
-  type LinkReport,
   type LinkRequest,
   type LinkResult,
   type LinkUrl,
   type MfaCode,
 } from '../../protocol/link/messages.js';
+import type { LinkReport } from '../../protocol/link/link-report.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
 import { openRun, runLoop, acceptCancellation, workThrough } from '../entity/loop.js';
 import { noticeUnreadable } from '../entity/unreadable.js';

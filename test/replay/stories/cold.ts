@@ -1,7 +1,7 @@
 import { kitOrderId } from '../../../protocol/ids.js';
 import { criticalResultReportedSignal, orderChangedSignal } from '../../../protocol/order/messages.js';
 import { usualInstallation } from '../../../service/installation.js';
-import { snapshotOf } from '../../../service/order/snapshot.js';
+import { snapshotOf } from '../../../service/order/projection.js';
 import { following } from '../../rig/followed.js';
 import { until } from '../stage.js';
 import { untilIdle, type Story } from './story.js';

@@ -5,7 +5,7 @@ import { chainActivities, type ChainReading } from '../../../activities/order/ch
 import type { ActivityDependencies } from '../../../activities/dependencies.js';
 import { writePassthrough } from '../../../protocol/order/root-order.js';
 import { signed, usualInstallation } from '../../../service/installation.js';
-import { listedWhole } from '../../../service/order/bounds.js';
+import { listedWhole } from '../../../service/order/snapshot.js';
 import { answering, serviceAt } from '../service/recording-server.js';
 
 const named = signed(writePassthrough({ root: 'root', reference: 'invented-1', n: 2 }), usualInstallation);

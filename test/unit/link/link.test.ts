@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { LinkReport } from '../../../protocol/link/messages.js';
+import type { LinkReport } from '../../../protocol/link/link-report.js';
 import { atOnce } from '../../../workflows/entity/alarm.js';
 import { note } from '../../../workflows/entity/journal.js';
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { LinkReport } from '../../../protocol/link/messages.js';
+import type { LinkReport } from '../../../protocol/link/link-report.js';
 import {
   receiveResult,
   giveToken,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { rootOf } from '../../../protocol/order/root-order.js';
 import { usualInstallation } from '../../../service/installation.js';
-import { snapshotOf } from '../../../service/order/snapshot.js';
+import { snapshotOf } from '../../../service/order/projection.js';
 import { orderSchema } from '../../../service/order/orders.js';
 import { announceNews } from '../../../workflows/order/announcements.js';
 import { learn } from '../../../workflows/order/chain.js';

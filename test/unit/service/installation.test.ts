@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { readPassthrough, rootOf, writePassthrough } from '../../../protocol/order/root-order.js';
 import { isInstallationName, signed, signerOf, unsigned, type Installation } from '../../../service/installation.js';
 import { orderSchema } from '../../../service/order/order.js';
-import { snapshotOf } from '../../../service/order/snapshot.js';
+import { snapshotOf } from '../../../service/order/projection.js';
 
 const names = fc.stringMatching(/^[A-Za-z0-9._-]{1,32}$/);
 const references = fc.stringMatching(/^[A-Za-z0-9._:-]{1,128}$/);

@@ -6,7 +6,7 @@ import { interpretationOf, isCritical, isKnownInterpretation } from '../../../se
 import { matchReviewSnapshotOf } from '../../../service/match-review/snapshot.js';
 import { orderSchema } from '../../../service/order/order.js';
 import { usualInstallation } from '../../../service/installation.js';
-import { snapshotOf } from '../../../service/order/snapshot.js';
+import { snapshotOf } from '../../../service/order/projection.js';
 import { parsingJobSchema } from '../../../service/report/parsing-job.js';
 import { reportSnapshotOf } from '../../../service/report/snapshot.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { usualInstallation } from '../../../service/installation.js';
-import { snapshotOf } from '../../../service/order/snapshot.js';
+import { snapshotOf } from '../../../service/order/projection.js';
 import { orderSchema } from '../../../service/order/orders.js';
 import { untidyOrder } from './untidy-orders.js';
 import { rootOf } from '../../../protocol/order/root-order.js';
