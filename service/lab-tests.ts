@@ -1,38 +1,29 @@
 import { z } from 'zod';
 import type { Transport } from './http/http.js';
 import type { CallOptions } from './http/calls.js';
-import {
-  answeredListSchema,
-  flagSchema,
-  idSchema,
-  labTestSchema,
-  listSchema,
-  numberSchema,
-  partSchema,
-  textSchema,
-  valueSchema,
-} from './order/order.js';
+import * as fields from './fields.js';
+import { labTestSchema } from './order/order.js';
 import { listByCursor, numberedPages } from './http/paging.js';
 
 export const labAccountSchema = z.looseObject({
-  id: idSchema,
-  lab: textSchema,
-  org_id: textSchema,
+  id: fields.id,
+  lab: fields.text,
+  org_id: fields.text,
   /** `active`, `pending`, `suspended`, `ready_to_launch`, or one not known yet. */
-  status: textSchema,
+  status: fields.text,
   /** `order_delegated`, `result_delegated`, `fully_delegated`, `not_delegated`, or one not known yet. */
-  delegated_flow: textSchema,
-  provider_account_id: textSchema,
-  account_name: textSchema,
+  delegated_flow: fields.text,
+  provider_account_id: fields.text,
+  account_name: fields.text,
   /** Put with an order's own comment on the requisition. */
-  default_clinical_notes: textSchema,
+  default_clinical_notes: fields.text,
 });
 
 export type LabAccount = z.output<typeof labAccountSchema>;
 
 /** The list of a team's accounts, and of an organisation's. The schema lets `data` be absent, but not something else be in its place. */
 export const labAccountsSchema = z
-  .looseObject({ data: answeredListSchema(labAccountSchema).nullish() })
+  .looseObject({ data: fields.answeredList(labAccountSchema).nullish() })
   .refine((answer) => answer.data !== undefined || Object.keys(answer).length === 0, 'has no list of accounts')
   .transform((answer): LabAccount[] => answer.data?.items ?? []);
 
@@ -47,15 +38,15 @@ const numberedIdSchema = z.union([
 
 const questionSchema = z.looseObject({
   id: numberedIdSchema,
-  required: flagSchema,
-  code: textSchema,
-  value: textSchema,
+  required: fields.flag,
+  code: fields.text,
+  value: fields.text,
   /** `choice`, `text`, `numeric`, `multi_choice`, or one not known yet. */
-  type: textSchema,
-  sequence: numberSchema,
-  constraint: textSchema,
-  default: textSchema,
-  answers: listSchema(z.looseObject({ id: numberedIdSchema, code: textSchema, value: textSchema })),
+  type: fields.text,
+  sequence: fields.number,
+  constraint: fields.text,
+  default: fields.text,
+  answers: fields.list(z.looseObject({ id: numberedIdSchema, code: fields.text, value: fields.text })),
 });
 
 /**
@@ -63,22 +54,22 @@ const questionSchema = z.looseObject({
  */
 const markerSchema = z.looseObject({
   id: numberedIdSchema,
-  name: textSchema,
-  slug: textSchema,
-  description: textSchema,
+  name: fields.text,
+  slug: fields.text,
+  description: fields.text,
   lab_id: numberedIdSchema.nullish().catch(undefined),
-  provider_id: textSchema,
+  provider_id: fields.text,
   /** `biomarker`, `panel`, or one not known yet. */
-  type: textSchema,
-  unit: textSchema,
-  price: valueSchema,
-  a_la_carte_enabled: flagSchema,
-  is_orderable: flagSchema,
-  common_tat_days: numberSchema,
-  worst_case_tat_days: numberSchema,
+  type: fields.text,
+  unit: fields.text,
+  price: fields.value,
+  a_la_carte_enabled: fields.flag,
+  is_orderable: fields.flag,
+  common_tat_days: fields.number,
+  worst_case_tat_days: fields.number,
   /** Questions that an order of this marker has to answer. */
-  aoe: partSchema(z.looseObject({ questions: listSchema(questionSchema) })),
-  expected_results: listSchema(z.looseObject({ id: numberedIdSchema, name: textSchema, slug: textSchema })),
+  aoe: fields.part(z.looseObject({ questions: fields.list(questionSchema) })),
+  expected_results: fields.list(z.looseObject({ id: numberedIdSchema, name: fields.text, slug: fields.text })),
 });
 
 export type Marker = z.output<typeof markerSchema>;
@@ -88,24 +79,24 @@ export const askingMarkerSchema = markerSchema.pick({ id: true, aoe: true });
 
 /** The test that an order names. Only `id` is required. */
 const catalogueTestSchema = labTestSchema.extend({
-  id: idSchema,
+  id: fields.id,
   /** `active` can be ordered; `pending_approval`, `inactive`, or one not known yet. */
-  status: textSchema,
+  status: fields.text,
   /** Deprecated in favour of `status`. */
-  is_active: flagSchema,
-  price: numberSchema,
-  lab: partSchema(
-    z.looseObject({ id: numberedIdSchema.nullish().catch(undefined), slug: textSchema, name: textSchema }),
+  is_active: fields.flag,
+  price: fields.number,
+  lab: fields.part(
+    z.looseObject({ id: numberedIdSchema.nullish().catch(undefined), slug: fields.text, name: fields.text }),
   ),
-  markers: listSchema(markerSchema),
+  markers: fields.list(markerSchema),
   /** True if the service made it for an order of single markers. */
-  auto_generated: flagSchema,
-  is_delegated: flagSchema,
+  auto_generated: fields.flag,
+  is_delegated: fields.flag,
 });
 
 export type LabTest = z.output<typeof catalogueTestSchema>;
 
-const labTestPageSchema = z.looseObject({ data: answeredListSchema(catalogueTestSchema), next_cursor: textSchema });
+const labTestPageSchema = z.looseObject({ data: fields.answeredList(catalogueTestSchema), next_cursor: fields.text });
 
 /** Narrows the list (docs/internals/lab-service.md). */
 export interface LabTestFilter {
@@ -130,9 +121,9 @@ export interface LabTestFilter {
 }
 
 const markerPageSchema = z.looseObject({
-  markers: answeredListSchema(markerSchema),
-  total: numberSchema,
-  size: numberSchema,
+  markers: fields.answeredList(markerSchema),
+  total: fields.number,
+  size: fields.number,
 });
 
 /** Narrows the list; the specification documents only `labSlug`, the rest is docs/internals/lab-service.md's. */

@@ -3,33 +3,18 @@ import { answerAbout } from './http/answers.js';
 import { isStatedAbsence, NotFound, RequestInvalid, sentencesOf, ServiceRefused } from './errors.js';
 import type { Transport } from './http/http.js';
 import type { CallOptions, ServiceCall } from './http/calls.js';
-import {
-  answeredListSchema,
-  flagSchema,
-  idSchema,
-  listSchema,
-  numberSchema,
-  partSchema,
-  textSchema,
-  timestampSchema,
-} from './order/order.js';
+import * as fields from './fields.js';
 import { noneIfPastTheEnd } from './http/paging.js';
-import {
-  birthDateSchema,
-  emailSchema,
-  exactTextSchema,
-  medicalProxySchema,
-  requiredTextSchema,
-} from './order/requests.js';
-import { checkedRequest } from './validation.js';
+import { medicalProxySchema } from './order/requests.js';
+import { checkedRequest, birthDateSchema, emailSchema, exactTextSchema, requiredTextSchema } from './validation.js';
 
 /** `{name, slug, logo}` (specification) or `{provider, type}` (newer events); open, so a third form is kept too. */
 const sourceSchema = z.looseObject({
-  name: textSchema,
-  slug: textSchema,
-  logo: textSchema,
-  provider: textSchema,
-  type: textSchema,
+  name: fields.text,
+  slug: fields.text,
+  logo: fields.text,
+  provider: fields.text,
+  type: fields.text,
 });
 
 /** A value that is not a source counts as absent: one untidy connection must not hide the others. */
@@ -37,7 +22,7 @@ const sourceOrNone = sourceSchema.nullish().catch(undefined);
 
 /** The specification names the provider `source`; deployments also send `provider`. Both are filled from either. */
 const connectedSourceSchema = z
-  .looseObject({ created_on: timestampSchema, source: sourceOrNone, provider: sourceOrNone })
+  .looseObject({ created_on: fields.timestamp, source: sourceOrNone, provider: sourceOrNone })
   .transform((connected) => {
     const [source, provider] = [connected.source, connected.provider];
     const both = source || provider ? { ...source, ...provider, ...withoutGaps(source) } : undefined;
@@ -49,26 +34,26 @@ function withoutGaps(source: z.output<typeof sourceSchema> | null | undefined): 
 }
 
 const userSchema = z.looseObject({
-  user_id: idSchema,
-  team_id: textSchema,
+  user_id: fields.id,
+  team_id: fields.text,
   /** The customer's own reference: free text, never a UUID to rely on. */
-  client_user_id: textSchema,
-  created_on: timestampSchema,
-  connected_sources: listSchema(connectedSourceSchema),
-  fallback_birth_date: partSchema(
-    z.looseObject({ source_slug: textSchema, updated_at: timestampSchema, value: textSchema }),
+  client_user_id: fields.text,
+  created_on: fields.timestamp,
+  connected_sources: fields.list(connectedSourceSchema),
+  fallback_birth_date: fields.part(
+    z.looseObject({ source_slug: fields.text, updated_at: fields.timestamp, value: fields.text }),
   ),
   /** `id` is an IANA zone name. */
-  fallback_time_zone: partSchema(
-    z.looseObject({ id: textSchema, source_slug: textSchema, updated_at: timestampSchema }),
+  fallback_time_zone: fields.part(
+    z.looseObject({ id: fields.text, source_slug: fields.text, updated_at: fields.timestamp }),
   ),
 });
 
 export type User = z.output<typeof userSchema>;
 
 const userPageSchema = z.looseObject({
-  users: answeredListSchema(userSchema),
-  total: numberSchema,
+  users: fields.answeredList(userSchema),
+  total: fields.number,
 });
 
 /** `POST /v2/user` (docs/internals/lab-service.md; the specification gives no body). Dates are YYYY-MM-DD. */
@@ -95,21 +80,21 @@ export type UpdateUserRequest = z.output<typeof updateUserRequestSchema>;
 export type DeletedUser = { userId: string } | { clientUserId: string };
 
 const demographicsSchema = z.looseObject({
-  first_name: textSchema,
-  last_name: textSchema,
-  email: textSchema,
-  phone_number: textSchema,
-  gender: textSchema,
-  dob: textSchema,
-  address: partSchema(
+  first_name: fields.text,
+  last_name: fields.text,
+  email: fields.text,
+  phone_number: fields.text,
+  gender: fields.text,
+  dob: fields.text,
+  address: fields.part(
     z.looseObject({
-      first_line: textSchema,
-      second_line: textSchema,
-      city: textSchema,
-      state: textSchema,
-      zip: textSchema,
-      country: textSchema,
-      access_notes: textSchema,
+      first_line: fields.text,
+      second_line: fields.text,
+      city: fields.text,
+      state: fields.text,
+      zip: fields.text,
+      country: fields.text,
+      access_notes: fields.text,
     }),
   ),
 });
@@ -201,7 +186,7 @@ export function isStatedUnknown(error: unknown): boolean {
 
 /** An empty answer says the same by its status. One that shows an error instead of success does not: nothing is known then, as after a lost answer. */
 const successSchema = z
-  .looseObject({ success: flagSchema })
+  .looseObject({ success: fields.flag })
   .refine(
     ({ success, detail, error }) => success != null || (detail == null && error == null),
     'is an error, although the status says success',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type CallFacts, RequestInvalid } from './errors.js';
 import { isObject } from './json-object.js';
 import type { RefusedField } from './lab-operations-error.js';
+import { isCalendarDate } from './timestamps.js';
 
 /** Returns the request as its schema reads it, or throws `RequestInvalid` with every broken rule. */
 export function checkedRequest<T>(call: CallFacts, schema: z.ZodType<T>, request: unknown): T {
@@ -56,3 +57,41 @@ function brokenRules(issue: z.core.$ZodIssue): RefusedField[] {
   const prefix = field === '' ? '' : `${field}.`;
   return issue.keys.map((key) => ({ field: prefix + key, message: 'is not a field of this request' }));
 }
+
+/* Fields of requests. */
+
+/** For what means something else with a blank at its end: a password, a product's own key. */
+export const exactTextSchema = z.string().regex(/\S/, 'must not be empty');
+
+/** Scanners add a line end, and keyboards and clipboards a blank: they are not sent. */
+export const requiredTextSchema = z.string().trim().regex(/\S/, 'must not be empty');
+
+const emailPattern = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
+
+/** Not documented beyond "validated": one `@`, something before it and a dotted domain after; 254 is SMTP's limit. */
+export const emailSchema = z
+  .string()
+  .trim()
+  .max(254, { error: 'must be at most 254 characters long', abort: true })
+  .regex(emailPattern, 'must be an e-mail address');
+
+export const dateSchema = z
+  .string()
+  .refine(isCalendarDate, { error: 'must be a date that exists, written YYYY-MM-DD', abort: true });
+
+/** The zone that is furthest ahead is 14 hours ahead of UTC: where a child has just been born, it may be tomorrow. */
+export const birthDateSchema = dateSchema.refine(
+  (dob) => dob <= new Date(Date.now() + 14 * 3_600_000).toISOString().slice(0, 10),
+  'must not be in the future',
+);
+
+const longestComment = 1000;
+
+/**
+ * The specification's limit of 1,000 characters, counted in Unicode code points: an emoji of two UTF-16 units is one.
+ * (Which unit the service counts is not documented.)
+ */
+export const commentSchema = z
+  .string()
+  .refine((text) => [...text].length <= longestComment, 'must be at most 1,000 characters long')
+  .nullish();

@@ -10,20 +10,8 @@ import {
 } from '../errors.js';
 import type { Transport } from '../http/http.js';
 import { type CallOptions, type ServiceCall, collisionOf } from '../http/calls.js';
-import {
-  answeredListSchema,
-  countedSchema,
-  flagSchema,
-  idSchema,
-  listSchema,
-  numberSchema,
-  partSchema,
-  referredIdSchema,
-  textSchema,
-  timestampSchema,
-} from '../order/order.js';
-import { checkedRequest } from '../validation.js';
-import { commentSchema, dateSchema, requiredTextSchema } from '../order/requests.js';
+import * as fields from '../fields.js';
+import { checkedRequest, commentSchema, dateSchema, requiredTextSchema } from '../validation.js';
 
 /*
  * The requests of the calls about appointments (docs/internals/lab-service.md; the specification names only `appointment_notes`).
@@ -96,95 +84,95 @@ type CancellationRequest = z.output<typeof cancellationRequestSchema>;
  */
 
 const placeSchema = z.looseObject({
-  first_line: textSchema,
-  second_line: textSchema,
-  city: textSchema,
-  state: textSchema,
+  first_line: fields.text,
+  second_line: fields.text,
+  city: fields.text,
+  state: fields.text,
   /** Orders call it `zip`. */
-  zip_code: textSchema,
-  unit: textSchema,
-  access_notes: textSchema,
+  zip_code: fields.text,
+  unit: fields.text,
+  access_notes: fields.text,
 });
 
 export const appointmentSchema = z.looseObject({
-  id: idSchema,
-  user_id: referredIdSchema,
-  order_id: referredIdSchema,
-  order_transaction_id: textSchema,
-  address: partSchema(placeSchema),
-  location: partSchema(z.looseObject({ lng: numberSchema, lat: numberSchema })),
+  id: fields.id,
+  user_id: fields.referredId,
+  order_id: fields.referredId,
+  order_transaction_id: fields.text,
+  address: fields.part(placeSchema),
+  location: fields.part(z.looseObject({ lng: fields.number, lat: fields.number })),
   /** Without a zone it is UTC. Null while no slot is given. */
-  start_at: timestampSchema,
-  end_at: timestampSchema,
+  start_at: fields.timestamp,
+  end_at: fields.timestamp,
   /** The zone in which the person at home reads a clock. */
-  iana_timezone: textSchema,
+  iana_timezone: fields.text,
   /** `phlebotomy`, `patient_service_center`, or one not known yet. */
-  type: textSchema,
+  type: fields.text,
   /** A slug of the company that comes; the list grows. */
-  provider: textSchema,
-  provider_id: textSchema,
+  provider: fields.text,
+  provider_id: fields.text,
   /** The provider's own number; at a service centre the person is found by it. */
-  external_id: textSchema,
+  external_id: fields.text,
   /** `confirmed`, `pending`, `reserved`, `in_progress`, `completed`, `cancelled`, or one not known yet. */
-  status: textSchema,
+  status: fields.text,
   /** The same, with `scheduled` for `confirmed`. */
-  event_status: textSchema,
+  event_status: fields.text,
   /** false: cancel it and book another one instead. */
-  can_reschedule: flagSchema,
-  appointment_notes: textSchema,
-  events: listSchema(z.looseObject({ created_at: timestampSchema, status: textSchema })),
+  can_reschedule: fields.flag,
+  appointment_notes: fields.text,
+  events: fields.list(z.looseObject({ created_at: fields.timestamp, status: fields.text })),
 });
 
 export type Appointment = z.output<typeof appointmentSchema>;
 
 const timeSlotSchema = z.looseObject({
   /** The key that books this slot; without it the slot cannot be booked. */
-  booking_key: textSchema,
-  start: timestampSchema,
-  end: timestampSchema,
+  booking_key: fields.text,
+  start: fields.timestamp,
+  end: fields.timestamp,
   /** When the booking key expires; not always stated. */
-  expires_at: timestampSchema,
-  price: numberSchema,
-  is_priority: flagSchema,
-  num_appointments_available: numberSchema,
+  expires_at: fields.timestamp,
+  price: fields.number,
+  is_priority: fields.flag,
+  num_appointments_available: fields.number,
 });
 
 /** The place of a day's slots, at a service centre; null at home. */
 const slotLocationSchema = z.looseObject({
   /** The site code. */
-  code: textSchema,
-  name: textSchema,
-  address: partSchema(placeSchema),
-  location: partSchema(z.looseObject({ lng: numberSchema, lat: numberSchema })),
+  code: fields.text,
+  name: fields.text,
+  address: fields.part(placeSchema),
+  location: fields.part(z.looseObject({ lng: fields.number, lat: fields.number })),
   /** Miles. */
-  distance: countedSchema,
-  iana_timezone: textSchema,
+  distance: fields.counted,
+  iana_timezone: fields.text,
 });
 
 export const availabilitySchema = z.looseObject({
   /** One for each day; at home the service always answers 14 days. At service centres each has its location. */
-  slots: listSchema(
+  slots: fields.list(
     z.looseObject({
-      location: partSchema(slotLocationSchema),
+      location: fields.part(slotLocationSchema),
       /** YYYY-MM-DD, by `timezone`. */
-      date: textSchema,
-      slots: listSchema(timeSlotSchema),
+      date: fields.text,
+      slots: fields.list(timeSlotSchema),
     }),
   ),
   /** IANA zone name. */
-  timezone: textSchema,
+  timezone: fields.text,
 });
 
 export type TimeSlot = z.output<typeof timeSlotSchema>;
 export type Availability = z.output<typeof availabilitySchema>;
 
 const cancellationReasonSchema = z.looseObject({
-  id: idSchema,
-  name: textSchema,
-  is_refundable: flagSchema,
+  id: fields.id,
+  name: fields.text,
+  is_refundable: fields.flag,
 });
 
-const cancellationReasonsSchema = answeredListSchema(cancellationReasonSchema).transform(({ items }) => items);
+const cancellationReasonsSchema = fields.answeredList(cancellationReasonSchema).transform(({ items }) => items);
 
 export type CancellationReason = z.output<typeof cancellationReasonSchema>;
 

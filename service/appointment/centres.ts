@@ -1,16 +1,7 @@
 import { z } from 'zod';
 import type { Transport } from '../http/http.js';
 import type { CallOptions } from '../http/calls.js';
-import {
-  answeredListSchema,
-  countedSchema,
-  flagSchema,
-  listSchema,
-  numberSchema,
-  partSchema,
-  recordSchema,
-  textSchema,
-} from '../order/order.js';
+import * as fields from '../fields.js';
 import { checkedRequest } from '../validation.js';
 import {
   type CentresFilter,
@@ -28,24 +19,24 @@ import {
 
 /** Some guides name the service types `tier`. */
 const providerSchema = z
-  .looseObject({ name: textSchema, service_types: listSchema(z.string()), tier: listSchema(z.string()) })
+  .looseObject({ name: fields.text, service_types: fields.list(z.string()), tier: fields.list(z.string()) })
   .transform(({ tier, ...provider }) => ({ ...provider, service_types: provider.service_types ?? tier }));
 
 const coverageSchema = z.looseObject({
-  zip_code: textSchema,
-  phlebotomy: partSchema(
+  zip_code: fields.text,
+  phlebotomy: fields.part(
     z.looseObject({
-      is_served: flagSchema,
-      providers: listSchema(providerSchema),
+      is_served: fields.flag,
+      providers: fields.list(providerSchema),
     }),
   ),
   /** By the laboratory's slug. */
-  central_labs: recordSchema(
+  central_labs: fields.record(
     z.looseObject({
-      lab_id: countedSchema,
-      supported_bill_types: listSchema(z.string()),
-      patient_service_centers: partSchema(
-        z.looseObject({ within_radius: countedSchema, radius: textSchema, capabilities: listSchema(z.string()) }),
+      lab_id: fields.counted,
+      supported_bill_types: fields.list(z.string()),
+      patient_service_centers: fields.part(
+        z.looseObject({ within_radius: fields.counted, radius: fields.text, capabilities: fields.list(z.string()) }),
       ),
     }),
   ),
@@ -55,34 +46,34 @@ export type Coverage = z.output<typeof coverageSchema>;
 
 const centreSchema = z.looseObject({
   /** The code by which slots are asked for; without it the site cannot be booked here. */
-  site_code: textSchema,
-  metadata: partSchema(
+  site_code: fields.text,
+  metadata: fields.part(
     z.looseObject({
-      name: textSchema,
-      first_line: textSchema,
-      second_line: textSchema,
-      city: textSchema,
-      state: textSchema,
-      zip_code: textSchema,
-      phone_number: textSchema,
-      website: textSchema,
+      name: fields.text,
+      first_line: fields.text,
+      second_line: fields.text,
+      city: fields.text,
+      state: fields.text,
+      zip_code: fields.text,
+      phone_number: fields.text,
+      website: fields.text,
     }),
   ),
   /** Miles. */
-  distance: countedSchema,
-  location: partSchema(z.looseObject({ lng: numberSchema, lat: numberSchema })),
-  supported_bill_types: listSchema(z.string()),
+  distance: fields.counted,
+  location: fields.part(z.looseObject({ lng: fields.number, lat: fields.number })),
+  supported_bill_types: fields.list(z.string()),
   /** `stat`, `appointment_scheduling_with_lab`, one that begins with `appointment_scheduling_via_`; the list grows. */
-  capabilities: listSchema(z.string()),
+  capabilities: fields.list(z.string()),
 });
 
 export type Centre = z.output<typeof centreSchema>;
 
 const centresSchema = z
   .looseObject({
-    lab_id: countedSchema,
-    slug: textSchema,
-    patient_service_centers: answeredListSchema(centreSchema).nullish(),
+    lab_id: fields.counted,
+    slug: fields.text,
+    patient_service_centers: fields.answeredList(centreSchema).nullish(),
   })
   .refine(
     ({ lab_id: labId, slug, patient_service_centers: sites }) => sites !== undefined || (labId ?? slug) != null,

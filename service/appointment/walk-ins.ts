@@ -14,8 +14,7 @@ import {
 import type { Transport } from '../http/http.js';
 import { type CallOptions, idempotencyHeaders } from '../http/calls.js';
 import { readRefusal } from '../http/refusals.js';
-import { checkedRequest } from '../validation.js';
-import { dateSchema, requiredTextSchema } from '../order/requests.js';
+import { checkedRequest, dateSchema, requiredTextSchema } from '../validation.js';
 
 /* The requests of the calls about service centres and appointments there (docs/internals/lab-service.md, "Service centres"). */
 

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import type { Transport } from '../http/http.js';
 import type { CallOptions, ServiceCall } from '../http/calls.js';
-import { textSchema } from '../order/order.js';
-import { exactTextSchema, requiredTextSchema } from '../order/requests.js';
+import * as fields from '../fields.js';
 import { plainSentence } from '../word.js';
-import { checkedRequest } from '../validation.js';
+import { checkedRequest, exactTextSchema, requiredTextSchema } from '../validation.js';
 
 /** The error types of the specification, in its order. Its list is open: an unknown type is kept as it was sent. */
 export const linkErrorTypes = [
@@ -37,9 +36,9 @@ type LinkToken = z.output<typeof linkTokenSchema>;
 /** How the provider asks the person for a code, if the state is `pending_provider_mfa`. */
 const providerMfaSchema = z.looseObject({
   /** `sms`, `email`, or one not known yet. */
-  method: textSchema,
+  method: fields.text,
   /** The address that the code went to, shortened by the provider, for the person to read. */
-  hint: textSchema,
+  hint: fields.text,
 });
 
 /**
@@ -50,18 +49,18 @@ const providerMfaSchema = z.looseObject({
 const linkResultSchema = z.looseObject({
   state: z.string().min(1),
   /** As it was given when the token was created. */
-  redirect_url: textSchema,
+  redirect_url: fields.text,
   /** See `linkErrorTypes`. */
-  error_type: textSchema,
+  error_type: fields.text,
   /**
    * Text for developers, without any guarantee: no decision may depend on it. Truncated to 300 characters, without
    * the sent values and without e-mail addresses and telephone numbers.
    */
-  error: textSchema,
+  error: fields.text,
   provider_mfa: providerMfaSchema.nullish().catch(undefined),
-  provider: textSchema,
+  provider: fields.text,
   connected: z.boolean().nullish().catch(undefined),
-  provider_id: textSchema,
+  provider_id: fields.text,
 });
 
 export type LinkResult = z.output<typeof linkResultSchema>;

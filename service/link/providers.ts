@@ -3,44 +3,44 @@ import { isStatedAbsence } from '../errors.js';
 import type { Transport } from '../http/http.js';
 import type { CallOptions } from '../http/calls.js';
 import { isScheduledForDeletion } from '../users.js';
-import { answeredListSchema, flagSchema, listSchema, partSchema, textSchema, timestampSchema } from '../order/order.js';
+import * as fields from '../fields.js';
 
 /* Makers of devices and apps, and a user's connections with them. Shapes come from docs/internals/lab-service.md. */
 
 const providerSchema = z.looseObject({
-  name: textSchema,
+  name: fields.text,
   /** The name in links, in connections and in webhooks. */
   slug: z.string().min(1),
-  description: textSchema,
-  logo: textSchema,
+  description: fields.text,
+  logo: fields.text,
   /** `oauth`, `team_oauth`, `sdk`, `password`, `email`, `app`, an empty text, or one not known yet. */
-  auth_type: textSchema,
+  auth_type: fields.text,
   /** The health data that it has, for instance `sleep`. */
-  supported_resources: listSchema(z.string()),
+  supported_resources: fields.list(z.string()),
 });
 
 export type Provider = z.output<typeof providerSchema>;
 
 const providerConnectionSchema = z.looseObject({
-  name: textSchema,
+  name: fields.text,
   slug: z.string().min(1),
-  logo: textSchema,
-  created_on: timestampSchema,
+  logo: fields.text,
+  created_on: fields.timestamp,
   /** `connected`, `error`, or one not known yet. With `error` nothing is fetched until the user connects again. */
-  status: textSchema,
+  status: fields.text,
   /** The provider's own name of the user's account; perhaps personal. */
-  external_user_id: textSchema,
+  external_user_id: fields.text,
   /** Why the connection broke. */
-  error_details: partSchema(
+  error_details: fields.part(
     z.looseObject({
       /**
        * `token_refresh_failed`, `webhook_registration_failed`, `user_not_found`, `deregistered_per_provider`,
        * `required_scopes_not_granted`, `provider_credential_error`, `provider_password_expired`, `unknown`; the list grows.
        */
-      error_type: textSchema,
+      error_type: fields.text,
       /** Text for developers, which may quote a person. */
-      error_message: textSchema,
-      errored_at: timestampSchema,
+      error_message: fields.text,
+      errored_at: fields.timestamp,
     }),
   ),
 });
@@ -65,10 +65,10 @@ export interface Providers {
   deregister(userId: string, provider: string, options?: CallOptions): Promise<boolean>;
 }
 
-const readableProviders = answeredListSchema(providerSchema).transform(({ items }) => items);
+const readableProviders = fields.answeredList(providerSchema).transform(({ items }) => items);
 
 const connectionsSchema = z
-  .looseObject({ providers: answeredListSchema(providerConnectionSchema) })
+  .looseObject({ providers: fields.answeredList(providerConnectionSchema) })
   .transform(({ providers }) => providers.items);
 
 /** The things that the service's own 404 names. A gateway, which knows none of them, writes `Not Found` or `no Route matched`. */
@@ -76,7 +76,7 @@ const named = ['user', 'provider', 'source', 'connection'];
 
 /** Without a body, the status alone says that the connection has ended. */
 const deregisteredSchema = z
-  .looseObject({ success: flagSchema })
+  .looseObject({ success: fields.flag })
   .nullish()
   .transform((answer) => answer?.success !== false);
 

@@ -1,22 +1,21 @@
 import { z } from 'zod';
 import type { Transport } from '../http/http.js';
 import type { CallOptions } from '../http/calls.js';
-import { answeredListSchema, idSchema, listSchema, partSchema, textSchema, timestampSchema } from '../order/order.js';
-import { requiredTextSchema } from '../order/requests.js';
+import * as fields from '../fields.js';
 import { listByCursor } from '../http/paging.js';
-import { checkedRequest } from '../validation.js';
+import { checkedRequest, requiredTextSchema } from '../validation.js';
 
 /* Management keys. The specification names the two kinds; the shapes come from docs/internals/lab-service.md. */
 
 const managementKeySchema = z.looseObject({
-  id: idSchema,
-  label: textSchema,
-  created_at: timestampSchema,
+  id: fields.id,
+  label: fields.text,
+  created_at: fields.timestamp,
   /** `type` is `org_member`, `removed_org_member`, `service_staff`, `management_key`, or one not known yet. */
-  creator: partSchema(z.looseObject({ type: textSchema, id: textSchema })),
+  creator: fields.part(z.looseObject({ type: fields.text, id: fields.text })),
   /** `org_admin`: the whole organisation; `team_admin`: the teams that it is bound to. The list grows. */
-  role: textSchema,
-  team_role_bindings: listSchema(z.looseObject({ team_id: textSchema })),
+  role: fields.text,
+  team_role_bindings: fields.list(z.looseObject({ team_id: fields.text })),
 });
 
 /** `key` is the key itself, which is shown this once: a credential that belongs in no log. */
@@ -62,7 +61,7 @@ export interface ManagementKeys {
 const keysPath = '/v1/org/{org_id}/management_key';
 const keyPath = `${keysPath}/{key_id}`;
 
-const pageSchema = z.looseObject({ data: answeredListSchema(managementKeySchema), next_cursor: textSchema });
+const pageSchema = z.looseObject({ data: fields.answeredList(managementKeySchema), next_cursor: fields.text });
 
 export function createManagementKeys(transport: Transport): ManagementKeys {
   return {

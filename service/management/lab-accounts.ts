@@ -2,9 +2,8 @@ import { z } from 'zod';
 import type { Transport } from '../http/http.js';
 import type { CallOptions } from '../http/calls.js';
 import { type LabAccount, type LabAccountFilter, labAccountSchema, labAccountsSchema } from '../lab-tests.js';
-import { requiredTextSchema } from '../order/requests.js';
 import { type OrgRegion, regionParams } from './team-api-keys.js';
-import { checkedRequest } from '../validation.js';
+import { checkedRequest, requiredTextSchema } from '../validation.js';
 
 interface OrgLabAccountFilter extends LabAccountFilter {
   teamId?: string;

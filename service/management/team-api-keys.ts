@@ -2,10 +2,9 @@ import { z } from 'zod';
 import type { Transport } from '../http/http.js';
 import type { CallOptions } from '../http/calls.js';
 import { RequestInvalid } from '../errors.js';
-import { answeredListSchema, idSchema, listSchema, textSchema, timestampSchema } from '../order/order.js';
-import { requiredTextSchema } from '../order/requests.js';
+import * as fields from '../fields.js';
 import { listByCursor } from '../http/paging.js';
-import { checkedRequest } from '../validation.js';
+import { checkedRequest, requiredTextSchema } from '../validation.js';
 
 /* Team API keys, which a management key manages and never is (specification). Shapes are docs/internals/lab-service.md's. */
 
@@ -19,12 +18,12 @@ export interface OrgRegion {
 }
 
 const teamApiKeySchema = z.looseObject({
-  id: idSchema,
-  label: textSchema,
+  id: fields.id,
+  label: fields.text,
   /** The key itself: a credential that belongs in no log. */
-  value: textSchema,
-  team_id: textSchema,
-  created_at: timestampSchema,
+  value: fields.text,
+  team_id: fields.text,
+  created_at: fields.timestamp,
 });
 
 type TeamApiKey = z.output<typeof teamApiKeySchema>;
@@ -36,7 +35,7 @@ const createTeamApiKeyRequestSchema = z.strictObject({
 
 type CreateTeamApiKeyRequest = z.output<typeof createTeamApiKeyRequestSchema>;
 
-const idsSchema = listSchema(idSchema);
+const idsSchema = fields.list(fields.id);
 
 /** The result for each key that should be deleted. */
 const deletedTeamApiKeysSchema = z
@@ -63,7 +62,7 @@ export interface TeamApiKeys {
 
 const keysPath = '/v1/org/{org_id}/team_api_keys/{env}/{region}';
 
-const pageSchema = z.looseObject({ api_keys: answeredListSchema(teamApiKeySchema), next_cursor: textSchema });
+const pageSchema = z.looseObject({ api_keys: fields.answeredList(teamApiKeySchema), next_cursor: fields.text });
 
 export function createTeamApiKeys(transport: Transport): TeamApiKeys {
   return {

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import type { Transport } from '../http/http.js';
 import type { CallOptions } from '../http/calls.js';
-import { answeredListSchema, idSchema, listSchema, textSchema, timestampSchema } from '../order/order.js';
-import { emailSchema, requiredTextSchema } from '../order/requests.js';
+import * as fields from '../fields.js';
 import { listByCursor } from '../http/paging.js';
-import { checkedRequest } from '../validation.js';
+import { checkedRequest, emailSchema, requiredTextSchema } from '../validation.js';
 
 /*
  * Teams of an organisation. Shapes come from docs/internals/lab-service.md; the specification only states that org keys manage
@@ -14,15 +13,15 @@ import { checkedRequest } from '../validation.js';
 const settingsSchema = z.record(z.string(), z.unknown()).nullish().catch(undefined);
 
 const teamSchema = z.looseObject({
-  id: idSchema,
-  name: textSchema,
-  created_on: timestampSchema,
+  id: fields.id,
+  name: fields.text,
+  created_on: fields.timestamp,
   /** `us`, `eu`, or one not known yet. */
-  region: textSchema,
+  region: fields.text,
   /** The customer's own key for the team. */
-  integration_team_id: textSchema,
+  integration_team_id: fields.text,
   /** The environments whose settings were read: `sandbox`, `production`. */
-  environments: listSchema(z.string()),
+  environments: fields.list(z.string()),
   sandbox: settingsSchema,
   production: settingsSchema,
 });
@@ -80,7 +79,7 @@ export interface Teams {
 const teamsPath = '/v1/org/{org_id}/team';
 const teamPath = `${teamsPath}/{team_id}`;
 
-const pageSchema = z.looseObject({ teams: answeredListSchema(teamSchema), next_cursor: textSchema });
+const pageSchema = z.looseObject({ teams: fields.answeredList(teamSchema), next_cursor: fields.text });
 
 export function createTeams(transport: Transport): Teams {
   return {

@@ -1,18 +1,9 @@
 import { z } from 'zod';
 import type { Transport } from '../http/http.js';
 import type { CallOptions, ServiceCall } from '../http/calls.js';
-import {
-  answeredListSchema,
-  flagSchema,
-  idSchema,
-  listSchema,
-  numberSchema,
-  textSchema,
-  timestampSchema,
-} from '../order/order.js';
-import { requiredTextSchema } from '../order/requests.js';
+import * as fields from '../fields.js';
 import { cursorPages } from '../http/paging.js';
-import { checkedRequest } from '../validation.js';
+import { checkedRequest, requiredTextSchema } from '../validation.js';
 
 /* Addresses that a team's events are delivered to, and their signing secrets. Shapes come from docs/internals/lab-service.md. */
 
@@ -25,15 +16,15 @@ export interface WebhookPlace {
 }
 
 const webhookSchema = z.looseObject({
-  id: idSchema,
-  description: textSchema,
-  rate_limit: numberSchema,
-  url: textSchema,
-  disabled: flagSchema,
+  id: fields.id,
+  description: fields.text,
+  rate_limit: fields.number,
+  url: fields.text,
+  disabled: fields.flag,
   /** Event types that are delivered; null or empty: all. */
-  filter_types: listSchema(z.string()),
-  created_at: timestampSchema,
-  updated_at: timestampSchema,
+  filter_types: fields.list(z.string()),
+  created_at: fields.timestamp,
+  updated_at: fields.timestamp,
 });
 
 export type Webhook = z.output<typeof webhookSchema>;
@@ -41,7 +32,7 @@ export type Webhook = z.output<typeof webhookSchema>;
 /** Headers that go along with every delivery. Those that are sensitive are named and not shown. */
 const webhookHeadersSchema = z.looseObject({
   headers: z.record(z.string(), z.string()),
-  sensitive: listSchema(z.string()),
+  sensitive: fields.list(z.string()),
 });
 
 type WebhookHeaders = z.output<typeof webhookHeadersSchema>;
@@ -124,7 +115,7 @@ export interface Webhooks {
 const webhooksPath = '/v1/org/{org_id}/team/{team_id}/{environment}/webhook';
 const webhookPath = `${webhooksPath}/{webhook_id}`;
 
-const pageSchema = z.looseObject({ data: answeredListSchema(webhookSchema), next_cursor: textSchema });
+const pageSchema = z.looseObject({ data: fields.answeredList(webhookSchema), next_cursor: fields.text });
 
 export function createWebhooks(transport: Transport): Webhooks {
   return {

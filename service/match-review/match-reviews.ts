@@ -2,18 +2,8 @@ import { z } from 'zod';
 import { answerAbout } from '../http/answers.js';
 import type { Transport } from '../http/http.js';
 import type { CallOptions } from '../http/calls.js';
-import {
-  answeredListSchema,
-  idSchema,
-  listSchema,
-  numberSchema,
-  orderSchema,
-  partSchema,
-  referredIdSchema,
-  textSchema,
-  timestampSchema,
-  type Order,
-} from '../order/order.js';
+import * as fields from '../fields.js';
+import { orderSchema, type Order } from '../order/order.js';
 import { listByCursor } from '../http/paging.js';
 import { checkedRequest } from '../validation.js';
 
@@ -24,52 +14,54 @@ import { checkedRequest } from '../validation.js';
 
 const candidateSchema = z.looseObject({
   /** `provenance_order`, `order_option`, or one not known yet. */
-  candidate_type: textSchema,
-  order_id: referredIdSchema,
-  order_transaction_id: textSchema,
-  last_status: textSchema,
+  candidate_type: fields.text,
+  order_id: fields.referredId,
+  order_transaction_id: fields.text,
+  last_status: fields.text,
   /** `high`, `medium`, `low`, or one not known yet. */
-  confidence_level: textSchema,
-  confidence_score: numberSchema,
+  confidence_level: fields.text,
+  confidence_score: fields.number,
   /** For instance `sample_id_match`, `demographic_mismatch`. */
-  reasons: listSchema(z.string()),
+  reasons: fields.list(z.string()),
 });
 
 const matchReviewSchema = z.looseObject({
   /** The id of the raw result. */
-  id: idSchema,
+  id: fields.id,
   /** `pending_customer_review`, `pending_ops_review`, `resolved`, `matched`, or one not known yet. */
-  status: textSchema,
+  status: fields.text,
   /** Why it was not matched, for instance `match_cancelled`, `no_match`. */
-  decision_code: textSchema,
-  sub_reason_codes: listSchema(z.string()),
+  decision_code: fields.text,
+  sub_reason_codes: fields.list(z.string()),
   /** Free text. */
-  reason: textSchema,
+  reason: fields.text,
   /** As the laboratory names the patient. */
-  patient: partSchema(
-    z.looseObject({ first_name: textSchema, last_name: textSchema, dob: textSchema, gender: textSchema }),
+  patient: fields.part(
+    z.looseObject({ first_name: fields.text, last_name: fields.text, dob: fields.text, gender: fields.text }),
   ),
-  lab: partSchema(z.looseObject({ id: textSchema, name: textSchema, slug: textSchema })),
-  markers: listSchema(z.looseObject({ provider_id: textSchema, name: textSchema })),
-  interpretation: textSchema,
+  lab: fields.part(z.looseObject({ id: fields.text, name: fields.text, slug: fields.text })),
+  markers: fields.list(z.looseObject({ provider_id: fields.text, name: fields.text })),
+  interpretation: fields.text,
   /** `final`, `partial`, or one not known yet. */
-  result_status: textSchema,
-  note: textSchema,
+  result_status: fields.text,
+  note: fields.text,
   /** `accept`, `reject`, `unsure`, or ones not known yet. */
-  allowed_actions: listSchema(z.string()),
+  allowed_actions: fields.list(z.string()),
   /** The orders that the result may belong to, by user. */
-  candidate_groups: listSchema(z.looseObject({ user_id: referredIdSchema, candidates: listSchema(candidateSchema) })),
-  resolution_action: textSchema,
-  resolved_user_id: referredIdSchema,
-  resolved_order_id: referredIdSchema,
-  created_at: timestampSchema,
-  updated_at: timestampSchema,
-  reviewed_at: timestampSchema,
+  candidate_groups: fields.list(
+    z.looseObject({ user_id: fields.referredId, candidates: fields.list(candidateSchema) }),
+  ),
+  resolution_action: fields.text,
+  resolved_user_id: fields.referredId,
+  resolved_order_id: fields.referredId,
+  created_at: fields.timestamp,
+  updated_at: fields.timestamp,
+  reviewed_at: fields.timestamp,
 });
 
 export type MatchReview = z.output<typeof matchReviewSchema>;
 
-const pageSchema = z.looseObject({ data: answeredListSchema(matchReviewSchema), next_cursor: textSchema });
+const pageSchema = z.looseObject({ data: fields.answeredList(matchReviewSchema), next_cursor: fields.text });
 
 const note = z.string().min(1).optional();
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { interpretationOf } from '../interpretation.js';
-import { idSchema, listSchema, referredIdSchema, textSchema } from '../order/order.js';
+import * as fields from '../fields.js';
 import type { MatchReview } from './match-reviews.js';
 import { lowerWordOf, wordOf } from '../word.js';
 
@@ -34,13 +34,13 @@ export interface MatchReviewSnapshot extends MatchReviewReport {
 
 /** The webhook's data: a field of the wrong type counts as absent. */
 export const matchReviewEventSchema = z.looseObject({
-  id: idSchema,
-  status: textSchema,
-  decision_code: textSchema,
-  sub_reason_codes: listSchema(z.string()),
-  resolution_action: textSchema,
-  resolved_user_id: referredIdSchema,
-  resolved_order_id: referredIdSchema,
+  id: fields.id,
+  status: fields.text,
+  decision_code: fields.text,
+  sub_reason_codes: fields.list(z.string()),
+  resolution_action: fields.text,
+  resolved_user_id: fields.referredId,
+  resolved_order_id: fields.referredId,
 });
 
 type MatchReviewEvent = z.output<typeof matchReviewEventSchema>;

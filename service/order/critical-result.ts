@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { interpretationOf } from '../interpretation.js';
-import { referredIdSchema, textSchema, timestampSchema } from './order.js';
+import * as fields from '../fields.js';
 import { utcInstant } from '../timestamps.js';
 import { lowerWordOf } from '../word.js';
 
@@ -26,15 +26,15 @@ export interface CriticalResultReport {
 /** Only the order's id has to be there. A field of the wrong type counts as absent: an alarm must not fail for it. */
 export const criticalResultSchema = z
   .looseObject({
-    order_id: referredIdSchema,
-    id: referredIdSchema,
-    sample_id: textSchema,
-    status: textSchema,
-    interpretation: textSchema,
-    team_id: textSchema,
-    user_id: referredIdSchema,
-    created_at: timestampSchema,
-    updated_at: timestampSchema,
+    order_id: fields.referredId,
+    id: fields.referredId,
+    sample_id: fields.text,
+    status: fields.text,
+    interpretation: fields.text,
+    team_id: fields.text,
+    user_id: fields.referredId,
+    created_at: fields.timestamp,
+    updated_at: fields.timestamp,
   })
   .refine(({ order_id, id }) => order_id != null || id != null, { path: ['order_id'], message: 'is missing' });
 

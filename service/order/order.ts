@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { canonicalId } from '../canonical-id.js';
-import { withZone } from '../timestamps.js';
+import * as fields from '../fields.js';
 
 /*
  * The lab order as the service sends it, in answers and in webhooks (specification, "Lab order").
@@ -9,91 +8,7 @@ import { withZone } from '../timestamps.js';
  * or null. Objects are loose: an unknown field is kept as it was sent. Statuses, origins, interpretations and the like
  * are strings, because their lists grow. Identifiers are strings of any form: real payloads contain UUIDs that are
  * invalid (docs/internals/lab-service.md).
- *
- * A field of the wrong type counts as absent. An order must not be blocked because its `has_abn` is "no".
  */
-
-/** Beyond the safe integers JSON has lost digits: such a number would name something else. */
-const numberAsText = z.int().transform(String);
-
-export const textSchema = z.union([z.string(), numberAsText]).nullish().catch(undefined);
-/** A value that is documented as text; a deployment that sends the number means its digits. */
-export const valueSchema = z
-  .union([z.string(), z.number().transform(String)])
-  .nullish()
-  .catch(undefined);
-export const timestampSchema = z.string().transform(withZone).nullish().catch(undefined);
-export const flagSchema = z.boolean().nullish().catch(undefined);
-/** A number, which a deployment may write as a text. */
-export const numberSchema = z
-  .union([
-    z.number(),
-    z
-      .string()
-      .regex(/^\s*-?\d+(?:\.\d+)?\s*$/)
-      .transform(Number),
-  ])
-  .nullish()
-  .catch(undefined);
-/** A number, which some examples write as a text. */
-export const countedSchema = z
-  .union([
-    z.number(),
-    z
-      .string()
-      .regex(/^\d{1,9}(\.\d{1,6})?$/)
-      .transform(Number),
-  ])
-  .nullish()
-  .catch(undefined);
-
-export function partSchema<T extends z.ZodType>(part: T) {
-  return part.nullish().catch(undefined);
-}
-
-/** Anything but an object of this shape is left out. */
-export function readable<T extends z.ZodType>(entry: T, sent: readonly unknown[]): z.output<T>[] {
-  return sent.flatMap((each): z.output<T>[] => {
-    const { data } = entry.safeParse(each);
-    return data == null ? [] : [data];
-  });
-}
-
-/** A list of its readable entries. */
-export function listSchema<T extends z.ZodType>(entry: T) {
-  return partSchema(z.array(z.unknown()).transform((sent) => readable(entry, sent)));
-}
-
-/** By name, the readable entries. */
-export function recordSchema<T extends z.ZodType>(entry: T) {
-  return partSchema(
-    z.record(z.string(), z.unknown()).transform((sent): Record<string, z.output<T>> => {
-      const pairs = Object.entries(sent).map(([name, value]) => [name, entry.safeParse(value).data] as const);
-      return Object.fromEntries(pairs.filter(([, value]) => value != null)) as Record<string, z.output<T>>;
-    }),
-  );
-}
-
-/**
- * A list as an answer. It must be present, but one untidy entry does not hide the others: entries of another shape are
- * left out, and still counted in `sent`, which paging uses. If no entry can be read, the answer is unreadable, not an
- * empty list.
- */
-export function answeredListSchema<T extends z.ZodType>(entry: T) {
-  return z
-    .array(z.unknown())
-    .transform((sent) => ({ items: readable(entry, sent), sent: sent.length }))
-    .refine(({ items, sent }) => items.length > 0 || sent === 0, 'none of the entries can be read');
-}
-
-/** An identifier: text of any form; a number is read as its digits, and a UUID in lower case. */
-export const idSchema = z
-  .union([z.string(), numberAsText])
-  .refine((id) => id !== '', 'must not be empty')
-  .transform(canonicalId);
-
-/** The id of something else, which may be absent. */
-export const referredIdSchema = idSchema.nullish().catch(undefined);
 
 /** Ids are integers; a numeric string is read as its number, and anything else is kept as data. */
 const eventIdSchema = z
@@ -103,10 +18,10 @@ const eventIdSchema = z
 
 const orderEventSchema = z.looseObject({
   id: eventIdSchema,
-  created_at: timestampSchema,
+  created_at: fields.timestamp,
   /** `<top>.<method>.<low>`, for instance `received.testkit.ordered`. */
-  status: textSchema,
-  status_detail: textSchema,
+  status: fields.text,
+  status_detail: fields.text,
 });
 
 /**
@@ -115,18 +30,18 @@ const orderEventSchema = z.looseObject({
  */
 const addressSchema = z
   .looseObject({
-    receiver_name: textSchema,
-    first_line: textSchema,
-    second_line: textSchema,
-    street: textSchema,
-    street_number: textSchema,
-    city: textSchema,
-    state: textSchema,
-    zip: textSchema,
+    receiver_name: fields.text,
+    first_line: fields.text,
+    second_line: fields.text,
+    street: fields.text,
+    street_number: fields.text,
+    city: fields.text,
+    state: fields.text,
+    zip: fields.text,
     /** Goes in as a two-letter code and comes back in long form, `United States`: see `countryCodeOf`. */
-    country: textSchema,
-    phone_number: textSchema,
-    access_notes: textSchema,
+    country: fields.text,
+    phone_number: fields.text,
+    access_notes: fields.text,
   })
   .transform((address) => {
     if (address.first_line != null || address.street == null) return address;
@@ -134,131 +49,131 @@ const addressSchema = z
   });
 
 const answeredPatientSchema = z.looseObject({
-  first_name: textSchema,
-  last_name: textSchema,
-  phone_number: textSchema,
-  email: textSchema,
+  first_name: fields.text,
+  last_name: fields.text,
+  phone_number: fields.text,
+  email: fields.text,
   /** Date, YYYY-MM-DD. A deployment that sends midnight of that date is read as the date that it wrote. */
   dob: z
     .string()
     .transform((dob) => (/^\d{4}-\d{2}-\d{2}[T ]/.test(dob) ? dob.slice(0, 10) : dob))
     .nullish()
     .catch(undefined),
-  gender: textSchema,
+  gender: fields.text,
 });
 
 const shipmentSchema = z.looseObject({
-  id: textSchema,
-  outbound_tracking_number: textSchema,
-  outbound_tracking_url: textSchema,
-  inbound_tracking_number: textSchema,
-  inbound_tracking_url: textSchema,
-  outbound_courier: textSchema,
-  inbound_courier: textSchema,
-  notes: textSchema,
-  created_at: timestampSchema,
-  updated_at: timestampSchema,
+  id: fields.text,
+  outbound_tracking_number: fields.text,
+  outbound_tracking_url: fields.text,
+  inbound_tracking_number: fields.text,
+  inbound_tracking_url: fields.text,
+  outbound_courier: fields.text,
+  inbound_courier: fields.text,
+  notes: fields.text,
+  created_at: fields.timestamp,
+  updated_at: fields.timestamp,
 });
 
 const orderDetailsSchema = z.looseObject({
   /** `testkit`, `walk_in_test`, `at_home_phlebotomy`, `on_site_collection`, or one not known yet. */
-  type: textSchema,
-  data: partSchema(
+  type: fields.text,
+  data: fields.part(
     z.looseObject({
-      id: textSchema,
-      created_at: timestampSchema,
-      updated_at: timestampSchema,
+      id: fields.text,
+      created_at: fields.timestamp,
+      updated_at: fields.timestamp,
       /** Present for a blood draw at home or a walk-in. */
-      appointment_id: textSchema,
+      appointment_id: fields.text,
       /** Absent or null before the kit ships. */
-      shipment: partSchema(shipmentSchema),
+      shipment: fields.part(shipmentSchema),
     }),
   ),
 });
 
 /** In lower case, as the contract writes it: decisions depend on it. */
-const originSchema = textSchema.transform((origin) => origin && origin.toLowerCase());
+const originSchema = fields.text.transform((origin) => origin && origin.toLowerCase());
 
 const transactionOrderSchema = z.looseObject({
-  id: referredIdSchema,
+  id: fields.referredId,
   /** `initial`, `redraw`, `recreation`, or one not known yet. */
   origin: originSchema,
-  parent_id: referredIdSchema,
-  low_level_status: textSchema,
-  low_level_status_created_at: timestampSchema,
-  created_at: timestampSchema,
-  updated_at: timestampSchema,
+  parent_id: fields.referredId,
+  low_level_status: fields.text,
+  low_level_status_created_at: fields.timestamp,
+  created_at: fields.timestamp,
+  updated_at: fields.timestamp,
 });
 
 export const orderTransactionSchema = z.looseObject({
-  id: referredIdSchema,
-  team_id: textSchema,
+  id: fields.referredId,
+  team_id: fields.text,
   /** `active`, `completed`, `cancelled`, or one not known yet. */
-  status: textSchema,
-  orders: listSchema(transactionOrderSchema),
+  status: fields.text,
+  orders: fields.list(transactionOrderSchema),
 });
 
 /** A lab test, as far as an order shows it. */
 export const labTestSchema = z.looseObject({
-  id: textSchema,
-  slug: textSchema,
-  name: textSchema,
-  description: textSchema,
+  id: fields.text,
+  slug: fields.text,
+  name: fields.text,
+  description: fields.text,
   /** `testkit`, `walk_in_test`, `at_home_phlebotomy`, `on_site_collection`, or one not known yet. */
-  method: textSchema,
-  sample_type: textSchema,
+  method: fields.text,
+  sample_type: fields.text,
   /** The laboratory, under the slug that its service centres are found by. */
-  lab: partSchema(z.looseObject({ slug: textSchema })),
-  fasting: flagSchema,
-  has_collection_instructions: flagSchema,
+  lab: fields.part(z.looseObject({ slug: fields.text })),
+  fasting: fields.flag,
+  has_collection_instructions: fields.flag,
   /** Days from collection to result: 95 % of past orders took no longer. */
-  common_tat_days: numberSchema,
+  common_tat_days: fields.number,
   /** Days from collection to result: 99 % of past orders took no longer. */
-  worst_case_tat_days: numberSchema,
+  worst_case_tat_days: fields.number,
 });
 
-const physicianOfOrderSchema = z.looseObject({ first_name: textSchema, last_name: textSchema, npi: textSchema });
+const physicianOfOrderSchema = z.looseObject({ first_name: fields.text, last_name: fields.text, npi: fields.text });
 
 export const orderSchema = z
   .looseObject({
-    id: idSchema,
-    team_id: textSchema,
+    id: fields.id,
+    team_id: fields.text,
     /** Bound to the patient at registration: it can change. */
-    user_id: referredIdSchema,
-    patient_details: partSchema(answeredPatientSchema),
-    patient_address: partSchema(addressSchema),
-    shipping_details: partSchema(addressSchema),
-    details: partSchema(orderDetailsSchema),
-    lab_test: partSchema(labTestSchema),
-    sample_id: textSchema,
-    health_insurance_id: textSchema,
-    health_insurace_id: textSchema,
-    notes: textSchema,
-    clinical_notes: textSchema,
-    created_at: timestampSchema,
-    updated_at: timestampSchema,
+    user_id: fields.referredId,
+    patient_details: fields.part(answeredPatientSchema),
+    patient_address: fields.part(addressSchema),
+    shipping_details: fields.part(addressSchema),
+    details: fields.part(orderDetailsSchema),
+    lab_test: fields.part(labTestSchema),
+    sample_id: fields.text,
+    health_insurance_id: fields.text,
+    health_insurace_id: fields.text,
+    notes: fields.text,
+    clinical_notes: fields.text,
+    created_at: fields.timestamp,
+    updated_at: fields.timestamp,
     /** Top level: `received`, `collecting_sample`, `sample_with_lab`, `completed`, `cancelled`, `failed`, … */
-    status: textSchema,
-    events: listSchema(orderEventSchema),
-    last_event: partSchema(orderEventSchema),
-    physician: partSchema(physicianOfOrderSchema),
+    status: fields.text,
+    events: fields.list(orderEventSchema),
+    last_event: fields.part(orderEventSchema),
+    physician: fields.part(physicianOfOrderSchema),
     /** `normal`, `abnormal`, `critical`, or one not known yet. */
-    interpretation: textSchema,
-    has_missing_results: flagSchema,
+    interpretation: fields.text,
+    has_missing_results: fields.flag,
     /** Date, YYYY-MM-DD. */
-    activate_by: textSchema,
+    activate_by: fields.text,
     /** Date, YYYY-MM-DD. */
-    expected_result_by_date: textSchema,
+    expected_result_by_date: fields.text,
     /** Date, YYYY-MM-DD. */
-    worst_case_result_by_date: textSchema,
-    has_abn: flagSchema,
+    worst_case_result_by_date: fields.text,
+    has_abn: fields.flag,
     origin: originSchema,
-    parent_id: referredIdSchema,
-    requisition_form_url: textSchema,
-    order_transaction: partSchema(orderTransactionSchema),
-    lab_account_id: referredIdSchema,
+    parent_id: fields.referredId,
+    requisition_form_url: fields.text,
+    order_transaction: fields.part(orderTransactionSchema),
+    lab_account_id: fields.referredId,
     /** The caller's own text from the order's creation; not every deployment echoes it. */
-    passthrough: textSchema,
+    passthrough: fields.text,
   })
   // One full example of the specification misspells the key; the right one is always there to be read.
   .transform((order) =>
@@ -276,38 +191,38 @@ export type OrderTransaction = z.output<typeof orderTransactionSchema>;
  */
 
 export const resultMetadataSchema = z.looseObject({
-  age: textSchema,
-  dob: textSchema,
-  patient: textSchema,
-  provider: textSchema,
-  laboratory: textSchema,
-  date_reported: timestampSchema,
-  date_collected: timestampSchema,
-  date_received: timestampSchema,
-  specimen_number: textSchema,
+  age: fields.text,
+  dob: fields.text,
+  patient: fields.text,
+  provider: fields.text,
+  laboratory: fields.text,
+  date_reported: fields.timestamp,
+  date_collected: fields.timestamp,
+  date_received: fields.timestamp,
+  specimen_number: fields.text,
   /** `final` by default. */
-  status: textSchema,
-  interpretation: textSchema,
+  status: fields.text,
+  interpretation: fields.text,
 });
 
 const sentResultSchema = z.looseObject({
-  name: textSchema,
-  slug: textSchema,
+  name: fields.text,
+  slug: fields.text,
   /** The number of a numeric result. */
-  value: numberSchema,
+  value: fields.number,
   /** The lab's own text. */
-  result: valueSchema,
+  result: fields.value,
   /** `numeric`, `range`, `comment`, `coded_value`, or one not known yet. */
-  type: textSchema,
-  unit: textSchema,
-  timestamp: timestampSchema,
-  reference_range: textSchema,
-  min_range_value: numberSchema,
-  max_range_value: numberSchema,
-  is_above_max_range: flagSchema,
-  is_below_min_range: flagSchema,
-  interpretation: textSchema,
-  loinc: textSchema,
+  type: fields.text,
+  unit: fields.text,
+  timestamp: fields.timestamp,
+  reference_range: fields.text,
+  min_range_value: fields.number,
+  max_range_value: fields.number,
+  is_above_max_range: fields.flag,
+  is_below_min_range: fields.flag,
+  interpretation: fields.text,
+  loinc: fields.text,
 });
 
 /** The service writes the value -1 for every result that is not a number. */
@@ -317,23 +232,23 @@ const biomarkerResultSchema = sentResultSchema.transform(({ value, ...result }) 
 });
 
 const missingResultSchema = z.looseObject({
-  name: textSchema,
-  slug: textSchema,
-  inferred_failure_type: textSchema,
-  note: textSchema,
+  name: fields.text,
+  slug: fields.text,
+  inferred_failure_type: fields.text,
+  note: fields.text,
 });
 
 export const resultsSchema = z.looseObject({
-  metadata: partSchema(resultMetadataSchema),
+  metadata: fields.part(resultMetadataSchema),
   /** A list, or an object whose form is not documented. */
-  results: partSchema(
+  results: fields.part(
     z.union([
-      z.array(z.unknown()).transform((sent) => readable(biomarkerResultSchema, sent)),
+      z.array(z.unknown()).transform((sent) => fields.readable(biomarkerResultSchema, sent)),
       z.record(z.string(), z.unknown()),
     ]),
   ),
-  missing_results: listSchema(missingResultSchema),
-  order_transaction: partSchema(orderTransactionSchema),
+  missing_results: fields.list(missingResultSchema),
+  order_transaction: fields.part(orderTransactionSchema),
 });
 
 export type ResultMetadata = z.output<typeof resultMetadataSchema>;

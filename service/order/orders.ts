@@ -3,16 +3,12 @@ import { answerAbout } from '../http/answers.js';
 import { isStatedAbsence, RequestInvalid, ServiceRefused } from '../errors.js';
 import type { Transport } from '../http/http.js';
 import { type CallOptions, collisionOf, idempotencyHeaders } from '../http/calls.js';
+import * as fields from '../fields.js';
 import {
   type Order,
   type OrderTransaction,
-  answeredListSchema,
-  countedSchema,
-  listSchema,
   orderSchema,
   orderTransactionSchema,
-  readable,
-  textSchema,
   type ResultMetadata,
   type Results,
   resultMetadataSchema,
@@ -55,16 +51,16 @@ export type {
 /** The answer of creation, registration and cancellation. The values of `status` and `message` are not documented. */
 const orderAnswerSchema = z.looseObject({
   order: orderSchema,
-  status: textSchema,
-  message: textSchema,
+  status: fields.text,
+  message: fields.text,
 });
 
 type OrderAnswer = z.output<typeof orderAnswerSchema>;
 
 const orderPageSchema = z.looseObject({
-  orders: answeredListSchema(orderSchema),
-  total: countedSchema,
-  size: countedSchema,
+  orders: fields.answeredList(orderSchema),
+  total: fields.counted,
+  size: fields.counted,
 });
 
 /** Also a page of which no order can be read: the search for an earlier order counts those. */
@@ -81,7 +77,7 @@ export function isIdRefused(error: unknown): boolean {
 }
 
 const resentSchema = z
-  .looseObject({ order_ids: listSchema(z.string()) })
+  .looseObject({ order_ids: fields.list(z.string()) })
   .transform((answer): string[] => answer.order_ids ?? []);
 
 interface CreateOrderOptions extends CallOptions {
@@ -290,7 +286,7 @@ async function readPage(
   const { orders, total, size } = await transport.get(transport.paths.orders, {}, untidyPageSchema, options, {
     query: { ...orderQuery(filter), size: asked, page },
   });
-  const read = readable(orderSchema, orders);
+  const read = fields.readable(orderSchema, orders);
   const unreadable = orders.length - read.length;
   // A first page that is short though there are more orders shows how many the deployment sends at most.
   const isCapped = page === 1 && orders.length > 0 && orders.length < (total ?? 0);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { isCalendarDate } from '../timestamps.js';
 import { type CallFacts, RequestInvalid } from '../errors.js';
 import type { RefusedField } from '../lab-operations-error.js';
+import { requiredTextSchema, emailSchema, dateSchema, birthDateSchema, commentSchema } from '../validation.js';
 
 /*
  * Our requests about orders. Strict, because a field that the service does not know is a mistake on our side, and its
@@ -12,20 +12,11 @@ import type { RefusedField } from '../lab-operations-error.js';
  * countries of any form go out: what a laboratory takes is for the service to say (`checkDocumentedRules` checks it on request). Identifiers need not be UUIDs: the service itself issues some that are not.
  */
 
-const emailPattern = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
-
-const longestComment = 1000;
-
 /** For rules about several fields: they are reported together with all other faults. */
 function isObject({ value }: { value: unknown }): boolean {
   return typeof value === 'object' && value !== null;
 }
 
-/** For what means something else with a blank at its end: a password, a product's own key. */
-export const exactTextSchema = z.string().regex(/\S/, 'must not be empty');
-
-/** Scanners add a line end, and keyboards and clipboards a blank: they are not sent. */
-export const requiredTextSchema = z.string().trim().regex(/\S/, 'must not be empty');
 const optionalTextSchema = z.string().trim().nullish();
 /** The product's own text, such as `passthrough`: it is sent as it is. */
 const optionalExactTextSchema = z.string().nullish();
@@ -41,32 +32,6 @@ const nameSchema = z
   .min(1, { error: 'must be 1 to 50 characters long', abort: true })
   .max(50, { error: 'must be 1 to 50 characters long', abort: true })
   .regex(/\S/, 'must not be empty');
-
-/** Not documented beyond "validated": one `@`, something before it and a dotted domain after; 254 is SMTP's limit. */
-export const emailSchema = z
-  .string()
-  .trim()
-  .max(254, { error: 'must be at most 254 characters long', abort: true })
-  .regex(emailPattern, 'must be an e-mail address');
-
-export const dateSchema = z
-  .string()
-  .refine(isCalendarDate, { error: 'must be a date that exists, written YYYY-MM-DD', abort: true });
-
-/** The zone that is furthest ahead is 14 hours ahead of UTC: where a child has just been born, it may be tomorrow. */
-export const birthDateSchema = dateSchema.refine(
-  (dob) => dob <= new Date(Date.now() + 14 * 3_600_000).toISOString().slice(0, 10),
-  'must not be in the future',
-);
-
-/**
- * The specification's limit of 1,000 characters, counted in Unicode code points: an emoji of two UTF-16 units is one.
- * (Which unit the service counts is not documented.)
- */
-export const commentSchema = z
-  .string()
-  .refine((text) => [...text].length <= longestComment, 'must be at most 1,000 characters long')
-  .nullish();
 
 const countSchema = z.int('must be a whole number').min(0, 'must not be negative').nullish();
 

@@ -1,14 +1,6 @@
 import { z } from 'zod';
 import { canonicalId } from '../canonical-id.js';
-import {
-  flagSchema,
-  listSchema,
-  numberSchema,
-  partSchema,
-  referredIdSchema,
-  textSchema,
-  valueSchema,
-} from '../order/order.js';
+import * as fields from '../fields.js';
 
 /*
  * The parsing job of a lab report as the service sends it, in answers and in webhooks (docs/internals/lab-service.md, "Report
@@ -36,55 +28,55 @@ export const parsingFailureReasons = [
 ] as const;
 
 const loincMatchSchema = z.looseObject({
-  loinc_code: textSchema,
-  loinc_name: textSchema,
-  display_name: textSchema,
-  aliases: listSchema(z.string()),
+  loinc_code: fields.text,
+  loinc_name: fields.text,
+  display_name: fields.text,
+  aliases: fields.list(z.string()),
   /** How sure the service is; the scale is not documented. */
-  confidence_score: numberSchema,
+  confidence_score: fields.number,
 });
 
 /** One extracted biomarker. */
 const labReportResultSchema = z.looseObject({
   /** As the report names it. */
-  test_name: textSchema,
-  value: valueSchema,
+  test_name: fields.text,
+  value: fields.value,
   /** `urine`, `serum_plasma_blood`, `capillary_blood`, `stool`, `saliva`, `other`, `unknown`; open. */
-  sample_type: textSchema,
+  sample_type: fields.text,
   /** `direct`, `calculated`, `ratio`, `unknown`; open. */
-  measurement_kind: textSchema,
+  measurement_kind: fields.text,
   /** `numeric`, `range`, `comment`, `boolean`, `duration`, `percentage`, `ratio`; open. */
-  type: textSchema,
-  units: textSchema,
-  max_reference_range: numberSchema,
-  min_reference_range: numberSchema,
-  source_panel_name: textSchema,
+  type: fields.text,
+  units: fields.text,
+  max_reference_range: fields.number,
+  min_reference_range: fields.number,
+  source_panel_name: fields.text,
   /** `sensitive`, `insensitive`, `unknown`; open. */
-  sensitivity: textSchema,
-  loinc_matches: listSchema(loincMatchSchema),
+  sensitivity: fields.text,
+  loinc_matches: fields.list(loincMatchSchema),
   /** `auto_match`, `needs_review`, `no_match`; open. */
-  loinc_match_status: textSchema,
+  loinc_match_status: fields.text,
   /** `normal`, `abnormal`, `critical`, `unknown`; open. */
-  interpretation: textSchema,
-  is_above_max_range: flagSchema,
-  is_below_min_range: flagSchema,
+  interpretation: fields.text,
+  is_above_max_range: fields.flag,
+  is_below_min_range: fields.flag,
 });
 
 /** The header of the report: personal throughout. Dates are in the report's own form. */
 const labReportMetadataSchema = z.looseObject({
-  patient_first_name: textSchema,
-  patient_last_name: textSchema,
-  dob: textSchema,
-  gender: textSchema,
-  lab_name: textSchema,
-  date_reported: textSchema,
-  date_collected: textSchema,
-  specimen_number: textSchema,
+  patient_first_name: fields.text,
+  patient_last_name: fields.text,
+  dob: fields.text,
+  gender: fields.text,
+  lab_name: fields.text,
+  date_reported: fields.text,
+  date_collected: fields.text,
+  specimen_number: fields.text,
 });
 
 const dataSchema = z
   .looseObject({
-    metadata: partSchema(labReportMetadataSchema),
+    metadata: fields.part(labReportMetadataSchema),
     results: z.array(z.unknown()).nullish().catch(undefined),
   })
   .transform(({ results: sent, ...data }) => {
@@ -107,16 +99,16 @@ export const parsingJobSchema = z
     /** Some documented examples have it instead of `id`. */
     job_id: jobIdSchema,
     /** Not documented for a job; read if a deployment sends them. */
-    user_id: referredIdSchema,
-    team_id: textSchema,
+    user_id: fields.referredId,
+    team_id: fields.text,
     /** See `parsingStatuses`. */
-    status: textSchema,
+    status: fields.text,
     /** See `parsingFailureReasons`; null unless the job failed. */
-    failure_reason: textSchema,
+    failure_reason: fields.text,
     /** Null until the file was read. */
-    data: partSchema(dataSchema),
-    needs_human_review: flagSchema,
-    is_reviewed: flagSchema,
+    data: fields.part(dataSchema),
+    needs_human_review: fields.flag,
+    is_reviewed: fields.flag,
   })
   .transform((job, context) => {
     // The empty text names no job, in either spelling.

@@ -4,9 +4,8 @@ import { answerAbout } from '../http/answers.js';
 import { isStatedAbsence, RequestInvalid, type CallFacts } from '../errors.js';
 import type { Transport } from '../http/http.js';
 import type { CallOptions } from '../http/calls.js';
-import { requiredTextSchema } from '../order/requests.js';
 import { parsingJobSchema, type ParsingJob } from './parsing-job.js';
-import { checkedRequest } from '../validation.js';
+import { checkedRequest, requiredTextSchema } from '../validation.js';
 import type { Upload } from '../http/upload-body.js';
 
 export { parsingFailureReasons, parsingJobSchema, parsingStatuses } from './parsing-job.js';

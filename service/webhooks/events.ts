@@ -4,7 +4,8 @@ import { criticalResultReportOf, criticalResultSchema, type CriticalResultReport
 import { isCritical } from '../interpretation.js';
 import { isObject } from '../json-object.js';
 import { matchReviewEventSchema, matchReviewReportOf, type MatchReviewReport } from '../match-review/snapshot.js';
-import { orderSchema, referredIdSchema, type Order } from '../order/order.js';
+import * as fields from '../fields.js';
+import { orderSchema, type Order } from '../order/order.js';
 import { parsingJobSchema, type ParsingJob } from '../report/parsing-job.js';
 import { shapeProblem } from '../validation.js';
 
@@ -249,7 +250,7 @@ function readAppointment(eventType: string, data: unknown, envelope: Record<stri
   const result = appointmentSchema.safeParse(data);
   if (!result.success) return { kind: 'unreadable', eventType, problem: shapeProblem(result.error) };
   const { user_id: userId } = result.data;
-  const orderId = result.data.order_id ?? referredIdSchema.parse(envelope['order_id']);
+  const orderId = result.data.order_id ?? fields.referredId.parse(envelope['order_id']);
   if (orderId == null) return { kind: 'unreadable', eventType, problem: 'order_id: is missing' };
   const received = receivedOf(eventType, { user_id: userId }, envelope);
   return { kind: 'appointment', ...received, orderId, appointment: result.data };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { canonicalId } from '../canonical-id.js';
 import { type ConnectionEventReceived, type HealthDataReceived, type SourceRead, sourceOf } from './events.js';
-import { textSchema } from '../order/order.js';
+import * as fields from '../fields.js';
 import { exactUtcInstant, isCalendarDate } from '../timestamps.js';
 
 /**
@@ -83,14 +83,14 @@ const eventTypePattern = /^(daily|historical)\.data\.([^.]+)\.(created|updated)$
  * Only the fields that are read here; a field of the wrong type counts as absent, as everywhere (docs/internals/lab-service.md).
  */
 const summarySchema = z.object({
-  id: textSchema,
-  calendar_date: textSchema,
-  date: textSchema,
-  updated_at: textSchema,
+  id: fields.text,
+  calendar_date: fields.text,
+  date: fields.text,
+  updated_at: fields.text,
   data: z.unknown().optional(),
 });
 const sampleSchema = z.object({ timestamp: z.unknown().optional(), start: z.unknown().optional() });
-const streamNoticeSchema = z.object({ workout_id: textSchema });
+const streamNoticeSchema = z.object({ workout_id: fields.text });
 
 /** Reads an event's content. Never throws, and reads only known fields. */
 export function readHealthData(event: HealthDataReceived | ConnectionEventReceived): HealthDataRead {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { deleteUserId, isAddressable, kitOrderId } from '../../../protocol/ids.js';
 import { ofUser } from '../../../protocol/search-attributes.js';
 import { canonicalId, isMisspeltUuid } from '../../../service/canonical-id.js';
-import { idSchema } from '../../../service/order/order.js';
+import * as fields from '../../../service/fields.js';
 import { usersMentionedIn } from '../../../store/mentioned-users.js';
 
 /** The forms in which programs write a UUID. */
@@ -41,7 +41,7 @@ test('every spelling of a UUID is one id, in workflow IDs, search attributes, an
       expect(deleteUserId(text)).toBe(`delete-user/${uuid}`);
       expect(kitOrderId(text)).toBe(`kit-order/${uuid}`);
       expect(ofUser(text)).toMatchObject([{ value: uuid }]);
-      expect(idSchema.parse(text)).toBe(uuid);
+      expect(fields.id.parse(text)).toBe(uuid);
       expect(usersMentionedIn(JSON.stringify({ user_id: text })).userIds).toEqual([uuid]);
     }),
   );
