@@ -1,19 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import {
-  AnswerLost,
-  AnswerUnreadable,
-  BookingKeyExpired,
-  FeatureNotEnabled,
-  isForeignAbsence,
-  NotFound,
-  RequestInvalid,
-  ServiceError,
-  ServiceRefused,
-  ServiceUnavailable,
-  SlotUnavailable,
-  TooManyRequests,
-  Unauthorized,
-} from '../service/errors.js';
+import * as errors from '../service/errors.js';
 import type { FailureDetails } from '../protocol/failure-details.js';
 import { usualSettling } from '../protocol/settling.js';
 
@@ -51,7 +37,7 @@ export async function asFailures<T>(refusedAs: RefusedAs, calls: () => Promise<T
   try {
     return await calls();
   } catch (error) {
-    throw error instanceof ServiceError ? failureOf(error, refusedAs, settling) : error;
+    throw error instanceof errors.ServiceError ? failureOf(error, refusedAs, settling) : error;
   }
 }
 
@@ -64,50 +50,56 @@ export async function asFailures<T>(refusedAs: RefusedAs, calls: () => Promise<T
  */
 export async function unreadableIfRefused<T>(
   reads: () => Promise<T>,
-  isAnswer: (refusal: ServiceRefused) => boolean = () => false,
+  isAnswer: (refusal: errors.ServiceRefused) => boolean = () => false,
 ): Promise<T> {
   try {
     return await reads();
   } catch (error) {
-    const isForAll = [Unauthorized, FeatureNotEnabled, TooManyRequests].some((kind) => error instanceof kind);
-    if (!(error instanceof ServiceRefused) || isForAll || error.fields.length > 0 || isAnswer(error)) throw error;
+    const isForAll = [errors.Unauthorized, errors.FeatureNotEnabled, errors.TooManyRequests].some(
+      (kind) => error instanceof kind,
+    );
+    if (!(error instanceof errors.ServiceRefused) || isForAll || error.fields.length > 0 || isAnswer(error))
+      throw error;
     throw unreadable(error);
   }
 }
 
-export function unreadable(refusal: ServiceRefused): AnswerUnreadable {
+export function unreadable(refusal: errors.ServiceRefused): errors.AnswerUnreadable {
   const { method, path, status } = refusal;
   const problem = `was refused with status ${status}, perhaps by a proxy`;
-  return new AnswerUnreadable({ method, path, status }, problem, { cause: refusal });
+  return new errors.AnswerUnreadable({ method, path, status }, problem, { cause: refusal });
 }
 
-export function failureOf(error: ServiceError, refusedAs: RefusedAs, settling?: number): ApplicationFailure {
+export function failureOf(error: errors.ServiceError, refusedAs: RefusedAs, settling?: number): ApplicationFailure {
   const failure = (type: string, retry: Retry, message = error.message) =>
     ApplicationFailure.create({ message, type, details: [detailsOf(error)], cause: error, ...retry });
 
   // The team's key or its features do not change by asking again; a person has to change them.
-  if (error instanceof Unauthorized) return failure('Unauthorized', never);
-  if (error instanceof FeatureNotEnabled) return failure('FeatureNotEnabled', never);
-  if (error instanceof TooManyRequests) return failure('TooManyRequests', after(error.retryAfterMs, settling));
+  if (error instanceof errors.Unauthorized) return failure('Unauthorized', never);
+  if (error instanceof errors.FeatureNotEnabled) return failure('FeatureNotEnabled', never);
+  if (error instanceof errors.TooManyRequests) return failure('TooManyRequests', after(error.retryAfterMs, settling));
   // Somebody has to choose again, whatever was requested.
-  if (error instanceof SlotUnavailable) return failure('SlotUnavailable', never);
-  if (error instanceof BookingKeyExpired) return failure('BookingKeyExpired', never);
+  if (error instanceof errors.SlotUnavailable) return failure('SlotUnavailable', never);
+  if (error instanceof errors.BookingKeyExpired) return failure('BookingKeyExpired', never);
   // A proxy answers so, for instance during a release: nobody has refused the creation.
-  if (settling !== undefined && isCreation(refusedAs) && isForeignAbsence(error))
+  if (settling !== undefined && isCreation(refusedAs) && errors.isForeignAbsence(error))
     return failure('AnswerUnreadable', soon);
   // The ids of a creation are in its body, so the path in the message does not name the unknown one.
-  if (error instanceof NotFound && refusedAs === 'OrderRefused') {
+  if (error instanceof errors.NotFound && refusedAs === 'OrderRefused') {
     return failure(
       refusedAs,
       never,
       `${error.message}: the service does not know the user, the lab test or another id in the order`,
     );
   }
-  if (error instanceof ServiceRefused || error instanceof RequestInvalid) return failure(refusedAs, never);
-  if (error instanceof ServiceUnavailable) return failure('ServiceUnavailable', after(error.retryAfterMs, settling));
-  if (error instanceof AnswerLost) return failure('AnswerLost', settling === undefined ? after(usualSettling) : soon);
+  if (error instanceof errors.ServiceRefused || error instanceof errors.RequestInvalid)
+    return failure(refusedAs, never);
+  if (error instanceof errors.ServiceUnavailable)
+    return failure('ServiceUnavailable', after(error.retryAfterMs, settling));
+  if (error instanceof errors.AnswerLost)
+    return failure('AnswerLost', settling === undefined ? after(usualSettling) : soon);
   // The service may answer better after its next release; until then a retry costs nothing.
-  if (error instanceof AnswerUnreadable) return failure('AnswerUnreadable', soon);
+  if (error instanceof errors.AnswerUnreadable) return failure('AnswerUnreadable', soon);
   return failure('ServiceUnreachable', soon);
 }
 
@@ -131,7 +123,7 @@ function after(asked: number | undefined, settling = 0): Retry {
   return delay > 0 ? { nonRetryable: false, nextRetryDelay: delay } : soon;
 }
 
-function detailsOf(error: ServiceError): FailureDetails {
+function detailsOf(error: errors.ServiceError): FailureDetails {
   const { status, fields, serviceSentence: sentence } = error;
   return {
     ...(status !== undefined && { status }),
@@ -142,7 +134,7 @@ function detailsOf(error: ServiceError): FailureDetails {
 }
 
 /** For workflows that decide themselves when to try again: a failure's next retry delay does not reach them. */
-function retryAfterOf(error: ServiceError): Pick<FailureDetails, 'retryAfterMs'> {
-  if (!(error instanceof TooManyRequests || error instanceof ServiceUnavailable)) return {};
+function retryAfterOf(error: errors.ServiceError): Pick<FailureDetails, 'retryAfterMs'> {
+  if (!(error instanceof errors.TooManyRequests || error instanceof errors.ServiceUnavailable)) return {};
   return error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs };
 }

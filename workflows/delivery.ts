@@ -8,20 +8,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import {
-  deliverNotificationsName,
-  stateQuery,
-  discardUpdate,
-  notificationsLeftSignal,
-  resendUpdate,
-  type DeliverNotificationsInput,
-  type DeliveryResult,
-  type DeliveryState,
-  type DiscardCommand,
-  type RefusedNotification,
-  type ResendCommand,
-  type UndeliveredNotification,
-} from '../protocol/notifications/delivery.js';
+import * as messages from '../protocol/notifications/delivery.js';
 import { deliverNotificationsId } from '../protocol/ids.js';
 import { isAlarm, isAlarmReminder, type Notification } from '../protocol/notifications/notifications.js';
 import { ofAttention } from '../protocol/search-attributes.js';
@@ -46,11 +33,11 @@ interface Delivery {
   /** When each of the undelivered ones was handed over, by its id. */
   arrivedAt?: Record<string, number>;
   /** Notifications that were given up when their time was over. */
-  givenUp?: UndeliveredNotification[];
+  givenUp?: messages.UndeliveredNotification[];
   /** Notifications were handed over that cannot be decrypted: perhaps an alarm. */
   unreadable?: true;
   waiting: Notification[];
-  refused: RefusedNotification[];
+  refused: messages.RefusedNotification[];
   delivered: number;
   discarded: number;
 }
@@ -77,7 +64,9 @@ const betweenRounds = 10 * minute;
  * Delivers what a workflow could not before it ended, in its order, for 30 days by default. A notification that the receiver
  * refuses for good is set aside, and the next one is sent; it waits for an operator's `resend` or `discard`.
  */
-export async function deliverNotifications(input: DeliverNotificationsInput): Promise<DeliveryResult> {
+export async function deliverNotifications(
+  input: messages.DeliverNotificationsInput,
+): Promise<messages.DeliveryResult> {
   const run: DeliveryRun = { delivery: open(input), hasNews: false };
   const { delivery } = run;
   listen(run);
@@ -97,7 +86,7 @@ export async function deliverNotifications(input: DeliverNotificationsInput): Pr
   return resultOf(delivery);
 }
 
-function open(input: DeliverNotificationsInput | null | undefined): Delivery {
+function open(input: messages.DeliverNotificationsInput | null | undefined): Delivery {
   const { source = '', giveUpAfter, carried } = input ?? {};
   if (carried != null) return carriedOn<Delivery>('state of the delivery', carried);
   if (workflowInfo().workflowId !== deliverNotificationsId(source)) {
@@ -203,31 +192,31 @@ async function awaitOperator(run: DeliveryRun): Promise<void> {
 async function continueAsNew(delivery: Delivery): Promise<void> {
   await condition(allHandlersFinished);
   const { source, giveUpAfter } = delivery;
-  const input: DeliverNotificationsInput = { source, giveUpAfter, carried: delivery };
-  await continueInNewRun(input, deliverNotificationsName);
+  const input: messages.DeliverNotificationsInput = { source, giveUpAfter, carried: delivery };
+  await continueInNewRun(input, messages.deliverNotificationsName);
 }
 
 function listen(run: DeliveryRun): void {
   const { delivery } = run;
   noticeUnreadable(run);
-  setHandler(notificationsLeftSignal, (left) => take(run, left), {
+  setHandler(messages.notificationsLeftSignal, (left) => take(run, left), {
     description: 'Notifications that their workflow could not deliver, or that the receiver refused for good.',
   });
-  setHandler(stateQuery, () => stateOf(delivery), {
+  setHandler(messages.stateQuery, () => stateOf(delivery), {
     description: 'What is still undelivered, and until when it is tried.',
   });
-  setHandler(resendUpdate, (command) => resend(run, command), {
+  setHandler(messages.resendUpdate, (command) => resend(run, command), {
     description: 'Tries now, refused notifications first.',
-    validator: (command: ResendCommand | undefined) => {
+    validator: (command: messages.ResendCommand | undefined) => {
       const ids: unknown = command?.ids;
       if (ids == null) return;
       if (!Array.isArray(ids)) throw refuse('InvalidCommand', 'ids must be a list of notifications');
       requireKnown(delivery, ids);
     },
   });
-  setHandler(discardUpdate, (command) => discard(run, command), {
+  setHandler(messages.discardUpdate, (command) => discard(run, command), {
     description: 'Drops notifications that nobody needs any more.',
-    validator: (command: DiscardCommand) => {
+    validator: (command: messages.DiscardCommand) => {
       if (!Array.isArray(command?.ids) || command.ids.length === 0)
         throw refuse('InvalidCommand', 'ids must name notifications');
       requireKnown(delivery, command.ids);
@@ -258,7 +247,7 @@ function idsOf({ waiting, refused }: Delivery): string[] {
   return [...waiting, ...refused.map(({ notification }) => notification)].map(({ id }) => id);
 }
 
-function resend(run: DeliveryRun, command: ResendCommand | undefined): DeliveryState {
+function resend(run: DeliveryRun, command: messages.ResendCommand | undefined): messages.DeliveryState {
   const { delivery } = run;
   const isMeant = (id: string) => command?.ids?.includes(id) ?? true;
   const again = delivery.refused.filter(({ notification }) => isMeant(notification.id));
@@ -269,7 +258,7 @@ function resend(run: DeliveryRun, command: ResendCommand | undefined): DeliveryS
   return stateOf(delivery);
 }
 
-function discard(run: DeliveryRun, { ids }: DiscardCommand): DeliveryState {
+function discard(run: DeliveryRun, { ids }: messages.DiscardCommand): messages.DeliveryState {
   const { delivery } = run;
   const before = idsOf(delivery).length;
   remove(delivery, ids);
@@ -287,24 +276,24 @@ function requireKnown(delivery: Delivery, ids: readonly string[]): void {
   throw refuse('NotificationNotFound', 'There is no undelivered notification with this id; see the state');
 }
 
-function stateOf(delivery: Delivery): DeliveryState {
+function stateOf(delivery: Delivery): messages.DeliveryState {
   const { source, delivered, discarded } = delivery;
   const triedUntil = iso(delivery.since + delivery.giveUpAfter);
   return { source, undelivered: undeliveredOf(delivery), triedUntil, delivered, discarded };
 }
 
-function undeliveredOf({ waiting, refused }: Delivery): UndeliveredNotification[] {
+function undeliveredOf({ waiting, refused }: Delivery): messages.UndeliveredNotification[] {
   return [
     ...waiting.map(described),
     ...refused.map(({ notification, status }) => ({ ...described(notification), refusedWith: status })),
   ];
 }
 
-function described({ id, type, at }: Notification): UndeliveredNotification {
+function described({ id, type, at }: Notification): messages.UndeliveredNotification {
   return { id, type: `labops.${type}`, at };
 }
 
-function resultOf(delivery: Delivery): DeliveryResult {
+function resultOf(delivery: Delivery): messages.DeliveryResult {
   const { source, delivered, discarded } = delivery;
   return { source, delivered, discarded, givenUp: delivery.givenUp ?? [] };
 }

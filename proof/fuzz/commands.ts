@@ -1,6 +1,6 @@
 import { slotIdOf } from '../../protocol/appointment/slots.js';
 import { openAppointment, type AppointmentRun } from '../../workflows/appointment/appointment.js';
-import * as appointments from '../../workflows/appointment/validation.js';
+import * as appointments from '../../workflows/appointment/commands.js';
 import * as links from '../../workflows/link/commands.js';
 import { openLink, type LinkRun } from '../../workflows/link/link.js';
 import { validate as validateReview } from '../../workflows/match-review/commands.js';

@@ -23,7 +23,7 @@ export const groups: Readonly<Record<string, Group>> = {
   },
   link: { files: filesOf('workflows/link', 'consequences', 'deadlines', 'link') },
   report: { files: filesOf('workflows/report', 'announcements', 'deadlines', 'job', 'reports') },
-  appointment: { files: filesOf('workflows/appointment', 'appointment', 'deadlines', 'validation') },
+  appointment: { files: filesOf('workflows/appointment', 'appointment', 'deadlines') },
   deletion: { files: filesOf('workflows/deletion', 'deadlines', 'deletion') },
   'entity-glue': {
     isGlue: true,

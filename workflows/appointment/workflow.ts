@@ -1,31 +1,23 @@
 import { workflowInfo, log, setHandler } from '@temporalio/workflow';
 import { readEarlierRun } from '../../protocol/signal-or-start.js';
-import {
-  bookAppointmentName,
-  type AppointmentResult,
-  type BookAppointmentInput,
-  type AppointmentCancellation,
-  type AppointmentRequest,
-  type SlotChoice,
-  type SlotQuestion,
-  appointmentChangedSignal,
-  stateQuery,
-  bookingRequestedSignal,
-  cancelUpdate,
-  chooseSlotUpdate,
-  findSlotsUpdate,
-  requestAppointmentUpdate,
-  rescheduleUpdate,
-  type BookingRequested,
-} from '../../protocol/appointment/messages.js';
+import * as messages from '../../protocol/appointment/messages.js';
 import { canonicalId, bookAppointmentId, isAddressable } from '../../protocol/ids.js';
 import { openRun, runLoop, acceptCancellation, workThrough } from '../entity/loop.js';
 import { noticeUnreadable } from '../entity/unreadable.js';
 import { settlePolicyOrKeep } from '../entity/policy.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { type AppointmentRun, openAppointment, learnFromWebhook, acceptRequest } from './appointment.js';
-import { askProvider, cancel, choose, findSlots, reschedule } from './commands.js';
-import { validateCancellation, validateChoice, validateQuestion, validateRequest } from './validation.js';
+import {
+  askProvider,
+  cancel,
+  choose,
+  findSlots,
+  reschedule,
+  validateCancellation,
+  validateChoice,
+  validateQuestion,
+  validateRequest,
+} from './commands.js';
 import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readAppointmentSnapshot } from './reading.js';
 import { bringInLine, resultOf, stateOf } from './view.js';
@@ -35,7 +27,7 @@ import { refuse } from '../entity/commands.js';
  * Carries the appointment of one order from the choice of a slot to the visit. Started by signal-with-start: by the
  * product, or by the first webhook of an appointment that was made elsewhere.
  */
-export async function bookAppointment(input: BookAppointmentInput): Promise<AppointmentResult> {
+export async function bookAppointment(input: messages.BookAppointmentInput): Promise<messages.AppointmentResult> {
   const checked = check(input);
   const run: AppointmentRun = {
     ...openRun(),
@@ -54,7 +46,7 @@ export async function bookAppointment(input: BookAppointmentInput): Promise<Appo
 }
 
 /** No compiler checks the input of a backend in another language. */
-function check(input: Partial<BookAppointmentInput> | undefined): BookAppointmentInput {
+function check(input: Partial<messages.BookAppointmentInput> | undefined): messages.BookAppointmentInput {
   const { orderId } = input ?? {};
   if (isAddressable(orderId) && workflowInfo().workflowId === bookAppointmentId(orderId)) {
     return { ...input, orderId: canonicalId(orderId) };
@@ -73,8 +65,8 @@ function loopOf(run: AppointmentRun) {
     announceEnd: () => announceEnd(appointment, Date.now()),
     nextMoment: () => deadlinesOf(appointment)[0],
     mustContinueAsNew: () => run.wasCancelled === true,
-    workflowType: bookAppointmentName,
-    nextInput: (): BookAppointmentInput => ({ orderId: appointment.orderId, carried: appointment }),
+    workflowType: messages.bookAppointmentName,
+    nextInput: (): messages.BookAppointmentInput => ({ orderId: appointment.orderId, carried: appointment }),
   };
 }
 
@@ -96,35 +88,47 @@ function abandonIfCancelled(run: AppointmentRun): void {
 function listen(run: AppointmentRun): void {
   const { appointment } = run;
   noticeUnreadable(run);
-  setHandler(appointmentChangedSignal, (snapshot) => receiveSnapshot(run, snapshot), {
+  setHandler(messages.appointmentChangedSignal, (snapshot) => receiveSnapshot(run, snapshot), {
     description: 'A webhook reported this order’s appointment.',
   });
-  setHandler(bookingRequestedSignal, (requested) => receiveRequest(run, requested), {
+  setHandler(messages.bookingRequestedSignal, (requested) => receiveRequest(run, requested), {
     description: 'The product requests an appointment for the order, and will choose a slot.',
   });
-  setHandler(stateQuery, () => stateOf(appointment), {
+  setHandler(messages.stateQuery, () => stateOf(appointment), {
     description: 'Where the appointment stands, what it waits for and until when.',
   });
-  setHandler(findSlotsUpdate, (question) => run.commands.askThrough(() => findSlots(appointment, question ?? {})), {
-    description: 'The slots near the order’s address, or at service centres.',
-    validator: (question: SlotQuestion) => validateQuestion(run, question),
-  });
-  setHandler(chooseSlotUpdate, (choice) => run.commands.askThrough(() => choose(appointment, choice)), {
+  setHandler(
+    messages.findSlotsUpdate,
+    (question) => run.commands.askThrough(() => findSlots(appointment, question ?? {})),
+    {
+      description: 'The slots near the order’s address, or at service centres.',
+      validator: (question: messages.SlotQuestion) => validateQuestion(run, question),
+    },
+  );
+  setHandler(messages.chooseSlotUpdate, (choice) => run.commands.askThrough(() => choose(appointment, choice)), {
     description: 'Books a slot.',
-    validator: (choice: SlotChoice) => validateChoice(run, choice),
+    validator: (choice: messages.SlotChoice) => validateChoice(run, choice),
   });
-  setHandler(requestAppointmentUpdate, (request) => run.commands.askThrough(() => askProvider(appointment, request)), {
-    description: 'Asks a provider to name a time.',
-    validator: (request: AppointmentRequest) => validateRequest(run, request),
-  });
-  setHandler(rescheduleUpdate, (choice) => run.commands.askThrough(() => reschedule(appointment, choice)), {
+  setHandler(
+    messages.requestAppointmentUpdate,
+    (request) => run.commands.askThrough(() => askProvider(appointment, request)),
+    {
+      description: 'Asks a provider to name a time.',
+      validator: (request: messages.AppointmentRequest) => validateRequest(run, request),
+    },
+  );
+  setHandler(messages.rescheduleUpdate, (choice) => run.commands.askThrough(() => reschedule(appointment, choice)), {
     description: 'Moves the appointment to another slot.',
-    validator: (choice: SlotChoice) => validateChoice(run, choice),
+    validator: (choice: messages.SlotChoice) => validateChoice(run, choice),
   });
-  setHandler(cancelUpdate, (cancellation) => run.commands.askThrough(() => cancel(appointment, cancellation ?? {})), {
-    description: 'Cancels the appointment, for good or to choose another one.',
-    validator: (cancellation: AppointmentCancellation) => validateCancellation(run, cancellation),
-  });
+  setHandler(
+    messages.cancelUpdate,
+    (cancellation) => run.commands.askThrough(() => cancel(appointment, cancellation ?? {})),
+    {
+      description: 'Cancels the appointment, for good or to choose another one.',
+      validator: (cancellation: messages.AppointmentCancellation) => validateCancellation(run, cancellation),
+    },
+  );
 }
 
 /** It only records. */
@@ -139,7 +143,7 @@ function receiveSnapshot(run: AppointmentRun, reported: unknown): void {
   if (learnFromWebhook(run.appointment, snapshot, Date.now())) run.hasNews = true;
 }
 
-function receiveRequest(run: AppointmentRun, requested: BookingRequested | undefined): void {
+function receiveRequest(run: AppointmentRun, requested: messages.BookingRequested | undefined): void {
   // What is requested after the cancellation is a new appointment.
   abandonIfCancelled(run);
   acceptRequest(run.appointment, requested?.policy, Date.now());

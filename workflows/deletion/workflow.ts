@@ -1,14 +1,5 @@
 import { allHandlersFinished, condition, setHandler, ApplicationFailure, workflowInfo } from '@temporalio/workflow';
-import {
-  deleteUserName,
-  deletionResultVersion,
-  requestUpdate,
-  stateQuery,
-  undoUpdate,
-  type DeleteUserInput,
-  type DeleteUserResult,
-  type DeletionState,
-} from '../../protocol/deletion/messages.js';
+import * as messages from '../../protocol/deletion/messages.js';
 import { canonicalId, isAddressable, deleteUserId } from '../../protocol/ids.js';
 import { refusalOf, refuse } from '../entity/commands.js';
 import { openRun as openEntityRun, runLoop } from '../entity/loop.js';
@@ -32,7 +23,7 @@ import { carriedOn } from '../entity/versions.js';
  * the grace period, it continues in a new run; before the grace period it does not: the server accepts 2,000 requests
  * then, and refuses more.
  */
-export async function deleteUser(input: DeleteUserInput): Promise<DeleteUserResult> {
+export async function deleteUser(input: messages.DeleteUserInput): Promise<messages.DeleteUserResult> {
   const run = openRun(input);
   listen(run);
   if (run.refusal) return fail(run, run.refusal);
@@ -50,8 +41,8 @@ function loopOf(run: DeletionRun) {
     isOver: () => deletion.outcome !== undefined,
     nextMoment: () => nextMoment(deletion),
     meanwhile: () => settleDoubt(run),
-    workflowType: deleteUserName,
-    nextInput: (): DeleteUserInput => ({ userId: deletion.userId, carried: carriedOf(run) }),
+    workflowType: messages.deleteUserName,
+    nextInput: (): messages.DeleteUserInput => ({ userId: deletion.userId, carried: carriedOf(run) }),
   };
 }
 
@@ -90,40 +81,40 @@ async function fail(run: DeletionRun, refusal: ApplicationFailure): Promise<neve
   throw refusal;
 }
 
-function resultOf({ deletion, refusal }: DeletionRun): DeleteUserResult {
+function resultOf({ deletion, refusal }: DeletionRun): messages.DeleteUserResult {
   const state = stateOf(deletion);
   const { outcome, endedAt } = state;
   if (outcome !== undefined && outcome !== 'failed' && endedAt !== undefined)
-    return { version: deletionResultVersion, ...state, outcome, endedAt };
+    return { version: messages.deletionResultVersion, ...state, outcome, endedAt };
   throw refusal ?? new Error('A deletion ends with an outcome or a refusal');
 }
 
 function listen(run: DeletionRun): void {
   noticeUnreadable(run);
-  setHandler(requestUpdate, (input) => request(run, input), {
+  setHandler(messages.requestUpdate, (input) => request(run, input), {
     description: 'Requests the deletion. Answers once the service has accepted it, or when that takes long.',
-    validator: (input: DeleteUserInput) => {
+    validator: (input: messages.DeleteUserInput) => {
       const opened = openChecked(input);
       if (!('userId' in opened)) throw opened;
     },
   });
-  setHandler(undoUpdate, () => (run.deletion.outcome === 'undone' ? stateOf(run.deletion) : askToUndo(run)), {
+  setHandler(messages.undoUpdate, () => (run.deletion.outcome === 'undone' ? stateOf(run.deletion) : askToUndo(run)), {
     description:
       'Undoes the deletion during the grace period, or withdraws it: restores the user and the data, not the connections.',
     validator: () => validateUndo(run),
   });
-  setHandler(stateQuery, () => stateOf(run.deletion), {
+  setHandler(messages.stateQuery, () => stateOf(run.deletion), {
     description: 'Where the deletion stands, until when it can be undone, and what was found running.',
   });
 }
 
-async function askToUndo(run: DeletionRun): Promise<DeletionState> {
+async function askToUndo(run: DeletionRun): Promise<messages.DeletionState> {
   run.undoing ??= untilUndone(run).finally(() => delete run.undoing);
   return run.undoing;
 }
 
 /** Stops whatever precedes the grace, and waits for its turn. */
-async function untilUndone(run: DeletionRun): Promise<DeletionState> {
+async function untilUndone(run: DeletionRun): Promise<messages.DeletionState> {
   const answer = run.commands.ask(() => undo(run));
   run.beginning?.cancel();
   return answer;
@@ -133,7 +124,7 @@ async function untilUndone(run: DeletionRun): Promise<DeletionState> {
  * A deletion that is under way is the one that was asked for, unless somebody has restored the user meanwhile: then it is
  * a new one, as after every end but the final one.
  */
-async function request(run: DeletionRun, input: DeleteUserInput): Promise<DeletionState> {
+async function request(run: DeletionRun, input: messages.DeleteUserInput): Promise<messages.DeletionState> {
   const { deletion } = run;
   const opened = openChecked(input);
   if (!('userId' in opened)) throw opened;
@@ -184,7 +175,7 @@ function carriedOf(run: DeletionRun): Carried {
 }
 
 /** Nothing else checks the input of a backend in another language: its faults become the run's refusal. */
-function openRun(input: DeleteUserInput): DeletionRun {
+function openRun(input: messages.DeleteUserInput): DeletionRun {
   return input?.carried == null ? openNew(input) : goOn(input.carried as Carried);
 }
 
@@ -198,7 +189,7 @@ function goOn(known: Carried): DeletionRun {
   };
 }
 
-function openNew(input: DeleteUserInput): DeletionRun {
+function openNew(input: messages.DeleteUserInput): DeletionRun {
   const opened = openChecked(input);
   const deletion = opened instanceof ApplicationFailure ? openDeletion({ userId: '' }, Date.now()) : opened;
   return {
@@ -209,7 +200,7 @@ function openNew(input: DeleteUserInput): DeletionRun {
   };
 }
 
-function openChecked(input: Partial<DeleteUserInput> | undefined): Deletion | ApplicationFailure {
+function openChecked(input: Partial<messages.DeleteUserInput> | undefined): Deletion | ApplicationFailure {
   const { userId, clientUserId, policy: _policy, carried: _carried, ...unknown } = input ?? {};
   // A part of the policy beside it, if it were ignored, would change what is deleted and when.
   const [misplaced] = Object.keys(unknown);

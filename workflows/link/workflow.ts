@@ -1,21 +1,7 @@
 import { allHandlersFinished, condition, setHandler, workflowInfo } from '@temporalio/workflow';
 import { isLinkAddressable, linkProviderId } from '../../protocol/ids.js';
 import { linkResultOf, readCode } from '../../protocol/link/link-report.js';
-import {
-  cancelUpdate,
-  connectionReportedSignal,
-  linkProviderName,
-  stateQuery,
-  reportLinkResultUpdate,
-  requestLinkUpdate,
-  submitMfaCodeUpdate,
-  type CodeAnswer,
-  type LinkProviderInput,
-  type LinkRequest,
-  type LinkResult,
-  type LinkUrl,
-  type MfaCode,
-} from '../../protocol/link/messages.js';
+import * as messages from '../../protocol/link/messages.js';
 import type { LinkReport } from '../../protocol/link/link-report.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
 import { openRun, runLoop, acceptCancellation, workThrough } from '../entity/loop.js';
@@ -39,7 +25,7 @@ import { resultOf, show, stateOf } from './view.js';
 import { refusalOf, refuse } from '../entity/commands.js';
 
 /** Carries one link of a user with a provider from its token to the connection, for as long as the user may take. */
-export async function linkProvider(input: LinkProviderInput): Promise<LinkResult> {
+export async function linkProvider(input: messages.LinkProviderInput): Promise<messages.LinkResult> {
   check(input);
   const run: LinkRun = {
     ...openRun(),
@@ -69,7 +55,7 @@ async function settlePolicyOrFail({ link, commands }: LinkRun): Promise<void> {
 }
 
 /** No compiler checks the input of a backend in another language. */
-function check(input: Partial<LinkProviderInput> | undefined): void {
+function check(input: Partial<messages.LinkProviderInput> | undefined): void {
   const { userId = '', provider = anyProvider } = input ?? {};
   if (!isLinkAddressable(userId, provider) || workflowInfo().workflowId !== linkProviderId(userId, provider)) {
     const message = 'the workflow ID must be link-provider/<user id>/<provider>, as linkProviderId makes it';
@@ -87,8 +73,8 @@ function loopOf(run: LinkRun) {
     isOver: () => link.outcome !== undefined,
     nextMoment: () => deadlinesOf(link)[0],
     mustContinueAsNew: () => run.wasCancelled === true,
-    workflowType: linkProviderName,
-    nextInput: (): LinkProviderInput => ({ userId: link.userId, provider: link.provider, carried: link }),
+    workflowType: messages.linkProviderName,
+    nextInput: (): messages.LinkProviderInput => ({ userId: link.userId, provider: link.provider, carried: link }),
   };
 }
 
@@ -110,18 +96,18 @@ async function cancel(run: LinkRun): Promise<void> {
 function listen(run: LinkRun): void {
   const { link } = run;
   noticeUnreadable(run);
-  setHandler(connectionReportedSignal, () => receiveConnectionReport(run), {
+  setHandler(messages.connectionReportedSignal, () => receiveConnectionReport(run), {
     description: 'A webhook reported a connection of this user with this provider.',
   });
-  setHandler(stateQuery, () => stateOf(link), {
+  setHandler(messages.stateQuery, () => stateOf(link), {
     description: 'Where the link stands, what it waits for and until when. Without token, URL and code.',
   });
-  setHandler(requestLinkUpdate, (request) => askForLink(run, request), {
+  setHandler(messages.requestLinkUpdate, (request) => askForLink(run, request), {
     description: 'Gives the link for the user’s browser, a new one if its token has ended.',
-    validator: (request: LinkRequest) => validateRequest(run, request),
+    validator: (request: messages.LinkRequest) => validateRequest(run, request),
   });
   setHandler(
-    reportLinkResultUpdate,
+    messages.reportLinkResultUpdate,
     // The validator has read it.
     (report) => run.commands.askThrough(() => reportLinkResult(link, linkResultOf(report) ?? report)),
     {
@@ -129,11 +115,11 @@ function listen(run: LinkRun): void {
       validator: (report: LinkReport) => validateReport(run, report),
     },
   );
-  setHandler(submitMfaCodeUpdate, (given) => submitOnce(run, readCode(given.code) ?? given.code), {
+  setHandler(messages.submitMfaCodeUpdate, (given) => submitOnce(run, readCode(given.code) ?? given.code), {
     description: 'Hands the user’s code to the provider.',
-    validator: (given: MfaCode) => validateCode(run, given),
+    validator: (given: messages.MfaCode) => validateCode(run, given),
   });
-  setHandler(cancelUpdate, () => run.commands.askThrough(() => cancelLink(link)), {
+  setHandler(messages.cancelUpdate, () => run.commands.askThrough(() => cancelLink(link)), {
     description: 'Ends the link; a connection that is made nevertheless stays.',
     validator: () => validateCancellation(run),
   });
@@ -149,13 +135,16 @@ function receiveConnectionReport(run: LinkRun): void {
  * A request that comes while the link is open joins it: no other one begins if the link ends before it is the turn of
  * the request.
  */
-async function askForLink({ link, commands }: LinkRun, request: LinkRequest | undefined): Promise<LinkUrl> {
+async function askForLink(
+  { link, commands }: LinkRun,
+  request: messages.LinkRequest | undefined,
+): Promise<messages.LinkUrl> {
   const joins = link.outcome === undefined;
   return commands.askThrough(() => requestLink(link, request ?? {}, joins));
 }
 
 /** A double click sends the same code twice at once: both get the one answer. */
-async function submitOnce(run: LinkRun, code: string): Promise<CodeAnswer> {
+async function submitOnce(run: LinkRun, code: string): Promise<messages.CodeAnswer> {
   const twin = run.submitting.find((submitted) => submitted.code === code);
   if (twin) return twin.answer;
   const codeRequest = codeRequestOf(run.link);

@@ -1,20 +1,7 @@
 import { log, setHandler, workflowInfo } from '@temporalio/workflow';
 import { readEarlierRun } from '../../protocol/signal-or-start.js';
 import { isAddressable, matchReviewId, ofCanonicalIds } from '../../protocol/ids.js';
-import {
-  acceptUpdate,
-  markUnsureUpdate,
-  matchReviewName,
-  matchReviewReportedSignal,
-  stateQuery,
-  rejectUpdate,
-  reviewRequestedSignal,
-  type Acceptance,
-  type MatchReviewAction,
-  type MatchReviewInput,
-  type MatchReviewResult,
-  type ReviewRequested,
-} from '../../protocol/match-review/messages.js';
+import * as messages from '../../protocol/match-review/messages.js';
 import { refuse } from '../entity/commands.js';
 import { openRun, runLoop, acceptCancellation, workThrough } from '../entity/loop.js';
 import { noticeUnreadable } from '../entity/unreadable.js';
@@ -30,7 +17,7 @@ import { bringInLine, resultOf, stateOf } from './view.js';
  * Follows a result that the service could not match with an order, until somebody has decided whose it is. Started by
  * signal-with-start: by the first webhook, by the reconciliation, or by a product.
  */
-export async function matchReview(input: MatchReviewInput): Promise<MatchReviewResult> {
+export async function matchReview(input: messages.MatchReviewInput): Promise<messages.MatchReviewResult> {
   const checked = check(input);
   const run: MatchReviewRun = {
     ...openRun(),
@@ -49,7 +36,7 @@ export async function matchReview(input: MatchReviewInput): Promise<MatchReviewR
 }
 
 /** No compiler checks the input of a backend in another language. */
-function check(input: Partial<MatchReviewInput> | undefined): MatchReviewInput {
+function check(input: Partial<messages.MatchReviewInput> | undefined): messages.MatchReviewInput {
   const { rawResultId } = input ?? {};
   if (isAddressable(rawResultId) && workflowInfo().workflowId === matchReviewId(rawResultId))
     return { ...input, rawResultId };
@@ -67,8 +54,8 @@ function loopOf(run: MatchReviewRun) {
     announceEnd: () => announceEnd(review, Date.now()),
     nextMoment: () => deadlinesOf(review)[0],
     mustContinueAsNew: () => run.wasCancelled === true,
-    workflowType: matchReviewName,
-    nextInput: (): MatchReviewInput => ({ rawResultId: review.rawResultId, carried: review }),
+    workflowType: messages.matchReviewName,
+    nextInput: (): messages.MatchReviewInput => ({ rawResultId: review.rawResultId, carried: review }),
   };
 }
 
@@ -89,27 +76,28 @@ function abandonIfCancelled(run: MatchReviewRun): void {
 function listen(run: MatchReviewRun): void {
   const { review } = run;
   noticeUnreadable(run);
-  setHandler(matchReviewReportedSignal, (report) => receiveReport(run, report), {
+  setHandler(messages.matchReviewReportedSignal, (report) => receiveReport(run, report), {
     description: 'A webhook, or the reconciliation, reported this review.',
   });
-  setHandler(reviewRequestedSignal, (requested) => receiveRequest(run, requested), {
+  setHandler(messages.reviewRequestedSignal, (requested) => receiveRequest(run, requested), {
     description: 'The product follows the review, with a policy of its own.',
   });
-  setHandler(stateQuery, () => stateOf(review), {
+  setHandler(messages.stateQuery, () => stateOf(review), {
     description: 'Where the review stands, what may be decided, and what it waits for.',
   });
-  const decides = (action: MatchReviewAction) => (given: Acceptance | undefined) =>
+  const decides = (action: messages.MatchReviewAction) => (given: messages.Acceptance | undefined) =>
     run.commands.askThrough(() => decide(review, { ...ofCanonicalIds(given ?? {}), action }));
-  const validator = (action: MatchReviewAction) => (given: Acceptance) => validate(run, action, given);
-  setHandler(acceptUpdate, decides('accept'), {
+  const validator = (action: messages.MatchReviewAction) => (given: messages.Acceptance) =>
+    validate(run, action, given);
+  setHandler(messages.acceptUpdate, decides('accept'), {
     description: 'Gives the result to an order.',
     validator: validator('accept'),
   });
-  setHandler(rejectUpdate, decides('reject'), {
+  setHandler(messages.rejectUpdate, decides('reject'), {
     description: 'Rejects the result: it belongs to none of the team’s orders.',
     validator: validator('reject'),
   });
-  setHandler(markUnsureUpdate, decides('unsure'), {
+  setHandler(messages.markUnsureUpdate, decides('unsure'), {
     description: 'Leaves the decision to the service’s staff.',
     validator: validator('unsure'),
   });
@@ -132,7 +120,7 @@ function receiveReport(run: MatchReviewRun, reported: unknown): void {
   run.hasNews = true;
 }
 
-function receiveRequest(run: MatchReviewRun, requested: ReviewRequested | undefined): void {
+function receiveRequest(run: MatchReviewRun, requested: messages.ReviewRequested | undefined): void {
   // What is requested after the cancellation, or after another end, is followed again.
   abandonIfCancelled(run);
   followAgain(run.review, Date.now());

@@ -1,29 +1,7 @@
 import { CancellationScope, setHandler, TemporalFailure, workflowInfo } from '@temporalio/workflow';
 import { kitOrderId } from '../../protocol/ids.js';
 import { readEarlierRun } from '../../protocol/signal-or-start.js';
-import {
-  acknowledgeCriticalResultUpdate,
-  cancelUpdate,
-  criticalResultReportedSignal,
-  kitOrderName,
-  orderChangedSignal,
-  orderPlacedSignal,
-  policyPreviewQuery,
-  registerUpdate,
-  replaceKitUpdate,
-  replacementPlacedSignal,
-  resolveProblemUpdate,
-  setPolicyUpdate,
-  stateQuery,
-  type KitOrderInput,
-  type KitOrderResult,
-  type AcknowledgeCriticalResultCommand,
-  type CancelCommand,
-  type RegisterCommand,
-  type ReplaceKitCommand,
-  type ResolveProblemCommand,
-  type SetPolicyCommand,
-} from '../../protocol/order/messages.js';
+import * as messages from '../../protocol/order/messages.js';
 import type { OrderState } from '../../protocol/order/state.js';
 import { timeOf } from '../entity/alarm.js';
 import { runLoop } from '../entity/loop.js';
@@ -31,17 +9,7 @@ import { deliverAtLast } from '../entity/outbox.js';
 import { noticeUnreadable } from '../entity/unreadable.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { openChain, outcomeOf, unfinishedOrders, unreadOrder } from './chain.js';
-import {
-  accept,
-  acknowledgeNow,
-  cancellation,
-  carryOut,
-  carryOutCancelRequest,
-  registration,
-  replacement,
-  resolution,
-  validateAcknowledgement,
-} from './commands.js';
+import * as commands from './commands.js';
 import { awaitsAcknowledgement } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { changePolicy, previewPolicy, validatePolicyChange } from './policy-change.js';
@@ -64,7 +32,7 @@ import { bringInLine, resultOf, stateOf } from './view.js';
  * Follows one chain of orders (the first, its redraws, its replacements) to the end. Started by signal-with-start: by
  * the hand-over from `placeKitOrder`, or by the first webhook of an order that nobody placed through us.
  */
-export async function kitOrder(given: KitOrderInput): Promise<KitOrderResult> {
+export async function kitOrder(given: messages.KitOrderInput): Promise<messages.KitOrderResult> {
   const input = inputOf(given);
   const run = openRun(openChain(input, Date.now()), readEarlierRun(input.earlierRun));
   listen(run);
@@ -93,7 +61,7 @@ async function passOnAtLast(run: KitOrderRun): Promise<void> {
 }
 
 /** Webhooks reach a run that another sender has started without a usable input, too: its ID says whose orders it follows. */
-function inputOf(given: Partial<KitOrderInput> | null | undefined): KitOrderInput {
+function inputOf(given: Partial<messages.KitOrderInput> | null | undefined): messages.KitOrderInput {
   const { rootOrderId = workflowInfo().workflowId.slice(kitOrderId('').length), ...more } = given ?? {};
   return { ...more, rootOrderId };
 }
@@ -111,8 +79,8 @@ function loopOf(run: KitOrderRun) {
     isOver: () => outcomeOf(chain) !== undefined && !awaitsAcknowledgement(chain),
     isForwarded: () => run.forwardsTo !== undefined,
     nextMoment: () => nextMoment(chain),
-    workflowType: kitOrderName,
-    nextInput: (): KitOrderInput => ({
+    workflowType: messages.kitOrderName,
+    nextInput: (): messages.KitOrderInput => ({
       rootOrderId: chain.rootOrderId,
       carried: { ...chain, orders: carriedOrders(chain.orders) },
     }),
@@ -126,7 +94,7 @@ async function act(run: KitOrderRun): Promise<void> {
   endRedrawWaits(chain);
   if (awaitsDecision(run)) await decide(run);
   remind(chain, timeOf(chain));
-  if (chain.cancelRequest === 'open') await carryOutCancelRequest(run);
+  if (chain.cancelRequest === 'open') await commands.carryOutCancelRequest(run);
   bringInLine(run);
   if (hasForeign(chain)) await passOnForeign(run);
   if (unfinishedOrders(chain).length > 0) await readUnfinishedOrders(run);
@@ -136,47 +104,51 @@ async function act(run: KitOrderRun): Promise<void> {
 
 function listen(run: KitOrderRun): void {
   noticeUnreadable(run);
-  setHandler(orderChangedSignal, (snapshot) => receiveSnapshot(run, snapshot), {
+  setHandler(messages.orderChangedSignal, (snapshot) => receiveSnapshot(run, snapshot), {
     description: 'A webhook reported an order of this chain.',
   });
-  setHandler(orderPlacedSignal, (placed) => receivePlacement(run, placed), {
+  setHandler(messages.orderPlacedSignal, (placed) => receivePlacement(run, placed), {
     description: 'placeKitOrder hands over the order that it placed, with its reference and policy.',
   });
-  setHandler(replacementPlacedSignal, (placed) => receiveReplacement(run, placed), {
+  setHandler(messages.replacementPlacedSignal, (placed) => receiveReplacement(run, placed), {
     description: 'This order is a replacement in the chain of another order, whose workflow follows it.',
   });
-  setHandler(criticalResultReportedSignal, (report) => receiveCriticalReport(run, report), {
+  setHandler(messages.criticalResultReportedSignal, (report) => receiveCriticalReport(run, report), {
     description: 'The lab service reported a critical result.',
   });
-  setHandler(stateQuery, () => currentState(run), {
+  setHandler(messages.stateQuery, () => currentState(run), {
     description: 'Where the order stands, what it waits for, its chain and timeline.',
   });
-  setHandler(policyPreviewQuery, (changes) => previewPolicy(run, changes, Date.now()), {
+  setHandler(messages.policyPreviewQuery, (changes) => previewPolicy(run, changes, Date.now()), {
     description: 'What the order waits for now, and what it would wait for with other settings of its policy.',
   });
-  setHandler(setPolicyUpdate, (command) => changePolicy(run, command), {
+  setHandler(messages.setPolicyUpdate, (command) => changePolicy(run, command), {
     description: 'Changes some settings of the order’s policy.',
-    validator: (command: SetPolicyCommand) => validatePolicyChange(run, command),
+    validator: (command: messages.SetPolicyCommand) => validatePolicyChange(run, command),
   });
-  setHandler(registerUpdate, (command) => carryOut(run, () => registration(run, command)), {
+  setHandler(messages.registerUpdate, (command) => commands.carryOut(run, () => commands.registration(run, command)), {
     description: 'Registers the kit with its patient.',
-    validator: (command: RegisterCommand) => accept(run, registration(run, command)),
+    validator: (command: messages.RegisterCommand) => commands.accept(run, commands.registration(run, command)),
   });
-  setHandler(cancelUpdate, (command) => carryOut(run, () => cancellation(run, command)), {
+  setHandler(messages.cancelUpdate, (command) => commands.carryOut(run, () => commands.cancellation(run, command)), {
     description: 'Cancels the order, which the service allows until it ships.',
-    validator: (command: CancelCommand) => accept(run, cancellation(run, command)),
+    validator: (command: messages.CancelCommand) => commands.accept(run, commands.cancellation(run, command)),
   });
-  setHandler(resolveProblemUpdate, (command) => carryOut(run, () => resolution(run, command)), {
-    description: 'Answers a problem: wait, replace or abandon.',
-    validator: (command: ResolveProblemCommand) => accept(run, resolution(run, command)),
-  });
-  setHandler(replaceKitUpdate, (command) => carryOut(run, () => replacement(run, command)), {
+  setHandler(
+    messages.resolveProblemUpdate,
+    (command) => commands.carryOut(run, () => commands.resolution(run, command)),
+    {
+      description: 'Answers a problem: wait, replace or abandon.',
+      validator: (command: messages.ResolveProblemCommand) => commands.accept(run, commands.resolution(run, command)),
+    },
+  );
+  setHandler(messages.replaceKitUpdate, (command) => commands.carryOut(run, () => commands.replacement(run, command)), {
     description: 'Orders a new kit for one that is lost, failed or stuck on its way.',
-    validator: (command: ReplaceKitCommand) => accept(run, replacement(run, command)),
+    validator: (command: messages.ReplaceKitCommand) => commands.accept(run, commands.replacement(run, command)),
   });
-  setHandler(acknowledgeCriticalResultUpdate, (command) => acknowledgeNow(run, command), {
+  setHandler(messages.acknowledgeCriticalResultUpdate, (command) => commands.acknowledgeNow(run, command), {
     description: 'Records that a person handles the critical result, which ends its reminders.',
-    validator: (command: AcknowledgeCriticalResultCommand) => validateAcknowledgement(run, command),
+    validator: (command: messages.AcknowledgeCriticalResultCommand) => commands.validateAcknowledgement(run, command),
   });
 }
 

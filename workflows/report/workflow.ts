@@ -1,15 +1,6 @@
 import { ApplicationFailure, setHandler } from '@temporalio/workflow';
 import { readEarlierRun } from '../../protocol/signal-or-start.js';
-import {
-  cancelUpdate,
-  jobChangedSignal,
-  parsingJobName,
-  stateQuery,
-  reportSubmittedSignal,
-  type ParsingJobInput,
-  type ParsingJobResult,
-  type ReportState,
-} from '../../protocol/report/messages.js';
+import * as messages from '../../protocol/report/messages.js';
 import { openRun, runLoop } from '../entity/loop.js';
 import { noticeUnreadable } from '../entity/unreadable.js';
 import { note } from '../entity/journal.js';
@@ -26,7 +17,7 @@ import { refuse } from '../entity/commands.js';
  * Follows one parsing job until its report was read. Started by signal-with-start: by the hand-over from `submitReport`,
  * or by the first webhook of a job that nobody submitted through us.
  */
-export async function parsingJob(input: ParsingJobInput): Promise<ParsingJobResult> {
+export async function parsingJob(input: messages.ParsingJobInput): Promise<messages.ParsingJobResult> {
   if (typeof input?.jobId !== 'string')
     throw ApplicationFailure.nonRetryable('jobId is required: give the id of the job', 'InvalidCommand');
   const run: ReportRun = {
@@ -52,24 +43,24 @@ function loopOf(run: ReportRun) {
     isOver: () => outcomeOf(job) !== undefined,
     announceEnd: () => announceEnd(job, Date.now()),
     nextMoment: () => nextMoment(job),
-    workflowType: parsingJobName,
-    nextInput: (): ParsingJobInput => ({ jobId: job.jobId, carried: job }),
+    workflowType: messages.parsingJobName,
+    nextInput: (): messages.ParsingJobInput => ({ jobId: job.jobId, carried: job }),
   };
 }
 
 function listen(run: ReportRun): void {
   const { job } = run;
   noticeUnreadable(run);
-  setHandler(jobChangedSignal, (snapshot) => receiveSnapshot(run, snapshot), {
+  setHandler(messages.jobChangedSignal, (snapshot) => receiveSnapshot(run, snapshot), {
     description: 'A webhook reported this job.',
   });
-  setHandler(reportSubmittedSignal, (submitted) => receiveSubmission(run, submitted), {
+  setHandler(messages.reportSubmittedSignal, (submitted) => receiveSubmission(run, submitted), {
     description: 'submitReport hands over the report that it uploaded, with its reference and policy.',
   });
-  setHandler(stateQuery, () => stateOf(job), {
+  setHandler(messages.stateQuery, () => stateOf(job), {
     description: 'Where the report stands, what it waits for, and its timeline.',
   });
-  setHandler(cancelUpdate, () => abandon(run), {
+  setHandler(messages.cancelUpdate, () => abandon(run), {
     description: 'Stops following the job. The service cannot cancel it, and learns nothing of it.',
     validator: () => {
       const outcome = outcomeOf(job);
@@ -80,7 +71,7 @@ function listen(run: ReportRun): void {
   });
 }
 
-function abandon(run: ReportRun): ReportState {
+function abandon(run: ReportRun): messages.ReportState {
   const { job } = run;
   if (outcomeOf(job) === 'abandoned') return stateOf(job);
   job.ending = 'abandoned';

@@ -5,7 +5,7 @@ import {
   validateChoice,
   validateQuestion,
   validateRequest,
-} from '../../../workflows/appointment/validation.js';
+} from '../../../workflows/appointment/commands.js';
 import { requestedCase } from './appointments.js';
 
 /* The rules of what a product asks for: each field, with the greatest that is taken and the least that is not. */
